@@ -1,0 +1,19 @@
+/// Keeps decoded images in memory.
+///
+/// Calls may come from any thread, return at once, do no input or output, and never call back into the caller.
+public protocol MemoryCaching: Sendable {
+    /// Returns the image stored under `key`, and counts as a use of it.
+    func image(for key: ImageKey) -> DecodedImage?
+    /// Stores `image` under `key`, replacing any image already there.
+    ///
+    /// An image whose cost exceeds the whole limit is not stored and evicts nothing else; what stood under `key` goes.
+    func store(_ image: DecodedImage, for key: ImageKey)
+    /// Removes the image stored under `key`. Returns whether there was one.
+    @discardableResult func remove(_ key: ImageKey) -> Bool
+    /// Removes every image.
+    func removeAll()
+    /// Removes the least useful images until the cost of the rest is at most `cost` bytes.
+    func trim(toCost cost: Int)
+    /// The sum of the costs of all images stored, in bytes.
+    var totalCost: Int { get }
+}

@@ -1,0 +1,38 @@
+/// What an image may cost at most. Checked after the header and before anything is allocated for pixels.
+public struct DecodingLimits: Sendable, Hashable {
+    /// Most pixels of one frame. Default: 100 million.
+    public var maximumPixelCount: Int
+    /// Most bytes of one decoded frame, row padding included. Default: 512 MiB.
+    public var maximumByteCount: Int
+    /// Most bytes of metadata (profile, EXIF, text) kept from one file. Default: 4 MiB.
+    public var maximumMetadataByteCount: Int
+    /// Most frames of an animation. Default: 10,000.
+    public var maximumFrameCount: Int
+
+    public init(
+        maximumPixelCount: Int = 100_000_000,
+        maximumByteCount: Int = 512 << 20,
+        maximumMetadataByteCount: Int = 4 << 20,
+        maximumFrameCount: Int = 10_000
+    ) {
+        self.maximumPixelCount = maximumPixelCount
+        self.maximumByteCount = maximumByteCount
+        self.maximumMetadataByteCount = maximumMetadataByteCount
+        self.maximumFrameCount = maximumFrameCount
+    }
+
+    /// Throws ``ImageDecodingError`` with `exceedsLimit` unless a frame of this size and format is allowed.
+    public func check(_ size: PixelSize, format: PixelFormat) throws(ImageDecodingError) {
+        guard size.isPositive else {
+            throw ImageDecodingError(.corrupt, "the image claims \(size) pixels")
+        }
+        guard size.pixelCount <= maximumPixelCount else {
+            throw ImageDecodingError(
+                .exceedsLimit, "\(size) pixels are more than the limit of \(maximumPixelCount) pixels")
+        }
+        guard let bytes = PixelBuffer.byteCount(size: size, format: format), bytes <= maximumByteCount else {
+            throw ImageDecodingError(
+                .exceedsLimit, "\(size) pixels need more than the limit of \(maximumByteCount) bytes")
+        }
+    }
+}

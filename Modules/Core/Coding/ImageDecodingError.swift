@@ -1,0 +1,30 @@
+/// Why encoded bytes did not become an image.
+public struct ImageDecodingError: Error, Sendable, Equatable, CustomStringConvertible {
+    public enum Code: String, Sendable {
+        /// There is not one byte.
+        case empty
+        /// No codec of the registry knows these bytes.
+        case unknownFormat
+        /// The bytes end early; the rest may help.
+        case truncated
+        /// The bytes contradict their format; trying again cannot help.
+        case corrupt
+        /// A known format in a variant that is not decoded here.
+        case unsupportedVariant
+        /// Larger than ``DecodingLimits`` allows.
+        case exceedsLimit
+        /// The system refused the memory.
+        case outOfMemory
+    }
+
+    public var code: Code
+    /// One sentence, from the codec library where it has one.
+    public var message: String
+
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    public var description: String { message }
+}

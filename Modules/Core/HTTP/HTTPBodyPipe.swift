@@ -1,0 +1,97 @@
+public import FoundationEssentials
+import Synchronization
+
+/// Carries a body from a transport's thread to the task that reads it, and the reader's pace back.
+///
+/// The writer is one thread, the reader one task. The lock is held to move bytes only; continuations and the two
+/// callbacks run outside it.
+public final class HTTPBodyPipe: HTTPBodySource {
+    /// The writer's buffer is full at this many bytes.
+    public static let capacity = 256 << 10
+
+    private struct State {
+        var buffer = Data()
+        var end: Result<Void, any Error>?
+        var reader: CheckedContinuation<Data?, any Error>?
+        var writerWaits = false
+    }
+
+    private let state = Mutex(State())
+    private let onSpace: @Sendable () -> Void
+    private let onCancel: @Sendable () -> Void
+
+    /// - Parameters:
+    ///   - onSpace: Called when a writer that was refused may try again.
+    ///   - onCancel: Called when the reader has lost interest before the end. Neither may block.
+    public init(onSpace: @escaping @Sendable () -> Void, onCancel: @escaping @Sendable () -> Void) {
+        self.onSpace = onSpace
+        self.onCancel = onCancel
+    }
+
+    /// Takes all the bytes, or none of them when the reader lags; the writer then waits for `onSpace`.
+    ///
+    /// A piece that is larger than the whole capacity is taken when the buffer is empty.
+    public func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard !bytes.isEmpty else { return true }
+        let (taken, reader) = state.withLock { state -> (Bool, CheckedContinuation<Data?, any Error>?) in
+            guard state.end == nil else { return (true, nil) }
+            if let reader = state.reader {
+                state.reader = nil
+                return (true, reader)
+            }
+            guard state.buffer.isEmpty || state.buffer.count + bytes.count <= Self.capacity else {
+                state.writerWaits = true
+                return (false, nil)
+            }
+            state.buffer.append(contentsOf: bytes)
+            return (true, nil)
+        }
+        reader?.resume(returning: Data(bytes))
+        return taken
+    }
+
+    /// Ends the body: nil for a whole one. Only the first end counts.
+    public func finish(_ error: (any Error)? = nil) {
+        let reader = state.withLock { state -> CheckedContinuation<Data?, any Error>? in
+            guard state.end == nil else { return nil }
+            state.end = error.map { .failure($0) } ?? .success(())
+            defer { state.reader = nil }
+            return state.reader
+        }
+        if let error { reader?.resume(throwing: error) } else { reader?.resume(returning: nil) }
+    }
+
+    public func next() async throws -> Data? {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let (result, hasSpace) = state.withLock { state -> (Result<Data?, any Error>?, Bool) in
+                    if !state.buffer.isEmpty {
+                        defer { (state.buffer, state.writerWaits) = (Data(), false) }
+                        return (.success(state.buffer), state.writerWaits)
+                    }
+                    if let end = state.end { return (end.map { nil }, false) }
+                    state.reader = continuation
+                    return (nil, false)
+                }
+                if let result { continuation.resume(with: result) }
+                if hasSpace { onSpace() }
+                // A cancellation before the reader was registered found nobody to wake.
+                if result == nil, Task.isCancelled { cancel() }
+            }
+        } onCancel: {
+            cancel()
+        }
+    }
+
+    public func cancel() {
+        let (reader, wasRunning) = state.withLock { state -> (CheckedContinuation<Data?, any Error>?, Bool) in
+            state.buffer = Data()
+            guard state.end == nil else { return (nil, false) }
+            state.end = .failure(CancellationError())
+            defer { state.reader = nil }
+            return (state.reader, true)
+        }
+        reader?.resume(throwing: CancellationError())
+        if wasRunning { onCancel() }
+    }
+}

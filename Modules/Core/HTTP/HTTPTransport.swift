@@ -1,0 +1,10 @@
+/// Sends one request and returns its answer. Wrap one in another to add caching, logging or fakes.
+///
+/// Calls may come from any task at the same time. Redirects are returned, not followed; no status is an error; content
+/// codings the transport asked for are undone. Cancelling the task ends the exchange and throws `CancellationError`.
+public protocol HTTPTransport: Sendable {
+    /// Returns when the head of the answer has arrived.
+    ///
+    /// - Throws: ``HTTPTransportError``, or `CancellationError`.
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse
+}

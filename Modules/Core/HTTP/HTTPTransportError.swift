@@ -1,0 +1,32 @@
+/// Why an exchange with a server failed.
+public struct HTTPTransportError: Error, Sendable, Equatable, CustomStringConvertible {
+    public enum Code: String, Sendable {
+        /// The URL, a header field or the body cannot be sent.
+        case invalidRequest
+        case cannotResolveHost
+        case cannotConnect
+        case secureConnectionFailed
+        case timedOut
+        /// The connection ended, or the body was shorter than the head declared.
+        case connectionLost
+        /// The answer is not HTTP.
+        case invalidResponse
+        /// The body is larger than the caller allows.
+        case bodyTooLarge
+        /// The transport has been shut down.
+        case shutDown
+        /// Anything else; the message says what.
+        case failed
+    }
+
+    public var code: Code
+    /// One sentence, from the transport's library where it has one.
+    public var message: String
+
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    public var description: String { message }
+}

@@ -1,0 +1,119 @@
+/// Pixels in memory: rows, top row first, each beginning at a 64-byte boundary.
+///
+/// A value: copies share memory until one of them is changed. Read it through spans, without copying, on the way to a
+/// file, a socket or a texture.
+public struct PixelBuffer: Sendable {
+    /// Rows begin at multiples of this many bytes.
+    public static let rowAlignment = 64
+
+    public let size: PixelSize
+    public let format: PixelFormat
+    public let alphaMode: AlphaMode
+    /// Bytes from the beginning of one row to the beginning of the next; a multiple of ``rowAlignment``.
+    public let bytesPerRow: Int
+    private var storage: PixelStorage
+
+    public var width: Int { size.width }
+    public var height: Int { size.height }
+
+    /// Bytes of one row that hold pixels: width times the pixel's size, without the padding.
+    public var usedBytesPerRow: Int { size.width * format.bytesPerPixel }
+
+    /// Bytes the pixels occupy, padding included.
+    public var byteCount: Int { storage.byteCount }
+
+    /// The bytes that a buffer of this size and format occupies, or nil when there is no such buffer: a side below one
+    /// pixel, or a product that does not fit.
+    public static func byteCount(size: PixelSize, format: PixelFormat) -> Int? {
+        guard size.isPositive else { return nil }
+        let (used, overflow) = size.width.multipliedReportingOverflow(by: format.bytesPerPixel)
+        guard !overflow, used <= Int.max - rowAlignment else { return nil }
+        let bytesPerRow = (used + rowAlignment - 1) / rowAlignment * rowAlignment
+        let (total, tooLarge) = bytesPerRow.multipliedReportingOverflow(by: size.height)
+        return tooLarge ? nil : total
+    }
+
+    /// Makes a buffer and lets `initialize` write every row.
+    ///
+    /// The padding at the end of each row is set to nought, so that no stale memory leaves the process with the image.
+    ///
+    /// - Parameter initialize: Gets the uninitialised memory and the bytes from row to row; must write all pixels.
+    /// - Throws: What `initialize` throws.
+    /// - Returns: nil when ``byteCount(size:format:)`` is nil.
+    public init?<E: Error>(
+        size: PixelSize,
+        format: PixelFormat,
+        alphaMode: AlphaMode,
+        initialize: (_ memory: UnsafeMutableRawBufferPointer, _ bytesPerRow: Int) throws(E) -> Void
+    ) throws(E) {
+        guard let byteCount = Self.byteCount(size: size, format: format) else { return nil }
+        self.size = size
+        self.format = format
+        self.alphaMode = alphaMode
+        bytesPerRow = byteCount / size.height
+        storage = PixelStorage(byteCount: byteCount)
+        try initialize(UnsafeMutableRawBufferPointer(start: storage.base, count: byteCount), bytesPerRow)
+        clearPadding()
+    }
+
+    /// Makes a buffer with every byte nought: transparent black, or black. nil as for the other initialiser.
+    public init?(size: PixelSize, format: PixelFormat, alphaMode: AlphaMode) {
+        self.init(size: size, format: format, alphaMode: alphaMode) { memory, _ in
+            memory.initializeMemory(as: UInt8.self, repeating: 0)
+        }
+    }
+
+    /// All bytes, padding included.
+    public var bytes: RawSpan {
+        @_lifetime(borrow self)
+        get {
+            let span = RawSpan(_unsafeStart: storage.base, byteCount: storage.byteCount)
+            return _overrideLifetime(span, borrowing: self)
+        }
+    }
+
+    /// The pixels of row `y`, without padding. Traps unless `0 <= y < height`.
+    @_lifetime(borrow self)
+    public func row(_ y: Int) -> RawSpan {
+        bytes.extracting(y * bytesPerRow..<y * bytesPerRow + usedBytesPerRow)
+    }
+
+    /// All bytes for C functions. The pointer is valid inside `body` only.
+    public func withUnsafeBytes<Result, E: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(E) -> Result
+    ) throws(E) -> Result {
+        try body(UnsafeRawBufferPointer(start: storage.base, count: storage.byteCount))
+    }
+
+    /// All bytes for changing; copies them first when another value shares them.
+    public mutating func withUnsafeMutableBytes<Result, E: Error>(
+        _ body: (UnsafeMutableRawBufferPointer) throws(E) -> Result
+    ) throws(E) -> Result {
+        if !isKnownUniquelyReferenced(&storage) { storage = storage.copy() }
+        return try body(UnsafeMutableRawBufferPointer(start: storage.base, count: storage.byteCount))
+    }
+
+    /// The same memory seen in another alpha mode, for decoders that learn only at the end that an image is opaque.
+    public func relabelled(_ mode: AlphaMode) -> PixelBuffer {
+        PixelBuffer(size: size, format: format, alphaMode: mode, bytesPerRow: bytesPerRow, storage: storage)
+    }
+
+    private init(
+        size: PixelSize, format: PixelFormat, alphaMode: AlphaMode, bytesPerRow: Int, storage: PixelStorage
+    ) {
+        self.size = size
+        self.format = format
+        self.alphaMode = alphaMode
+        self.bytesPerRow = bytesPerRow
+        self.storage = storage
+    }
+
+    private func clearPadding() {
+        let padding = bytesPerRow - usedBytesPerRow
+        guard padding > 0 else { return }
+        for y in 0..<size.height {
+            let start = storage.base + y * bytesPerRow + usedBytesPerRow
+            start.initializeMemory(as: UInt8.self, repeating: 0, count: padding)
+        }
+    }
+}

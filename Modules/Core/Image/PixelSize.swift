@@ -1,0 +1,40 @@
+/// A width and a height in pixels.
+public struct PixelSize: Sendable, Hashable, CustomStringConvertible {
+    public var width: Int
+    public var height: Int
+
+    public init(width: Int, height: Int) {
+        self.width = width
+        self.height = height
+    }
+
+    public var description: String { "\(width) x \(height)" }
+
+    /// Whether both sides are at least one pixel.
+    public var isPositive: Bool { width > 0 && height > 0 }
+
+    /// Number of pixels; `Int.max` when the product does not fit, nought when a side is negative.
+    public var pixelCount: Int {
+        guard isPositive else { return 0 }
+        let (product, overflow) = width.multipliedReportingOverflow(by: height)
+        return overflow ? Int.max : product
+    }
+
+    /// The size with its sides exchanged, as a quarter turn leaves it.
+    public var transposed: PixelSize { PixelSize(width: height, height: width) }
+
+    /// The size of this picture scaled to `target` with its proportions kept, each side at least one pixel.
+    ///
+    /// `fit` makes the whole picture visible inside `target`, `fill` covers `target`. A size that is not positive,
+    /// here or in `target`, gives this size back. Never enlarges unless `enlarging` is true.
+    public func scaled(to target: PixelSize, mode: ContentMode, enlarging: Bool = false) -> PixelSize {
+        guard isPositive, target.isPositive else { return self }
+        let horizontal = Double(target.width) / Double(width)
+        let vertical = Double(target.height) / Double(height)
+        var factor = mode == .fit ? min(horizontal, vertical) : max(horizontal, vertical)
+        if !enlarging { factor = min(factor, 1) }
+        guard factor != 1 else { return self }
+        let side = { (length: Int) in max(1, Int(min((Double(length) * factor).rounded(), 1e15))) }
+        return PixelSize(width: side(width), height: side(height))
+    }
+}

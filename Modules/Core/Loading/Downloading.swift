@@ -1,0 +1,13 @@
+/// Fetches the bytes of a source.
+///
+/// Calls may come from any task at the same time; equal requests share one transfer. Cancelling the task leaves it,
+/// and ends the transfer when nobody else waits for it.
+public protocol Downloading: Sendable {
+    /// Returns the whole content of the source.
+    ///
+    /// - Parameter progress: Called while bytes arrive, from any thread; must not block.
+    /// - Throws: The downloader's error, ``HTTPTransportError``, or `CancellationError`.
+    func download(
+        _ request: DownloadRequest, progress: (@Sendable (DownloadProgress) -> Void)?
+    ) async throws -> Download
+}

@@ -1,0 +1,21 @@
+/// Why a processor gave no image.
+public struct ImageProcessingError: Error, Sendable, Equatable, CustomStringConvertible {
+    public enum Code: String, Sendable {
+        /// A parameter makes no sense for any image.
+        case invalidParameter
+        /// The processor does not work on this pixel format.
+        case unsupportedFormat
+        /// The result would be larger than a buffer can be.
+        case tooLarge
+    }
+
+    public var code: Code
+    public var message: String
+
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    public var description: String { message }
+}

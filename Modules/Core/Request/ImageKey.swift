@@ -1,0 +1,36 @@
+/// What an image or its bytes are stored under: a resource, and which variant of it.
+///
+/// The original is the variant with the empty name; a processed image has another, so neither is ever found under the
+/// other's key. The hash is computed once, when the key is made, so that a look-up costs no walk over the URL.
+public struct ImageKey: Sendable, Hashable, CustomStringConvertible {
+    public let resource: ResourceKey
+    /// Size, processors and additional identifier, in a stable spelling; empty for the original.
+    public let variant: String
+    private let hash: Int
+
+    public init(_ resource: ResourceKey, variant: String = "") {
+        self.resource = resource
+        self.variant = variant
+        var hasher = Hasher()
+        hasher.combine(resource)
+        hasher.combine(variant)
+        hash = hasher.finalize()
+    }
+
+    public static func == (a: ImageKey, b: ImageKey) -> Bool {
+        a.hash == b.hash && a.resource == b.resource && a.variant == b.variant
+    }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(hash) }
+
+    /// The key of the same resource's original.
+    public var original: ImageKey { ImageKey(resource) }
+
+    public var description: String { variant.isEmpty ? resource.description : "\(resource) [\(variant)]" }
+
+    /// The same in every process and release: 64 hexadecimal digits, the SHA-256 of the key's parts. O(length).
+    public var fileName: String {
+        // The length keeps ("ab", "c") and ("a", "bc") apart.
+        SHA256.hexDigest(of: "\(resource.description.utf8.count):\(resource)\(variant)")
+    }
+}

@@ -1,0 +1,63 @@
+public import FoundationEssentials
+
+/// Asks for one image: where it comes from, what is done to it, and which caches may help.
+public struct ImageRequest: Sendable {
+    public var source: ImageSource
+    /// Applied in order after decoding.
+    public var processors: [any ImageProcessing]
+    /// How the bytes are decoded. Its target size, when set, is part of the key.
+    public var decoding: DecodingOptions
+    public var priority: LoadPriority
+    public var cachePolicy: CachePolicy
+    /// Replaces the source's own identity in every cache, for URLs that carry tokens. nil: the source's.
+    public var resource: ResourceKey?
+    /// Tells apart images of one source that the other parameters do not. nil is not the same as empty.
+    public var additionalIdentifier: String?
+    /// Carried along unread. Not part of the key.
+    public var userInfo: [String: any Sendable]
+
+    public init(
+        source: ImageSource,
+        processors: [any ImageProcessing] = [],
+        decoding: DecodingOptions = DecodingOptions(),
+        priority: LoadPriority = .normal,
+        cachePolicy: CachePolicy = .all,
+        resource: ResourceKey? = nil,
+        additionalIdentifier: String? = nil,
+        userInfo: [String: any Sendable] = [:]
+    ) {
+        self.source = source
+        self.processors = processors
+        self.decoding = decoding
+        self.priority = priority
+        self.cachePolicy = cachePolicy
+        self.resource = resource
+        self.additionalIdentifier = additionalIdentifier
+        self.userInfo = userInfo
+    }
+
+    /// A request for what `url` names.
+    ///
+    /// - Returns: nil when the scheme is none of `http`, `https`, `file` and `data`.
+    public init?(url: URL, processors: [any ImageProcessing] = []) {
+        guard let source = ImageSource(url) else { return nil }
+        self.init(source: source, processors: processors)
+    }
+
+    /// What the finished image is stored under. Equal requests have equal keys. Make it once and keep it: O(length).
+    public var key: ImageKey { ImageKey(resource ?? source.resource, variant: variant) }
+
+    /// The key of the source's bytes as they arrive.
+    public var originalKey: ImageKey { ImageKey(resource ?? source.resource) }
+
+    private var variant: String {
+        var parts: [String] = []
+        if let target = decoding.target { parts.append("target=\(target)") }
+        if decoding.alphaMode != .straight { parts.append("alpha=\(decoding.alphaMode.rawValue)") }
+        if !decoding.appliesOrientation { parts.append("as-stored") }
+        parts += processors.map { "process=\($0.identifier)" }
+        if let additionalIdentifier { parts.append("id=\(additionalIdentifier)") }
+        // Lengths keep a part that holds the separator from posing as two.
+        return parts.map { "\($0.utf8.count):\($0)" }.joined(separator: ";")
+    }
+}

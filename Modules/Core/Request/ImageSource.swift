@@ -1,0 +1,46 @@
+public import FoundationEssentials
+
+/// Where the bytes of an image come from.
+public enum ImageSource: Sendable {
+    /// A request to a server.
+    case http(HTTPRequest)
+    /// A file by its path.
+    case file(String)
+    /// A `data:` URL (RFC 2397), base64 or percent-encoded.
+    case dataURL(String)
+    /// Bytes in memory. The identity must differ where the bytes do.
+    case bytes(Data, identity: String)
+    /// A closure. The identity must differ where the bytes it gives do.
+    case provider(identity: String, @Sendable () async throws -> Data)
+
+    /// The source that a URL names by its scheme; schemes are compared without case.
+    ///
+    /// - Returns: nil when the scheme is none of `http`, `https`, `file` and `data`.
+    public init?(_ url: URL) {
+        switch url.scheme?.lowercased() {
+        case "http", "https": self = .http(HTTPRequest(url: url))
+        case "file": self = .file(url.path(percentEncoded: false))
+        case "data": self = .dataURL(url.absoluteString)
+        default: return nil
+        }
+    }
+
+    /// What the source is stored under unless the caller says otherwise.
+    public var resource: ResourceKey {
+        switch self {
+        case .http(let request): ResourceKey(request.url)
+        case .file(let path): ResourceKey("file:\(path)")
+        case .dataURL(let text): ResourceKey(text)
+        case .bytes(_, let identity): ResourceKey("bytes:\(identity)")
+        case .provider(let identity, _): ResourceKey("provider:\(identity)")
+        }
+    }
+
+    /// Whether keeping a copy of the bytes on disk saves anything: they come from somewhere slower than a disk.
+    public var isWorthStoring: Bool {
+        switch self {
+        case .http, .provider: true
+        case .file, .dataURL, .bytes: false
+        }
+    }
+}

@@ -1,0 +1,27 @@
+public import FoundationEssentials
+
+/// Names a resource: usually its URL. All variants of an image (sizes, processors) share it.
+public struct ResourceKey: Sendable, Hashable, CustomStringConvertible {
+    public let description: String
+
+    /// A key of the caller's own making.
+    public init(_ description: String) { self.description = description }
+
+    /// The absolute URL without its fragment, which never reaches the server.
+    ///
+    /// - Parameter ignoredQueryItems: Names of query items that do not change the picture, such as the signature and
+    ///   expiry of a signed URL. Other items keep their order and spelling.
+    public init(_ url: URL, ignoringQueryItems ignoredQueryItems: Set<String> = []) {
+        var text = Substring(url.absoluteString)
+        if let hash = text.firstIndex(of: "#") { text = text[..<hash] }
+        guard !ignoredQueryItems.isEmpty, let mark = text.firstIndex(of: "?") else {
+            description = String(text)
+            return
+        }
+        let kept = text[text.index(after: mark)...].split(separator: "&", omittingEmptySubsequences: false).filter {
+            let name = $0.prefix { $0 != "=" }
+            return !ignoredQueryItems.contains(String(name))
+        }
+        description = String(text[..<mark]) + (kept.isEmpty ? "" : "?" + kept.joined(separator: "&"))
+    }
+}

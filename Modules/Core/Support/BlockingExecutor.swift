@@ -1,0 +1,58 @@
+import Dispatch
+import Synchronization
+
+/// Runs blocking work (files, C decoders) on a fixed number of threads of its own, never on the cooperative pool.
+///
+/// At most `width` pieces of work run at once; the rest wait, the more urgent first, equals in the order they came.
+/// Each lane is one serial dispatch queue, which always gets a thread: a global queue grows slowly when its threads
+/// block, and a hop through threads and semaphores of our own costs about ten times as much as one through dispatch.
+/// That is why Core imports Dispatch beside the standard library.
+public final class BlockingExecutor: Sendable {
+    private let lanes: [DispatchQueue]
+    private let state: Mutex<JobQueue>
+
+    /// - Parameters:
+    ///   - name: Label of the threads, for debuggers.
+    ///   - width: Most pieces of work that run at once; values below 1 count as 1.
+    public init(name: String, width: Int) {
+        let width = max(1, width)
+        lanes = (0..<width).map { DispatchQueue(label: "\(name).\($0)") }
+        state = Mutex(JobQueue(lanes: width))
+    }
+
+    /// Runs `work` on one of the threads and returns what it returns.
+    ///
+    /// - Throws: What `work` throws, or `CancellationError` when the task is cancelled while the work still waits for
+    ///   a thread. Work that has begun runs to its end.
+    public func run<Value: Sendable>(
+        priority: LoadPriority = .normal,
+        _ work: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        let id = state.withLock { $0.makeID() }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let job = Job(
+                    id: id,
+                    run: { continuation.resume(with: Result { try work() }) },
+                    cancel: { continuation.resume(throwing: CancellationError()) })
+                let lane = state.withLock { $0.submit(job, priority: priority) }
+                if let lane { lanes[lane].async { self.drain(lane) } }
+                // A cancellation before `submit` found nothing to remove; look again now that there is something.
+                if Task.isCancelled { cancel(id) }
+            }
+        } onCancel: {
+            cancel(id)
+        }
+    }
+
+    private func cancel(_ id: Int) {
+        let job = state.withLock { $0.remove(id) }
+        job?.cancel()
+    }
+
+    private func drain(_ lane: Int) {
+        while let job = state.withLock({ $0.next(for: lane) }) {
+            job.run()
+        }
+    }
+}

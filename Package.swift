@@ -1,0 +1,108 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The rooms and their arrows: one library product a module, and no arrow that is not written here.
+// Scripts/check-arrows compares this list, as SwiftPM sees it, with the drawing.
+
+let package = Package(
+    name: "Alcedo",
+    products: [
+        "Alcedo", "AlcedoCore", "AlcedoMemoryCache", "AlcedoDiskCache", "AlcedoSQLiteCache", "AlcedoURLResponseCache",
+        "AlcedoDownloader", "AlcedoCURL", "AlcedoURLSession", "AlcedoCodecs", "AlcedoPNG", "AlcedoJPEG", "AlcedoGIF",
+        "AlcedoWebP", "AlcedoProcessing", "AlcedoPipeline", "AlcedoViewBinding", "AlcedoTerminal", "AlcedoGTK",
+        "AlcedoTesting",
+    ].map { .library(name: $0, targets: [$0]) },
+    traits: [
+        .trait(name: "GTK", description: "GTK 4 views; needs libgtk-4-dev."),
+        .default(enabledTraits: []),
+    ],
+    targets: [
+        // Core
+        .target(
+            name: "AlcedoCore", path: "Modules/Core", swiftSettings: [.enableExperimentalFeature("Lifetimes")]),
+
+        // Caches
+        .target(name: "AlcedoMemoryCache", dependencies: ["AlcedoCore"], path: "Modules/MemoryCache"),
+        .target(name: "AlcedoDiskCache", dependencies: ["AlcedoCore"], path: "Modules/DiskCache/Files"),
+        .target(name: "AlcedoSQLiteCache", dependencies: ["AlcedoCore", "CSQLite"], path: "Modules/DiskCache/SQLite"),
+        .target(name: "AlcedoURLResponseCache", dependencies: ["AlcedoCore"], path: "Modules/URLResponseCache"),
+
+        // Downloads
+        .target(name: "AlcedoDownloader", dependencies: ["AlcedoCore"], path: "Modules/Downloader/Downloader"),
+        .target(name: "AlcedoCURL", dependencies: ["AlcedoCore", "CCURLShim"], path: "Modules/Downloader/CURL"),
+        .target(name: "AlcedoURLSession", dependencies: ["AlcedoCore"], path: "Modules/Downloader/URLSession"),
+
+        // Codecs
+        .target(
+            name: "AlcedoCodecs",
+            dependencies: ["AlcedoCore", "AlcedoPNG", "AlcedoJPEG", "AlcedoGIF", "AlcedoWebP"],
+            path: "Modules/Codecs/All"),
+        .target(name: "AlcedoPNG", dependencies: ["AlcedoCore", "CPNGShim"], path: "Modules/Codecs/PNG"),
+        .target(name: "AlcedoJPEG", dependencies: ["AlcedoCore", "CJPEGShim"], path: "Modules/Codecs/JPEG"),
+        .target(name: "AlcedoGIF", dependencies: ["AlcedoCore", "CGIFShim"], path: "Modules/Codecs/GIF"),
+        .target(name: "AlcedoWebP", dependencies: ["AlcedoCore", "CWebP"], path: "Modules/Codecs/WebP"),
+
+        // Pixels, pipeline, views
+        .target(name: "AlcedoProcessing", dependencies: ["AlcedoCore"], path: "Modules/Processing"),
+        .target(name: "AlcedoPipeline", dependencies: ["AlcedoCore"], path: "Modules/Pipeline"),
+        .target(name: "AlcedoViewBinding", dependencies: ["AlcedoCore"], path: "Modules/ViewBinding/Binding"),
+        .target(
+            name: "AlcedoTerminal", dependencies: ["AlcedoCore", "AlcedoViewBinding"],
+            path: "Modules/ViewBinding/Terminal"),
+        .target(
+            name: "AlcedoGTK",
+            dependencies: [
+                "AlcedoCore", "AlcedoViewBinding",
+                .target(name: "CGTK", condition: .when(platforms: [.linux], traits: ["GTK"])),
+            ],
+            path: "Modules/ViewBinding/GTK"),
+
+        // For tests, and the stack that ties everything together
+        .target(name: "AlcedoTesting", dependencies: ["AlcedoCore"], path: "Modules/Testing"),
+        .target(
+            name: "Alcedo",
+            dependencies: [
+                "AlcedoCore", "AlcedoMemoryCache", "AlcedoDiskCache", "AlcedoURLResponseCache", "AlcedoDownloader",
+                "AlcedoCURL", "AlcedoCodecs", "AlcedoProcessing", "AlcedoPipeline", "AlcedoViewBinding",
+                "AlcedoTerminal",
+            ],
+            path: "Modules/Standard"),
+
+        // C: shims of our own, and the system's libraries
+        .target(name: "CPNGShim", dependencies: ["CPNG"], path: "Modules/Codecs/CPNGShim"),
+        .target(name: "CJPEGShim", dependencies: ["CJPEG"], path: "Modules/Codecs/CJPEGShim"),
+        .target(name: "CGIFShim", dependencies: ["CGIF"], path: "Modules/Codecs/CGIFShim"),
+        .target(name: "CCURLShim", dependencies: ["CCURL"], path: "Modules/Downloader/CCURLShim"),
+        .systemLibrary(
+            name: "CPNG", path: "Modules/Codecs/CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
+        .systemLibrary(
+            name: "CJPEG", path: "Modules/Codecs/CJPEG", pkgConfig: "libjpeg", providers: [.apt(["libjpeg-dev"])]),
+        .systemLibrary(name: "CGIF", path: "Modules/Codecs/CGIF", providers: [.apt(["libgif-dev"])]),
+        .systemLibrary(
+            name: "CWebP", path: "Modules/Codecs/CWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
+        .systemLibrary(
+            name: "CCURL", path: "Modules/Downloader/CCURL", pkgConfig: "libcurl",
+            providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(
+            name: "CSQLite", path: "Modules/DiskCache/CSQLite", pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(
+            name: "CGTK", path: "Modules/ViewBinding/CGTK", pkgConfig: "gtk4", providers: [.apt(["libgtk-4-dev"])]),
+    ]
+)
+
+let cTargets: Set = ["CPNGShim", "CJPEGShim", "CGIFShim", "CCURLShim"]
+for target in package.targets where [.regular, .test, .executable].contains(target.type) {
+    if cTargets.contains(target.name) {
+        target.cSettings = [.treatAllWarnings(as: .error)]
+        continue
+    }
+    target.swiftSettings =
+        (target.swiftSettings ?? []) + [
+            .swiftLanguageMode(.v6),
+            .treatAllWarnings(as: .error),
+            .enableUpcomingFeature("ExistentialAny"),
+            .enableUpcomingFeature("InternalImportsByDefault"),
+            .enableUpcomingFeature("MemberImportVisibility"),
+        ]
+}
