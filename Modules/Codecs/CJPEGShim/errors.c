@@ -1,0 +1,86 @@
+#include "internal.h"
+
+#include <string.h>
+
+static void on_error(j_common_ptr cinfo) {
+    alcedo_jpeg_decoder *d = cinfo->client_data;
+    cinfo->err->format_message(cinfo, d->message);
+    longjmp(d->escape, 1);
+}
+
+static void on_message(j_common_ptr cinfo, int level) {
+    if (level >= 0) return;  // a trace
+    alcedo_jpeg_decoder *d = cinfo->client_data;
+    switch (cinfo->err->msg_code) {
+    // Pixels were lost, and libjpeg has filled in something else.
+    case JWRN_HIT_MARKER:
+    case JWRN_HUFF_BAD_CODE:
+    case JWRN_ARITH_BAD_CODE:
+    case JWRN_MUST_RESYNC:
+    case JWRN_JPEG_EOF:
+        if (!d->is_damaged) cinfo->err->format_message(cinfo, d->message);
+        d->is_damaged = 1;
+        break;
+    default:
+        break;
+    }
+}
+
+static void print_nothing(j_common_ptr cinfo) { (void)cinfo; }
+
+void alcedo_jpeg_init_errors(alcedo_jpeg_decoder *d) {
+    d->cinfo.err = jpeg_std_error(&d->errors);
+    d->cinfo.client_data = d;
+    d->errors.error_exit = on_error;
+    d->errors.emit_message = on_message;
+    d->errors.output_message = print_nothing;
+}
+
+static void do_nothing(j_decompress_ptr cinfo) { (void)cinfo; }
+
+static boolean on_input_end(j_decompress_ptr cinfo) {
+    alcedo_jpeg_decoder *d = cinfo->client_data;
+    d->ran_out = 1;
+    ERREXIT(cinfo, JERR_INPUT_EOF);
+    return FALSE;
+}
+
+static void skip_input(j_decompress_ptr cinfo, long count) {
+    if (count <= 0) return;
+    if ((size_t)count > cinfo->src->bytes_in_buffer) on_input_end(cinfo);
+    cinfo->src->next_input_byte += count;
+    cinfo->src->bytes_in_buffer -= (size_t)count;
+}
+
+void alcedo_jpeg_init_source(alcedo_jpeg_decoder *d, const uint8_t *bytes, size_t count) {
+    d->source.init_source = do_nothing;
+    d->source.fill_input_buffer = on_input_end;
+    d->source.skip_input_data = skip_input;
+    d->source.resync_to_restart = jpeg_resync_to_restart;
+    d->source.term_source = do_nothing;
+    d->source.next_input_byte = bytes;
+    d->source.bytes_in_buffer = count;
+    d->cinfo.src = &d->source;
+}
+
+alcedo_jpeg_status alcedo_jpeg_failure(const alcedo_jpeg_decoder *d) {
+    if (d->ran_out) return ALCEDO_JPEG_TRUNCATED;
+    if (d->too_many_scans) return ALCEDO_JPEG_LIMIT;
+    switch (d->errors.msg_code) {
+    case JERR_OUT_OF_MEMORY:
+        return ALCEDO_JPEG_OUT_OF_MEMORY;
+    case JERR_IMAGE_TOO_BIG:
+        return ALCEDO_JPEG_LIMIT;
+    case JERR_BAD_PRECISION:
+    case JERR_SOF_UNSUPPORTED:
+    case JERR_ARITH_NOTIMPL:
+    case JERR_CONVERSION_NOTIMPL:
+    case JERR_NOTIMPL:
+    case JERR_NOT_COMPILED:
+    case JERR_CCIR601_NOTIMPL:
+    case JERR_FRACT_SAMPLE_NOTIMPL:
+        return ALCEDO_JPEG_UNSUPPORTED;
+    default:
+        return ALCEDO_JPEG_CORRUPT;
+    }
+}

@@ -1,0 +1,33 @@
+#ifndef ALCEDO_CJPEGSHIM_INTERNAL_H
+#define ALCEDO_CJPEGSHIM_INTERNAL_H
+
+#include "CJPEGShim.h"
+
+#include <stdio.h>
+
+#include <jpeglib.h>
+#include <jerror.h>
+
+#include <setjmp.h>
+
+struct alcedo_jpeg_decoder {
+    struct jpeg_decompress_struct cinfo;
+    struct jpeg_error_mgr errors;
+    struct jpeg_source_mgr source;
+    struct jpeg_progress_mgr progress;
+    jmp_buf escape;
+    JOCTET *icc;
+    int is_damaged;  // a warning that means lost pixels
+    int ran_out;
+    int too_many_scans;
+    char message[JMSG_LENGTH_MAX];
+};
+
+/// Sets up errors that unwind to `escape` and never print.
+void alcedo_jpeg_init_errors(alcedo_jpeg_decoder *d);
+/// Reads from memory; unwinds when the bytes end, where libjpeg's own source would go on with grey.
+void alcedo_jpeg_init_source(alcedo_jpeg_decoder *d, const uint8_t *bytes, size_t count);
+/// What the last unwinding means.
+alcedo_jpeg_status alcedo_jpeg_failure(const alcedo_jpeg_decoder *d);
+
+#endif
