@@ -91,6 +91,8 @@ let package = Package(
 
         // Tests
         .testTarget(
+            name: "AlcedoCURLTests", dependencies: ["AlcedoCore", "AlcedoCURL", "AlcedoTesting"], path: "Tests/CURL"),
+        .testTarget(
             name: "AlcedoTestingTests", dependencies: ["AlcedoCore", "AlcedoTesting"], path: "Tests/Testing"),
     ]
 )
