@@ -88,6 +88,11 @@ let package = Package(
             providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(
             name: "CGTK", path: "Modules/ViewBinding/CGTK", pkgConfig: "gtk4", providers: [.apt(["libgtk-4-dev"])]),
+
+        // Tests
+        .testTarget(
+            name: "AlcedoViewBindingTests", dependencies: ["AlcedoCore", "AlcedoViewBinding"],
+            path: "Tests/ViewBinding"),
     ]
 )
 
