@@ -93,6 +93,9 @@ let package = Package(
         .testTarget(
             name: "AlcedoViewBindingTests", dependencies: ["AlcedoCore", "AlcedoViewBinding"],
             path: "Tests/ViewBinding"),
+        .testTarget(
+            name: "AlcedoTerminalTests", dependencies: ["AlcedoCore", "AlcedoTerminal", "AlcedoViewBinding"],
+            path: "Tests/Terminal"),
     ]
 )
 
