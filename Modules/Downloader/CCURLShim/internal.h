@@ -18,6 +18,7 @@ struct alcedo_curl_transfer {
     struct curl_slist *headers;
     alcedo_curl_callbacks callbacks;
     alcedo_curl_transfer *next_free;
+    int is_reusable;  // it came to its own good end
     char error[CURL_ERROR_SIZE];
 };
 

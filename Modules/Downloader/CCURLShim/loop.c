@@ -88,6 +88,7 @@ alcedo_curl_transfer *alcedo_curl_next_finished(
         if (found->msg != CURLMSG_DONE) continue;
         alcedo_curl_transfer *transfer = NULL;
         curl_easy_getinfo(found->easy_handle, CURLINFO_PRIVATE, (char **)&transfer);
+        transfer->is_reusable = found->data.result == CURLE_OK;
         *context = transfer->callbacks.context;
         *status = status_of(found->data.result);
         *message = transfer->error[0] ? transfer->error : curl_easy_strerror(found->data.result);

@@ -22,6 +22,7 @@ static alcedo_curl_transfer *take(alcedo_curl_loop *loop) {
     if (t) {
         loop->free_transfers = t->next_free;
         loop->free_count--;
+        t->is_reusable = 0;
         return t;
     }
     t = calloc(1, sizeof *t);
@@ -40,7 +41,8 @@ static void give_back(alcedo_curl_transfer *t) {
     t->headers = NULL;
     memset(&t->callbacks, 0, sizeof t->callbacks);
     t->error[0] = 0;
-    if (t->loop->free_count >= MAXIMUM_FREE) {
+    // A handle that was stopped half way keeps its buffers, and then refuses another size of them.
+    if (!t->is_reusable || t->loop->free_count >= MAXIMUM_FREE) {
         curl_easy_cleanup(t->easy);
         free(t);
         return;
