@@ -17,36 +17,50 @@ public struct Flatten: ImageProcessing, Hashable {
     /// Never throws.
     public func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
         let pixels = image.pixels
-        guard pixels.mayBeTransparent else { return image.still(pixels.relabelled(.opaque)) }
         var result = pixels.relabelled(.opaque)
-        let premultiplied = pixels.alphaMode == .premultiplied
-        let (red, green, blue) = (background.red, background.green, background.blue)
-        if pixels.format == .rgba16 {
-            // 255 * 257 = 65535, so white stays white.
-            let back = SIMD4<UInt16>(UInt16(red) * 257, UInt16(green) * 257, UInt16(blue) * 257, .max)
-            Self.blend(&result, onto: back, premultiplied: premultiplied)
-        } else {
-            Self.blend(&result, onto: SIMD4<UInt8>(red, green, blue, .max), premultiplied: premultiplied)
+        let isPremultiplied = pixels.alphaMode == .premultiplied
+        if pixels.alphaMode != .opaque {
+            switch pixels.format {
+            case .gray8, .rgbx8: break
+            case .rgba8: blend(&result, UInt8.self, isPremultiplied)
+            case .rgba16: blend(&result, UInt16.self, isPremultiplied)
+            }
         }
         return image.still(result)
     }
 
-    private static func blend<Sample>(_ pixels: inout PixelBuffer, onto back: SIMD4<Sample>, premultiplied: Bool)
-    where Sample: FixedWidthInteger & UnsignedInteger & BitwiseCopyable & SIMDScalar {
-        typealias Alpha = AlphaArithmetic<Sample>
-        if premultiplied {
-            pixels.mapPixels(Sample.self) { pixel in
-                SIMD4(
-                    Alpha.overPremultiplied(pixel.x, pixel.w, back.x),
-                    Alpha.overPremultiplied(pixel.y, pixel.w, back.y),
-                    Alpha.overPremultiplied(pixel.z, pixel.w, back.z), .max)
+    private func blend<Sample: FixedWidthInteger & SIMDScalar & BitwiseCopyable>(
+        _ pixels: inout PixelBuffer, _ type: Sample.Type, _ isPremultiplied: Bool
+    ) {
+        let back = SIMD4(UInt32(background.red), UInt32(background.green), UInt32(background.blue), 255)
+        // 255 * 257 = 65535, so white stays white.
+        let colour = Sample.bitWidth == 16 ? back &* 257 : back
+        let bits = UInt32(Sample.bitWidth)
+        let (width, height, stride) = (pixels.width, pixels.height, pixels.bytesPerRow)
+        pixels.withUnsafeMutableBytes { memory in
+            guard let base = memory.baseAddress else { return }
+            for y in 0..<height {
+                let row = base + y * stride
+                // The literal closures become part of the loops; passed through a parameter they would be calls.
+                if isPremultiplied {
+                    Self.change(row, width, type) { Over.premultiplied($0, colour, bits) }
+                } else {
+                    Self.change(row, width, type) { Over.straight($0, colour, bits) }
+                }
             }
-        } else {
-            pixels.mapPixels(Sample.self) { pixel in
-                SIMD4(
-                    Alpha.over(pixel.x, pixel.w, back.x), Alpha.over(pixel.y, pixel.w, back.y),
-                    Alpha.over(pixel.z, pixel.w, back.z), .max)
-            }
+        }
+    }
+
+    /// Replaces `width` pixels of four samples.
+    @inline(__always)
+    private static func change<Sample: FixedWidthInteger & SIMDScalar & BitwiseCopyable>(
+        _ row: UnsafeMutableRawPointer, _ width: Int, _ type: Sample.Type, _ body: (SIMD4<UInt32>) -> SIMD4<UInt32>
+    ) {
+        let size = MemoryLayout<SIMD4<Sample>>.size
+        for x in 0..<width {
+            let pixel = SIMD4<UInt32>(truncatingIfNeeded: row.load(fromByteOffset: x &* size, as: SIMD4<Sample>.self))
+            let samples = SIMD4<Sample>(truncatingIfNeeded: body(pixel))
+            row.storeBytes(of: samples, toByteOffset: x &* size, as: SIMD4<Sample>.self)
         }
     }
 }

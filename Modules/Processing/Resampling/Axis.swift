@@ -11,8 +11,8 @@ struct Axis {
     ///   - target: Result pixels; at least one.
     init(source: Int, target: Int, filter: ResizeFilter) {
         // From a reduction of 4 on, averages leave at least twice the target, and the filter does the rest, as Pillow
-        // does with a reducing gap of 2. A fifth of the time of the whole filter, and within two levels of it where
-        // the picture is smooth.
+        // does with a reducing gap of 2. Measured: a tenfold reduction of 12 megapixels in a fifth to a half of the
+        // whole filter's time, and within two levels of it where the picture is smooth.
         factor = max(1, min(BoxColumns.mostRows, source / target / 2))
         cells = (source - 1) / factor + 1
         table = WeightTable(
