@@ -1,0 +1,20 @@
+/// A colour without transparency, in the colour space of the image it is put under.
+public struct OpaqueColor: Sendable, Hashable, CustomStringConvertible {
+    public var red: UInt8
+    public var green: UInt8
+    public var blue: UInt8
+
+    public init(red: UInt8, green: UInt8, blue: UInt8) {
+        self.red = red
+        self.green = green
+        self.blue = blue
+    }
+
+    public static let white = OpaqueColor(red: 255, green: 255, blue: 255)
+    public static let black = OpaqueColor(red: 0, green: 0, blue: 0)
+
+    /// Six lowercase hexadecimal digits. Stable: part of cache keys.
+    public var description: String {
+        [red, green, blue].map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+}

@@ -1,0 +1,33 @@
+public import AlcedoCore
+
+/// A rectangle of whole pixels. The origin is the top left corner; it may lie outside the image.
+public struct PixelRect: Sendable, Hashable, CustomStringConvertible {
+    public var x: Int
+    public var y: Int
+    public var size: PixelSize
+
+    public init(x: Int, y: Int, width: Int, height: Int) {
+        self.x = x
+        self.y = y
+        size = PixelSize(width: width, height: height)
+    }
+
+    /// Stable: part of cache keys.
+    public var description: String { "\(x),\(y),\(size.width)x\(size.height)" }
+
+    /// The part of the rectangle inside an image of `bounds`; nil when there is none. Any values are fit for it.
+    func clipped(to bounds: PixelSize) -> PixelRect? {
+        guard let (left, width) = Self.clip(x, size.width, to: bounds.width),
+            let (top, height) = Self.clip(y, size.height, to: bounds.height)
+        else { return nil }
+        return PixelRect(x: left, y: top, width: width, height: height)
+    }
+
+    private static func clip(_ start: Int, _ length: Int, to limit: Int) -> (start: Int, length: Int)? {
+        guard length > 0 else { return nil }
+        let (sum, overflow) = start.addingReportingOverflow(length)
+        let first = max(0, start)
+        let end = min(limit, overflow ? Int.max : sum)
+        return first < end ? (first, end - first) : nil
+    }
+}

@@ -1,0 +1,49 @@
+/// Turns the samples of one row into floats, colour multiplied by alpha.
+enum RowReader {
+    /// Reads `width` pixels of `row` and writes as many pixels of floats to `out`.
+    static func read(
+        _ row: UnsafeRawPointer, width: Int, layout: SampleLayout, into out: UnsafeMutablePointer<Float>
+    ) {
+        switch layout {
+        case .gray8: readGray8(row, width, out)
+        case .color8: read(row, width, out) { color8($0, $1) }
+        case .straight8: read(row, width, out) { multiplied(color8($0, $1), maximum: 255) }
+        case .color16: read(row, width, out) { color16($0, $1) }
+        case .straight16: read(row, width, out) { multiplied(color16($0, $1), maximum: 65_535) }
+        }
+    }
+
+    private static func readGray8(_ row: UnsafeRawPointer, _ width: Int, _ out: UnsafeMutablePointer<Float>) {
+        for x in 0..<width { out[x] = Float(row.load(fromByteOffset: x, as: UInt8.self)) }
+    }
+
+    @inline(__always)
+    private static func read(
+        _ row: UnsafeRawPointer, _ width: Int, _ out: UnsafeMutablePointer<Float>,
+        _ pixel: (UnsafeRawPointer, Int) -> SIMD4<Float>
+    ) {
+        let target = UnsafeMutableRawPointer(out)
+        for x in 0..<width {
+            target.storeBytes(of: pixel(row, x), toByteOffset: x &* 16, as: SIMD4<Float>.self)
+        }
+    }
+
+    @inline(__always)
+    private static func color8(_ row: UnsafeRawPointer, _ x: Int) -> SIMD4<Float> {
+        let samples = row.load(fromByteOffset: x &* 4, as: SIMD4<UInt8>.self)
+        return Lanes.floats(SIMD4<UInt32>(truncatingIfNeeded: samples))
+    }
+
+    @inline(__always)
+    private static func color16(_ row: UnsafeRawPointer, _ x: Int) -> SIMD4<Float> {
+        let samples = row.load(fromByteOffset: x &* 8, as: SIMD4<UInt16>.self)
+        return Lanes.floats(SIMD4<UInt32>(truncatingIfNeeded: samples))
+    }
+
+    @inline(__always)
+    private static func multiplied(_ pixel: SIMD4<Float>, maximum: Float) -> SIMD4<Float> {
+        var factor = SIMD4<Float>(repeating: pixel.w)
+        factor.w = maximum
+        return pixel * factor / maximum
+    }
+}

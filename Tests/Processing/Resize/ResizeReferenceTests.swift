@@ -1,0 +1,105 @@
+import AlcedoCore
+import AlcedoProcessing
+import Testing
+
+/// Compares with the definition in doubles, which shares no code with the module.
+@Suite struct ResizeReferenceTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        let format: PixelFormat
+        let alphaMode: AlphaMode
+        var testDescription: String { "\(format) \(alphaMode)" }
+        /// One level of 8 bits; a float holds 24 bits, so 16-bit samples may be a few off.
+        var tolerance: Double { format == .rgba16 ? 3 : 1 }
+    }
+
+    static let cases = [
+        Case(format: .gray8, alphaMode: .opaque), Case(format: .rgbx8, alphaMode: .opaque),
+        Case(format: .rgba8, alphaMode: .opaque), Case(format: .rgba8, alphaMode: .premultiplied),
+        Case(format: .rgba8, alphaMode: .straight), Case(format: .rgba16, alphaMode: .straight),
+        Case(format: .rgba16, alphaMode: .premultiplied),
+    ]
+
+    /// Source and target; the last rows shrink enough for averages, with and without a remainder.
+    static let sizes: [(PixelSize, PixelSize)] = [
+        (13, 11, 7, 5), (5, 7, 13, 9), (17, 4, 9, 4), (4, 19, 11, 5), (2, 2, 5, 3), (1, 9, 4, 4),
+        (33, 29, 8, 7), (40, 24, 5, 6), (41, 3, 4, 6), (3, 47, 2, 1),
+    ].map { (PixelSize(width: $0.0, height: $0.1), PixelSize(width: $0.2, height: $0.3)) }
+
+    @Test(arguments: ResizeFilter.allCases, cases)
+    func `every size is within a level of the definition`(filter: ResizeFilter, format: Case) throws {
+        for (index, (source, target)) in Self.sizes.enumerated() {
+            let pixels = PixelBuffer.noise(
+                source.width, source.height, format.format, format.alphaMode, seed: UInt64(index + 1))
+
+            let result = try resize(pixels, to: target, filter)
+
+            #expect(result.size == target)
+            #expect(result.alphaMode == format.alphaMode)
+            let expected = ReferenceResize(filter: filter, averages: true).premultiplied(pixels, to: target)
+            for (x, y) in result.positions {
+                let error = Self.error(result, x, y, expected[y][x])
+                #expect(error <= format.tolerance, "\(source) to \(target) at \(x), \(y)")
+            }
+        }
+    }
+
+    @Test(arguments: ResizeFilter.allCases)
+    func `averaging first changes a smooth picture by at most two levels`(filter: ResizeFilter) throws {
+        let pixels = PixelBuffer.make(96, 80, .rgbx8, .opaque) { x, y in
+            SIMD4(UInt16((x * 5 / 2) & 255), UInt16((y * 3) & 255), UInt16(abs(x - y) * 2), 255)
+        }
+        let target = PixelSize(width: 12, height: 10)
+
+        let result = try resize(pixels, to: target, filter)
+
+        let expected = ReferenceResize(filter: filter, averages: false).premultiplied(pixels, to: target)
+        for (x, y) in result.positions {
+            #expect(Self.error(result, x, y, expected[y][x]) <= 2, "at \(x), \(y)")
+        }
+    }
+
+    @Test func `sums of the largest averages do not overflow`() throws {
+        for format in [PixelFormat.gray8, .rgbx8, .rgba8] {
+            let mode: AlphaMode = format == .rgba8 ? .straight : .opaque
+            let pixels = PixelBuffer.make(513, 513, format, mode) { _, _ in SIMD4(repeating: 255) }
+
+            let result = try resize(pixels, to: PixelSize(width: 1, height: 1), .lanczos3)
+
+            #expect(result.pixel(0, 0) == SIMD4(repeating: 255))
+        }
+    }
+
+    @Test func `a reduction beyond the largest average is finished by the filter`() throws {
+        let pixels = PixelBuffer.noise(3001, 1, .gray8, .opaque, seed: 5)
+        let target = PixelSize(width: 2, height: 1)
+
+        let result = try resize(pixels, to: target, .lanczos3)
+
+        let expected = ReferenceResize(filter: .lanczos3, averages: true).premultiplied(pixels, to: target)
+        for x in 0..<2 { #expect(Self.error(result, x, 0, expected[0][x]) <= 1) }
+    }
+
+    private func resize(
+        _ pixels: PixelBuffer, to target: PixelSize, _ filter: ResizeFilter
+    ) throws -> PixelBuffer {
+        let processor = Resize(to: target, mode: .exact, enlarges: true, filter: filter)
+        return try processor.process(DecodedImage(pixels: pixels)).pixels
+    }
+
+    /// The largest difference of a channel. Straight colour is weighed by its alpha, as it is seen.
+    private static func error(_ result: PixelBuffer, _ x: Int, _ y: Int, _ expected: SIMD4<Double>) -> Double {
+        let maximum = result.format == .rgba16 ? 65_535.0 : 255
+        let samples = result.pixel(x, y)
+        let alpha = Double(samples.w)
+        var wanted = expected
+        wanted.w = min(max(wanted.w, 0), maximum)
+        let ceiling = result.alphaMode == .opaque ? maximum : wanted.w
+        var largest = result.format == .gray8 ? 0 : abs(alpha - wanted.w)
+        for channel in 0..<3 {
+            var value = Double(samples[channel])
+            if result.alphaMode == .straight { value = value * alpha / maximum }
+            largest = max(largest, abs(value - min(max(wanted[channel], 0), ceiling)))
+        }
+        return largest
+    }
+}

@@ -1,0 +1,13 @@
+import AlcedoCore
+
+/// An animation whose only use is to be there.
+struct OneFrame: ImageFrameSource {
+    let buffer: PixelBuffer
+
+    var canvasSize: PixelSize { buffer.size }
+    var frameCount: Int { 1 }
+    var playCount: Int? { nil }
+    var cost: Int { 0 }
+    func delay(at index: Int) -> Duration { .milliseconds(100) }
+    func frame(at index: Int) throws -> PixelBuffer { buffer }
+}

@@ -1,0 +1,75 @@
+import AlcedoCore
+import AlcedoProcessing
+import FoundationEssentials
+
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// Resizing by its definition, in doubles, without passes: each result pixel is one sum over the whole source.
+struct ReferenceResize {
+    let filter: ResizeFilter
+    /// Whether integer boxes are averaged first where an axis shrinks to a quarter or less.
+    let averages: Bool
+
+    /// Samples of the result pixel at (x, y), premultiplied, before rounding.
+    func premultiplied(_ source: PixelBuffer, to size: PixelSize) -> [[SIMD4<Double>]] {
+        let columns = axis(source.width, size.width)
+        let rows = axis(source.height, size.height)
+        let maximum = source.format == .rgba16 ? 65_535.0 : 255
+        let pixels = (0..<source.height).map { y in
+            (0..<source.width).map { x in
+                let samples = source.pixel(x, y)
+                var pixel = SIMD4<Double>(Double(samples.x), Double(samples.y), Double(samples.z), Double(samples.w))
+                if source.alphaMode == .straight {
+                    let alpha = pixel.w
+                    pixel = pixel * alpha / maximum
+                    pixel.w = alpha
+                }
+                return pixel
+            }
+        }
+        return rows.map { down in
+            columns.map { across in
+                var sum = SIMD4<Double>(repeating: 0)
+                for (y, weight) in down {
+                    var row = SIMD4<Double>(repeating: 0)
+                    for (x, share) in across { row += pixels[y][x] * share }
+                    sum += row * weight
+                }
+                return sum
+            }
+        }
+    }
+
+    /// For each result pixel of one axis, the source pixels that count and their weights.
+    private func axis(_ source: Int, _ target: Int) -> [[(index: Int, weight: Double)]] {
+        let ratio = Double(source) / Double(target)
+        let factor = averages && ratio >= 4 ? min(256, Int(ratio / 2)) : 1
+        let cells = Array(stride(from: 0, to: source, by: factor)).map { $0..<min(source, $0 + factor) }
+        let scale = ratio / Double(factor)
+        let stretch = max(1, scale)
+        return (0..<target).map { index in
+            let centre = (Double(index) + 0.5) * scale
+            let weights = cells.indices.map { weight((Double($0) + 0.5 - centre) / stretch) }
+            let sum = weights.reduce(0, +)
+            return zip(cells, weights).filter { $0.1 != 0 }.flatMap { cell, weight in
+                cell.map { (index: $0, weight: weight / sum / Double(cell.count)) }
+            }
+        }
+    }
+
+    private func weight(_ x: Double) -> Double {
+        let t = abs(x)
+        switch filter {
+        case .box: return x > -0.5 && x <= 0.5 ? 1 : 0
+        case .bilinear: return t < 1 ? 1 - t : 0
+        case .catmullRom:
+            if t <= 1 { return 1.5 * t * t * t - 2.5 * t * t + 1 }
+            return t < 2 ? -0.5 * t * t * t + 2.5 * t * t - 4 * t + 2 : 0
+        case .lanczos3:
+            if t < 1e-12 { return 1 }
+            return t < 3 ? 3 * sin(.pi * t) * sin(.pi * t / 3) / (.pi * .pi * t * t) : 0
+        }
+    }
+}
