@@ -88,6 +88,10 @@ let package = Package(
             providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(
             name: "CGTK", path: "Modules/ViewBinding/CGTK", pkgConfig: "gtk4", providers: [.apt(["libgtk-4-dev"])]),
+
+        .testTarget(
+            name: "AlcedoSQLiteCacheTests", dependencies: ["AlcedoCore", "AlcedoSQLiteCache"],
+            path: "Tests/SQLiteCache"),
     ]
 )
 
