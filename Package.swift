@@ -92,6 +92,9 @@ let package = Package(
         .testTarget(
             name: "AlcedoSQLiteCacheTests", dependencies: ["AlcedoCore", "AlcedoSQLiteCache"],
             path: "Tests/SQLiteCache"),
+        .testTarget(
+            name: "AlcedoURLResponseCacheTests", dependencies: ["AlcedoCore", "AlcedoURLResponseCache"],
+            path: "Tests/URLResponseCache"),
     ]
 )
 
