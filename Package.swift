@@ -88,6 +88,13 @@ let package = Package(
             providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(
             name: "CGTK", path: "Modules/ViewBinding/CGTK", pkgConfig: "gtk4", providers: [.apt(["libgtk-4-dev"])]),
+
+        .testTarget(
+            name: "AlcedoGIFTests", dependencies: ["AlcedoCore", "AlcedoGIF"], path: "Tests/GIF",
+            resources: [.copy("Fixtures")]),
+        .testTarget(
+            name: "AlcedoWebPTests", dependencies: ["AlcedoCore", "AlcedoWebP"], path: "Tests/WebP",
+            resources: [.copy("Fixtures")]),
     ]
 )
 
