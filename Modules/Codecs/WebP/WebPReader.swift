@@ -20,7 +20,7 @@ struct WebPReader {
         guard bitstream.size == frame.announcedSize ?? canvas,
             bitstream.size.width <= canvas.width - frame.left,
             bitstream.size.height <= canvas.height - frame.top
-        else { throw ImageDecodingError(.corrupt, "WebP: the frame is not of the size announced, or leaves the canvas") }
+        else { throw ImageDecodingError(.corrupt, "WebP: the frame leaves its canvas or is not as large as announced") }
         info = ImageInfo(
             format: .webp,
             size: canvas,
