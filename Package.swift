@@ -96,6 +96,13 @@ let package = Package(
         .testTarget(
             name: "AlcedoTerminalTests", dependencies: ["AlcedoCore", "AlcedoTerminal", "AlcedoViewBinding"],
             path: "Tests/Terminal"),
+        .testTarget(
+            name: "AlcedoGTKTests",
+            dependencies: [
+                "AlcedoCore", "AlcedoGTK", "AlcedoViewBinding",
+                .target(name: "CGTK", condition: .when(platforms: [.linux], traits: ["GTK"])),
+            ],
+            path: "Tests/GTK"),
     ]
 )
 
