@@ -1,3 +1,4 @@
+import AlcedoCore
 import Synchronization
 
 /// Keeps values in memory up to a cost, and lets the least recently used go first.

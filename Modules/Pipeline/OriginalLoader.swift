@@ -5,8 +5,7 @@ import FoundationEssentials
 struct OriginalLoader: Sendable {
     private struct Key: Hashable, Sendable {
         var resource: ImageKey
-        var disk: CachePolicy.Access
-        var allowsNetwork: Bool
+        var policy: CachePolicy
     }
 
     private let downloader: any Downloading
@@ -25,8 +24,10 @@ struct OriginalLoader: Sendable {
     func load(
         _ request: ImageRequest, progress: @escaping @Sendable (DownloadProgress) -> Void
     ) async throws -> Original {
-        let policy = request.cachePolicy
-        let key = Key(resource: request.originalKey, disk: policy.disk, allowsNetwork: policy.allowsNetwork)
+        var policy = request.cachePolicy
+        // Who wants the decoded image in memory and who does not can share the bytes.
+        policy.memory = []
+        let key = Key(resource: request.originalKey, policy: policy)
         return try await loads.value(for: key, onUpdate: progress) { progress in
             if let found = try await self.read(request) { return found }
             return try await self.download(request, progress: progress)
@@ -78,7 +79,7 @@ struct OriginalLoader: Sendable {
         let download: Download
         do {
             download = try await downloader.download(
-                DownloadRequest(request.source, priority: request.priority), progress: progress)
+                DownloadRequest(source(of: request), priority: request.priority), progress: progress)
         } catch is CancellationError {
             throw CancellationError()
         } catch {
@@ -90,5 +91,17 @@ struct OriginalLoader: Sendable {
             data: download.data,
             layer: isRemote ? .network : .local,
             writeClaim: isRemote && mayWrite && download.allowsStoring ? WriteClaim() : nil)
+    }
+
+    /// The source, with the request's wishes for response caches in HTTP's own words (RFC 9111 section 5.2.1), so that
+    /// every cache on the way understands them.
+    private func source(of request: ImageRequest) -> ImageSource {
+        let access = request.cachePolicy.responses
+        guard case .http(var http) = request.source, access != .all, http.fields["Cache-Control"] == nil else {
+            return request.source
+        }
+        let wishes = [access.contains(.read) ? nil : "no-cache", access.contains(.write) ? nil : "no-store"]
+        http.fields["Cache-Control"] = wishes.compactMap { $0 }.joined(separator: ", ")
+        return .http(http)
     }
 }

@@ -1,0 +1,52 @@
+import AlcedoCURL
+import AlcedoCodecs
+import AlcedoDiskCache
+import AlcedoDownloader
+import AlcedoMemoryCache
+public import AlcedoPipeline
+import AlcedoURLResponseCache
+public import FoundationEssentials
+
+extension ImagePipeline.Configuration {
+    /// The default stack: decoded images in memory, original bytes on disk, HTTP through libcurl with a response cache
+    /// between, and every codec of the package. To change a part, change the value that this returns, or write a
+    /// function like this one.
+    ///
+    /// - Parameters:
+    ///   - cacheDirectory: A directory that belongs to the disk cache alone; nil keeps nothing on disk. Made when it is
+    ///     first written to. Default: ``standardCacheDirectory``.
+    ///   - memoryLimit: Most bytes of decoded images. Default: 256 MiB.
+    ///   - diskLimit: Most bytes on disk. Default: 256 MiB.
+    ///   - responseLimit: Most bytes of HTTP answers in memory. Default: 16 MiB.
+    public static func standard(
+        cacheDirectory: URL? = standardCacheDirectory,
+        memoryLimit: Int = 256 << 20,
+        diskLimit: Int = 256 << 20,
+        responseLimit: Int = 16 << 20
+    ) -> Self {
+        let network = CURLTransport()
+        let transport = CachingTransport(wrapping: network, store: MemoryResponseStore(byteLimit: responseLimit))
+        return Self(
+            downloader: Downloader(transport: transport),
+            codecs: .standard,
+            memoryCache: ImageMemoryCache(costLimit: memoryLimit),
+            diskCache: cacheDirectory.map { FileDiskCache(directory: $0, sizeLimit: diskLimit) })
+    }
+
+    /// Where the default stack keeps files: `$XDG_CACHE_HOME/alcedo`, else `~/.cache/alcedo`; nil without a home.
+    ///
+    /// Source: XDG Base Directory Specification 0.8, which ignores a relative path.
+    public static var standardCacheDirectory: URL? {
+        let environment = ProcessInfo.processInfo.environment
+        if let caches = environment["XDG_CACHE_HOME"], caches.hasPrefix("/") {
+            return URL(filePath: caches).appending(path: "alcedo", directoryHint: .isDirectory)
+        }
+        guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
+        return URL(filePath: home).appending(path: ".cache/alcedo", directoryHint: .isDirectory)
+    }
+}
+
+extension ImagePipeline {
+    /// A pipeline over the default stack. Make one and keep it: its caches are its own.
+    public static func standard() -> ImagePipeline { ImagePipeline(.standard()) }
+}
