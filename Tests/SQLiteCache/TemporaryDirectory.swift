@@ -13,4 +13,11 @@ final class TemporaryDirectory: Sendable {
 
     var database: URL { url.appending(path: "alcedo.sqlite") }
     var log: URL { url.appending(path: "alcedo.sqlite-wal") }
+
+    /// Removes the database and its helpers under the feet of whoever has them open.
+    func removeDatabase() throws {
+        for name in ["alcedo.sqlite", "alcedo.sqlite-wal", "alcedo.sqlite-shm"] {
+            try FileManager.default.removeItem(at: url.appending(path: name))
+        }
+    }
 }

@@ -64,9 +64,7 @@ struct TroubleTests {
     @Test func `a file that another process replaced is opened anew`() async throws {
         let old = SQLiteDataCache(directory: directory.url)
         try await old.store(Data("old".utf8), for: key("a"))
-        for name in ["alcedo.sqlite", "alcedo.sqlite-wal", "alcedo.sqlite-shm"] {
-            try FileManager.default.removeItem(at: directory.url.appending(path: name))
-        }
+        try directory.removeDatabase()
         let new = SQLiteDataCache(directory: directory.url)
         try await new.store(Data("new".utf8), for: key("b"))
 
@@ -75,6 +73,36 @@ struct TroubleTests {
         #expect(await old.data(for: key("a")) == nil)
         #expect(await old.data(for: key("b")) == Data("new".utf8))
         #expect(await new.data(for: key("c")) == Data("more".utf8))
+    }
+
+    @Test func `closing a file that was replaced leaves the new one whole`() throws {
+        var old = CacheFile(directory: directory.url)
+        try old.perform(makesFile: true) { try $0.store(CachedData(Data("old".utf8)), for: key("a"), limit: .max) }
+        try directory.removeDatabase()
+        var new = CacheFile(directory: directory.url)
+        try new.perform(makesFile: true) { try $0.store(CachedData(Data("new".utf8)), for: key("b"), limit: .max) }
+
+        old.close()
+
+        var third = CacheFile(directory: directory.url)
+        #expect(try third.perform(makesFile: false) { try $0.entry(for: key("b")) }??.data == Data("new".utf8))
+        #expect(try new.perform(makesFile: false) { try $0.entry(for: key("b")) }??.data == Data("new".utf8))
+    }
+
+    @Test func `a damaged file that another process has replaced already is not removed`() throws {
+        var file = CacheFile(directory: directory.url)
+        var other = CacheFile(directory: directory.url)
+        var isFirst = true
+
+        let found = try file.perform(makesFile: true) { table in
+            guard isFirst else { return try table.entry(for: key("b")) }
+            isFirst = false
+            try directory.removeDatabase()
+            try other.perform(makesFile: true) { try $0.store(CachedData(Data("b".utf8)), for: key("b"), limit: .max) }
+            throw SQLiteFailure(.damaged, "damaged")
+        }
+
+        #expect(found??.data == Data("b".utf8))
     }
 
     @Test func `what a process that is killed leaves behind has every entry`() async throws {

@@ -51,21 +51,25 @@ final class FakeTransport: HTTPTransport {
     }
 }
 
-/// A body of given pieces that may end badly.
+/// A body of given pieces that may end badly: it then throws once, and has an end after that.
 final class PiecewiseBody: HTTPBodySource {
     private let pieces: Mutex<[Data]>
-    private let error: HTTPTransportError?
+    private let error: Mutex<HTTPTransportError?>
     private let cancelled = Mutex(false)
 
     init(_ pieces: [String], error: HTTPTransportError? = nil) {
         self.pieces = Mutex(pieces.map { Data($0.utf8) })
-        self.error = error
+        self.error = Mutex(error)
     }
 
     var isCancelled: Bool { cancelled.withLock { $0 } }
 
     func next() async throws -> Data? {
         if let piece = pieces.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { return piece }
+        let error = error.withLock { error in
+            defer { error = nil }
+            return error
+        }
         if let error { throw error }
         return nil
     }

@@ -96,15 +96,47 @@ struct StorageTests {
         #expect(names == ["Cache-Control", "Content-Type", "X-End", "Date", "Age", "Cache-Status"])
     }
 
-    @Test(arguments: [("Content-Length", "5"), ("Content-Length", "1001"), ("X", "1")])
-    func `a body that is not whole or too long is passed on and not stored`(name: String, value: String) async throws {
+    @Test(
+        arguments: [
+            (4, ["Content-Length": "5"]), (4, ["Content-Length": "3"]), (1_001, [:]),
+            (1_001, ["Content-Length": "1001"]),
+        ] as [(Int, HTTPFields)])
+    func `a body that is not whole or too long is passed on and not stored`(count: Int, length: HTTPFields) async throws
+    {
         let bench = Bench()
-        let body = String(repeating: "x", count: 1_001)
-        bench.server.answer(200, ["Cache-Control": "max-age=60", name: value], body: body)
+        let body = String(repeating: "x", count: count)
+        bench.server.answer(200, HTTPFields(Self.fresh.fields + length.fields), body: body)
 
         #expect(try await bench.send().body == body)
 
         #expect(await bench.store.responses(for: Bench.url).isEmpty)
+    }
+
+    @Test func `a newer answer is not replaced by an older one whose body took longer`() async throws {
+        let bench = Bench()
+        bench.server.answer(200, Self.fresh, body: "old")
+        let slow = try await bench.cache.send(HTTPRequest(url: Bench.url))
+        bench.clock.advance(1)
+        bench.server.answer(200, Self.fresh, body: "new")
+        try await bench.send()
+
+        _ = try await slow.body.collect(limit: 100)
+
+        #expect(try await bench.send().body == "new")
+    }
+
+    @Test func `an answer from a time that has not come yet is replaced`() async throws {
+        let bench = Bench()
+        bench.server.answer(200, Self.fresh, body: "slow")
+        let slow = try await bench.cache.send(HTTPRequest(url: Bench.url))
+        bench.clock.advance(1_000)
+        bench.server.answer(200, Self.fresh, body: "future")
+        try await bench.send()
+        bench.clock.advance(-999)
+
+        _ = try await slow.body.collect(limit: 100)
+
+        #expect(try await bench.send().body == "slow")
     }
 
     @Test func `a body of just the limit is stored`() async throws {
@@ -131,6 +163,8 @@ struct StorageTests {
 
         #expect(error?.code == .connectionLost)
         #expect(pieces == [Data("one".utf8), Data("two".utf8)])
+        // Who reads on makes it no better.
+        #expect(try await response.body.collect(limit: 100).isEmpty)
         #expect(await bench.store.responses(for: Bench.url).isEmpty)
     }
 
@@ -149,6 +183,20 @@ struct StorageTests {
         }
 
         #expect(source.isCancelled)
+        #expect(await bench.store.responses(for: Bench.url).isEmpty)
+    }
+
+    @Test func `a body that was cancelled is not stored, even when it is read on`() async throws {
+        let bench = Bench()
+        bench.server.answer {
+            HTTPResponse(
+                head: .init(url: $0.url, status: 200, fields: Self.fresh), body: .init(PiecewiseBody(["one", "two"])))
+        }
+        let response = try await bench.cache.send(HTTPRequest(url: Bench.url))
+
+        response.body.cancel()
+
+        #expect(try await response.body.collect(limit: 100) == Data("onetwo".utf8))
         #expect(await bench.store.responses(for: Bench.url).isEmpty)
     }
 

@@ -21,10 +21,6 @@ final class Connection {
         }
         handle = opened
         sqlite3_busy_timeout(opened, busyTimeout)
-        // The last connection to close deletes the log by its name. When the file was replaced meanwhile, that would be
-        // the log of the new one.
-        var keepsLog: Int32 = 1
-        sqlite3_file_control(opened, "main", SQLITE_FCNTL_PERSIST_WAL, &keepsLog)
     }
 
     deinit { sqlite3_close_v2(handle) }
