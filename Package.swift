@@ -89,9 +89,11 @@ let package = Package(
         .systemLibrary(
             name: "CGTK", path: "Modules/ViewBinding/CGTK", pkgConfig: "gtk4", providers: [.apt(["libgtk-4-dev"])]),
 
+        // Tests
         .testTarget(
-            name: "AlcedoProcessingTests", dependencies: ["AlcedoCore", "AlcedoProcessing"], path: "Tests/Processing",
-            exclude: ["Fixtures"]),
+            name: "AlcedoCURLTests", dependencies: ["AlcedoCore", "AlcedoCURL", "AlcedoTesting"], path: "Tests/CURL"),
+        .testTarget(
+            name: "AlcedoTestingTests", dependencies: ["AlcedoCore", "AlcedoTesting"], path: "Tests/Testing"),
     ]
 )
 

@@ -11,10 +11,7 @@ extension MemoryCache: MemoryCaching where Key == ImageKey, Value == DecodedImag
     }
 
     @discardableResult
-    public func remove(_ key: ImageKey) -> Bool {
-        let removed: DecodedImage? = remove(key)
-        return removed != nil
-    }
+    public func remove(_ key: ImageKey) -> Bool { removeValue(for: key) != nil }
 
     public func trim(toCost cost: Int) { trim(toCost: cost, count: Int.max) }
 }

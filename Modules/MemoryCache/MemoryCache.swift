@@ -43,7 +43,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     public func store(_ value: Value, for key: Key, cost: Int) -> Bool {
         let cost = max(0, cost)
         guard cost <= costLimit, costLimit > 0, countLimit > 0 else {
-            remove(key)
+            removeValue(for: key)
             return false
         }
         let (costLimit, countLimit) = (costLimit, countLimit)
@@ -61,7 +61,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
 
     /// Removes and returns the value stored under `key`.
     @discardableResult
-    public func remove(_ key: Key) -> Value? {
+    public func removeValue(for key: Key) -> Value? {
         list.withLock { $0.remove(key) }
     }
 

@@ -3,16 +3,33 @@ import Synchronization
 
 /// A body that is in memory already.
 final class DataBodySource: HTTPBodySource {
-    private let rest: Mutex<Data?>
+    private enum State: Sendable {
+        case unread(Data)
+        case read
+        case cancelled
+    }
 
-    init(_ data: Data) { rest = Mutex(data.isEmpty ? nil : data) }
+    private let state: Mutex<State>
+
+    init(_ data: Data) { state = Mutex(data.isEmpty ? .read : .unread(data)) }
 
     func next() async throws -> Data? {
-        rest.withLock { rest in
-            defer { rest = nil }
-            return rest
+        try Task.checkCancellation()
+        return try state.withLock { state in
+            switch state {
+            case .unread(let data):
+                state = .read
+                return data
+            case .read: return nil
+            case .cancelled: throw CancellationError()
+            }
         }
     }
 
-    func cancel() { rest.withLock { $0 = nil } }
+    func cancel() {
+        state.withLock { state in
+            // What has been read whole stays whole.
+            if case .unread = state { state = .cancelled }
+        }
+    }
 }

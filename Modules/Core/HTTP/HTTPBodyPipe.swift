@@ -85,11 +85,12 @@ public final class HTTPBodyPipe: HTTPBodySource {
 
     public func cancel() {
         let (reader, wasRunning) = state.withLock { state -> (CheckedContinuation<Data?, any Error>?, Bool) in
+            let wasRunning = state.end == nil
+            // Bytes thrown away must not pass as the end of a whole body.
+            if wasRunning || !state.buffer.isEmpty { state.end = .failure(CancellationError()) }
             state.buffer = Data()
-            guard state.end == nil else { return (nil, false) }
-            state.end = .failure(CancellationError())
             defer { state.reader = nil }
-            return (state.reader, true)
+            return (state.reader, wasRunning)
         }
         reader?.resume(throwing: CancellationError())
         if wasRunning { onCancel() }

@@ -1,1 +1,65 @@
+// Plain functions over libcurl's multi interface, whose options are variadic and so out of Swift's reach.
+#ifndef ALCEDO_CCURLSHIM_H
+#define ALCEDO_CCURLSHIM_H
 
+#include <stddef.h>
+#include <stdint.h>
+
+/// Callbacks of one transfer. All run on the thread that calls alcedo_curl_perform or alcedo_curl_resume.
+typedef struct {
+    void *_Nullable context;
+    /// One line of the head, with its line end. 0 ends the transfer.
+    int (*_Nonnull on_header)(void *_Nullable context, const char *_Nonnull bytes, size_t count);
+    /// Some of the body. 1: taken. 0: not taken, pause until alcedo_curl_resume. -1: end the transfer.
+    int (*_Nonnull on_body)(void *_Nullable context, const char *_Nonnull bytes, size_t count);
+} alcedo_curl_callbacks;
+
+/// A request; all strings are UTF-8 and copied.
+typedef struct {
+    const char *_Nonnull method;
+    const char *_Nonnull url;
+    const uint8_t *_Nullable body;
+    size_t body_count;
+    /// Longest time without progress, and to connect, in milliseconds.
+    long idle_timeout_ms;
+} alcedo_curl_request;
+
+typedef enum {
+    ALCEDO_CURL_OK = 0,
+    ALCEDO_CURL_INVALID_REQUEST,
+    ALCEDO_CURL_RESOLVE,
+    ALCEDO_CURL_CONNECT,
+    ALCEDO_CURL_SECURE,
+    ALCEDO_CURL_TIMEOUT,
+    ALCEDO_CURL_LOST,
+    ALCEDO_CURL_INVALID_RESPONSE,
+    ALCEDO_CURL_FAILED,
+} alcedo_curl_status;
+
+typedef struct alcedo_curl_loop alcedo_curl_loop;
+typedef struct alcedo_curl_transfer alcedo_curl_transfer;
+
+/// `connections` is the most open at once, and `per_host` to one host; NULL: out of memory.
+alcedo_curl_loop *_Nullable alcedo_curl_loop_create(long connections, long per_host);
+/// Every transfer must have been removed.
+void alcedo_curl_loop_destroy(alcedo_curl_loop *_Nonnull loop);
+/// Ends a wait in alcedo_curl_perform. The only function that any thread may call.
+void alcedo_curl_loop_wake(alcedo_curl_loop *_Nonnull loop);
+/// Waits at most `timeout_ms` for something to do, does it, and returns.
+void alcedo_curl_perform(alcedo_curl_loop *_Nonnull loop, int timeout_ms);
+
+/// Begins a transfer on a handle from the pool. NULL: out of memory, or a request that libcurl refuses.
+alcedo_curl_transfer *_Nullable alcedo_curl_transfer_start(
+    alcedo_curl_loop *_Nonnull loop, const alcedo_curl_request *_Nonnull request,
+    const char *_Nonnull const *_Nonnull header_lines, size_t header_count, alcedo_curl_callbacks callbacks);
+/// Ends a transfer, at any point, and gives its handle back. The transfer is gone afterwards.
+void alcedo_curl_transfer_remove(alcedo_curl_transfer *_Nonnull transfer);
+/// Goes on after a pause. May call `on_body`.
+void alcedo_curl_resume(alcedo_curl_transfer *_Nonnull transfer);
+
+/// The next transfer that has ended by itself, or NULL. `status` and `message` say how.
+alcedo_curl_transfer *_Nullable alcedo_curl_next_finished(
+    alcedo_curl_loop *_Nonnull loop, void *_Nullable *_Nonnull context, alcedo_curl_status *_Nonnull status,
+    const char *_Nullable *_Nonnull message);
+
+#endif

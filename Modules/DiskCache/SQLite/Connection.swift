@@ -1,0 +1,68 @@
+private import CSQLite
+
+/// One connection to a database file. Not for two threads at once.
+final class Connection {
+    private let handle: OpaquePointer
+
+    /// Opens the file, or makes it.
+    ///
+    /// - Parameters:
+    ///   - path: Without a zero byte.
+    ///   - busyTimeout: Longest wait for another process, in milliseconds.
+    init(path: String, busyTimeout: Int32) throws(SQLiteFailure) {
+        var opened: OpaquePointer?
+        // No mutex in SQLite, because one thread at a time uses the connection.
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        let status = sqlite3_open_v2(path, &opened, flags, nil)
+        guard let opened else { throw SQLiteFailure(status: status, message: "SQLite has no memory for a connection") }
+        guard status == SQLITE_OK else {
+            defer { sqlite3_close_v2(opened) }
+            throw SQLiteFailure(status: status, of: opened)
+        }
+        handle = opened
+        sqlite3_busy_timeout(opened, busyTimeout)
+        // The last connection to close deletes the log by its name. When the file was replaced meanwhile, that would be
+        // the log of the new one.
+        var keepsLog: Int32 = 1
+        sqlite3_file_control(opened, "main", SQLITE_FCNTL_PERSIST_WAL, &keepsLog)
+    }
+
+    deinit { sqlite3_close_v2(handle) }
+
+    /// Runs statements that return nothing of interest.
+    func execute(_ sql: StaticString) throws(SQLiteFailure) {
+        try check(sqlite3_exec(handle, sql.description, nil, nil, nil))
+    }
+
+    /// Compiles one statement, to be run many times.
+    func prepare(_ sql: StaticString) throws(SQLiteFailure) -> Statement {
+        var statement: OpaquePointer?
+        try check(
+            sqlite3_prepare_v3(handle, sql.description, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil))
+        guard let statement else { throw SQLiteFailure(.other, "the statement is empty") }
+        return Statement(statement, owner: self)
+    }
+
+    /// Runs `work` so that all of its changes happen, or none.
+    func transaction<Value>(_ work: () throws(SQLiteFailure) -> Value) throws(SQLiteFailure) -> Value {
+        // Immediate: a transaction that begins by reading cannot wait for the write lock later.
+        try execute("BEGIN IMMEDIATE")
+        do {
+            let value = try work()
+            try execute("COMMIT")
+            return value
+        } catch {
+            // Some failures have ended the transaction already; then there is nothing to roll back.
+            if sqlite3_get_autocommit(handle) == 0 { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
+            throw error
+        }
+    }
+
+    /// The identity of the row that was inserted last.
+    var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
+
+    /// Rows that the last statement inserted, changed or deleted.
+    var changedRowCount: Int { Int(sqlite3_changes(handle)) }
+
+    private func check(_ status: Int32) throws(SQLiteFailure) { try SQLiteFailure.check(status, of: handle) }
+}

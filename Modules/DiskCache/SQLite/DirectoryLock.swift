@@ -1,0 +1,24 @@
+import Glibc
+
+/// Keeps other processes from opening or replacing the database file while this one does.
+///
+/// Held only for that, by a lock on a file beside it; the kernel frees it when the process dies.
+struct DirectoryLock: ~Copyable {
+    private let file: Int32
+
+    /// Waits at most two seconds for another process. Blocks.
+    init(path: String) throws(SQLiteFailure) {
+        file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw SQLiteFailure(systemError: errno, doing: "cannot open \(path)") }
+        for _ in 0..<200 {
+            if flock(file, LOCK_EX | LOCK_NB) == 0 { return }
+            guard errno == EWOULDBLOCK || errno == EINTR else { break }
+            usleep(10_000)
+        }
+        let reason = errno
+        close(file)
+        throw SQLiteFailure(systemError: reason, doing: "cannot lock \(path)")
+    }
+
+    deinit { close(file) }
+}

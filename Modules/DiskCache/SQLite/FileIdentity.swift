@@ -1,0 +1,15 @@
+import Glibc
+
+/// Tells a file from another one that has taken its name.
+struct FileIdentity: Equatable {
+    private let device: UInt64
+    private let node: UInt64
+
+    /// The file that has this name now; nil when there is none.
+    init?(path: String) {
+        var facts = stat()
+        guard stat(path, &facts) == 0 else { return nil }
+        device = UInt64(facts.st_dev)
+        node = UInt64(facts.st_ino)
+    }
+}

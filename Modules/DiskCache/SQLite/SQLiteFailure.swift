@@ -1,0 +1,82 @@
+import AlcedoCore
+private import CSQLite
+import Glibc
+
+/// What SQLite, or the file system under it, refused.
+struct SQLiteFailure: Error {
+    /// What the caller does about it.
+    enum Kind {
+        /// The file is not a database, is damaged, or holds someone else's tables: only a new one helps.
+        case damaged
+        case noSpace
+        case notWritable
+        case tooLarge
+        case other
+    }
+
+    var kind: Kind
+    var message: String
+
+    init(_ kind: Kind, _ message: String) {
+        self.kind = kind
+        self.message = message
+    }
+
+    /// - Parameters:
+    ///   - status: A result code, extended or not.
+    ///   - systemError: The `errno` of the last system call, where SQLite knows it.
+    init(status: Int32, systemError: Int32 = 0, message: String) {
+        self.init(Self.kind(status: status, systemError: systemError), message)
+    }
+
+    /// A failed system call.
+    init(systemError: Int32, doing action: String) {
+        let kind = Self.kind(status: SQLITE_IOERR, systemError: systemError)
+        self.init(kind, "\(action): \(String(cString: strerror(systemError)))")
+    }
+
+    /// What a database says about its last call.
+    init(status: Int32, of database: OpaquePointer) {
+        self.init(
+            status: status, systemError: sqlite3_system_errno(database),
+            message: String(cString: sqlite3_errmsg(database)))
+    }
+
+    /// Throws unless `status` says that all went well.
+    static func check(_ status: Int32, of database: OpaquePointer) throws(SQLiteFailure) {
+        guard status != SQLITE_OK, status != SQLITE_ROW, status != SQLITE_DONE else { return }
+        throw SQLiteFailure(status: status, of: database)
+    }
+
+    /// The error that the cache throws for it.
+    var cacheError: DataCacheError {
+        switch kind {
+        case .noSpace: DataCacheError(.noSpace, message)
+        case .notWritable: DataCacheError(.notWritable, message)
+        case .tooLarge: DataCacheError(.tooLarge, message)
+        case .damaged, .other: DataCacheError(.failed, message)
+        }
+    }
+
+    private static func kind(status: Int32, systemError: Int32) -> Kind {
+        // The low byte is the primary code; the rest only says where it happened.
+        switch status & 0xFF {
+        // A constraint can only fail when an index and its table disagree.
+        case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_CONSTRAINT: return .damaged
+        case SQLITE_FULL: return .noSpace
+        case SQLITE_TOOBIG: return .tooLarge
+        case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH: return .notWritable
+        case SQLITE_CANTOPEN where systemError == 0: return .notWritable
+        case SQLITE_IOERR, SQLITE_CANTOPEN: return kind(systemError: systemError)
+        default: return .other
+        }
+    }
+
+    private static func kind(systemError: Int32) -> Kind {
+        switch systemError {
+        case ENOSPC, EDQUOT: .noSpace
+        case EACCES, EPERM, EROFS, ENOTDIR, EISDIR, ENOENT, ELOOP, ENAMETOOLONG: .notWritable
+        default: .other
+        }
+    }
+}

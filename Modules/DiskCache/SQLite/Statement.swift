@@ -1,0 +1,108 @@
+private import CSQLite
+import FoundationEssentials
+
+/// A compiled statement. Its values are bound, never spelled into its text.
+final class Statement {
+    /// A value for one of the statement's question marks.
+    enum Value {
+        case integer(Int64)
+        case text(String)
+        case bytes(Data)
+    }
+
+    /// The row that the statement stands on. Valid only while it is being read.
+    struct Row {
+        fileprivate let handle: OpaquePointer
+
+        func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+
+        func text(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }
+
+        /// A copy of the bytes; empty for NULL.
+        func bytes(_ column: Int32) -> Data {
+            // In this order: asking for the bytes may convert the value, which changes its length.
+            guard let start = sqlite3_column_blob(handle, column) else { return Data() }
+            return Data(bytes: start, count: Int(sqlite3_column_bytes(handle, column)))
+        }
+    }
+
+    private let handle: OpaquePointer
+    private let owner: AnyObject
+
+    /// - Parameter owner: The connection, held so that it closes after its statements.
+    init(_ handle: OpaquePointer, owner: AnyObject) {
+        self.handle = handle
+        self.owner = owner
+    }
+
+    deinit { sqlite3_finalize(handle) }
+
+    /// Runs the statement to its end.
+    func run(_ values: Value...) throws(SQLiteFailure) {
+        defer { reset() }
+        try bind(values)
+        while try step() {}
+    }
+
+    /// Runs the statement and returns what `read` makes of its first row; nil when there is none.
+    func firstRow<Result>(_ values: Value..., read: (Row) -> Result) throws(SQLiteFailure) -> Result? {
+        defer { reset() }
+        try bind(values)
+        return try step() ? read(Row(handle: handle)) : nil
+    }
+
+    /// Runs the statement and returns what `read` makes of each row.
+    func rows<Result>(read: (Row) -> Result) throws(SQLiteFailure) -> [Result] {
+        defer { reset() }
+        var results: [Result] = []
+        while try step() { results.append(read(Row(handle: handle))) }
+        return results
+    }
+
+    private func step() throws(SQLiteFailure) -> Bool {
+        let status = sqlite3_step(handle)
+        try check(status)
+        return status == SQLITE_ROW
+    }
+
+    private func reset() {
+        sqlite3_reset(handle)
+        // Lets go of the copies that SQLite made.
+        sqlite3_clear_bindings(handle)
+    }
+
+    private func bind(_ values: [Value]) throws(SQLiteFailure) {
+        for (index, value) in values.enumerated() {
+            try check(bind(value, at: Int32(index + 1)))
+        }
+    }
+
+    private func check(_ status: Int32) throws(SQLiteFailure) {
+        guard let database = sqlite3_db_handle(handle) else { return }
+        try SQLiteFailure.check(status, of: database)
+    }
+
+    private func bind(_ value: Value, at index: Int32) -> Int32 {
+        // SQLITE_TRANSIENT, a macro that is a cast: SQLite copies the bytes before the call returns.
+        let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+        switch value {
+        case .integer(let number):
+            return sqlite3_bind_int64(handle, index, number)
+        case .text(let text):
+            var text = text
+            return text.withUTF8 { bytes in
+                bytes.withMemoryRebound(to: CChar.self) {
+                    sqlite3_bind_text64(handle, index, $0.baseAddress, UInt64($0.count), copied, UInt8(SQLITE_UTF8))
+                }
+            }
+        case .bytes(let data):
+            return data.withUnsafeBytes { bytes in
+                // No address would bind NULL.
+                guard let start = bytes.baseAddress, !bytes.isEmpty else {
+                    return sqlite3_bind_zeroblob(handle, index, 0)
+                }
+                return sqlite3_bind_blob64(handle, index, start, UInt64(bytes.count), copied)
+            }
+        }
+    }
+}

@@ -1,0 +1,25 @@
+#ifndef ALCEDO_CCURLSHIM_INTERNAL_H
+#define ALCEDO_CCURLSHIM_INTERNAL_H
+
+#include "CCURLShim.h"
+
+#include <curl/curl.h>
+
+struct alcedo_curl_loop {
+    CURLM *multi;
+    /// Easy handles at rest; they keep nothing of the requests they served.
+    alcedo_curl_transfer *free_transfers;
+    size_t free_count;
+};
+
+struct alcedo_curl_transfer {
+    CURL *easy;
+    alcedo_curl_loop *loop;
+    struct curl_slist *headers;
+    alcedo_curl_callbacks callbacks;
+    alcedo_curl_transfer *next_free;
+    int is_reusable;  // it came to its own good end
+    char error[CURL_ERROR_SIZE];
+};
+
+#endif

@@ -1,0 +1,15 @@
+import Synchronization
+
+/// Lets a body's callbacks find their exchange without keeping it alive: the exchange owns the body.
+final class CancellationLink: Sendable {
+    private struct Reference {
+        weak var exchange: CURLExchange?
+    }
+
+    private let reference = Mutex(Reference())
+
+    var exchange: CURLExchange? {
+        get { reference.withLock { $0.exchange } }
+        set { reference.withLock { $0.exchange = newValue } }
+    }
+}

@@ -1,0 +1,63 @@
+import AlcedoCore
+import FoundationEssentials
+
+/// One download from a server: redirects, status, limits, progress.
+struct HTTPFetcher: Sendable {
+    let transport: any HTTPTransport
+    let configuration: Downloader.Configuration
+
+    func fetch(
+        _ request: HTTPRequest, report: @escaping @Sendable (DownloadProgress) -> Void
+    ) async throws -> Download {
+        do {
+            let response = try await follow(request)
+            guard response.head.isSuccess else {
+                throw DownloadError(
+                    .status(response.head.status),
+                    "the server answered \(response.head.status) for \(response.head.url.absoluteString)")
+            }
+            return Download(data: try await read(response, report: report), head: response.head)
+        } catch let error as HTTPTransportError {
+            if error.code == .bodyTooLarge { throw DownloadError(.tooLarge, error.message, cause: error) }
+            throw DownloadError(.transport(error.code), error.message, cause: error)
+        }
+    }
+
+    private func follow(_ first: HTTPRequest) async throws -> HTTPResponse {
+        var request = first
+        for _ in 0...configuration.maximumRedirectCount {
+            let response = try await transport.send(request)
+            guard [301, 302, 303, 307, 308].contains(response.head.status) else { return response }
+            response.body.cancel()
+            request = try Redirect.request(after: request, head: response.head)
+        }
+        throw DownloadError(
+            .badRedirect, "more than \(configuration.maximumRedirectCount) redirects from \(first.url.absoluteString)")
+    }
+
+    private func read(
+        _ response: HTTPResponse, report: @Sendable (DownloadProgress) -> Void
+    ) async throws -> Data {
+        let limit = configuration.maximumByteCount
+        let declared = response.head.declaredBodyLength
+        if let declared, declared > limit {
+            throw DownloadError(.tooLarge, "the server declares \(declared) bytes, more than \(limit)")
+        }
+        report(DownloadProgress(received: 0, expected: declared))
+        var whole = Data()
+        // Believed only as far as a megabyte: the rest is reserved as it comes.
+        whole.reserveCapacity(min(declared ?? 0, 1 << 20))
+        for try await piece in response.body {
+            guard piece.count <= limit - whole.count else {
+                throw DownloadError(.tooLarge, "the content has more than \(limit) bytes")
+            }
+            whole.append(piece)
+            report(DownloadProgress(received: whole.count, expected: declared))
+        }
+        if let declared, whole.count != declared {
+            throw DownloadError(
+                .transport(.connectionLost), "\(whole.count) of \(declared) declared bytes have arrived")
+        }
+        return whole
+    }
+}

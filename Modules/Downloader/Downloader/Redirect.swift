@@ -1,0 +1,39 @@
+import AlcedoCore
+import FoundationEssentials
+
+/// Where a redirect leads. Source: RFC 9110 section 15.4.
+enum Redirect {
+    /// Fields that must not reach another origin.
+    private static let secrets = ["Authorization", "Cookie", "Proxy-Authorization"]
+
+    /// - Throws: ``DownloadError`` `badRedirect` without a usable target, or when it is not on the web.
+    static func request(after request: HTTPRequest, head: HTTPResponseHead) throws(DownloadError) -> HTTPRequest {
+        guard let location = head.fields.values(of: "Location").first,
+            let target = URL(string: location, relativeTo: request.url)?.absoluteURL
+        else {
+            throw DownloadError(.badRedirect, "the server redirects without saying where: \(request.url.absoluteString)")
+        }
+        guard let scheme = target.scheme?.lowercased(), scheme == "http" || scheme == "https", target.host() != nil
+        else {
+            throw DownloadError(.badRedirect, "the server redirects to \(target.absoluteString)")
+        }
+        var next = request
+        next.url = target
+        if origin(target) != origin(request.url) {
+            for name in secrets { next.fields[name] = nil }
+        }
+        // 303 always, and the others for POST by old custom, go on as GET.
+        let turnsIntoGet = head.status == 303 || (head.status < 303 && request.method == .post)
+        if turnsIntoGet, request.method != .head {
+            next.method = .get
+            next.body = nil
+        }
+        return next
+    }
+
+    private static func origin(_ url: URL) -> String {
+        let scheme = url.scheme?.lowercased() ?? ""
+        let port = url.port ?? (scheme == "https" ? 443 : 80)
+        return "\(scheme)://\(url.host()?.lowercased() ?? ""):\(port)"
+    }
+}

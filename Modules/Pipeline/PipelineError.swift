@@ -1,0 +1,28 @@
+public import AlcedoCore
+
+/// Why a load gave no image.
+public struct PipelineError: Error, Sendable, CustomStringConvertible {
+    public enum Code: Sendable, Hashable {
+        /// No cache has the image, and the request may not use the network.
+        case notInCache
+        /// The bytes could not be had; ``PipelineError/cause`` is the downloader's error.
+        case download
+        /// The bytes are not an image that can be shown; ``PipelineError/cause`` is an `ImageDecodingError`.
+        case decoding(ImageDecodingError.Code)
+        /// A processor failed; ``PipelineError/cause`` is its error.
+        case processing
+    }
+
+    public var code: Code
+    /// One sentence, from the stage that failed.
+    public var message: String
+    public var cause: (any Error)?
+
+    public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
+        self.code = code
+        self.message = message
+        self.cause = cause
+    }
+
+    public var description: String { message }
+}

@@ -1,0 +1,157 @@
+public import AlcedoCore
+import FoundationEssentials
+
+/// The contract of ``DataCaching``.
+public enum DataCacheConformance {
+    public typealias Check = ConformanceCheck<any DataCaching, Options>
+
+    /// What a check wants of the cache it is given.
+    public struct Options: Sendable {
+        /// Most bytes that the cache may keep.
+        public var sizeLimit: Int
+        /// Names the storage: a factory that is asked twice for the same one opens the same entries again. A cache that
+        /// keeps nothing beyond its own life ignores it.
+        public var storage: Int
+    }
+
+    private static let roomy = Options(sizeLimit: 1 << 20, storage: 0)
+
+    private static func key(_ name: String, variant: String = "") -> ImageKey {
+        ImageKey(ResourceKey(name), variant: variant)
+    }
+
+    private static func bytes(_ count: Int, seed: UInt8 = 0) -> Data {
+        Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) &+ seed })
+    }
+
+    public static let checks: [Check] = [
+        Check("what was stored is found, with its notes") { make in
+            let cache = try make(roomy)
+            let entry = CachedData(bytes(5000), metadata: Data("notes".utf8))
+            try await cache.store(entry, for: key("a"))
+            let found = await cache.entry(for: key("a"))
+            try ConformanceFailure.require(found == entry, "found \(String(describing: found))")
+        },
+        Check("what was never stored is not found") { make in
+            let cache = try make(roomy)
+            let found = await cache.entry(for: key("a"))
+            try ConformanceFailure.require(found == nil, "found something")
+        },
+        Check("data begins at index nought") { make in
+            let cache = try make(roomy)
+            try await cache.store(CachedData(bytes(10), metadata: bytes(10)), for: key("a"))
+            let found = await cache.entry(for: key("a"))
+            try ConformanceFailure.require(found?.data.startIndex == 0, "a slice of something")
+            try ConformanceFailure.require(found?.metadata.startIndex == 0, "notes that are a slice of something")
+        },
+        Check("no bytes are an entry too") { make in
+            let cache = try make(roomy)
+            try await cache.store(CachedData(Data()), for: key("a"))
+            let found = await cache.entry(for: key("a"))
+            try ConformanceFailure.require(found == CachedData(Data()), "found \(String(describing: found))")
+        },
+        Check("storing again replaces the entry") { make in
+            let cache = try make(roomy)
+            try await cache.store(bytes(4000, seed: 1), for: key("a"))
+            try await cache.store(bytes(10, seed: 2), for: key("a"))
+            let found = await cache.data(for: key("a"))
+            try ConformanceFailure.require(found == bytes(10, seed: 2), "the old entry stayed")
+        },
+        Check("a variant and the original do not stand for one another") { make in
+            let cache = try make(roomy)
+            try await cache.store(bytes(10), for: key("a", variant: "small"))
+            let found = await cache.data(for: key("a"))
+            try ConformanceFailure.require(found == nil, "the variant answered for the original")
+        },
+        Check("keys may hold anything") { make in
+            let cache = try make(roomy)
+            let names = ["", "/", "../../etc/passwd", "a\0b", "👍🏽", String(repeating: "x", count: 10_000), "a b%2F"]
+            for (seed, name) in names.enumerated() {
+                try await cache.store(bytes(9, seed: UInt8(seed)), for: key(name))
+            }
+            for (seed, name) in names.enumerated() {
+                let found = await cache.data(for: key(name))
+                try ConformanceFailure.require(found == bytes(9, seed: UInt8(seed)), "lost the key number \(seed)")
+            }
+        },
+        Check("removing removes that entry only, and says whether there was one") { make in
+            let cache = try make(roomy)
+            try await cache.store(bytes(10), for: key("a"))
+            try await cache.store(bytes(10), for: key("b"))
+            let first = await cache.remove(key("a"))
+            let second = await cache.remove(key("a"))
+            try ConformanceFailure.require(first && !second, "said \(first), then \(second)")
+            let a = await cache.data(for: key("a"))
+            let b = await cache.data(for: key("b"))
+            try ConformanceFailure.require(a == nil, "still there")
+            try ConformanceFailure.require(b != nil, "another went too")
+        },
+        Check("removing everything leaves nothing") { make in
+            let cache = try make(roomy)
+            for number in 0..<5 { try await cache.store(bytes(10), for: key("\(number)")) }
+            await cache.removeAll()
+            let found = await cache.data(for: key("0"))
+            let size = await cache.totalSize
+            try ConformanceFailure.require(found == nil && size == 0, "\(size) bytes stayed")
+        },
+        Check("the size stays within the limit, and the newest entry stays") { make in
+            let cache = try make(Options(sizeLimit: 64 << 10, storage: 0))
+            for number in 0..<40 {
+                try await cache.store(bytes(8 << 10), for: key("\(number)"))
+                let newest = await cache.data(for: key("\(number)"))
+                try ConformanceFailure.require(newest != nil, "entry \(number) went at once")
+            }
+            let size = await cache.totalSize
+            try ConformanceFailure.require(size <= 64 << 10, "\(size) bytes are kept")
+        },
+        Check("an entry over the whole limit is an error, and evicts nothing") { make in
+            let cache = try make(Options(sizeLimit: 64 << 10, storage: 0))
+            try await cache.store(bytes(100), for: key("small"))
+            do {
+                try await cache.store(bytes(65 << 10), for: key("large"))
+            } catch let error as DataCacheError {
+                try ConformanceFailure.require(error.code == .tooLarge, "the error is \(error.code)")
+                let small = await cache.data(for: key("small"))
+                try ConformanceFailure.require(small != nil, "an oversized entry evicted another")
+                return
+            }
+            throw ConformanceFailure("an entry over the limit was stored")
+        },
+        Check("many tasks at once see whole entries only") { make in
+            let cache = try make(roomy)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for task in 0..<8 {
+                    group.addTask {
+                        for step in 0..<20 {
+                            let name = key("\((task + step) % 5)")
+                            let seed = UInt8(truncatingIfNeeded: task)
+                            try await cache.store(bytes(3000, seed: seed), for: name)
+                            guard let found = await cache.data(for: name) else { continue }
+                            let expected = found.first.map { bytes(3000, seed: $0) }
+                            try ConformanceFailure.require(found == expected, "a mixture of two entries")
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        },
+    ]
+
+    /// For caches that keep their entries beyond their own life.
+    public static let persistenceChecks: [Check] = [
+        Check("entries survive the cache that stored them") { make in
+            let first = try make(roomy)
+            try await first.store(CachedData(bytes(5000), metadata: bytes(7)), for: key("a"))
+            let second = try make(roomy)
+            let found = await second.entry(for: key("a"))
+            let size = await second.totalSize
+            try ConformanceFailure.require(found == CachedData(bytes(5000), metadata: bytes(7)), "lost")
+            try ConformanceFailure.require(size >= 5007, "\(size) bytes are counted")
+        },
+        Check("entries of another storage are not seen") { make in
+            try await make(roomy).store(bytes(10), for: key("a"))
+            let found = try await make(Options(sizeLimit: 1 << 20, storage: 1)).data(for: key("a"))
+            try ConformanceFailure.require(found == nil, "seen")
+        },
+    ]
+}

@@ -1,0 +1,113 @@
+public import AlcedoCore
+
+/// The contract of ``MemoryCaching``.
+public enum MemoryCacheConformance {
+    public typealias Check = ConformanceCheck<any MemoryCaching, Options>
+
+    /// What a check wants of the cache it is given.
+    public struct Options: Sendable {
+        /// Most bytes of all images together.
+        public var costLimit: Int
+    }
+
+    /// Cost of the images that the checks store.
+    private static let unit = DecodedImage.gray(side: 1).cost
+
+    private static func key(_ name: String, variant: String = "") -> ImageKey {
+        ImageKey(ResourceKey(name), variant: variant)
+    }
+
+    public static let checks: [Check] = [
+        Check("what was stored is found, and nothing else") { make in
+            let cache = try make(Options(costLimit: 10 * unit))
+            cache.store(.gray(side: 1, level: 7), for: key("a"))
+            let found = cache.image(for: key("a"))
+            try ConformanceFailure.require(found?.pixels == DecodedImage.gray(side: 1, level: 7).pixels, "not found")
+            try ConformanceFailure.require(cache.image(for: key("b")) == nil, "found what was never stored")
+        },
+        Check("a variant and the original do not stand for one another") { make in
+            let cache = try make(Options(costLimit: 10 * unit))
+            cache.store(.gray(side: 1), for: key("a", variant: "small"))
+            try ConformanceFailure.require(cache.image(for: key("a")) == nil, "the variant answered for the original")
+        },
+        Check("storing again replaces the image and its cost") { make in
+            let cache = try make(Options(costLimit: 10 * unit))
+            cache.store(.gray(side: 1, level: 1), for: key("a"))
+            cache.store(.gray(side: 1, level: 2), for: key("a"))
+            let found = cache.image(for: key("a"))?.pixels
+            try ConformanceFailure.require(found == DecodedImage.gray(side: 1, level: 2).pixels, "the old image stayed")
+            try ConformanceFailure.require(cache.totalCost == unit, "cost \(cache.totalCost), not \(unit)")
+        },
+        Check("the sum of the costs never exceeds the limit") { make in
+            let cache = try make(Options(costLimit: 3 * unit))
+            for number in 0..<50 {
+                cache.store(.gray(side: 1), for: key("\(number)"))
+                try ConformanceFailure.require(cache.totalCost <= 3 * unit, "cost \(cache.totalCost) after \(number)")
+            }
+        },
+        Check("an image over the whole limit is not stored, and evicts nothing else") { make in
+            let cache = try make(Options(costLimit: 2 * unit))
+            cache.store(.gray(side: 1), for: key("small"))
+            cache.store(.gray(side: 200), for: key("large"))
+            try ConformanceFailure.require(cache.image(for: key("large")) == nil, "an image over the limit was stored")
+            try ConformanceFailure.require(cache.image(for: key("small")) != nil, "an oversized image evicted another")
+        },
+        Check("an image over the whole limit takes away what it was to replace") { make in
+            let cache = try make(Options(costLimit: 2 * unit))
+            cache.store(.gray(side: 1), for: key("a"))
+            cache.store(.gray(side: 200), for: key("a"))
+            try ConformanceFailure.require(cache.image(for: key("a")) == nil, "an outdated image stayed")
+            try ConformanceFailure.require(cache.totalCost == 0, "cost \(cache.totalCost) of nothing")
+        },
+        Check("a limit of nought stores nothing") { make in
+            let cache = try make(Options(costLimit: 0))
+            cache.store(.gray(side: 1), for: key("a"))
+            try ConformanceFailure.require(cache.image(for: key("a")) == nil, "stored without room")
+        },
+        Check("removing removes that image only, and says whether there was one") { make in
+            let cache = try make(Options(costLimit: 10 * unit))
+            cache.store(.gray(side: 1), for: key("a"))
+            cache.store(.gray(side: 1), for: key("b"))
+            try ConformanceFailure.require(cache.remove(key("a")), "said there was none")
+            try ConformanceFailure.require(!cache.remove(key("a")), "said there was one, twice")
+            try ConformanceFailure.require(cache.image(for: key("a")) == nil, "still there")
+            try ConformanceFailure.require(cache.image(for: key("b")) != nil, "another went too")
+            try ConformanceFailure.require(cache.totalCost == unit, "cost \(cache.totalCost), not \(unit)")
+        },
+        Check("removing everything leaves nothing") { make in
+            let cache = try make(Options(costLimit: 10 * unit))
+            for number in 0..<5 { cache.store(.gray(side: 1), for: key("\(number)")) }
+            cache.removeAll()
+            try ConformanceFailure.require(cache.totalCost == 0, "cost \(cache.totalCost) of nothing")
+            try ConformanceFailure.require(cache.image(for: key("0")) == nil, "an image stayed")
+        },
+        Check("trimming reaches the cost asked for") { make in
+            let cache = try make(Options(costLimit: 10 * unit))
+            for number in 0..<10 { cache.store(.gray(side: 1), for: key("\(number)")) }
+            cache.trim(toCost: 4 * unit)
+            try ConformanceFailure.require(cache.totalCost <= 4 * unit, "cost \(cache.totalCost) after the trim")
+            cache.trim(toCost: 0)
+            try ConformanceFailure.require(cache.totalCost == 0, "cost \(cache.totalCost) after a trim to nought")
+        },
+        Check("many tasks at once keep the cost right") { make in
+            let cache = try make(Options(costLimit: 20 * unit))
+            await withTaskGroup(of: Void.self) { group in
+                for task in 0..<8 {
+                    group.addTask {
+                        for step in 0..<200 {
+                            let key = key("\((task * 7 + step) % 40)")
+                            switch step % 4 {
+                            case 0, 1: cache.store(.gray(side: 1), for: key)
+                            case 2: _ = cache.image(for: key)
+                            default: cache.remove(key)
+                            }
+                        }
+                    }
+                }
+            }
+            let left = (0..<40).filter { cache.image(for: key("\($0)")) != nil }.count
+            try ConformanceFailure.require(cache.totalCost == left * unit, "cost \(cache.totalCost) of \(left) images")
+            try ConformanceFailure.require(left <= 20, "\(left) images in room for 20")
+        },
+    ]
+}

@@ -1,0 +1,271 @@
+public import AlcedoCore
+import FoundationEssentials
+
+/// The contract of ``HTTPTransport``, tried over real sockets against a ``LoopbackOrigin``.
+public enum TransportConformance {
+    public typealias Check = ConformanceCheck<any HTTPTransport, Options>
+
+    /// What a check wants of the transport it is given: nothing so far.
+    public struct Options: Sendable {}
+
+    private static func bytes(_ count: Int) -> Data {
+        Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 131 >> 3) })
+    }
+
+    /// Runs `body` with a fresh origin and transport, and ends the origin afterwards.
+    private static func with(
+        _ make: Check.Factory,
+        _ handler: @escaping @Sendable (OriginRequest) -> OriginReply,
+        _ body: (any HTTPTransport, LoopbackOrigin) async throws -> Void
+    ) async throws {
+        let origin = try LoopbackOrigin(handler: handler)
+        defer { origin.stop() }
+        try await body(make(Options()), origin)
+    }
+
+    /// Throws unless reading the whole answer fails with one of `codes`.
+    private static func requireFailure(
+        _ codes: Set<HTTPTransportError.Code>, of request: HTTPRequest, over transport: any HTTPTransport
+    ) async throws {
+        do {
+            let response = try await transport.send(request)
+            let data = try await response.body.collect(limit: 1 << 20)
+            throw ConformanceFailure("passed as whole: status \(response.head.status), \(data.count) bytes")
+        } catch let error as HTTPTransportError {
+            try ConformanceFailure.require(codes.contains(error.code), "the error is \(error.code): \(error)")
+        }
+    }
+
+    public static let checks: [Check] = exchanges + failures + cancellations
+
+    private static let exchanges: [Check] = [
+        Check("an answer arrives with its status, fields and bytes") { make in
+            let body = bytes(300_000)
+            let reply = OriginReply(fields: ["X-One": "1", "x-two": "a, b"], body: body)
+            try await with(make, { _ in reply }) { transport, origin in
+                let response = try await transport.send(HTTPRequest(url: origin.url(for: "/a?b=c")))
+                try ConformanceFailure.require(response.head.status == 200, "status \(response.head.status)")
+                try ConformanceFailure.require(response.head.fields["x-ONE"] == "1", "a field is lost")
+                try ConformanceFailure.require(response.head.fields["X-Two"] == "a, b", "a field is changed")
+                let received = try await response.body.collect(limit: 1 << 20)
+                try ConformanceFailure.require(received == body, "the body is not what was sent")
+                try ConformanceFailure.require(origin.requests.first?.target == "/a?b=c", "another target was asked for")
+            }
+        },
+        Check("method, fields and body reach the server") { make in
+            try await with(make, { _ in OriginReply(status: 201) }) { transport, origin in
+                let request = HTTPRequest(
+                    method: .post, url: origin.url(for: "/p"), fields: ["X-Name": "value"], body: Data("hello".utf8))
+                let response = try await transport.send(request)
+                _ = try await response.body.collect(limit: 100)
+                let seen = origin.requests.first
+                try ConformanceFailure.require(seen?.method == .post, "method \(String(describing: seen?.method))")
+                try ConformanceFailure.require(seen?.fields["X-Name"] == "value", "a field is lost")
+                try ConformanceFailure.require(seen?.body == Data("hello".utf8), "the body is lost")
+            }
+        },
+        Check("a redirect is returned, not followed") { make in
+            try await with(make, { _ in .redirect(to: "/elsewhere") }) { transport, origin in
+                let response = try await transport.send(HTTPRequest(url: origin.url(for: "/here")))
+                response.body.cancel()
+                try ConformanceFailure.require((300..<400).contains(response.head.status), "followed")
+                try ConformanceFailure.require(response.head.fields["Location"] != nil, "the target is lost")
+                try ConformanceFailure.require(origin.requests.count == 1, "asked \(origin.requests.count) times")
+            }
+        },
+        Check("no status is an error") { make in
+            try await with(make, { _ in OriginReply(status: 404, body: Data("none".utf8)) }) { transport, origin in
+                let response = try await transport.send(HTTPRequest(url: origin.url(for: "/a")))
+                let body = try await response.body.collect(limit: 100)
+                try ConformanceFailure.require(response.head.status == 404, "status \(response.head.status)")
+                try ConformanceFailure.require(body == Data("none".utf8), "the body is lost")
+            }
+        },
+        Check("a chunked body arrives whole") { make in
+            let body = bytes(50_000)
+            try await with(make, { _ in OriginReply(body: body, framing: .chunked(size: 777)) }) { transport, origin in
+                let response = try await transport.send(HTTPRequest(url: origin.url(for: "/a")))
+                let received = try await response.body.collect(limit: 1 << 20)
+                try ConformanceFailure.require(received == body, "the body is not what was sent")
+            }
+        },
+        Check("HEAD has fields and no body") { make in
+            try await with(make, { _ in OriginReply(body: bytes(1000)) }) { transport, origin in
+                let response = try await transport.send(HTTPRequest(method: .head, url: origin.url(for: "/a")))
+                let body = try await response.body.collect(limit: 10)
+                try ConformanceFailure.require(body.isEmpty, "\(body.count) bytes")
+                try ConformanceFailure.require(response.head.fields["Content-Length"] == "1000", "a field is lost")
+            }
+        },
+        Check("the head arrives while the body is still on its way") { make in
+            var reply = OriginReply(body: bytes(1000))
+            reply.stalls = [.afterBody(500)]
+            try await with(make, { [reply] _ in reply }) { transport, origin in
+                let response = try await transport.send(HTTPRequest(url: origin.url(for: "/a")))
+                try ConformanceFailure.require(response.head.status == 200, "status \(response.head.status)")
+                origin.release()
+                let received = try await response.body.collect(limit: 1 << 20)
+                try ConformanceFailure.require(received == bytes(1000), "the body is not what was sent")
+            }
+        },
+        Check("connections are kept and used again") { make in
+            try await with(make, { _ in OriginReply(body: bytes(100)) }) { transport, origin in
+                for _ in 0..<20 {
+                    let response = try await transport.send(HTTPRequest(url: origin.url(for: "/a")))
+                    _ = try await response.body.collect(limit: 1000)
+                }
+                let used = Set(origin.requests.map(\.connection)).count
+                try ConformanceFailure.require(used <= 3, "\(used) connections for 20 requests in a row")
+            }
+        },
+        Check("a hundred requests at once each get their own answer") { make in
+            try await with(make, { OriginReply(body: Data($0.target.utf8)) }) { transport, origin in
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for number in 0..<100 {
+                        group.addTask {
+                            let response = try await transport.send(HTTPRequest(url: origin.url(for: "/\(number)")))
+                            let body = try await response.body.collect(limit: 100)
+                            try ConformanceFailure.require(body == Data("/\(number)".utf8), "another's answer")
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+            }
+        },
+    ]
+
+    private static let failures: [Check] = [
+        Check("a body shorter than declared is an error") { make in
+            let reply = OriginReply(body: bytes(500), framing: .declaredLength(1000))
+            try await with(make, { _ in reply }) { transport, origin in
+                try await requireFailure(
+                    [.connectionLost], of: HTTPRequest(url: origin.url(for: "/a")), over: transport)
+            }
+        },
+        Check("a connection cut in the body is an error") { make in
+            var reply = OriginReply(body: bytes(100_000))
+            reply.cut = OriginReply.Cut(.afterBody(50_000))
+            try await with(make, { [reply] _ in reply }) { transport, origin in
+                try await requireFailure(
+                    [.connectionLost], of: HTTPRequest(url: origin.url(for: "/a")), over: transport)
+            }
+        },
+        Check("a chunked body that is cut is an error") { make in
+            var reply = OriginReply(body: bytes(100_000), framing: .chunked(size: 1000))
+            reply.cut = OriginReply.Cut(.afterBody(50_000))
+            try await with(make, { [reply] _ in reply }) { transport, origin in
+                try await requireFailure(
+                    [.connectionLost, .invalidResponse], of: HTTPRequest(url: origin.url(for: "/a")), over: transport)
+            }
+        },
+        Check("a connection cut before the head is an error") { make in
+            var reply = OriginReply()
+            reply.cut = OriginReply.Cut(.beforeHead)
+            try await with(make, { [reply] _ in reply }) { transport, origin in
+                try await requireFailure(
+                    [.connectionLost], of: HTTPRequest(url: origin.url(for: "/a")), over: transport)
+            }
+        },
+        Check("a server that is not there is an error") { make in
+            let origin = try LoopbackOrigin { _ in OriginReply() }
+            let url = origin.url(for: "/a")
+            origin.stop()
+            try await requireFailure([.cannotConnect], of: HTTPRequest(url: url), over: make(Options()))
+        },
+        Check("a server that stays silent is an error after the idle timeout") { make in
+            var reply = OriginReply()
+            reply.stalls = [.beforeHead]
+            try await with(make, { [reply] _ in reply }) { transport, origin in
+                let request = HTTPRequest(url: origin.url(for: "/a"), idleTimeout: .milliseconds(1000))
+                try await requireFailure([.timedOut], of: request, over: transport)
+            }
+        },
+        Check("another scheme than HTTP is refused") { make in
+            guard let url = URL(string: "file:///etc/hostname") else { return }
+            try await requireFailure([.invalidRequest], of: HTTPRequest(url: url), over: make(Options()))
+        },
+        Check("a field with a line end in it is refused") { make in
+            try await with(make, { _ in OriginReply() }) { transport, origin in
+                let request = HTTPRequest(url: origin.url(for: "/a"), fields: ["X-A": "1\r\nX-B: 2"])
+                try await requireFailure([.invalidRequest], of: request, over: transport)
+                try ConformanceFailure.require(origin.requests.isEmpty, "sent all the same")
+            }
+        },
+    ]
+
+    private static let cancellations: [Check] = [
+        Check("cancelling before the head ends the exchange with CancellationError") { make in
+            var reply = OriginReply()
+            reply.stalls = [.beforeHead]
+            try await with(make, { [reply] _ in reply }) { transport, origin in
+                let request = HTTPRequest(url: origin.url(for: "/a"))
+                let task = Task { try await transport.send(request).head.status }
+                try await origin.waitForRequest()
+                task.cancel()
+                try await requireCancellation(task)
+                try await origin.waitForDisconnects()
+            }
+        },
+        Check("cancelling in the body ends the transfer with CancellationError") { make in
+            var reply = OriginReply(body: bytes(100_000))
+            reply.stalls = [.afterBody(50_000)]
+            try await with(make, { [reply] _ in reply }) { transport, origin in
+                let request = HTTPRequest(url: origin.url(for: "/a"))
+                let task = Task { try await transport.send(request).body.collect(limit: 1 << 20).count }
+                try await origin.waitForStalls()
+                task.cancel()
+                try await requireCancellation(task)
+                try await origin.waitForDisconnects()
+            }
+        },
+        Check("letting go of the body ends the transfer") { make in
+            var reply = OriginReply(body: bytes(100_000))
+            reply.stalls = [.afterBody(50_000)]
+            try await with(make, { [reply] _ in reply }) { transport, origin in
+                _ = try await transport.send(HTTPRequest(url: origin.url(for: "/a"))).head
+                try await origin.waitForDisconnects()
+            }
+        },
+        Check("a task that is cancelled already sends nothing, or at least gets nothing") { make in
+            try await with(make, { _ in OriginReply() }) { transport, origin in
+                let request = HTTPRequest(url: origin.url(for: "/a"))
+                let task = Task {
+                    while !Task.isCancelled { await Task.yield() }
+                    return try await transport.send(request).head.status
+                }
+                task.cancel()
+                try await requireCancellation(task)
+            }
+        },
+        Check("every request that is cancelled at random has exactly one outcome") { make in
+            try await with(make, { _ in OriginReply(body: bytes(20_000)) }) { transport, origin in
+                let url = origin.url(for: "/a")
+                let tasks = (0..<200).map { number in
+                    let task = Task {
+                        try await transport.send(HTTPRequest(url: url)).body.collect(limit: 1 << 20).count
+                    }
+                    if number % 3 == 0 { task.cancel() }
+                    return task
+                }
+                for (number, task) in tasks.enumerated() {
+                    if number % 3 == 1 { task.cancel() }
+                    do {
+                        let count = try await task.value
+                        try ConformanceFailure.require(count == 20_000, "\(count) bytes passed as whole")
+                    } catch is CancellationError {
+                        try ConformanceFailure.require(number % 3 != 2, "cancelled though nobody asked for it")
+                    }
+                }
+            }
+        },
+    ]
+
+    private static func requireCancellation(_ task: Task<Int, any Error>) async throws {
+        do {
+            let value = try await task.value
+            throw ConformanceFailure("ended with \(value)")
+        } catch is CancellationError {
+            return
+        }
+    }
+}

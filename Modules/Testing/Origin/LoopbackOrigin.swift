@@ -1,0 +1,95 @@
+import Dispatch
+public import FoundationEssentials
+
+/// A small real HTTP/1.1 server on 127.0.0.1 and a free port, for tests, demos and benchmarks.
+///
+/// It keeps connections alive, answers what its handler says, faults included (``OriginReply``), and lets a test wait
+/// for what happens instead of sleeping. One thread serves all connections; requests have bodies by Content-Length only.
+/// It is no server for the open network.
+///
+/// ```swift
+/// let origin = try LoopbackOrigin { request in
+///     request.path == "/a.png" ? .ok(png, type: "image/png") : .status(404)
+/// }
+/// ```
+public final class LoopbackOrigin: Sendable {
+    /// The base, such as `http://127.0.0.1:40123`.
+    public let url: URL
+    public let port: Int
+
+    private let hub: OriginHub
+
+    /// Starts to serve.
+    ///
+    /// - Parameter handler: Answers a request. It is called on the origin's only thread, one request at a time, so it
+    ///   must not block; to answer late, use ``OriginReply/stalls``.
+    /// - Throws: ``OriginError`` when the system gives no socket.
+    public init(
+        options: OriginOptions = OriginOptions(), handler: @escaping @Sendable (OriginRequest) -> OriginReply
+    ) throws {
+        let alarm = try OriginAlarm()
+        hub = OriginHub(alarm: alarm, options: options, handler: handler)
+        do {
+            let (listener, port) = try OriginSocket.listen()
+            _ = hub.open(listener)
+            guard let url = URL(string: "http://127.0.0.1:\(port)") else {
+                hub.close(listener)
+                throw OriginError(message: "no URL for port \(port)")
+            }
+            (self.url, self.port) = (url, Int(port))
+            // A serial queue of its own always gets a thread.
+            DispatchQueue(label: "LoopbackOrigin.\(port)").async { [hub] in
+                var loop = OriginLoop(hub: hub, listener: listener, alarm: alarm)
+                loop.run()
+            }
+        } catch {
+            hub.threadEnded()
+            throw error
+        }
+    }
+
+    deinit { hub.stop() }
+
+    /// Ends every connection and refuses new ones, before it returns. Waits then throw `CancellationError`.
+    public func stop() { hub.stop() }
+
+    /// Lets the replies go on that are stalled or will be, of all requests that have arrived so far. Later requests
+    /// stall again.
+    public func release() { hub.release() }
+
+    /// The URL of a path, with its query; `path` begins with a slash.
+    public func url(for path: String) -> URL {
+        URL(string: url.absoluteString + path) ?? url.appending(path: path)
+    }
+
+    /// What has happened so far.
+    public var state: OriginState { hub.state.value }
+
+    /// The requests that have arrived, in order.
+    public var requests: [OriginRequest] { state.requests }
+
+    /// How often a path was asked for: with this query when it has one, else with any query or none.
+    public func requestCount(for path: String) -> Int { state.requestCount(for: path) }
+
+    /// Returns once the condition holds, now or later. It is tried after every change.
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled or the origin stopped first.
+    public func waitUntil(_ condition: @escaping @Sendable (OriginState) -> Bool) async throws {
+        try await hub.state.waitUntil(condition)
+    }
+
+    /// Returns once `count` requests have arrived. Throws as ``waitUntil(_:)``.
+    public func waitForRequest(count: Int = 1) async throws {
+        try await waitUntil { $0.requestCount >= count }
+    }
+
+    /// Returns once clients have ended `count` connections. Throws as ``waitUntil(_:)``.
+    public func waitForDisconnects(count: Int = 1) async throws {
+        try await waitUntil { $0.disconnectCount >= count }
+    }
+
+    /// Returns once `count` replies wait for a release. Throws as ``waitUntil(_:)``.
+    public func waitForStalls(count: Int = 1) async throws {
+        try await waitUntil { $0.stalledCount >= count }
+    }
+}

@@ -1,0 +1,94 @@
+import AlcedoCore
+import Synchronization
+
+/// What the origin's thread and its callers share.
+final class OriginHub: Sendable {
+    typealias Handler = @Sendable (OriginRequest) -> OriginReply
+
+    /// Sockets are closed under this lock, so that nobody shuts down a descriptor that is another's by then.
+    private struct Control {
+        var open: Set<Int32> = []
+        var isStopped = false
+        var releasedNumber = 0
+        /// Nil when the thread has ended.
+        var alarm: OriginAlarm?
+    }
+
+    let handler: Handler
+    let options: OriginOptions
+    let state = Watched(OriginState())
+    private let control: Mutex<Control>
+
+    init(alarm: OriginAlarm, options: OriginOptions, handler: @escaping Handler) {
+        self.handler = handler
+        self.options = options
+        control = Mutex(Control(alarm: alarm))
+    }
+
+    var isStopped: Bool { control.withLock { $0.isStopped } }
+
+    /// Stalls of requests up to this number are over.
+    var releasedNumber: Int { control.withLock { $0.releasedNumber } }
+
+    /// Takes charge of a socket.
+    ///
+    /// - Returns: Whether it may be used; after a stop it is closed instead.
+    func open(_ socket: OriginSocket) -> Bool {
+        control.withLock { control in
+            guard !control.isStopped else {
+                socket.close()
+                return false
+            }
+            control.open.insert(socket.descriptor)
+            return true
+        }
+    }
+
+    func close(_ socket: OriginSocket) {
+        control.withLock { control in
+            guard control.open.remove(socket.descriptor) != nil else { return }
+            socket.close()
+        }
+    }
+
+    /// Ends the stalls of all requests that have arrived.
+    func release() {
+        let number = state.value.requestCount
+        control.withLock { control in
+            control.releasedNumber = max(control.releasedNumber, number)
+            control.alarm?.ring()
+        }
+    }
+
+    /// Ends every connection at once; the thread then ends by itself.
+    func stop() {
+        control.withLock { control in
+            control.isStopped = true
+            for descriptor in control.open { OriginSocket(descriptor: descriptor).shutDown() }
+            control.alarm?.ring()
+        }
+        state.close()
+    }
+
+    /// The thread's last word.
+    func threadEnded() {
+        control.withLock { control in
+            control.alarm?.close()
+            control.alarm = nil
+        }
+    }
+
+    /// Numbers and logs a request.
+    func record(_ message: OriginMessage, connection: Int) -> OriginRequest {
+        state.update { state in
+            state.requestCount += 1
+            let attempt = (state.counts[message.target] ?? 0) + 1
+            if attempt > 1 || state.counts.count < options.logLimit { state.counts[message.target] = attempt }
+            let request = OriginRequest(
+                method: message.method, target: message.target, fields: message.fields, body: message.body,
+                connection: connection, number: state.requestCount, attempt: attempt)
+            if state.requests.count < options.logLimit { state.requests.append(request) }
+            return request
+        }
+    }
+}

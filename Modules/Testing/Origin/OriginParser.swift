@@ -1,0 +1,79 @@
+import AlcedoCore
+import FoundationEssentials
+
+/// Cuts the bytes of one connection into requests. Pure: bytes in, outcomes out.
+struct OriginParser {
+    enum Outcome: Equatable {
+        /// More bytes are needed.
+        case incomplete
+        /// The client waits for an answer 100 before it sends the body (RFC 9110 section 10.1.1); told once a request.
+        case expectsContinue
+        case message(OriginMessage)
+        /// The bytes are no request that can be served; nothing after them can be read either.
+        case refused(status: Int)
+    }
+
+    private let headLimit: Int
+    private let bodyLimit: Int
+    private var buffer: [UInt8] = []
+    /// The end of the head is not before this index, so bytes that trickle in are looked at once.
+    private var scanned = 0
+    private var awaited: (message: OriginMessage, bodyLength: Int)?
+
+    init(options: OriginOptions) {
+        headLimit = max(64, options.headLimit)
+        bodyLimit = max(0, options.bodyLimit)
+    }
+
+    /// How many bytes wait to be parsed.
+    var count: Int { buffer.count }
+
+    mutating func append(_ bytes: some Sequence<UInt8>) {
+        buffer.append(contentsOf: bytes)
+    }
+
+    /// Takes the next request out of the bytes.
+    mutating func next() -> Outcome {
+        if awaited == nil {
+            if let outcome = readHead() { return outcome }
+        }
+        guard let (message, length) = awaited, buffer.count >= length else { return .incomplete }
+        var whole = message
+        whole.body = Data(buffer.prefix(length))
+        buffer.removeFirst(length)
+        awaited = nil
+        return .message(whole)
+    }
+
+    /// Returns nil when the head is there and its body comes next.
+    private mutating func readHead() -> Outcome? {
+        // RFC 9112 section 2.2: an empty line before a request is ignored.
+        while buffer.starts(with: [13, 10]) { (buffer, scanned) = (Array(buffer.dropFirst(2)), 0) }
+        guard let end = headEnd() else {
+            return buffer.count > headLimit ? .refused(status: 431) : .incomplete
+        }
+        guard end <= headLimit else { return .refused(status: 431) }
+        guard let message = OriginMessage(head: Array(buffer[..<end])) else { return .refused(status: 400) }
+        guard message.fields["Transfer-Encoding"] == nil else { return .refused(status: 501) }
+        guard let length = message.declaredBodyLength else { return .refused(status: 400) }
+        guard length <= bodyLimit else { return .refused(status: 413) }
+        buffer.removeFirst(end + 4)
+        scanned = 0
+        awaited = (message, length)
+        let waits = length > buffer.count && message.fields.list("Expect", contains: "100-continue")
+        return waits ? .expectsContinue : nil
+    }
+
+    /// The index of the empty line that ends the head.
+    private mutating func headEnd() -> Int? {
+        var index = scanned
+        while index + 4 <= buffer.count {
+            if buffer[index] == 13, buffer[index + 1] == 10, buffer[index + 2] == 13, buffer[index + 3] == 10 {
+                return index
+            }
+            index += 1
+        }
+        scanned = index
+        return nil
+    }
+}

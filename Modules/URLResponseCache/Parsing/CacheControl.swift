@@ -1,0 +1,93 @@
+import AlcedoCore
+
+/// The directives of a `Cache-Control` field. Source: RFC 9111 section 5.2.
+///
+/// Unknown directives are kept and harm nothing. What cannot be read is read as the stricter of its meanings.
+struct CacheControl {
+    private struct Directive {
+        /// In lower case.
+        var name: String
+        /// Without quotes; nil when there is none.
+        var argument: String?
+    }
+
+    /// A quoted string does not end, so whatever follows it may be hidden in it.
+    private(set) var isMalformed = false
+    private var directives: [Directive] = []
+
+    init(_ fields: HTTPFields) {
+        for line in fields.values(of: "Cache-Control") { read(line) }
+    }
+
+    /// Whether there is no directive at all.
+    var isEmpty: Bool { directives.isEmpty && !isMalformed }
+
+    /// Whether the directive is there, whatever its argument: a limited `no-cache="field"` counts as a whole one.
+    func contains(_ name: String) -> Bool { directives.contains { $0.name == name } }
+
+    /// Whether nothing may be stored.
+    var forbidsStoring: Bool { isMalformed || contains("no-store") }
+
+    /// The number of seconds of a directive; nil when the directive is missing.
+    ///
+    /// Several that differ are invalid: section 4.2.1 lets a cache take the first or call the answer stale.
+    func seconds(_ name: String) -> DeltaSeconds? {
+        let found = directives.filter { $0.name == name }.map { DeltaSeconds($0.argument ?? "") }
+        guard let first = found.first else { return nil }
+        return found.allSatisfy { $0 == first } ? first : .invalid
+    }
+
+    private mutating func read(_ line: String) {
+        var rest = Substring(line)
+        while !rest.isEmpty {
+            let name = rest.prefix { $0 != "," && $0 != "=" }
+            rest = rest[name.endIndex...]
+            var argument: String?
+            if rest.first == "=" {
+                rest = rest.dropFirst()
+                argument = rest.first == "\"" ? readQuoted(&rest) : readToken(&rest)
+            }
+            rest = rest.drop { $0 != "," }.dropFirst()
+            let trimmed = name.trimmedOfBlanks
+            guard !trimmed.isEmpty else { continue }
+            // White space around "=" is not in the grammar; the argument then counts as a bad one.
+            let isOdd = argument != nil && name.last.map(Substring.isBlank) == true
+            directives.append(Directive(name: trimmed.lowercased(), argument: isOdd ? "" : argument))
+        }
+    }
+
+    private func readToken(_ rest: inout Substring) -> String {
+        let token = rest.prefix { $0 != "," }
+        rest = rest[token.endIndex...]
+        // Blanks at the end belong to the list; those at the start make the argument a bad one.
+        return String(token.reversed().drop(while: Substring.isBlank).reversed())
+    }
+
+    private mutating func readQuoted(_ rest: inout Substring) -> String {
+        rest = rest.dropFirst()
+        var text = ""
+        while let character = rest.popFirst() {
+            switch character {
+            case "\"":
+                let tail = rest.prefix { $0 != "," }
+                // Something between the closing quote and the comma: not one argument.
+                return tail.allSatisfy(Substring.isBlank) ? text : text + "\"" + tail
+            case "\\": if let next = rest.popFirst() { text.append(next) }
+            default: text.append(character)
+            }
+        }
+        isMalformed = true
+        return text
+    }
+}
+
+extension Substring {
+    static func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" }
+
+    /// Without spaces and tabs at the ends.
+    var trimmedOfBlanks: Substring {
+        var trimmed = drop(while: Self.isBlank)
+        while let last = trimmed.last, Self.isBlank(last) { trimmed.removeLast() }
+        return trimmed
+    }
+}

@@ -1,0 +1,22 @@
+import AlcedoCore
+import FoundationEssentials
+
+extension HTTPFields {
+    /// The members of a comma-separated list of tokens, in lower case.
+    func members(of name: String) -> [String] {
+        values(of: name).flatMap { $0.split(separator: ",") }.map { $0.trimmedOfBlanks.lowercased() }
+            .filter { !$0.isEmpty }
+    }
+
+    /// The date of a field that has one line; nil when there is no line, or more than one, or no date in it.
+    func date(_ name: String, now: Date) -> Date? {
+        let lines = values(of: name)
+        return lines.count == 1 ? HTTPDate.parse(lines[0], now: now) : nil
+    }
+
+    /// The entity tag, when there is exactly one. Source: RFC 9110 section 8.8.3.
+    var entityTag: EntityTag? {
+        let lines = values(of: "ETag")
+        return lines.count == 1 ? EntityTag(lines[0]) : nil
+    }
+}

@@ -1,0 +1,77 @@
+import AlcedoCURL
+import AlcedoCore
+import AlcedoTesting
+import FoundationEssentials
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct CURLTransportTests {
+    @Test(arguments: TransportConformance.checks)
+    func conforms(to check: TransportConformance.Check) async throws {
+        try await check { _ in CURLTransport() }
+    }
+
+    @Test func `a reader that lags stops the transfer, and then gets every byte`() async throws {
+        let body = Data(repeating: 7, count: 8 << 20)
+        let origin = try LoopbackOrigin { _ in OriginReply(body: body) }
+        defer { origin.stop() }
+        let response = try await CURLTransport().send(HTTPRequest(url: origin.url(for: "/")))
+        var iterator = response.body.makeAsyncIterator()
+
+        var pieces: [Int] = []
+        while let piece = try await iterator.next() {
+            pieces.append(piece.count)
+            for _ in 0..<100 { await Task.yield() }
+        }
+
+        #expect(pieces.reduce(0, +) == body.count)
+        // The pipe takes a piece that does not fit only when it is empty.
+        #expect(pieces.allSatisfy { $0 <= HTTPBodyPipe.capacity })
+    }
+
+    @Test func `a body goes on after its transport has been let go`() async throws {
+        let origin = try LoopbackOrigin { _ in OriginReply(body: Data(repeating: 1, count: 2 << 20)) }
+        defer { origin.stop() }
+        let response = try await CURLTransport().send(HTTPRequest(url: origin.url(for: "/")))
+
+        let data = try await response.body.collect(limit: 4 << 20)
+
+        #expect(data.count == 2 << 20)
+    }
+
+    @Test func `more requests than connections all get their answer`() async throws {
+        let origin = try LoopbackOrigin { OriginReply(body: Data($0.target.utf8)) }
+        defer { origin.stop() }
+        let transport = CURLTransport(connections: 2, connectionsPerHost: 2)
+
+        let bodies = try await withThrowingTaskGroup(of: String.self) { group in
+            for number in 0..<50 {
+                group.addTask {
+                    let response = try await transport.send(HTTPRequest(url: origin.url(for: "/\(number)")))
+                    return String(decoding: try await response.body.collect(limit: 100), as: UTF8.self)
+                }
+            }
+            return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+        }
+
+        #expect(bodies.count == 50)
+        #expect(origin.state.connectionCount <= 2)
+    }
+
+    @Test func `a compressed body arrives unpacked`() async throws {
+        // "alcedo alcedo alcedo alcedo", by gzip.
+        let packed: [UInt8] = [
+            0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0x4b, 0xcc, 0x49, 0x4e, 0x4d, 0xc9, 0x57, 0x48,
+            0xc4, 0x42, 0x01, 0x00, 0x4e, 0x2f, 0xfe, 0xc0, 0x1b, 0x00, 0x00, 0x00,
+        ]
+        let origin = try LoopbackOrigin { _ in
+            OriginReply(fields: ["Content-Encoding": "gzip"], body: Data(packed))
+        }
+        defer { origin.stop() }
+
+        let response = try await CURLTransport().send(HTTPRequest(url: origin.url(for: "/")))
+        let data = try await response.body.collect(limit: 100)
+
+        #expect(String(decoding: data, as: UTF8.self) == "alcedo alcedo alcedo alcedo")
+    }
+}

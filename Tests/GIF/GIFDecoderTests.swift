@@ -1,0 +1,55 @@
+import AlcedoCore
+import AlcedoGIF
+import Foundation
+import Testing
+
+@Suite struct GIFDecoderTests {
+    private let decoder = GIFDecoder()
+
+    @Test(arguments: [("plain.gif", "plain.rgba"), ("interlaced.gif", "plain.rgba"), ("animated.gif", "plain.rgba")])
+    func `the first frame has the pixels that another decoder finds`(file: String, expected: String) throws {
+        let image = try decoder.decode(fixture(file), options: DecodingOptions())
+
+        #expect(image.pixels.tightBytes == Array(try fixture(expected)))
+        #expect(image.size == PixelSize(width: 13, height: 19))
+        #expect(image.pixels.alphaMode == .opaque)
+        #expect(image.format == .gif)
+    }
+
+    @Test(arguments: [AlphaMode.straight, .premultiplied])
+    func `a transparent colour becomes transparent black in either alpha mode`(mode: AlphaMode) throws {
+        let image = try decoder.decode(fixture("transparent.gif"), options: DecodingOptions(alphaMode: mode))
+
+        #expect(image.pixels.tightBytes == clearingTransparent(try fixture("transparent.rgba")))
+        #expect(image.pixels.rgba(3, 3) == [0, 0, 0, 0])
+        #expect(image.pixels.alphaMode == mode)
+    }
+
+    @Test(arguments: [("plain.gif", 1, false), ("transparent.gif", 1, true), ("animated.gif", 3, true)])
+    func `inspecting tells size, frames and alpha`(file: String, frames: Int, hasAlpha: Bool) throws {
+        let info = try decoder.inspect(fixture(file), limits: DecodingLimits())
+
+        let size = PixelSize(width: 13, height: 19)
+        #expect(info == ImageInfo(format: .gif, size: size, hasAlpha: hasAlpha, frameCount: frames))
+    }
+
+    @Test func `both versions are recognised by content, and nothing else`() throws {
+        let registry = CodecRegistry([.gif])
+
+        #expect(registry.entry(for: try fixture("plain.gif"))?.format == .gif)
+        #expect(registry.entry(for: Data("GIF87a".utf8)) != nil)
+        #expect(registry.entry(for: Data("GIF89a".utf8)) != nil)
+        #expect(registry.entry(for: Data("GIF90a".utf8)) == nil)
+        #expect(registry.entry(for: Data("GIF89".utf8)) == nil)
+        #expect(registry.entry(for: Data()) == nil)
+    }
+
+    @Test func `a decoder finds what the registry asks it for in a slice of other data`() throws {
+        let plain = try fixture("plain.gif")
+        let slice = (Data([1, 2, 3]) + plain + Data([4])).dropFirst(3)
+
+        let image = try CodecRegistry([.gif]).decode(slice)
+
+        #expect(image.pixels == (try decoder.decode(plain, options: DecodingOptions()).pixels))
+    }
+}

@@ -1,0 +1,157 @@
+import AlcedoCore
+import FoundationEssentials
+import Testing
+
+@testable import AlcedoSQLiteCache
+
+@Suite(.timeLimit(.minutes(1)))
+struct DamageTests {
+    private let directory: TemporaryDirectory
+    private let bytes = Data((0..<60_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private var cache: SQLiteDataCache { SQLiteDataCache(directory: directory.url) }
+
+    /// Stores `bytes` under "a" and "b" and closes the file, which leaves nothing in its log.
+    private func fill() throws {
+        var file = CacheFile(directory: directory.url)
+        for name in ["a", "b"] {
+            try file.perform(makesFile: true) { try $0.store(CachedData(bytes), for: key(name), limit: .max) }
+        }
+        file.close()
+    }
+
+    private func change(_ sql: StaticString) throws {
+        try Connection(path: directory.database.path, busyTimeout: 1_000).execute(sql)
+    }
+
+    @Test(
+        arguments: [
+            "UPDATE content SET data = zeroblob(60000)", "UPDATE content SET data = x''",
+            "UPDATE content SET metadata = x'01'", "UPDATE entry SET checksum = checksum + 1",
+            "UPDATE content SET data = 'text'", "UPDATE content SET data = substr(data, 1, 59999)",
+        ] as [StaticString])
+    func `a row that was changed is a miss and goes`(sql: StaticString) async throws {
+        try fill()
+        try change(sql)
+        let before = await cache.totalSize
+
+        #expect(await cache.entry(for: key("a")) == nil)
+
+        #expect(await cache.totalSize < before)
+        #expect(await !cache.remove(key("a")))
+    }
+
+    @Test func `a row under another entry's name is a miss`() async throws {
+        try fill()
+        try change("DELETE FROM entry WHERE id = 1; UPDATE entry SET name = 'x'")
+        let wrong = key("c").fileName
+        let connection = try Connection(path: directory.database.path, busyTimeout: 1_000)
+        try connection.prepare("UPDATE entry SET name = ?").run(.text(wrong))
+
+        #expect(await cache.entry(for: key("c")) == nil)
+    }
+
+    @Test(arguments: ["", "no database", String(repeating: "SQLite format 3\u{0}", count: 600)])
+    func `a file that is no database is made anew`(content: String) async throws {
+        try Data(content.utf8).write(to: directory.database)
+
+        #expect(await cache.entry(for: key("a")) == nil)
+        try await cache.store(bytes, for: key("a"))
+
+        #expect(await cache.data(for: key("a")) == bytes)
+    }
+
+    @Test(
+        arguments: [
+            "PRAGMA user_version = 2", "PRAGMA user_version = 0", "DROP TABLE content", "CREATE TABLE more (a)",
+            "DROP TABLE entry; CREATE TABLE entry (a)", "CREATE TRIGGER t AFTER INSERT ON entry BEGIN SELECT 1; END",
+            "DELETE FROM total",
+        ] as [StaticString])
+    func `tables of another version are made anew`(sql: StaticString) async throws {
+        try fill()
+        try change(sql)
+        let cache = cache
+
+        try await cache.store(bytes, for: key("c"))
+
+        #expect(await cache.data(for: key("c")) == bytes)
+        #expect(await cache.data(for: key("a")) == nil)
+        #expect(
+            try Connection(path: directory.database.path, busyTimeout: 0).prepare("PRAGMA user_version")
+                .firstRow { $0.integer(0) } == Schema.version)
+    }
+
+    @Test(arguments: [Int64.max, Int64.min, -1, 0])
+    func `absurd numbers neither crash nor stop eviction`(number: Int64) async throws {
+        try fill()
+        let connection = try Connection(path: directory.database.path, busyTimeout: 1_000)
+        try connection.prepare("UPDATE total SET size = ?").run(.integer(number))
+        try connection.prepare("UPDATE entry SET size = ?, used = ?").run(.integer(number), .integer(number))
+        let small = SQLiteDataCache(directory: directory.url, sizeLimit: 100_000)
+
+        #expect(await small.data(for: key("a")) == bytes)
+        for name in ["c", "d", "e"] {
+            try await small.store(bytes, for: key(name))
+            #expect(await small.data(for: key(name)) == bytes)
+        }
+    }
+
+    @Test func `a file cut anywhere serves no damage`() async throws {
+        try fill()
+        let whole = try Data(contentsOf: directory.database)
+
+        for length in stride(from: 0, to: whole.count, by: whole.count / 23) {
+            try remove()
+            try whole.prefix(length).write(to: directory.database)
+            try await expectNoDamage("cut at \(length)")
+        }
+    }
+
+    @Test func `flipped bits serve no damage`() async throws {
+        try fill()
+        let whole = try Data(contentsOf: directory.database)
+        var random = SplitMix(state: 7)
+
+        for round in 0..<60 {
+            var changed = whole
+            // Half of them in the first pages, where the structure is.
+            let range = round.isMultiple(of: 2) ? 0..<8_192 : 0..<whole.count
+            for _ in 0..<4 {
+                changed[Int.random(in: range, using: &random)] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+            }
+            try remove()
+            try changed.write(to: directory.database)
+            try await expectNoDamage("round \(round)")
+        }
+    }
+
+    private func expectNoDamage(_ comment: Comment) async throws {
+        let cache = cache
+        for name in ["a", "b"] {
+            let found = await cache.data(for: key(name))
+            #expect(found == nil || found == bytes, comment)
+        }
+        try await cache.store(bytes, for: key("new"))
+        #expect(await cache.data(for: key("new")) == bytes, comment)
+    }
+
+    private func remove() throws {
+        for file in try FileManager.default.contentsOfDirectory(atPath: directory.url.path) {
+            try FileManager.default.removeItem(at: directory.url.appending(path: file))
+        }
+    }
+
+    private struct SplitMix: RandomNumberGenerator {
+        var state: UInt64
+
+        mutating func next() -> UInt64 {
+            state &+= 0x9E37_79B9_7F4A_7C15
+            var z = state
+            z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+            z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+            return z ^ (z >> 31)
+        }
+    }
+}

@@ -1,0 +1,134 @@
+import AlcedoCore
+import AlcedoSQLiteCache
+import FoundationEssentials
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct SQLiteDataCacheTests {
+    private let directory: TemporaryDirectory
+    private let cache: SQLiteDataCache
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        cache = SQLiteDataCache(directory: directory.url)
+    }
+
+    @Test(arguments: [0, 1, 4_096, 3_000_000])
+    func `what was stored comes back`(count: Int) async throws {
+        let entry = CachedData(Data((0..<count).map { UInt8(truncatingIfNeeded: $0) }), metadata: Data("notes".utf8))
+
+        try await cache.store(entry, for: key("a"))
+
+        #expect(await cache.entry(for: key("a")) == entry)
+        #expect(await cache.entry(for: key("b")) == nil)
+    }
+
+    @Test func `an entry survives the cache that stored it`() async throws {
+        try await cache.store(Data("bytes".utf8), for: key("a"))
+
+        let next = SQLiteDataCache(directory: directory.url)
+
+        #expect(await next.data(for: key("a")) == Data("bytes".utf8))
+    }
+
+    @Test func `storing again replaces and counts once`() async throws {
+        try await cache.store(Data(count: 1_000), for: key("a"))
+        let before = await cache.totalSize
+
+        try await cache.store(Data(count: 1_010), for: key("a"))
+
+        #expect(await cache.data(for: key("a"))?.count == 1_010)
+        #expect(await cache.totalSize == before + 10)
+    }
+
+    @Test func `a variant is another entry than the original`() async throws {
+        let original = key("a")
+        let variant = ImageKey(ResourceKey("a"), variant: "10x10")
+        try await cache.store(Data("original".utf8), for: original)
+
+        #expect(await cache.data(for: variant) == nil)
+
+        try await cache.store(Data("variant".utf8), for: variant)
+        #expect(await cache.data(for: original) == Data("original".utf8))
+        #expect(await cache.data(for: variant) == Data("variant".utf8))
+    }
+
+    @Test(arguments: ["'); DROP TABLE entry; --", "a\u{0}b", "", "\"?1:x@$", "ü\u{301}🐦"])
+    func `a key may be any text`(name: String) async throws {
+        try await cache.store(Data(name.utf8), for: key(name))
+        try await cache.store(Data("other".utf8), for: key(name + "'"))
+
+        #expect(await cache.data(for: key(name)) == Data(name.utf8))
+    }
+
+    @Test func `removing tells whether there was something`() async throws {
+        try await cache.store(Data(count: 5), for: key("a"))
+        try await cache.store(Data(count: 5), for: key("b"))
+
+        #expect(await cache.remove(key("a")))
+        #expect(await !cache.remove(key("a")))
+
+        #expect(await cache.data(for: key("a")) == nil)
+        #expect(await cache.data(for: key("b")) != nil)
+    }
+
+    @Test func `removing from a cancelled task removes all the same`() async throws {
+        try await cache.store(Data(count: 5), for: key("a"))
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return await cache.remove(key("a"))
+        }
+
+        #expect(await task.value)
+        #expect(await cache.data(for: key("a")) == nil)
+    }
+
+    @Test func `removing everything gives the space back`() async throws {
+        for index in 0..<20 { try await cache.store(Data(count: 100_000), for: key("\(index)")) }
+
+        await cache.removeAll()
+
+        #expect(await cache.totalSize == 0)
+        #expect(await cache.data(for: key("3")) == nil)
+        #expect(try Data(contentsOf: directory.database).count < 100_000)
+        try await cache.store(Data(count: 1), for: key("3"))
+        #expect(await cache.data(for: key("3")) == Data(count: 1))
+    }
+
+    @Test func `looking into an empty directory makes no file`() async throws {
+        #expect(await cache.entry(for: key("a")) == nil)
+        #expect(await cache.totalSize == 0)
+        #expect(await !cache.remove(key("a")))
+        await cache.removeAll()
+
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.url.path).isEmpty)
+    }
+
+    @Test func `the directory is made when it is missing`() async throws {
+        let deep = SQLiteDataCache(directory: directory.url.appending(path: "a/b c%41"))
+
+        try await deep.store(Data(count: 5), for: key("a"))
+
+        #expect(await deep.data(for: key("a")) == Data(count: 5))
+    }
+
+    @Test func `caches on one directory share their entries`() async throws {
+        let other = SQLiteDataCache(directory: directory.url)
+
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for index in 0..<40 {
+                let writer = index.isMultiple(of: 2) ? cache : other
+                group.addTask { try await writer.store(Data("\(index)".utf8), for: ImageKey(ResourceKey("\(index)"))) }
+            }
+            try await group.waitForAll()
+        }
+
+        for index in 0..<40 {
+            #expect(await cache.data(for: key("\(index)")) == Data("\(index)".utf8))
+            #expect(await other.data(for: key("\(index)")) == Data("\(index)".utf8))
+        }
+        #expect(await cache.totalSize == other.totalSize)
+    }
+}
+
+func key(_ name: String) -> ImageKey { ImageKey(ResourceKey(name)) }

@@ -1,0 +1,134 @@
+import AlcedoCore
+import FoundationEssentials
+import Glibc
+import Testing
+
+@testable import AlcedoSQLiteCache
+
+@Suite(.timeLimit(.minutes(1)))
+struct TroubleTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    @Test(arguments: ["file/below", "file", "file/../file/x"])
+    func `a directory that cannot be is not writable, and reading it is a miss`(path: String) async throws {
+        try Data("x".utf8).write(to: directory.url.appending(path: "file"))
+        let url = try #require(URL(string: directory.url.absoluteString + "/" + path))
+
+        try await expectNotWritable(SQLiteDataCache(directory: url))
+    }
+
+    @Test func `a place that is no file is not writable`() async throws {
+        let url = try #require(URL(string: "http://127.0.0.1/cache"))
+
+        try await expectNotWritable(SQLiteDataCache(directory: url))
+    }
+
+    @Test func `a directory in the place of the file is not writable`() async throws {
+        try FileManager.default.createDirectory(at: directory.database, withIntermediateDirectories: false)
+
+        try await expectNotWritable(SQLiteDataCache(directory: directory.url))
+    }
+
+    @Test func `a full disk refuses the new entry and keeps the old ones`() throws {
+        let connection = try Connection(path: directory.database.path, busyTimeout: 0)
+        try Schema.configure(connection)
+        try Schema.prepare(connection)
+        let table = try EntryTable(connection)
+        try table.store(CachedData(Data(count: 10_000)), for: key("a"), limit: .max)
+        let size = try table.totalSize()
+        try connection.execute("PRAGMA max_page_count = 20")
+
+        let failure = #expect(throws: SQLiteFailure.self) {
+            try table.store(CachedData(Data(count: 1_000_000)), for: key("b"), limit: .max)
+        }
+
+        #expect(failure?.cacheError.code == .noSpace)
+        #expect(try table.entry(for: key("a"))?.data == Data(count: 10_000))
+        #expect(try table.entry(for: key("b")) == nil)
+        #expect(try table.totalSize() == size)
+    }
+
+    @Test func `a directory that vanishes is made again`() async throws {
+        let cache = SQLiteDataCache(directory: directory.url)
+        try await cache.store(Data(count: 5), for: key("a"))
+        try FileManager.default.removeItem(at: directory.url)
+
+        #expect(await cache.data(for: key("a")) == nil)
+        try await cache.store(Data(count: 6), for: key("a"))
+
+        #expect(await SQLiteDataCache(directory: directory.url).data(for: key("a")) == Data(count: 6))
+    }
+
+    @Test func `a file that another process replaced is opened anew`() async throws {
+        let old = SQLiteDataCache(directory: directory.url)
+        try await old.store(Data("old".utf8), for: key("a"))
+        for name in ["alcedo.sqlite", "alcedo.sqlite-wal", "alcedo.sqlite-shm"] {
+            try FileManager.default.removeItem(at: directory.url.appending(path: name))
+        }
+        let new = SQLiteDataCache(directory: directory.url)
+        try await new.store(Data("new".utf8), for: key("b"))
+
+        try await old.store(Data("more".utf8), for: key("c"))
+
+        #expect(await old.data(for: key("a")) == nil)
+        #expect(await old.data(for: key("b")) == Data("new".utf8))
+        #expect(await new.data(for: key("c")) == Data("more".utf8))
+    }
+
+    @Test func `what a process that is killed leaves behind has every entry`() async throws {
+        let cache = SQLiteDataCache(directory: directory.url)
+        for index in 0..<10 { try await cache.store(Data("\(index)".utf8), for: key("\(index)")) }
+        // The file and its log as they are while the cache is open.
+        let copy = try TemporaryDirectory()
+        try FileManager.default.copyItem(at: directory.database, to: copy.database)
+        try FileManager.default.copyItem(at: directory.log, to: copy.log)
+
+        let next = SQLiteDataCache(directory: copy.url)
+
+        for index in 0..<10 { #expect(await next.data(for: key("\(index)")) == Data("\(index)".utf8)) }
+        withExtendedLifetime(cache) {}
+    }
+
+    @Test func `a transaction that fails changes nothing`() throws {
+        let connection = try Connection(path: directory.database.path, busyTimeout: 0)
+        try connection.execute("CREATE TABLE t (a)")
+
+        #expect(throws: SQLiteFailure.self) {
+            try connection.transaction { () throws(SQLiteFailure) in
+                try connection.execute("INSERT INTO t VALUES (1)")
+                try connection.execute("INSERT INTO nothing VALUES (1)")
+            }
+        }
+
+        #expect(try connection.prepare("SELECT count(*) FROM t").firstRow { $0.integer(0) } == 0)
+        #expect(try connection.transaction { 5 } == 5)
+    }
+
+    @Test(arguments: [
+        (ENOSPC, DataCacheError.Code.noSpace), (EDQUOT, .noSpace), (EACCES, .notWritable), (EROFS, .notWritable),
+        (ENOTDIR, .notWritable), (EIO, .failed),
+    ])
+    func `the system's errors have their meaning`(systemError: Int32, code: DataCacheError.Code) {
+        #expect(SQLiteFailure(systemError: systemError, doing: "work").cacheError.code == code)
+    }
+
+    // 10 IOERR, 13 FULL, 14 CANTOPEN, 8 READONLY, 18 TOOBIG, 11 CORRUPT, 5 BUSY; 778 is IOERR_WRITE.
+    @Test(arguments: [
+        (13, 0, DataCacheError.Code.noSpace), (778, ENOSPC, .noSpace), (14, 0, .notWritable),
+        (14, EACCES, .notWritable),
+        (8, 0, .notWritable), (18, 0, .tooLarge), (11, 0, .failed), (5, 0, .failed), (10, 0, .failed),
+    ])
+    func `SQLite's errors have their meaning`(status: Int32, systemError: Int32, code: DataCacheError.Code) {
+        #expect(SQLiteFailure(status: status, systemError: systemError, message: "").cacheError.code == code)
+    }
+
+    private func expectNotWritable(_ cache: SQLiteDataCache) async throws {
+        #expect(await cache.entry(for: key("a")) == nil)
+        #expect(await cache.totalSize == 0)
+        let error = await #expect(throws: DataCacheError.self) { try await cache.store(Data(count: 5), for: key("a")) }
+        #expect(error?.code == .notWritable)
+        #expect(error?.message.isEmpty == false)
+    }
+}

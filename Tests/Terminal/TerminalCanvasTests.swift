@@ -1,0 +1,48 @@
+import AlcedoCore
+import AlcedoTerminal
+import Glibc
+import Testing
+
+@Suite struct TerminalCanvasTests {
+    @Test(arguments: [
+        // Limited by the width, by the height (two pixels a row), and by neither.
+        (PixelSize(width: 800, height: 200), PixelSize(width: 80, height: 20)),
+        (PixelSize(width: 480, height: 480), PixelSize(width: 48, height: 48)),
+        (PixelSize(width: 16, height: 16), PixelSize(width: 16, height: 16)),
+        (PixelSize(width: 80, height: 48), PixelSize(width: 80, height: 48)),
+        (PixelSize(width: 100_000, height: 1), PixelSize(width: 80, height: 1)),
+        (PixelSize(width: Int.max, height: Int.max), PixelSize(width: 48, height: 48)),
+        (PixelSize(width: 0, height: 10), PixelSize(width: 0, height: 0)),
+    ])
+    func `the target fills the canvas and keeps proportions`(size: PixelSize, target: PixelSize) {
+        #expect(TerminalCanvas(columns: 80, rows: 24).targetSize(for: size) == target)
+    }
+
+    @Test func `sides are brought into range`() {
+        let canvas = TerminalCanvas(columns: -1, rows: .max)
+
+        #expect(canvas.columns == 0)
+        #expect(canvas.rows == TerminalCanvas.maximumSide)
+        #expect(canvas.targetSize(for: PixelSize(width: 5, height: 5)) == PixelSize(width: 0, height: 0))
+    }
+
+    @Test func `a terminal tells its size`() throws {
+        let terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY)
+        try #require(terminal >= 0)
+        defer { close(terminal) }
+        #expect(TerminalCanvas(fileDescriptor: terminal) == nil, "a new terminal has no size yet")
+        var size = winsize(ws_row: 30, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0)
+        try #require(ioctl(terminal, UInt(TIOCSWINSZ), &size) == 0)
+
+        #expect(TerminalCanvas(fileDescriptor: terminal) == TerminalCanvas(columns: 100, rows: 30))
+    }
+
+    @Test func `what is no terminal has no canvas`() throws {
+        let file = open("/dev/null", O_RDONLY)
+        try #require(file >= 0)
+        defer { close(file) }
+
+        #expect(TerminalCanvas(fileDescriptor: file) == nil)
+        #expect(TerminalCanvas(fileDescriptor: -1) == nil)
+    }
+}

@@ -1,0 +1,97 @@
+import AlcedoTesting
+import FoundationEssentials
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct ManualClockTests {
+    private let clock = ManualClock(now: Date(timeIntervalSince1970: 1_000))
+
+    @Test func `advancing moves the date and the uptime together`() {
+        clock.advance(by: .milliseconds(1_500))
+
+        #expect(clock.now == Date(timeIntervalSince1970: 1_001.5))
+        #expect(clock.uptime == .milliseconds(1_500))
+    }
+
+    @Test func `setting the date leaves the uptime alone`() {
+        clock.setDate(Date(timeIntervalSince1970: 5))
+
+        #expect(clock.now == Date(timeIntervalSince1970: 5))
+        #expect(clock.uptime == .zero)
+    }
+
+    @Test func `the uptime never goes back`() {
+        clock.advance(by: .seconds(2))
+
+        clock.advance(by: .seconds(-1))
+
+        #expect(clock.uptime == .seconds(2))
+    }
+
+    @Test func `a sleeper wakes when its time has come and not before`() async throws {
+        let sleeper = Task { try await clock.sleep(for: .seconds(10)) }
+        try await clock.waitForSleepers(count: 1)
+
+        clock.advance(by: .seconds(9))
+        #expect(clock.sleeperCount == 1)
+        clock.advance(by: .seconds(1))
+
+        try await sleeper.value
+        #expect(clock.sleeperCount == 0)
+    }
+
+    @Test func `sleepers wake in the order of their deadlines`() async throws {
+        let order = Order()
+        for seconds in [3, 1, 2] {
+            let count = clock.sleeperCount
+            Task { @Waker in
+                try await clock.sleep(for: .seconds(seconds))
+                order.append(seconds)
+            }
+            try await clock.waitForSleepers(count: count + 1)
+        }
+
+        clock.advance(by: .seconds(3))
+        while await order.seconds.count < 3 { await Task.yield() }
+
+        #expect(await order.seconds == [1, 2, 3])
+    }
+
+    @Test func `a cancelled sleeper throws and is gone`() async throws {
+        let sleeper = Task { try await clock.sleep(for: .seconds(10)) }
+        try await clock.waitForSleepers(count: 1)
+
+        sleeper.cancel()
+
+        await #expect(throws: CancellationError.self) { try await sleeper.value }
+        #expect(clock.sleeperCount == 0)
+    }
+
+    @Test func `a sleep of a cancelled task throws at once`() async {
+        let sleeper = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await clock.sleep(for: .zero)
+        }
+
+        await #expect(throws: CancellationError.self) { try await sleeper.value }
+    }
+
+    @Test(arguments: [Duration.zero, .seconds(-1)]) func `a sleep of no length returns`(length: Duration) async throws {
+        try await clock.sleep(for: length)
+
+        #expect(clock.sleeperCount == 0)
+    }
+}
+
+/// One actor for all sleepers, so that the order in which they are resumed is the order in which they run.
+@globalActor private actor Waker {
+    static let shared = Waker()
+}
+
+@Waker private final class Order {
+    private(set) var seconds: [Int] = []
+
+    nonisolated init() {}
+
+    func append(_ number: Int) { seconds.append(number) }
+}

@@ -1,0 +1,73 @@
+import AlcedoCore
+import AlcedoTesting
+import FoundationEssentials
+import Glibc
+import Testing
+
+@Suite final class OriginFilesTests {
+    private let directory: URL
+    private let origin: LoopbackOrigin
+
+    init() throws {
+        let base = FileManager.default.temporaryDirectory.appending(path: "origin-\(UUID().uuidString)")
+        directory = base
+        let root = base.appending(path: "root")
+        try FileManager.default.createDirectory(at: root.appending(path: "sub"), withIntermediateDirectories: true)
+        try Data("picture".utf8).write(to: root.appending(path: "sub/a b.PNG"))
+        try Data("secret".utf8).write(to: base.appending(path: "secret"))
+        symlink(base.appending(path: "secret").path, root.appending(path: "link").path)
+        origin = try LoopbackOrigin(directory: root)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: directory) }
+
+    private func get(_ target: String, _ fields: String = "") throws -> String {
+        let client = try RawClient(port: origin.port)
+        client.send("GET \(target) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\(fields)\r\n")
+        return try client.receiveAll()
+    }
+
+    @Test func `a file is served with its type and validators`() throws {
+        let answer = try get("/sub/a%20b.PNG")
+
+        #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nETag: \""))
+        #expect(answer.contains("Last-Modified: "))
+        #expect(answer.hasSuffix("\r\n\r\npicture"))
+    }
+
+    @Test(arguments: ["If-None-Match": "ETag", "If-Modified-Since": "Last-Modified"])
+    func `a conditional request that matches is answered 304`(condition: String, validator: String) throws {
+        let first = try get("/sub/a%20b.PNG")
+        let line = try #require(first.split(separator: "\r\n").first { $0.hasPrefix(validator + ": ") })
+
+        let second = try get("/sub/a%20b.PNG", "\(condition): \(line.dropFirst(validator.count + 2))\r\n")
+
+        #expect(second.hasPrefix("HTTP/1.1 304 "))
+        #expect(second.hasSuffix("\r\n\r\n"))
+    }
+
+    @Test(arguments: [
+        "/../secret", "/%2e%2e/secret", "/sub/%2E%2E/%2e%2e/secret", "/link", "/sub", "/", "/none", "/%00", "/%FF",
+        "//etc/passwd", "/link/",
+    ])
+    func `nothing but the files below the directory is served`(target: String) throws {
+        let answer = try get(target)
+
+        #expect(answer.hasPrefix("HTTP/1.1 404 "))
+        #expect(!answer.contains("secret"))
+    }
+
+    @Test func `only reading is allowed`() throws {
+        let client = try RawClient(port: origin.port)
+
+        client.send("DELETE /sub/a%20b.PNG HTTP/1.1\r\nConnection: close\r\n\r\n")
+
+        #expect(try client.receiveAll().hasPrefix("HTTP/1.1 405 "))
+    }
+
+    @Test func `a directory that is not there is an error`() {
+        #expect(throws: OriginError.self) {
+            try LoopbackOrigin(directory: self.directory.appending(path: "none"))
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import AlcedoCore
+import Testing
+
+@testable import AlcedoViewBinding
+
+@Suite struct BindingStateTests {
+    private let a = LoadIdentity(ImageRequest(image: 1, serial: 0))
+    private let b = LoadIdentity(ImageRequest(image: 2, serial: 0))
+    private let plain = BindingState.Look()
+    private let full = BindingState.Look(hasPlaceholder: true, hasFailureImage: true, keepsCurrentImage: false)
+    private let keeping = BindingState.Look(keepsCurrentImage: true)
+    private let first = Receipt(number: 1)
+    private let second = Receipt(number: 2)
+    private var state = BindingState()
+
+    @Test mutating func `a first request is looked up in memory`() {
+        #expect(state.bind(a, look: plain) == .lookUp(first, abandoned: nil))
+        #expect(state.activeReceipt == first)
+    }
+
+    @Test mutating func `a memory hit shows the image and leaves nothing active`() {
+        _ = state.bind(a, look: full)
+
+        #expect(state.lookedUp(first, hit: true) == [.show(.image), .report(first)])
+        #expect(state.activeReceipt == nil)
+    }
+
+    @Test mutating func `a miss shows the placeholder, then starts the load`() {
+        _ = state.bind(a, look: full)
+
+        #expect(state.lookedUp(first, hit: false) == [.show(.placeholder), .startLoad(first)])
+    }
+
+    @Test mutating func `a miss without placeholder clears the view, or keeps it when asked to`() {
+        _ = state.bind(a, look: plain)
+        #expect(state.lookedUp(first, hit: false) == [.show(.nothing), .startLoad(first)])
+
+        _ = state.bind(b, look: keeping)
+        #expect(state.lookedUp(second, hit: false) == [.startLoad(second)])
+    }
+
+    @Test mutating func `the request in flight is joined`() {
+        _ = state.bind(a, look: plain)
+
+        #expect(state.bind(a, look: full) == .join(first))
+    }
+
+    @Test mutating func `another request abandons the one in flight`() {
+        _ = state.bind(a, look: plain)
+
+        #expect(state.bind(b, look: plain) == .lookUp(second, abandoned: first))
+    }
+
+    @Test mutating func `the same request again after its end is a new load`() {
+        _ = state.bind(a, look: plain)
+        _ = state.finish(first, .image)
+
+        #expect(state.bind(a, look: plain) == .lookUp(second, abandoned: nil))
+    }
+
+    @Test mutating func `going back to a request does not revive its first load`() {
+        _ = state.bind(a, look: plain)
+        _ = state.bind(b, look: plain)
+        let third = Receipt(number: 3)
+        #expect(state.bind(a, look: plain) == .lookUp(third, abandoned: second))
+
+        #expect(state.finish(first, .image) == [])
+        #expect(state.finish(second, .image) == [])
+        #expect(state.finish(third, .image) == [.show(.image), .report(third)])
+    }
+
+    @Test mutating func `events of an abandoned load change nothing`() {
+        _ = state.bind(a, look: full)
+        #expect(state.cancel() == first)
+
+        #expect(state.lookedUp(first, hit: true) == [])
+        #expect(state.finish(first, .failure) == [])
+        #expect(state.cancel() == nil)
+    }
+
+    @Test mutating func `a failure shows the failure image, or leaves the placeholder`() {
+        _ = state.bind(a, look: full)
+        #expect(state.finish(first, .failure) == [.show(.failureImage), .report(first)])
+
+        _ = state.bind(a, look: BindingState.Look(hasPlaceholder: true, keepsCurrentImage: true))
+        #expect(state.finish(second, .failure) == [.report(second)])
+    }
+
+    @Test mutating func `a failure clears a picture that was kept`() {
+        _ = state.bind(a, look: keeping)
+
+        #expect(state.finish(first, .failure) == [.show(.nothing), .report(first)])
+    }
+
+    @Test mutating func `a load cancelled below shows no failure`() {
+        _ = state.bind(a, look: full)
+
+        #expect(state.finish(first, .cancelled) == [.report(first)])
+    }
+
+    @Test func `a request is the same load only with the same key, source and cache policy`() throws {
+        var request = ImageRequest(image: 1, serial: 0)
+        request.resource = ResourceKey("name")
+        var otherSource = ImageRequest(image: 2, serial: 0)
+        otherSource.resource = ResourceKey("name")
+        var reload = request
+        reload.cachePolicy = .reload
+        var variant = request
+        variant.additionalIdentifier = "round"
+        var otherSerial = request
+        otherSerial.userInfo = [:]
+
+        let identity = LoadIdentity(request)
+
+        #expect(identity == LoadIdentity(otherSerial))
+        #expect(identity != LoadIdentity(otherSource))
+        #expect(identity != LoadIdentity(reload))
+        #expect(identity != LoadIdentity(variant))
+    }
+}

@@ -1,0 +1,100 @@
+import AlcedoCore
+import FoundationEssentials
+import Synchronization
+
+/// A loader whose loads end when the test says so, and which pays no heed to cancellation, like work that is past the
+/// point where it could stop.
+final class FakeLoader: ImageLoading {
+    typealias Outcome = Result<ImageResponse, any Error>
+
+    private struct Call {
+        var continuation: CheckedContinuation<Outcome, Never>
+        var progress: (@Sendable (DownloadProgress) -> Void)?
+    }
+
+    private struct State {
+        var memory: [ImageKey: DecodedImage] = [:]
+        var calls: [Int: Call] = [:]
+        var early: [Int: Outcome] = [:]
+        var arrivals: [Int: CheckedContinuation<Void, Never>] = [:]
+        var lookUps = 0
+        var started: [Int] = []
+    }
+
+    private let state = Mutex(State())
+
+    var lookUps: Int { state.withLock(\.lookUps) }
+    /// The serials of the loads that were started, in order.
+    var started: [Int] { state.withLock(\.started) }
+
+    func setMemory(_ image: DecodedImage?, for request: ImageRequest) {
+        state.withLock { $0.memory[request.key] = image }
+    }
+
+    func cachedImage(for request: ImageRequest) -> DecodedImage? {
+        state.withLock {
+            $0.lookUps += 1
+            return $0.memory[request.key]
+        }
+    }
+
+    func load(
+        _ request: ImageRequest, progress: (@Sendable (DownloadProgress) -> Void)?
+    ) async throws -> ImageResponse {
+        let serial = request.serial
+        let outcome: Outcome = await withCheckedContinuation { continuation in
+            let (early, waiting) = state.withLock { state in
+                state.started.append(serial)
+                let early = state.early.removeValue(forKey: serial)
+                if early == nil { state.calls[serial] = Call(continuation: continuation, progress: progress) }
+                return (early, state.arrivals.removeValue(forKey: serial))
+            }
+            if let early { continuation.resume(returning: early) }
+            waiting?.resume()
+        }
+        return try outcome.get()
+    }
+
+    /// Returns when the load of `serial` has begun.
+    func arrival(of serial: Int) async {
+        await withCheckedContinuation { continuation in
+            let isHere = state.withLock { state in
+                if state.started.contains(serial) { return true }
+                state.arrivals[serial] = continuation
+                return false
+            }
+            if isHere { continuation.resume() }
+        }
+    }
+
+    /// Ends the load of `serial`, now or as soon as it begins.
+    func finish(_ serial: Int, _ outcome: Outcome) {
+        let call = state.withLock { state in
+            let call = state.calls.removeValue(forKey: serial)
+            if call == nil { state.early[serial] = outcome }
+            return call
+        }
+        call?.continuation.resume(returning: outcome)
+    }
+
+    func reportProgress(_ serial: Int) {
+        let progress = state.withLock { $0.calls[serial]?.progress }
+        progress?(DownloadProgress(received: 1, expected: nil))
+    }
+}
+
+extension Result<ImageResponse, any Error> {
+    static func gray(_ value: UInt8) -> Self { .success(ImageResponse(image: .gray(value), layer: .network)) }
+}
+
+extension ImageRequest {
+    /// A request of its own serial number, which tells its load from another of the same image.
+    init(image: Int, serial: Int) {
+        self.init(
+            source: .bytes(Data(), identity: "\(image)"), userInfo: ["serial": serial])
+    }
+
+    var serial: Int { userInfo["serial"] as? Int ?? -1 }
+}
+
+struct LoadFailure: Error, Equatable {}

@@ -1,0 +1,46 @@
+import AlcedoCore
+import AlcedoViewBinding
+
+/// Remembers everything it was told to show.
+@MainActor final class FakeView: ImageDisplaying {
+    /// What can be compared of a content: pictures are told apart by the value of their only pixel.
+    enum Shown: Equatable {
+        case nothing
+        case placeholder(UInt8)
+        case failure(UInt8)
+        case image(UInt8, ImageResponse.Layer)
+    }
+
+    private(set) var history: [Shown] = []
+    /// Called during each `display`, as a view might that reacts to its own change.
+    var onDisplay: (() -> Void)?
+
+    var shown: Shown { history.last ?? .nothing }
+
+    func display(_ content: DisplayContent) {
+        let entry: Shown =
+            switch content {
+            case .nothing: .nothing
+            case .placeholder(let image): .placeholder(image.gray)
+            case .failure(let image): .failure(image.gray)
+            case .image(let image, from: let layer): .image(image.gray, layer)
+            }
+        history.append(entry)
+        onDisplay?()
+    }
+}
+
+extension DecodedImage {
+    /// One grey pixel.
+    static func gray(_ value: UInt8) -> DecodedImage {
+        guard
+            let pixels = PixelBuffer(
+                size: PixelSize(width: 1, height: 1), format: .gray8, alphaMode: .opaque,
+                initialize: { memory, _ in memory[0] = value })
+        else { fatalError("one pixel always fits") }
+        return DecodedImage(pixels: pixels)
+    }
+
+    /// The value of the first byte.
+    var gray: UInt8 { pixels.withUnsafeBytes { $0[0] } }
+}

@@ -1,0 +1,277 @@
+import AlcedoCore
+import AlcedoViewBinding
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) @MainActor struct ImageBinderTests {
+    private let loader = FakeLoader()
+    private let view = FakeView()
+    private let binder: ImageBinder
+    private let log = Log()
+    private let options = BindingOptions(placeholder: .gray(200), failureImage: .gray(250))
+
+    /// How the completions were called, in order.
+    @MainActor final class Log {
+        enum Ending: Equatable {
+            case image(UInt8)
+            case cancelled
+            case failed
+            case noRequest
+        }
+
+        private(set) var endings: [Ending] = []
+
+        func callAsFunction(_ result: Result<ImageResponse, any Error>) {
+            let ending: Ending =
+                switch result {
+                case .success(let response): .image(response.image.gray)
+                case .failure(is CancellationError): .cancelled
+                case .failure(let error as ImageBindingError) where error.code == .noRequest: .noRequest
+                case .failure: .failed
+                }
+            endings.append(ending)
+        }
+    }
+
+    init() { binder = ImageBinder(view: view, loader: loader) }
+
+    private func bind(_ image: Int, serial: Int, options: BindingOptions? = nil) -> Task<Void, Never>? {
+        binder.bind(
+            ImageRequest(image: image, serial: serial), options: options ?? self.options, completion: { log($0) })
+        return binder.task
+    }
+
+    @Test func `a load shows the placeholder, then the image`() async {
+        let task = bind(1, serial: 1)
+        #expect(view.shown == .placeholder(200))
+        #expect(binder.isLoading)
+
+        loader.finish(1, .gray(1))
+        await task?.value
+
+        #expect(view.history == [.placeholder(200), .image(1, .network)])
+        #expect(log.endings == [.image(1)])
+        #expect(!binder.isLoading)
+    }
+
+    @Test func `an image in memory is shown at once, without placeholder or load`() {
+        loader.setMemory(.gray(7), for: ImageRequest(image: 1, serial: 0))
+
+        let task = bind(1, serial: 1)
+
+        #expect(task == nil)
+        #expect(view.history == [.image(7, .memory)])
+        #expect(log.endings == [.image(7)])
+        #expect(loader.started.isEmpty)
+    }
+
+    @Test func `the late result of an earlier load is never shown`() async {
+        let old = bind(1, serial: 1)
+        await loader.arrival(of: 1)
+        let new = bind(2, serial: 2)
+        #expect(old?.isCancelled == true)
+        #expect(log.endings == [.cancelled])
+
+        loader.finish(2, .gray(2))
+        await new?.value
+        loader.finish(1, .gray(1))
+        await old?.value
+
+        #expect(view.history == [.placeholder(200), .placeholder(200), .image(2, .network)])
+        #expect(log.endings == [.cancelled, .image(2)])
+    }
+
+    @Test func `two loads of one image are told apart`() async {
+        let old = bind(1, serial: 1)
+        await loader.arrival(of: 1)
+        binder.cancel()
+        let new = bind(1, serial: 2)
+
+        loader.finish(1, .gray(1))
+        await old?.value
+        #expect(view.shown == .placeholder(200))
+        loader.finish(2, .gray(2))
+        await new?.value
+
+        #expect(view.shown == .image(2, .network))
+        #expect(log.endings == [.cancelled, .image(2)])
+    }
+
+    @Test func `the request in flight set again joins its load`() async {
+        let task = bind(1, serial: 1)
+        await loader.arrival(of: 1)
+
+        _ = bind(1, serial: 2, options: BindingOptions(placeholder: .gray(99)))
+        loader.finish(1, .gray(1))
+        await task?.value
+
+        #expect(loader.started == [1])
+        #expect(loader.lookUps == 1)
+        #expect(view.history == [.placeholder(200), .image(1, .network)])
+        #expect(log.endings == [.image(1), .image(1)])
+    }
+
+    @Test func `a request replaced within one turn never reaches the loader`() async {
+        let old = bind(1, serial: 1)
+        let new = bind(2, serial: 2)
+        loader.finish(2, .gray(2))
+
+        await old?.value
+        await new?.value
+
+        #expect(loader.started == [2])
+    }
+
+    @Test func `a nil request cancels, shows the placeholder and fails`() async {
+        let old = bind(1, serial: 1)
+        await loader.arrival(of: 1)
+
+        binder.bind(nil, options: options) { log($0) }
+        loader.finish(1, .gray(1))
+        await old?.value
+
+        #expect(view.history == [.placeholder(200), .placeholder(200)])
+        #expect(log.endings == [.cancelled, .noRequest])
+        #expect(!binder.isLoading)
+    }
+
+    @Test func `a nil request clears even a picture that is kept while loading`() {
+        loader.setMemory(.gray(7), for: ImageRequest(image: 1, serial: 0))
+        _ = bind(1, serial: 1)
+
+        binder.bind(nil, options: BindingOptions(keepsCurrentImage: true))
+
+        #expect(view.shown == .nothing)
+    }
+
+    @Test func `without placeholder the old picture goes, unless it is kept`() {
+        loader.setMemory(.gray(7), for: ImageRequest(image: 1, serial: 0))
+        _ = bind(1, serial: 1)
+        _ = bind(2, serial: 2, options: BindingOptions(keepsCurrentImage: true))
+        #expect(view.shown == .image(7, .memory))
+
+        _ = bind(3, serial: 3, options: BindingOptions())
+
+        #expect(view.shown == .nothing)
+    }
+
+    @Test func `a failure shows the failure image and passes the error on`() async {
+        var failure: (any Error)?
+        binder.bind(ImageRequest(image: 1, serial: 1), options: options) { result in
+            if case .failure(let error) = result { failure = error }
+        }
+        let task = binder.task
+
+        loader.finish(1, .failure(LoadFailure()))
+        await task?.value
+
+        #expect(view.history == [.placeholder(200), .failure(250)])
+        #expect(failure is LoadFailure)
+    }
+
+    @Test func `a load cancelled elsewhere is no failure`() async {
+        let task = bind(1, serial: 1)
+
+        loader.finish(1, .failure(CancellationError()))
+        await task?.value
+
+        #expect(view.history == [.placeholder(200)])
+        #expect(log.endings == [.cancelled])
+    }
+
+    @Test func `cancelling leaves what is shown`() async {
+        let task = bind(1, serial: 1)
+        await loader.arrival(of: 1)
+
+        binder.cancel()
+        binder.cancel()
+        loader.finish(1, .gray(1))
+        await task?.value
+
+        #expect(view.history == [.placeholder(200)])
+        #expect(log.endings == [.cancelled])
+    }
+
+    @Test func `a binder that goes cancels its load`() async {
+        var binder: ImageBinder? = ImageBinder(view: view, loader: loader)
+        binder?.bind(ImageRequest(image: 1, serial: 1)) { log($0) }
+        let task = binder?.task
+        await loader.arrival(of: 1)
+
+        binder = nil
+
+        #expect(task?.isCancelled == true)
+        #expect(log.endings == [.cancelled])
+        loader.finish(1, .gray(1))
+        await task?.value
+        #expect(view.history == [.nothing])
+    }
+
+    @Test(arguments: [Result.gray(1), .failure(LoadFailure())])
+    func `a view that goes ends its load as cancelled`(outcome: FakeLoader.Outcome) async {
+        var view: FakeView? = FakeView()
+        weak let gone = view
+        let binder = view.map { ImageBinder(view: $0, loader: loader) }
+        binder?.bind(ImageRequest(image: 1, serial: 1), options: options) { log($0) }
+        let task = binder?.task
+        await loader.arrival(of: 1)
+
+        view = nil
+        #expect(gone == nil)
+        loader.finish(1, outcome)
+        await task?.value
+
+        #expect(log.endings == [.cancelled])
+        binder?.bind(ImageRequest(image: 2, serial: 2)) { log($0) }
+        #expect(log.endings == [.cancelled, .cancelled])
+        #expect(loader.started == [1])
+    }
+
+    @Test func `a view that goes is noticed while bytes arrive`() async {
+        var view: FakeView? = FakeView()
+        let binder = view.map { ImageBinder(view: $0, loader: loader) }
+        let task = await withCheckedContinuation { ended in
+            binder?.bind(ImageRequest(image: 1, serial: 1)) { _ in ended.resume(returning: binder?.task) }
+            let task = binder?.task
+            Task {
+                await loader.arrival(of: 1)
+                loader.reportProgress(1)
+                #expect(task?.isCancelled == false)
+                view = nil
+                loader.reportProgress(1)
+            }
+        }
+
+        #expect(task == nil)
+        #expect(binder?.isLoading == false)
+        loader.finish(1, .gray(1))
+    }
+
+    @Test func `a completion may bind again`() async {
+        let old = bind(1, serial: 1)
+        await loader.arrival(of: 1)
+        loader.setMemory(.gray(3), for: ImageRequest(image: 3, serial: 0))
+        binder.bind(nil)
+        binder.bind(ImageRequest(image: 2, serial: 2), options: options) { [binder, log] in
+            log($0)
+            binder.bind(ImageRequest(image: 3, serial: 3)) { log($0) }
+        }
+
+        binder.bind(ImageRequest(image: 4, serial: 4), options: options)
+
+        #expect(view.shown == .image(3, .memory))
+        #expect(log.endings == [.cancelled, .cancelled, .image(3)])
+        #expect(!binder.isLoading)
+        loader.finish(1, .gray(1))
+        await old?.value
+    }
+
+    @Test func `a view may cancel while it shows the placeholder`() async {
+        view.onDisplay = { [binder] in binder.cancel() }
+
+        let task = bind(1, serial: 1)
+
+        #expect(task == nil)
+        #expect(log.endings == [.cancelled])
+        #expect(loader.started.isEmpty)
+    }
+}

@@ -1,0 +1,94 @@
+import AlcedoCore
+import AlcedoWebP
+import Foundation
+import Testing
+
+@Suite struct WebPDamageTests {
+    private static let names = [
+        "lossless.webp", "lossless-alpha.webp", "lossy.webp", "lossy-alpha.webp", "animated.webp", "offset.webp",
+        "metadata.webp",
+    ]
+    private let decoder = WebPDecoder()
+
+    @Test(arguments: names) func `every prefix is truncated`(name: String) throws {
+        let data = try fixture(name)
+
+        #expect(errorCode(data.prefix(0)) == .empty)
+        for count in 1..<data.count {
+            #expect(errorCode(data.prefix(count)) == .truncated, "\(count) bytes")
+        }
+        #expect(errorCode(data) == nil)
+    }
+
+    @Test(arguments: ["lossless.webp", "lossless-alpha.webp", "lossy.webp"])
+    func `pixel data that end early in a whole file are no image`(name: String) throws {
+        let image = RIFFWriter.image(of: try fixture(name))
+        let id = String(decoding: image[0..<4], as: UTF8.self)
+
+        // The last bytes of a bitstream may be padding.
+        for count in 0..<image.count - 8 - 8 {
+            let file = RIFFWriter.file([RIFFWriter.chunk(id, Array(image[8..<8 + count]))])
+            #expect(errorCode(file) != nil, "\(count) bytes")
+        }
+    }
+
+    @Test(arguments: names)
+    func `flipped bits give an error or an image of the size announced`(name: String) throws {
+        let data = try fixture(name)
+        var random = SeededGenerator(seed: 23)
+        let limits = DecodingLimits(maximumPixelCount: 100_000)
+
+        for _ in 0..<1_000 {
+            var damaged = data
+            for _ in 0...Int.random(in: 0...3, using: &random) {
+                damaged[Int.random(in: 0..<data.count, using: &random)] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+            }
+            let options = DecodingOptions(limits: limits, appliesOrientation: false)
+            guard let image = try? decoder.decode(damaged, options: options) else { continue }
+            #expect(try image.size == decoder.inspect(damaged, limits: limits).size)
+        }
+    }
+
+    @Test func `a size over the limit is refused before pixels are read`() throws {
+        // The header of a lossless image of 16,384 by 16,384 pixels, and no pixels.
+        let huge = RIFFWriter.file([RIFFWriter.chunk("VP8L", [0x2F, 0xFF, 0xFF, 0xFF, 0x0F] + [0, 0, 0, 0, 0])])
+        let file = try fixture("lossless.webp")
+
+        #expect(errorCode(huge) == .exceedsLimit)
+        #expect(errorCode(file, limits: DecodingLimits(maximumPixelCount: 14 * 18 - 1)) == .exceedsLimit)
+        #expect(errorCode(file, limits: DecodingLimits(maximumByteCount: 64 * 18 - 1)) == .exceedsLimit)
+        #expect(errorCode(file, limits: DecodingLimits(maximumPixelCount: 14 * 18, maximumByteCount: 64 * 18)) == nil)
+    }
+
+    @Test func `a huge canvas around a small frame is refused`() throws {
+        let header = RIFFWriter.extendedHeader(flags: 0x02, width: 1 << 24, height: 1 << 24)
+        let frame = RIFFWriter.frame(width: 6, height: 4, [RIFFWriter.image(of: try fixture("part.webp"))])
+
+        #expect(errorCode(RIFFWriter.file([header, frame])) == .exceedsLimit)
+    }
+
+    @Test func `containers that contradict themselves are corrupt`() throws {
+        let image = RIFFWriter.image(of: try fixture("lossless.webp"))
+        let header = RIFFWriter.extendedHeader(flags: 0, width: 14, height: 18)
+        let wrongSize = RIFFWriter.extendedHeader(flags: 0, width: 14, height: 19)
+        let endless = Array("ICCP".utf8) + [0xFF, 0xFF, 0xFF, 0xFF]
+
+        #expect(errorCode(RIFFWriter.file([header, image])) == nil)
+        #expect(errorCode(RIFFWriter.file([])) == .corrupt)
+        #expect(errorCode(RIFFWriter.file([header])) == .corrupt)
+        #expect(errorCode(RIFFWriter.file([wrongSize, image])) == .corrupt)
+        #expect(errorCode(RIFFWriter.file([header, endless, image])) == .corrupt)
+        #expect(errorCode(RIFFWriter.file([RIFFWriter.chunk("VP8X", [0, 0]), image])) == .corrupt)
+        #expect(errorCode(RIFFWriter.file([RIFFWriter.chunk("EXIF", []), image])) == .corrupt)
+        #expect(errorCode(RIFFWriter.file([image], announcing: -image.count - 1)) == .corrupt)
+        #expect(errorCode(Data("no picture at all".utf8)) == .corrupt)
+    }
+
+    @Test func `a bitstream of another kind is an unsupported variant`() {
+        #expect(errorCode(RIFFWriter.file([RIFFWriter.chunk("VP8Z", [1, 2, 3, 4])])) == .unsupportedVariant)
+    }
+
+    @Test func `bytes after the file do not matter`() throws {
+        #expect(errorCode(try fixture("lossless.webp") + Data([1, 2, 3])) == nil)
+    }
+}

@@ -1,0 +1,117 @@
+import AlcedoCore
+import AlcedoWebP
+import Foundation
+import Testing
+
+@Suite struct WebPDecoderTests {
+    private let decoder = WebPDecoder()
+    private let size = PixelSize(width: 14, height: 18)
+
+    @Test(arguments: [("lossless.webp", "opaque.rgba"), ("lossless-alpha.webp", "alpha.rgba")])
+    func `lossless pixels come back as they were`(file: String, expected: String) throws {
+        let image = try decoder.decode(fixture(file), options: DecodingOptions())
+
+        #expect(image.pixels.tightBytes == Array(try fixture(expected)))
+        #expect(image.format == .webp)
+        #expect(image.pixels.alphaMode == (file == "lossless.webp" ? .opaque : .straight))
+    }
+
+    @Test(arguments: [("lossy.webp", "opaque.rgba"), ("lossy-alpha.webp", "alpha.rgba")])
+    func `lossy pixels are close to what they were and their alpha is exact`(file: String, expected: String) throws {
+        let pixels = try decoder.decode(fixture(file), options: DecodingOptions()).pixels
+
+        let original = Array(try fixture(expected))
+        let differences = zip(pixels.tightBytes, original).map { abs(Int($0) - Int($1)) }
+        // Chroma has half the resolution, and this picture's colour changes in every column.
+        #expect(differences.reduce(0, +) < 6 * differences.count)
+        #expect(stride(from: 3, to: differences.count, by: 4).allSatisfy { differences[$0] == 0 })
+        #expect(pixels.alphaMode == (file == "lossy.webp" ? .opaque : .straight))
+    }
+
+    @Test(arguments: ["lossless-alpha.webp", "lossy-alpha.webp", "animated.webp"])
+    func `premultiplied colour is the straight one times alpha`(file: String) throws {
+        let straight = try decoder.decode(fixture(file), options: DecodingOptions()).pixels
+        let pixels = try decoder.decode(fixture(file), options: DecodingOptions(alphaMode: .premultiplied)).pixels
+
+        #expect(pixels.alphaMode == .premultiplied)
+        // libwebp rounds its products in its own way.
+        let differences = zip(pixels.tightBytes, straight.premultiplied().tightBytes).map { abs(Int($0) - Int($1)) }
+        #expect(differences.allSatisfy { $0 <= 1 })
+        #expect(pixels.tightBytes != straight.tightBytes)
+    }
+
+    @Test func `alpha that a lossless header denies is decoded all the same`() throws {
+        var data = try fixture("lossless-alpha.webp")
+        // RIFF header 12, chunk header 8, signature 1, then two sizes of 14 bits and the hint.
+        data[24] ^= 0x10
+        #expect(try !decoder.inspect(data, limits: DecodingLimits()).hasAlpha)
+
+        let pixels = try decoder.decode(data, options: DecodingOptions()).pixels
+
+        #expect(pixels.tightBytes == Array(try fixture("alpha.rgba")))
+        #expect(pixels.alphaMode == .straight)
+    }
+
+    @Test(arguments: [
+        ("lossless.webp", 1, false), ("lossless-alpha.webp", 1, true), ("lossy.webp", 1, false),
+        ("lossy-alpha.webp", 1, true), ("animated.webp", 2, true), ("offset.webp", 2, true),
+    ])
+    func `inspecting tells size, frames and alpha`(file: String, frames: Int, hasAlpha: Bool) throws {
+        let info = try decoder.inspect(fixture(file), limits: DecodingLimits())
+
+        #expect(info == ImageInfo(format: .webp, size: size, hasAlpha: hasAlpha, frameCount: frames))
+    }
+
+    @Test func `a file is recognised by content, and nothing else is`() throws {
+        let registry = CodecRegistry([.webp])
+
+        #expect(registry.entry(for: try fixture("lossy.webp"))?.format == .webp)
+        #expect(registry.entry(for: Data("RIFF....WEBP".utf8)) != nil)
+        #expect(registry.entry(for: Data("RIFF....WAVE".utf8)) == nil)
+        #expect(registry.entry(for: Data("RIFF....WEB".utf8)) == nil)
+        #expect(registry.entry(for: Data()) == nil)
+    }
+
+    @Test func `a profile and an orientation are found beside the pixels`() throws {
+        let info = try decoder.inspect(fixture("metadata.webp"), limits: DecodingLimits())
+        let image = try decoder.decode(fixture("metadata.webp"), options: DecodingOptions(appliesOrientation: false))
+
+        #expect(info.orientation == .right)
+        #expect(info.size == size)
+        #expect(image.orientation == .right)
+        #expect(image.pixels.tightBytes == Array(try fixture("opaque.rgba")))
+        #expect(image.colorProfile == (try fixture("profile.icc")))
+    }
+
+    @Test func `the orientation is applied once`() throws {
+        let stored = try decoder.decode(fixture("lossless.webp"), options: DecodingOptions()).pixels
+
+        let image = try decoder.decode(fixture("metadata.webp"), options: DecodingOptions())
+
+        #expect(image.orientation == .up)
+        #expect(image.size == size.transposed)
+        // "Right": the first stored column, from the bottom up, is the first row.
+        #expect(image.pixels.rgba(0, 0) == stored.rgba(0, 17))
+        #expect(image.pixels.rgba(17, 0) == stored.rgba(0, 0))
+        #expect(image.pixels.rgba(0, 13) == stored.rgba(13, 17))
+    }
+
+    @Test func `an orientation may have the prefix that it has in JPEG`() throws {
+        let exif = Array("Exif\0\0".utf8) + Array(try fixture("right.exif"))
+        let image = RIFFWriter.image(of: try fixture("lossless.webp"))
+        let header = RIFFWriter.extendedHeader(flags: 0x08, width: 14, height: 18)
+        let file = RIFFWriter.file([header, image, RIFFWriter.chunk("EXIF", exif)])
+
+        #expect(try decoder.inspect(file, limits: DecodingLimits()).orientation == .right)
+    }
+
+    @Test func `a profile over the limit of metadata is left out`() throws {
+        func profile(limit: Int) throws -> Data? {
+            let limits = DecodingLimits(maximumMetadataByteCount: limit)
+            return try decoder.decode(fixture("metadata.webp"), options: DecodingOptions(limits: limits)).colorProfile
+        }
+
+        #expect(try profile(limit: 24) == nil)
+        #expect(try profile(limit: 25)?.count == 25)
+    }
+}
