@@ -4,6 +4,9 @@ import PackageDescription
 // The rooms and their arrows: one library product a module, and no arrow that is not written here.
 // Scripts/check-arrows compares this list, as SwiftPM sees it, with the drawing.
 
+/// Asked for only where the trait is on, so that nobody else needs GTK's headers.
+let gtkLibrary = Target.Dependency.target(name: "CGTK", condition: .when(platforms: [.linux], traits: ["GTK"]))
+
 let package = Package(
     name: "Alcedo",
     products: [
@@ -51,10 +54,7 @@ let package = Package(
             path: "Modules/ViewBinding/Terminal"),
         .target(
             name: "AlcedoGTK",
-            dependencies: [
-                "AlcedoCore", "AlcedoViewBinding",
-                .target(name: "CGTK", condition: .when(platforms: [.linux], traits: ["GTK"])),
-            ],
+            dependencies: ["AlcedoCore", "AlcedoViewBinding", gtkLibrary],
             path: "Modules/ViewBinding/GTK"),
 
         // For tests, and the stack that ties everything together
@@ -88,14 +88,30 @@ let package = Package(
             providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(
             name: "CGTK", path: "Modules/ViewBinding/CGTK", pkgConfig: "gtk4", providers: [.apt(["libgtk-4-dev"])]),
-
-        // Tests
-        .testTarget(
-            name: "AlcedoCURLTests", dependencies: ["AlcedoCore", "AlcedoCURL", "AlcedoTesting"], path: "Tests/CURL"),
-        .testTarget(
-            name: "AlcedoTestingTests", dependencies: ["AlcedoCore", "AlcedoTesting"], path: "Tests/Testing"),
     ]
 )
+
+// One test target a module, in a folder of the module's short name.
+let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
+    ("CURL", ["AlcedoTesting"], false),
+    ("GIF", [], true),
+    ("GTK", ["AlcedoViewBinding", gtkLibrary], false),
+    ("Processing", [], true),
+    ("SQLiteCache", [], false),
+    ("Terminal", ["AlcedoViewBinding"], false),
+    ("Testing", [], false),
+    ("URLResponseCache", [], false),
+    ("ViewBinding", [], false),
+    ("WebP", [], true),
+]
+for test in tests {
+    package.targets.append(
+        .testTarget(
+            name: "Alcedo\(test.name)Tests",
+            dependencies: ["AlcedoCore", .init(stringLiteral: "Alcedo\(test.name)")] + test.needs,
+            path: "Tests/\(test.name)",
+            resources: test.hasFixtures ? [.copy("Fixtures")] : []))
+}
 
 let cTargets: Set = ["CPNGShim", "CJPEGShim", "CGIFShim", "CCURLShim"]
 for target in package.targets where [.regular, .test, .executable].contains(target.type) {

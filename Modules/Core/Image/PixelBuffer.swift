@@ -67,8 +67,9 @@ public struct PixelBuffer: Sendable {
     public var bytes: RawSpan {
         @_lifetime(borrow self)
         get {
-            let span = RawSpan(_unsafeStart: storage.base, byteCount: storage.byteCount)
-            return _overrideLifetime(span, borrowing: self)
+            // In one expression: with the span in a variable, the 6.3.1 optimiser fails its own check here.
+            _overrideLifetime(
+                RawSpan(_unsafeStart: storage.base, byteCount: storage.byteCount), borrowing: self)
         }
     }
 
