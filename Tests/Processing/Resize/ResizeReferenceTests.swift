@@ -61,7 +61,7 @@ import Testing
     @Test func `sums of the largest averages do not overflow`() throws {
         for format in [PixelFormat.gray8, .rgbx8, .rgba8] {
             let mode: AlphaMode = format == .rgba8 ? .straight : .opaque
-            let pixels = PixelBuffer.make(513, 513, format, mode) { _, _ in SIMD4(repeating: 255) }
+            let pixels = PixelBuffer.make(641, 641, format, mode) { _, _ in SIMD4(repeating: 255) }
 
             let result = try resize(pixels, to: PixelSize(width: 1, height: 1), .lanczos3)
 
