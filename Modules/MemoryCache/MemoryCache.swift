@@ -1,5 +1,4 @@
 import AlcedoCore
-import Synchronization
 
 /// Keeps values in memory up to a cost, and lets the least recently used go first.
 ///
@@ -13,7 +12,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     /// Most entries. Nought or less stores nothing.
     public let countLimit: Int
 
-    private let list = Mutex(LRUList<Key, Value>())
+    private let list = Locked(LRUList<Key, Value>())
 
     /// - Parameters:
     ///   - costLimit: Most cost, in the caller's unit, usually bytes. Nought or less stores nothing.

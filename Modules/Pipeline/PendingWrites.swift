@@ -1,4 +1,4 @@
-import Synchronization
+import AlcedoCore
 
 /// Writes that go on behind the loads, up to a number of bytes.
 final class PendingWrites: Sendable {
@@ -9,7 +9,7 @@ final class PendingWrites: Sendable {
     }
 
     private let limit: Int
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     init(limit: Int) { self.limit = limit }
 

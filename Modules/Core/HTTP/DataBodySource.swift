@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Synchronization
 
 /// A body that is in memory already.
 final class DataBodySource: HTTPBodySource {
@@ -9,9 +8,9 @@ final class DataBodySource: HTTPBodySource {
         case cancelled
     }
 
-    private let state: Mutex<State>
+    private let state: Locked<State>
 
-    init(_ data: Data) { state = Mutex(data.isEmpty ? .read : .unread(data)) }
+    init(_ data: Data) { state = Locked(data.isEmpty ? .read : .unread(data)) }
 
     func next() async throws -> Data? {
         try Task.checkCancellation()

@@ -1,5 +1,4 @@
 public import FoundationEssentials
-import Synchronization
 
 /// Carries a body from a transport's thread to the task that reads it, and the reader's pace back.
 ///
@@ -16,7 +15,7 @@ public final class HTTPBodyPipe: HTTPBodySource {
         var writerWaits = false
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
     private let onSpace: @Sendable () -> Void
     private let onCancel: @Sendable () -> Void
 

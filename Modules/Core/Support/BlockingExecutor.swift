@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 
 /// Runs blocking work (files, C decoders) on a fixed number of threads of its own, never on the cooperative pool.
 ///
@@ -9,7 +8,7 @@ import Synchronization
 /// That is why Core imports Dispatch beside the standard library.
 public final class BlockingExecutor: Sendable {
     private let lanes: [DispatchQueue]
-    private let state: Mutex<JobQueue>
+    private let state: Locked<JobQueue>
 
     /// - Parameters:
     ///   - name: Label of the threads, for debuggers.
@@ -17,7 +16,7 @@ public final class BlockingExecutor: Sendable {
     public init(name: String, width: Int) {
         let width = max(1, width)
         lanes = (0..<width).map { DispatchQueue(label: "\(name).\($0)") }
-        state = Mutex(JobQueue(lanes: width))
+        state = Locked(JobQueue(lanes: width))
     }
 
     /// Runs `work` on one of the threads and returns what it returns.

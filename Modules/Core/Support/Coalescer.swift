@@ -1,4 +1,3 @@
-import Synchronization
 
 /// Runs equal work once, however many wait for it.
 ///
@@ -9,7 +8,7 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
     package typealias Work = @Sendable (_ report: @escaping @Sendable (Update) -> Void) async throws -> Value
     private typealias Waiter = CoalescerState<Key, Update, Value>.Waiter
 
-    private let state = Mutex(CoalescerState<Key, Update, Value>())
+    private let state = Locked(CoalescerState<Key, Update, Value>())
 
     package init() {}
 

@@ -1,6 +1,5 @@
 public import AlcedoCore
 public import FoundationEssentials
-import Synchronization
 
 /// Keeps bytes in files: one file an entry, written beside its place, then renamed into it, and verified by a checksum
 /// each time it is read.
@@ -18,7 +17,7 @@ public final class FileDiskCache: DataCaching {
     public let sizeLimit: Int
 
     private let folder: EntryFolder
-    private let index = Mutex(EntryIndex())
+    private let index = Locked(EntryIndex())
     private let clock: any TimeSource
     private let readers = BlockingExecutor(name: "alcedo.disk.read", width: 2)
     private let writer = BlockingExecutor(name: "alcedo.disk.write", width: 1)

@@ -1,5 +1,4 @@
 import AlcedoCore
-import Synchronization
 
 /// One request and its answer, between the task that waits and the thread that works.
 final class CURLExchange: Sendable {
@@ -22,14 +21,14 @@ final class CURLExchange: Sendable {
 
     let request: CURLRequest
     let body: HTTPBodyPipe
-    private let state: Mutex<State>
+    private let state: Locked<State>
     private let cancellation: CancellationLink
 
     var id: ID { ObjectIdentifier(self) }
 
     init(_ request: CURLRequest, thread: CURLThread) {
         self.request = request
-        state = Mutex(State(parser: ResponseHeadParser(url: request.url)))
+        state = Locked(State(parser: ResponseHeadParser(url: request.url)))
         let link = CancellationLink()
         cancellation = link
         // The closures hold the thread: it lives while anyone reads the body.

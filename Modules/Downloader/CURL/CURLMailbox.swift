@@ -1,6 +1,5 @@
 import AlcedoCore
 private import CCURLShim
-import Synchronization
 
 /// Hands commands from any thread to the loop's own.
 final class CURLMailbox: Sendable {
@@ -20,7 +19,7 @@ final class CURLMailbox: Sendable {
         var closed: HTTPTransportError?
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     func post(_ command: Command) {
         let refusal = state.withLock { state -> HTTPTransportError? in

@@ -1,4 +1,4 @@
-import Synchronization
+import AlcedoCore
 
 /// Lets a body's callbacks find their exchange without keeping it alive: the exchange owns the body.
 final class CancellationLink: Sendable {
@@ -6,7 +6,7 @@ final class CancellationLink: Sendable {
         weak var exchange: CURLExchange?
     }
 
-    private let reference = Mutex(Reference())
+    private let reference = Locked(Reference())
 
     var exchange: CURLExchange? {
         get { reference.withLock { $0.exchange } }

@@ -1,5 +1,4 @@
 import AlcedoCore
-import Synchronization
 
 /// Lets a fixed number of tasks go on at once; the others wait, the more urgent first.
 final class Slots: Sendable {
@@ -15,9 +14,9 @@ final class Slots: Sendable {
         var lastID = 0
     }
 
-    private let state: Mutex<State>
+    private let state: Locked<State>
 
-    init(count: Int) { state = Mutex(State(free: count)) }
+    init(count: Int) { state = Locked(State(free: count)) }
 
     /// Returns when a slot is the caller's; it must give it back.
     ///

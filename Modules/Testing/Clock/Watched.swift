@@ -1,4 +1,4 @@
-import Synchronization
+import AlcedoCore
 
 /// A value behind a lock, whose changes tasks can wait for.
 ///
@@ -19,9 +19,9 @@ final class Watched<Value: Sendable>: Sendable {
         var waiters: [Int: Waiter] = [:]
     }
 
-    private let state: Mutex<State>
+    private let state: Locked<State>
 
-    init(_ value: Value) { state = Mutex(State(value: value)) }
+    init(_ value: Value) { state = Locked(State(value: value)) }
 
     var value: Value { state.withLock { $0.value } }
 

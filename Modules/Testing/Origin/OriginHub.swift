@@ -1,5 +1,4 @@
 import AlcedoCore
-import Synchronization
 
 /// What the origin's thread and its callers share.
 final class OriginHub: Sendable {
@@ -17,12 +16,12 @@ final class OriginHub: Sendable {
     let handler: Handler
     let options: OriginOptions
     let state = Watched(OriginState())
-    private let control: Mutex<Control>
+    private let control: Locked<Control>
 
     init(alarm: OriginAlarm, options: OriginOptions, handler: @escaping Handler) {
         self.handler = handler
         self.options = options
-        control = Mutex(Control(alarm: alarm))
+        control = Locked(Control(alarm: alarm))
     }
 
     var isStopped: Bool { control.withLock { $0.isStopped } }

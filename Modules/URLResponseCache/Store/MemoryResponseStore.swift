@@ -1,13 +1,12 @@
 public import AlcedoCore
 public import FoundationEssentials
-import Synchronization
 
 /// Keeps HTTP answers in memory, the most recently used ones within a number of bytes.
 public final class MemoryResponseStore: ResponseStoring {
     /// Most bytes of all answers, heads included.
     public let byteLimit: Int
 
-    private let entries = Mutex(LRUList<URL, [StoredResponse]>())
+    private let entries = Locked(LRUList<URL, [StoredResponse]>())
 
     /// - Parameter byteLimit: Default: 64 MiB.
     public init(byteLimit: Int = 64 << 20) { self.byteLimit = byteLimit }

@@ -1,6 +1,5 @@
 import AlcedoCore
 import FoundationEssentials
-import Synchronization
 
 /// Passes a body on as it arrives and keeps a copy, which it hands over when the body has ended well.
 final class CollectingBodySource: HTTPBodySource {
@@ -8,7 +7,7 @@ final class CollectingBodySource: HTTPBodySource {
     private let limit: Int
     private let onWhole: @Sendable (Data) async -> Void
     /// What has arrived; nil when it will not be handed over, or has been.
-    private let collected = Mutex<Data?>(Data())
+    private let collected = Locked<Data?>(Data())
 
     /// - Parameters:
     ///   - limit: Most bytes kept; a longer body is passed on and not handed over.

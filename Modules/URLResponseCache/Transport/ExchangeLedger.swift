@@ -1,5 +1,5 @@
+import AlcedoCore
 import FoundationEssentials
-import Synchronization
 
 /// Knows which exchanges are under way, so that an answer that was on its way while its URL changed is not stored.
 final class ExchangeLedger: Sendable {
@@ -26,7 +26,7 @@ final class ExchangeLedger: Sendable {
         var generation = 0
     }
 
-    private let entries = Mutex<[URL: Entry]>([:])
+    private let entries = Locked<[URL: Entry]>([:])
 
     /// Notes that a request is sent.
     func begin(_ url: URL) -> Exchange {

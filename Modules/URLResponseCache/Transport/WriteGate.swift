@@ -1,10 +1,10 @@
+import AlcedoCore
 import FoundationEssentials
-import Synchronization
 
 /// Lets one task at a time change what is stored for a URL, so that no change is made on an outdated reading.
 final class WriteGate: Sendable {
     /// The URLs being changed, and who waits for each, in order.
-    private let waiting = Mutex<[URL: [CheckedContinuation<Void, Never>]]>([:])
+    private let waiting = Locked<[URL: [CheckedContinuation<Void, Never>]]>([:])
 
     /// Runs `work` alone among the works for this URL. Waits even in a cancelled task; works are short.
     func alone(with url: URL, _ work: () async -> Void) async {
