@@ -2,7 +2,6 @@ import AlcedoCore
 import AlcedoTesting
 import FoundationEssentials
 import Glibc
-import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct LoopbackOriginTests {
@@ -248,7 +247,7 @@ import Testing
     }
 
     @Test func `requests are counted by path, and attempts by target`() throws {
-        let attempts = Mutex<[Int]>([])
+        let attempts = Locked<[Int]>([])
         let origin = try LoopbackOrigin { request in
             attempts.withLock { $0.append(request.attempt) }
             return .status(200)

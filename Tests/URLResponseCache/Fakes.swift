@@ -1,14 +1,13 @@
 import AlcedoCore
 import AlcedoURLResponseCache
 import FoundationEssentials
-import Synchronization
 
 /// A clock that stands still until a test moves it.
 final class ManualClock: TimeSource {
     /// Sun, 06 Nov 1994 08:49:37 GMT.
     static let start = Date(timeIntervalSince1970: 784_111_777)
 
-    private let date = Mutex(ManualClock.start)
+    private let date = Locked(ManualClock.start)
 
     var now: Date { date.withLock { $0 } }
     var uptime: Duration { .seconds(now.timeIntervalSince1970) }
@@ -27,7 +26,7 @@ final class FakeTransport: HTTPTransport {
         var requests: [HTTPRequest] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     var requests: [HTTPRequest] { state.withLock { $0.requests } }
 
@@ -53,13 +52,13 @@ final class FakeTransport: HTTPTransport {
 
 /// A body of given pieces that may end badly: it then throws once, and has an end after that.
 final class PiecewiseBody: HTTPBodySource {
-    private let pieces: Mutex<[Data]>
-    private let error: Mutex<HTTPTransportError?>
-    private let cancelled = Mutex(false)
+    private let pieces: Locked<[Data]>
+    private let error: Locked<HTTPTransportError?>
+    private let cancelled = Locked(false)
 
     init(_ pieces: [String], error: HTTPTransportError? = nil) {
-        self.pieces = Mutex(pieces.map { Data($0.utf8) })
-        self.error = Mutex(error)
+        self.pieces = Locked(pieces.map { Data($0.utf8) })
+        self.error = Locked(error)
     }
 
     var isCancelled: Bool { cancelled.withLock { $0 } }

@@ -1,5 +1,5 @@
+import AlcedoCore
 import FoundationEssentials
-import Synchronization
 import Testing
 
 @testable import AlcedoURLResponseCache
@@ -8,7 +8,7 @@ import Testing
 struct WriteGateTests {
     /// How many tasks are inside, were at most, and have been.
     private final class Crowd: Sendable {
-        let count = Mutex((now: 0, most: 0, total: 0))
+        let count = Locked((now: 0, most: 0, total: 0))
     }
 
     private let gate = WriteGate()

@@ -1,6 +1,5 @@
 import AlcedoCore
 import FoundationEssentials
-import Synchronization
 
 /// A loader whose loads end when the test says so, and which pays no heed to cancellation, like work that is past the
 /// point where it could stop.
@@ -21,7 +20,7 @@ final class FakeLoader: ImageLoading {
         var started: [Int] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     var lookUps: Int { state.withLock(\.lookUps) }
     /// The serials of the loads that were started, in order.

@@ -1,4 +1,3 @@
-
 /// Runs equal work once, however many wait for it.
 ///
 /// Each waiter gets the one outcome and every update after it joined; a waiter that is cancelled leaves at once with

@@ -26,7 +26,9 @@ final class CURLMailbox: Sendable {
             guard state.closed == nil else { return state.closed }
             state.commands.append(command)
             // Under the lock, so that the loop cannot be destroyed meanwhile. Writes one byte to a socket pair.
-            if state.commands.count == 1, let loop = OpaquePointer(bitPattern: state.loop) { alcedo_curl_loop_wake(loop) }
+            if state.commands.count == 1, let loop = OpaquePointer(bitPattern: state.loop) {
+                alcedo_curl_loop_wake(loop)
+            }
             return nil
         }
         if let refusal { Self.refuse([command], refusal) }

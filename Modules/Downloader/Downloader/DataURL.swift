@@ -8,7 +8,8 @@ enum DataURL {
             throw DownloadError(.invalidSource, "not a data URL: it has no comma")
         }
         let header = text[text.index(text.startIndex, offsetBy: 5)..<comma]
-        let isBase64 = header.split(separator: ";").dropFirst(header.hasPrefix(";") ? 0 : 1).last?
+        let isBase64 =
+            header.split(separator: ";").dropFirst(header.hasPrefix(";") ? 0 : 1).last?
             .lowercased().filter { $0 != " " } == "base64"
         let unescaped = percentDecoded(text[text.index(after: comma)...].prefix { $0 != "#" })
         guard isBase64 else { return unescaped }

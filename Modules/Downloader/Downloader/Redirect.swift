@@ -11,7 +11,8 @@ enum Redirect {
         guard let location = head.fields.values(of: "Location").first,
             let target = URL(string: location, relativeTo: request.url)?.absoluteURL
         else {
-            throw DownloadError(.badRedirect, "the server redirects without saying where: \(request.url.absoluteString)")
+            throw DownloadError(
+                .badRedirect, "the server redirects without saying where: \(request.url.absoluteString)")
         }
         guard let scheme = target.scheme?.lowercased(), scheme == "http" || scheme == "https", target.host() != nil
         else {

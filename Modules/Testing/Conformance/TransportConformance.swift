@@ -49,7 +49,8 @@ public enum TransportConformance {
                 try ConformanceFailure.require(response.head.fields["X-Two"] == "a, b", "a field is changed")
                 let received = try await response.body.collect(limit: 1 << 20)
                 try ConformanceFailure.require(received == body, "the body is not what was sent")
-                try ConformanceFailure.require(origin.requests.first?.target == "/a?b=c", "another target was asked for")
+                try ConformanceFailure.require(
+                    origin.requests.first?.target == "/a?b=c", "another target was asked for")
             }
         },
         Check("method, fields and body reach the server") { make in

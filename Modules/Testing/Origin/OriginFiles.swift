@@ -50,7 +50,9 @@ struct OriginFiles: Sendable {
         }
         if tags == "*" { return true }
         guard let tag = fields["ETag"] else { return false }
-        return tags.split(separator: ",").contains { $0.drop { $0 == " " } == tag || $0.drop { $0 == " " } == "W/" + tag }
+        return tags.split(separator: ",").contains {
+            $0.drop { $0 == " " } == tag || $0.drop { $0 == " " } == "W/" + tag
+        }
     }
 
     /// Undoes percent encoding (RFC 3986 section 2.1); nil when it is malformed or the bytes are not UTF-8.
