@@ -14,7 +14,7 @@ let package = Package(
         "AlcedoDownloader", "AlcedoCURL", "AlcedoURLSession", "AlcedoCodecs", "AlcedoPNG", "AlcedoJPEG", "AlcedoGIF",
         "AlcedoWebP", "AlcedoProcessing", "AlcedoPipeline", "AlcedoViewBinding", "AlcedoTerminal", "AlcedoGTK",
         "AlcedoTesting",
-    ].map { .library(name: $0, targets: [$0]) },
+    ].map { .library(name: $0, targets: [$0]) } + [.executable(name: "alcedo", targets: ["AlcedoTool"])],
     traits: [
         .trait(name: "GTK", description: "GTK 4 views; needs libgtk-4-dev."),
         .default(enabledTraits: []),
@@ -67,6 +67,13 @@ let package = Package(
                 "AlcedoTerminal",
             ],
             path: "Modules/Standard"),
+
+        // Examples
+        .target(name: "ExampleSupport", dependencies: ["Alcedo"], path: "Examples/Shared"),
+        .executableTarget(name: "AlcedoTool", dependencies: ["Alcedo", "ExampleSupport"], path: "Examples/AlcedoTool"),
+        .executableTarget(
+            name: "quickstart", dependencies: ["Alcedo", "AlcedoTesting", "ExampleSupport"],
+            path: "Examples/Quickstart", resources: [.copy("Pictures")]),
 
         // C: shims of our own, and the system's libraries
         .target(name: "CPNGShim", dependencies: ["CPNG"], path: "Modules/Codecs/CPNGShim"),

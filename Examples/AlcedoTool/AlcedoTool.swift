@@ -1,0 +1,33 @@
+import ExampleSupport
+
+/// The command-line tool over the default stack.
+@main
+enum AlcedoTool {
+    private static let help = """
+        alcedo loads, caches and shows images.
+
+        usage:
+          alcedo load URL|FILE... [options]   load images, print a table, draw a contact sheet
+          alcedo show URL|FILE [options]      draw an image in the terminal
+          alcedo bench decode DIR [options]   our decoders against the same C libraries, as ratios
+
+        alcedo COMMAND --help says more.
+
+        """
+
+    static func main() async {
+        await ExitStatus.end("alcedo") {
+            let words = CommandLine.arguments.dropFirst()
+            switch words.first {
+            case "load": return try await LoadCommand(words.dropFirst()).run()
+            case "show": return try await ShowCommand(words.dropFirst()).run()
+            case "bench": return try BenchCommand(words.dropFirst()).run()
+            case "--help", "-h", "help":
+                Console.output(help)
+                return .success
+            case let word?: throw UsageError("there is no command '\(word)'")
+            case nil: throw UsageError("a command is missing")
+            }
+        }
+    }
+}

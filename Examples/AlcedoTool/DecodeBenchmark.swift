@@ -1,0 +1,71 @@
+import Alcedo
+import ExampleSupport
+import FoundationEssentials
+
+/// Our decoders against plain C loops over the same libraries, in turns, so that both see the same machine.
+struct DecodeBenchmark {
+    private struct Result {
+        var format: ImageFormat
+        var ratio: Double
+    }
+
+    let rounds: Int
+    private var results: [Result] = []
+
+    init(rounds: Int) { self.rounds = rounds }
+
+    var hasResults: Bool { !results.isEmpty }
+
+    /// Measures one image and prints its line; does nothing for a file of another format, or a damaged one.
+    mutating func measure(_ data: Data, name: String) {
+        guard let entry = CodecRegistry([.jpeg, .png]).entry(for: data) else { return }
+        let isJPEG = entry.format == .jpeg
+        let ours = { (try? entry.decoder.decode(data, options: DecodingOptions()).size.pixelCount) ?? 0 }
+        let reference = { isJPEG ? JPEGReference.decode(data) : PNGReference.decode(data) }
+        // Once each beforehand: both then find their memory and the file in the same state.
+        let pixels = ours()
+        guard pixels > 0, reference() == pixels else { return }
+        var best = (ours: Duration.seconds(3600), reference: Duration.seconds(3600))
+        let clock = ContinuousClock()
+        for round in 0..<rounds {
+            // Who goes first changes, so that neither always inherits the other's caches.
+            for turn in 0..<2 {
+                if (round + turn) % 2 == 0 {
+                    best.ours = min(best.ours, clock.measure { _ = ours() })
+                } else {
+                    best.reference = min(best.reference, clock.measure { _ = reference() })
+                }
+            }
+        }
+        let ratio = best.ours / best.reference
+        results.append(Result(format: entry.format, ratio: ratio))
+        Console.output("\(Self.text(ratio))  \(entry.format)  \(pixels) pixels  \(name)\n")
+    }
+
+    /// The geometric mean of the ratios of each format.
+    var summary: String {
+        [ImageFormat.jpeg, .png].compactMap { format in
+            let ratios = results.filter { $0.format == format }.map(\.ratio)
+            guard !ratios.isEmpty else { return nil }
+            let product = ratios.reduce(1, *)
+            let mean = Self.root(product, ratios.count)
+            return "\(format): \(Self.text(mean)) x the time of the C loop (geometric mean of \(ratios.count))\n"
+        }.joined()
+    }
+
+    /// The positive root, by Newton's steps; ratios lie near 1.
+    private static func root(_ value: Double, _ degree: Int) -> Double {
+        var guess = 1.0
+        for _ in 0..<50 {
+            let power = (0..<degree - 1).reduce(1.0) { product, _ in product * guess }
+            guess -= (power * guess - value) / (Double(degree) * power)
+        }
+        return guess
+    }
+
+    private static func text(_ ratio: Double) -> String {
+        let thousandths = Int((ratio * 1000).rounded())
+        let fraction = String(thousandths % 1000)
+        return "\(thousandths / 1000)." + String(repeating: "0", count: 3 - fraction.count) + fraction
+    }
+}

@@ -1,0 +1,51 @@
+/// The words of a command line: options with or without a value, and the rest.
+public struct Arguments {
+    private var words: ArraySlice<String>
+    private var isLiteral = false
+
+    /// What was neither an option nor an option's value, in order.
+    public private(set) var rest: [String] = []
+
+    public init(_ words: some Sequence<String>) { self.words = Array(words)[...] }
+
+    /// Returns the next option, collecting other words on the way; nil at the end. `--` makes all that follows no
+    /// option.
+    public mutating func nextOption() -> String? {
+        while let word = words.popFirst() {
+            if !isLiteral, word == "--" {
+                isLiteral = true
+            } else if !isLiteral, word.hasPrefix("-"), word != "-" {
+                guard let equals = word.firstIndex(of: "="), word.hasPrefix("--") else { return word }
+                words = [String(word[word.index(after: equals)...])] + words
+                pendingValueOf = String(word[..<equals])
+                return pendingValueOf
+            } else {
+                rest.append(word)
+            }
+        }
+        return nil
+    }
+
+    private var pendingValueOf: String?
+
+    /// Returns the value of the option that was just read. Throws ``UsageError`` when there is none.
+    public mutating func value(of option: String) throws -> String {
+        pendingValueOf = nil
+        guard let value = words.popFirst() else { throw UsageError("\(option) needs a value") }
+        return value
+    }
+
+    /// Returns the value as a number of the range. Throws ``UsageError`` for anything else.
+    public mutating func number(of option: String, in range: ClosedRange<Int>) throws -> Int {
+        let text = try value(of: option)
+        guard let number = Int(text), range.contains(number) else {
+            throw UsageError("\(option) takes a number from \(range.lowerBound) to \(range.upperBound), not '\(text)'")
+        }
+        return number
+    }
+
+    /// To be called at the end: an option with `=` whose value nobody took has none.
+    public func finish() throws {
+        if let pendingValueOf { throw UsageError("\(pendingValueOf) takes no value") }
+    }
+}

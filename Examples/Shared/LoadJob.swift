@@ -1,0 +1,163 @@
+public import Alcedo
+public import FoundationEssentials
+
+/// Loads many images at once through one pipeline, tells how it went, and draws a contact sheet.
+public struct LoadJob: Sendable {
+    /// Most loads at once. The downloader has a smaller limit of its own; this one bounds decoded images in flight.
+    private static let width = 16
+
+    public var images: [ImageArgument]
+    /// The caches are in here, so that a second pass finds what the first has stored.
+    public var configuration: ImagePipeline.Configuration
+    /// Longest side of the images, in pixels; nil leaves them as they are.
+    public var longestSide: Int?
+    /// Where the contact sheet goes, and the images as PNG when ``writesImages``.
+    public var outputDirectory: URL
+    public var writesImages = false
+    /// How often the list is loaded.
+    public var passes = 1
+
+    public init(images: [ImageArgument], configuration: ImagePipeline.Configuration, outputDirectory: URL) {
+        self.images = images
+        self.configuration = configuration
+        self.outputDirectory = outputDirectory
+    }
+
+    /// Runs the job. Results go to standard output, problems to standard error, one line each.
+    ///
+    /// - Returns: Whether everything went well. An image that fails does not keep the others from loading.
+    public func run() async -> Bool {
+        let troubles = TroubleObserver()
+        var configuration = configuration
+        configuration.observer = troubles
+        let pipeline = ImagePipeline(configuration)
+        var isGood = true
+        var pictures: [DecodedImage?] = []
+        for pass in 1...max(1, passes) {
+            if passes > 1 { Console.output("pass \(pass) of \(passes)\n") }
+            let outcomes = await load(with: pipeline)
+            isGood = report(outcomes.map(\.row)) && isGood
+            pictures = outcomes.map(\.picture)
+        }
+        await pipeline.flush()
+        for trouble in troubles.messages {
+            Console.problem("alcedo: \(trouble)")
+            isGood = false
+        }
+        return writeSheet(pictures) && isGood
+    }
+
+    private struct Outcome: Sendable {
+        var row: LoadedRow
+        /// Fitted for the contact sheet; the image itself is let go.
+        var picture: DecodedImage?
+    }
+
+    private func load(with pipeline: ImagePipeline) async -> [Outcome] {
+        let progress = ProgressLine(total: images.count, isVisible: Console.errorIsTerminal)
+        let drawing = BlockingExecutor(name: "alcedo.sheet", width: 1)
+        let outcomes = await withTaskGroup(of: (Int, Outcome).self) { group in
+            var outcomes = [Outcome?](repeating: nil, count: images.count)
+            var next = 0
+            func addNext() {
+                guard next < images.count else { return }
+                let index = next
+                next += 1
+                group.addTask {
+                    let outcome = await loadOne(index, with: pipeline, drawing: drawing, progress: progress)
+                    return (index, outcome)
+                }
+            }
+            for _ in 0..<Self.width { addNext() }
+            while let (index, outcome) = await group.next() {
+                outcomes[index] = outcome
+                await progress.finishedOne()
+                addNext()
+            }
+            return outcomes
+        }
+        await progress.end()
+        return outcomes.compactMap { $0 }
+    }
+
+    private func loadOne(
+        _ index: Int, with pipeline: ImagePipeline, drawing: BlockingExecutor, progress: ProgressLine
+    ) async -> Outcome {
+        let image = images[index]
+        let start = ContinuousClock.now
+        do {
+            let response = try await pipeline.load(sized(image.request)) { received in
+                Task { await progress.received(received.received, for: index) }
+            }
+            let facts = LoadedRow.Facts(
+                layer: response.layer, format: response.image.format, size: response.image.size,
+                byteCount: response.encodedByteCount, duration: ContinuousClock.now - start)
+            let picture = try await drawing.run {
+                if writesImages { try write(response.image, named: Self.fileName(index, image.name)) }
+                return try ContactSheet.picture(of: response.image)
+            }
+            return Outcome(row: LoadedRow(name: image.name, result: .success(facts)), picture: picture)
+        } catch {
+            return Outcome(row: LoadedRow(name: image.name, result: .failure(error)))
+        }
+    }
+
+    private func sized(_ request: ImageRequest) -> ImageRequest {
+        guard let longestSide else { return request }
+        let size = PixelSize(width: longestSide, height: longestSide)
+        var request = request
+        request.decoding.target = TargetSize(size)
+        request.processors.append(Resize(to: size))
+        return request
+    }
+
+    private func report(_ rows: [LoadedRow]) -> Bool {
+        var table = LoadTable()
+        for row in rows { table.append(row) }
+        Console.output(table.text)
+        var isGood = true
+        for row in rows {
+            guard case .failure(let error) = row.result else { continue }
+            Console.problem("alcedo: \(row.name): \(error)")
+            isGood = false
+        }
+        return isGood
+    }
+
+    private func writeSheet(_ pictures: [DecodedImage?]) -> Bool {
+        guard pictures.contains(where: { $0 != nil }), let sheet = ContactSheet(pictures: pictures).draw() else {
+            return true
+        }
+        do {
+            let path = try write(sheet, named: "contact-sheet.png")
+            Console.output("contact sheet: \(path)\n")
+            return true
+        } catch {
+            Console.problem("alcedo: \(error)")
+            return false
+        }
+    }
+
+    @discardableResult
+    private func write(_ image: DecodedImage, named name: String) throws -> String {
+        let file = outputDirectory.appending(path: name)
+        let path = file.path(percentEncoded: false)
+        do {
+            let directory = outputDirectory.path(percentEncoded: false)
+            try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+            try PNGEncoder().encode(image).write(to: file, options: .atomic)
+        } catch let error as ImageEncodingError {
+            throw error
+        } catch {
+            throw OutputError(description: "cannot write \(path): \(error.localizedReason)")
+        }
+        return path
+    }
+
+    /// A name that no other image of the job has, and that is safe whatever the URL holds.
+    private static func fileName(_ index: Int, _ name: String) -> String {
+        let last = name.split(separator: "/").last.map { $0.prefix { $0 != "?" && $0 != "#" } } ?? ""
+        let safe = last.filter { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }.prefix(80)
+        return "\(index + 1)-\(safe.isEmpty ? "image" : String(safe)).png"
+    }
+}
