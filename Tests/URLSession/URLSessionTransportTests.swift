@@ -24,7 +24,8 @@ import Testing
 
     @Test func `head and body arrive as they were sent`() async throws {
         let body = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
-        let origin = try LoopbackOrigin { _ in OriginReply(status: 203, fields: ["X-A": "caf\u{C3}\u{A9}"], body: body) }
+        let reply = OriginReply(status: 203, fields: ["X-A": "caf\u{C3}\u{A9}"], body: body)
+        let origin = try LoopbackOrigin { _ in reply }
 
         let response = try await transport.send(HTTPRequest(url: origin.url(for: "/a?b=c")))
 
