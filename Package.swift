@@ -108,6 +108,7 @@ let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
     ("Terminal", ["AlcedoViewBinding"], false),
     ("Testing", [], false),
     ("URLResponseCache", [], false),
+    ("URLSession", ["AlcedoTesting"], false),
     ("ViewBinding", [], false),
     ("WebP", [], true),
 ]

@@ -74,7 +74,7 @@ import Testing
         ("GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", 501),
         ("GET / HTTP/2.0\r\n\r\n", 400), ("GET /\r\n\r\n", 400), ("GET x HTTP/1.1\r\n\r\n", 400),
         ("GET / HTTP/1.1\r\nno colon\r\n\r\n", 400), ("GET / HTTP/1.1\r\nA : b\r\n\r\n", 400),
-        ("\u{16}\u{3}\u{1}\r\n\r\n", 400),
+        ("\u{16}\u{3}\u{1}", 400), ("\r\nGET\r\n\r\n", 400),
     ])
     func `a request that cannot be served is refused and logged nowhere`(bytes: String, status: Int) throws {
         let origin = try LoopbackOrigin { _ in .text("never") }

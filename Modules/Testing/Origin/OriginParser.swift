@@ -49,6 +49,8 @@ struct OriginParser {
     private mutating func readHead() -> Outcome? {
         // RFC 9112 section 2.2: an empty line before a request is ignored.
         while buffer.starts(with: [13, 10]) { (buffer, scanned) = (Array(buffer.dropFirst(2)), 0) }
+        // No method begins like this: a TLS greeting, say, whose end would never be found.
+        if let first = buffer.first, first < 0x21 || first > 0x7E, first != 13 { return .refused(status: 400) }
         guard let end = headEnd() else {
             return buffer.count > headLimit ? .refused(status: 431) : .incomplete
         }

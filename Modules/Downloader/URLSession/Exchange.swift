@@ -1,0 +1,155 @@
+import AlcedoCore
+import Dispatch
+import Foundation
+import FoundationNetworking
+
+/// One request and its answer.
+///
+/// `receive`, `complete` and everything that writes to the body's pipe run on the callback queue; `end` comes from
+/// anywhere. The lock is held to look and to move values only; whoever takes the continuation or the pipe out of the
+/// state is the one who finishes it, so each has one outcome.
+final class Exchange: Sendable {
+    private struct State {
+        var task: URLSessionTask?
+        var head: CheckedContinuation<HTTPResponse, any Error>?
+        /// From the head's arrival until the last byte is in it, or the reader has gone. It keeps the exchange alive.
+        var pipe: HTTPBodyPipe?
+        /// What the pipe had no room for.
+        var unread: ArraySlice<Data> = []
+        var unreadCount = 0
+        var received = 0
+        var declared: Int?
+        /// How the transfer ended, while the reader has not come to its end.
+        var completion: Result<Void, HTTPTransportError>?
+        var isOver = false
+
+        var nextPiece: (HTTPBodyPipe, Data)? {
+            guard let pipe, let piece = unread.first else { return nil }
+            return (pipe, piece)
+        }
+
+        /// The session does not always notice that a body is shorter than declared.
+        var missingBytes: HTTPTransportError? {
+            guard let declared, received < declared else { return nil }
+            return HTTPTransportError(.connectionLost, "the body ended after \(received) of \(declared) bytes")
+        }
+    }
+
+    private let request: HTTPRequest
+    private let unreadLimit: Int
+    private let control: DispatchQueue
+    private let callbacks: OperationQueue
+    private let state = Locked(State())
+
+    init(_ request: HTTPRequest, unreadLimit: Int, control: DispatchQueue, callbacks: OperationQueue) {
+        self.request = request
+        self.unreadLimit = max(0, unreadLimit)
+        self.control = control
+        self.callbacks = callbacks
+    }
+
+    /// Whether nobody waits for anything of it any more.
+    var isOver: Bool { state.withLock { $0.isOver } }
+
+    /// Returns false, and has thrown, when the task was cancelled before.
+    func start(_ head: CheckedContinuation<HTTPResponse, any Error>) -> Bool {
+        let isOver = state.withLock { state in
+            if !state.isOver { state.head = head }
+            return state.isOver
+        }
+        if isOver { head.resume(throwing: CancellationError()) }
+        return !isOver
+    }
+
+    /// Returns false when the exchange is over, so that nobody is left who would cancel the task.
+    func attach(_ task: URLSessionTask) -> Bool {
+        state.withLock { state in
+            if !state.isOver { state.task = task }
+            return !state.isOver
+        }
+    }
+
+    /// The head has arrived.
+    func receive(_ response: HTTPURLResponse) {
+        // The session shows interim answers too (RFC 9110 section 15.2).
+        guard response.statusCode >= 200 else { return }
+        let head = HTTPResponseHead(response, url: request.url)
+        let isBodiless = request.method == .head || [204, 304].contains(head.status)
+        let pipe = HTTPBodyPipe(
+            onSpace: { self.callbacks.addOperation { self.drain() } },
+            onCancel: { self.end(CancellationError()) })
+        let waiting = state.withLock { state -> CheckedContinuation<HTTPResponse, any Error>? in
+            guard let waiting = state.head else { return nil }
+            state.head = nil
+            state.pipe = pipe
+            state.declared = isBodiless ? nil : head.declaredBodyLength
+            return waiting
+        }
+        waiting?.resume(returning: HTTPResponse(head: head, body: HTTPBody(pipe)))
+    }
+
+    /// A piece of the body has arrived.
+    func receive(_ data: Data) {
+        state.withLock { state in
+            guard state.pipe != nil else { return }
+            state.received += data.count
+            state.unread.append(data)
+            state.unreadCount += data.count
+        }
+        drain()
+        guard state.withLock({ $0.unreadCount > unreadLimit }) else { return }
+        end(HTTPTransportError(.bodyTooLarge, "more than \(unreadLimit) bytes of the body were left unread"))
+    }
+
+    /// The transfer is over.
+    func complete(_ error: (any Error)?, response: HTTPURLResponse?) {
+        if error == nil, let response, state.withLock({ $0.head != nil }) {
+            // A redirect that leads nowhere: the session tells its head here, and its body not at all.
+            receive(response)
+            state.withLock { $0.declared = nil }
+        }
+        let failure = error.map { HTTPTransportError($0) }
+        let waiting = state.withLock { state -> CheckedContinuation<HTTPResponse, any Error>? in
+            state.completion = (failure ?? state.missingBytes).map { .failure($0) } ?? .success(())
+            state.task = nil
+            defer { state.head = nil }
+            return state.head
+        }
+        waiting?.resume(throwing: failure ?? HTTPTransportError(.failed, "the session gave no answer"))
+        drain()
+    }
+
+    /// Ends the exchange now, whatever its state. Does not block.
+    func end(_ error: any Error) {
+        let (waiting, pipe, task) = state.withLock { state in
+            let before = (state.head, state.pipe, state.task)
+            state = State(isOver: true)
+            return before
+        }
+        waiting?.resume(throwing: error)
+        pipe?.finish(error)
+        // `cancel` waits for the session's queue, which may wait for whatever the caller holds.
+        if let task { control.async { task.cancel() } }
+    }
+
+    /// Moves what the pipe has room for into it.
+    private func drain() {
+        while let (pipe, piece) = state.withLock({ $0.nextPiece }) {
+            guard piece.withUnsafeBytes({ pipe.write($0) }) else { return }
+            state.withLock { state in
+                guard let piece = state.unread.popFirst() else { return }
+                state.unreadCount -= piece.count
+            }
+        }
+        let finished = state.withLock { state -> (HTTPBodyPipe, Result<Void, HTTPTransportError>)? in
+            guard state.unread.isEmpty, let pipe = state.pipe, let completion = state.completion else { return nil }
+            state = State(isOver: true)
+            return (pipe, completion)
+        }
+        guard let (pipe, completion) = finished else { return }
+        switch completion {
+        case .success: pipe.finish()
+        case .failure(let error): pipe.finish(error)
+        }
+    }
+}

@@ -1,0 +1,105 @@
+public import AlcedoCore
+import Dispatch
+import Foundation
+import FoundationNetworking
+
+/// Sends requests by FoundationNetworking's `URLSession`: portable, needs no library of its own.
+///
+/// One long-lived session with delegate tasks serves all requests. Neither of the simpler ways can keep the contract of
+/// ``HTTPTransport``: tasks with a completion handler hold the whole body in memory, follow redirects that only a
+/// delegate can refuse, and leave a 401 with a challenge unanswered; the `async` methods deadlock when they are
+/// cancelled (swift-corelibs-foundation issue 5412, Swift 6.3). A delegate is as safe as a completion handler: both run
+/// on the delegate queue, never under a lock of the session. Nothing of the session is called under a lock or in a
+/// cancellation handler here, but on a queue of its own.
+///
+/// Cookies, the URL cache and stored credentials are off. What FoundationNetworking (6.3, on Linux) cannot do:
+/// - **Survive every server.** It ends the process when a connection is closed inside the head of an answer, when a
+///   chunked body has trailer fields, and when a Content-Length is about 2^63. This cannot be caught here. Use it with
+///   servers you trust, and the libcurl transport for the open internet.
+/// - **Slow a server down.** It has no back-pressure: what the reader leaves unread is held in memory up to
+///   ``Options/unreadLimit``, and then the transfer ends with `bodyTooLarge`. The body of a redirect is not seen before
+///   its end, so no limit holds for it; that of a redirect without a usable Location is lost (an empty one is given).
+/// - **Time precisely.** The idle timeout is whole seconds, rounded up, and the wait for one of the
+///   ``Options/connectionsPerHost`` counts as idle.
+/// - **Send and keep fields as they are.** Only ASCII values can be sent, and lines of one name are joined. Fields of an
+///   answer come without their order, sorted by name here; an answer with a byte above 127 that is not UTF-8, or
+///   without the space after its status code, is refused as `invalidResponse`.
+/// - **Trust other certificates** than the system's, or pin one; set priorities; report metrics.
+public final class URLSessionTransport: HTTPTransport {
+    /// What can be chosen.
+    public struct Options: Sendable {
+        /// Most connections to one host at once. Default: 6.
+        public var connectionsPerHost = 6
+        /// Most bytes of one body that wait to be read, apart from the pipe's own ``HTTPBodyPipe/capacity``.
+        /// Default: 64 MiB.
+        public var unreadLimit = 64 << 20
+
+        public init() {}
+    }
+
+    private let session: URLSession
+    private let exchanges = ExchangeTable()
+    /// Every call into the session is made here: most of them wait for the session's own queue.
+    private let control = DispatchQueue(label: "URLSessionTransport.control")
+    private let callbacks = OperationQueue()
+    private let options: Options
+
+    public init(options: Options = Options()) {
+        self.options = options
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.urlCache = nil
+        configuration.urlCredentialStorage = nil
+        configuration.httpCookieStorage = nil
+        configuration.httpCookieAcceptPolicy = .never
+        configuration.httpShouldSetCookies = false
+        configuration.httpMaximumConnectionsPerHost = max(1, options.connectionsPerHost)
+        // The order of one task's callbacks is the order of its bytes.
+        callbacks.maxConcurrentOperationCount = 1
+        callbacks.name = "URLSessionTransport.callbacks"
+        session = URLSession(
+            configuration: configuration, delegate: SessionDelegate(exchanges), delegateQueue: callbacks)
+    }
+
+    deinit {
+        // Bodies that are still read run to their end; after that the session lets go of its delegate.
+        control.async { [session, exchanges] in
+            if exchanges.close() { session.finishTasksAndInvalidate() }
+        }
+    }
+
+    public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let urlRequest = try URLRequest(request)
+        try Task.checkCancellation()
+        let exchange = Exchange(request, unreadLimit: options.unreadLimit, control: control, callbacks: callbacks)
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                guard exchange.start(continuation) else { return }
+                control.async { [session, exchanges] in Self.begin(exchange, urlRequest, session, exchanges) }
+            }
+        } onCancel: {
+            exchange.end(CancellationError())
+        }
+    }
+
+    /// Ends every exchange with `shutDown`, and every later request too.
+    public func shutDown() {
+        control.async { [session, exchanges] in
+            let running = exchanges.all
+            // A session that is invalid must not be asked for a task, nor be invalidated again.
+            if exchanges.close() { session.finishTasksAndInvalidate() }
+            for exchange in running { exchange.end(Self.isShutDown) }
+        }
+    }
+
+    private static let isShutDown = HTTPTransportError(.shutDown, "the transport has been shut down")
+
+    private static func begin(
+        _ exchange: Exchange, _ request: URLRequest, _ session: URLSession, _ exchanges: ExchangeTable
+    ) {
+        guard !exchanges.isClosed else { return exchange.end(isShutDown) }
+        guard !exchange.isOver else { return }
+        let task = session.dataTask(with: request)
+        exchanges.add(exchange, task.taskIdentifier)
+        if exchange.attach(task) { task.resume() } else { task.cancel() }
+    }
+}

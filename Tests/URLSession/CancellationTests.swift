@@ -1,0 +1,135 @@
+import AlcedoCore
+import AlcedoTesting
+import AlcedoURLSession
+import FoundationEssentials
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct CancellationTests {
+    private let transport = URLSessionTransport()
+
+    @Test func `cancelling before the head ends the transfer`() async throws {
+        let origin = try LoopbackOrigin { _ in .text("hello").stalling(at: .beforeHead) }
+        let url = origin.url
+        let task = Task { [transport] in try await transport.send(HTTPRequest(url: url)) }
+        try await origin.waitForStalls()
+
+        task.cancel()
+
+        await #expect(throws: CancellationError.self) { _ = try await task.value }
+        try await origin.waitForDisconnects()
+    }
+
+    @Test func `a cancelled task sends nothing`() async throws {
+        let origin = try LoopbackOrigin { _ in .text("hello") }
+        let url = origin.url
+        let task = Task { [transport] in
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await transport.send(HTTPRequest(url: url))
+        }
+
+        await #expect(throws: CancellationError.self) { _ = try await task.value }
+        #expect(origin.requests.isEmpty)
+    }
+
+    @Test func `cancelling a reader ends the transfer`() async throws {
+        let origin = try LoopbackOrigin { _ in .text("hello").stalling(at: .afterBody(2)) }
+        let response = try await transport.send(HTTPRequest(url: origin.url))
+        let task = Task { try await response.body.collect(limit: 100) }
+        try await origin.waitForStalls()
+
+        task.cancel()
+
+        await #expect(throws: CancellationError.self) { try await task.value }
+        try await origin.waitForDisconnects()
+    }
+
+    @Test func `cancelling the body ends the transfer`() async throws {
+        let origin = try LoopbackOrigin { _ in .endless() }
+        let response = try await transport.send(HTTPRequest(url: origin.url))
+
+        response.body.cancel()
+
+        await #expect(throws: CancellationError.self) { try await response.body.collect(limit: 100) }
+        try await origin.waitForDisconnects()
+    }
+
+    @Test func `letting go of the body ends the transfer`() async throws {
+        let origin = try LoopbackOrigin { _ in .text("hello").stalling(at: .afterBody(2)) }
+
+        _ = try await transport.send(HTTPRequest(url: origin.url))
+
+        try await origin.waitForDisconnects()
+    }
+
+    @Test func `many requests with random cancels all end, each in one way`() async throws {
+        let counts = try await CancelStress(requests: 2_000, seed: 1).run(transport)
+
+        #expect(counts.whole + counts.cancelled == 2_000)
+        #expect(counts.whole > 0)
+        #expect(counts.cancelled > 0)
+    }
+}
+
+/// Sends many requests, some at a time, and cancels some of them at a random moment.
+struct CancelStress {
+    struct Counts: Sendable {
+        var whole = 0
+        var cancelled = 0
+    }
+
+    let requests: Int
+    let seed: UInt64
+
+    /// - Throws: Whatever else than success or `CancellationError` a request came to.
+    func run(_ transport: URLSessionTransport) async throws -> Counts {
+        let body = Data(repeating: 7, count: 5_000)
+        let origin = try LoopbackOrigin { _ in .ok(body) }
+        let url = origin.url
+        var random = SplitMix(state: seed)
+        var counts = Counts()
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            for index in 0..<requests {
+                if index >= 16 { counts.add(try await group.next()) }
+                let patience = random.next(below: 200)
+                group.addTask {
+                    let task = Task {
+                        let response = try await transport.send(HTTPRequest(url: url))
+                        return try await response.body.collect(limit: 1 << 20)
+                    }
+                    // No sleep: a number of turns of the scheduler, which differs from request to request.
+                    for _ in 0..<patience * patience / 16 { await Task.yield() }
+                    if patience % 2 == 0 { task.cancel() }
+                    do {
+                        let whole = try await task.value
+                        #expect(whole == body)
+                        return true
+                    } catch is CancellationError {
+                        return false
+                    }
+                }
+            }
+            for try await isWhole in group { counts.add(isWhole) }
+        }
+        return counts
+    }
+}
+
+extension CancelStress.Counts {
+    fileprivate mutating func add(_ isWhole: Bool?) {
+        guard let isWhole else { return }
+        if isWhole { whole += 1 } else { cancelled += 1 }
+    }
+}
+
+/// A small generator with a seed, so that a run can be had again (Steele, Lea and Flood, 2014).
+struct SplitMix {
+    var state: UInt64
+
+    mutating func next(below bound: Int) -> Int {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return Int((mixed ^ (mixed >> 31)) % UInt64(bound))
+    }
+}

@@ -1,0 +1,246 @@
+import AlcedoCore
+import AlcedoTesting
+import AlcedoURLSession
+import FoundationEssentials
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct URLSessionTransportTests {
+    private let transport = URLSessionTransport()
+
+    private func send(
+        _ reply: OriginReply, method: HTTPMethod = .get
+    ) async throws -> (HTTPResponseHead, Data) {
+        let origin = try LoopbackOrigin { _ in reply }
+        let response = try await transport.send(HTTPRequest(method: method, url: origin.url(for: "/")))
+        return (response.head, try await response.body.collect(limit: 8 << 20))
+    }
+
+    private func expect(
+        _ code: HTTPTransportError.Code, from reply: OriginReply, at location: SourceLocation = #_sourceLocation
+    ) async {
+        let error = await #expect(throws: HTTPTransportError.self, sourceLocation: location) { try await send(reply) }
+        #expect(error?.code == code, "\(error?.message ?? "")", sourceLocation: location)
+    }
+
+    @Test func `head and body arrive as they were sent`() async throws {
+        let body = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
+        let reply = OriginReply(status: 203, fields: ["X-A": "caf\u{C3}\u{A9}"], body: body)
+        let origin = try LoopbackOrigin { _ in reply }
+
+        let response = try await transport.send(HTTPRequest(url: origin.url(for: "/a?b=c")))
+
+        #expect(response.head.status == 203)
+        #expect(response.head.url == origin.url(for: "/a?b=c"))
+        #expect(response.head.fields["x-a"] == "caf\u{C3}\u{A9}")
+        #expect(try await response.body.collect(limit: body.count) == body)
+        #expect(origin.requests.map(\.target) == ["/a?b=c"])
+    }
+
+    @Test func `method, fields and body of a request arrive`() async throws {
+        let origin = try LoopbackOrigin { _ in .status(204) }
+        var request = HTTPRequest(method: .put, url: origin.url, fields: ["X-A": "b"], body: Data("body".utf8))
+        request.fields.append("X-A", "c")
+        request.fields["X-Empty"] = ""
+
+        _ = try await transport.send(request)
+
+        let seen = try #require(origin.requests.first)
+        #expect(seen.method == .put)
+        #expect(seen.fields["X-A"] == "b, c")
+        #expect(seen.fields["X-Empty"] == "")
+        #expect(seen.fields["Cookie"] == nil)
+        #expect(seen.body == Data("body".utf8))
+    }
+
+    @Test(arguments: [404, 500, 304, 204, 999]) func `no status is an error`(status: Int) async throws {
+        #expect(try await send(.status(status)).0.status == status)
+    }
+
+    @Test(arguments: ["Basic realm=\"x\"", "Basic", "Bearer error=\"x\"", "Digest realm=\"x\", nonce=\"y\""])
+    func `a 401 with a challenge is returned with its body`(challenge: String) async throws {
+        let (head, body) = try await send(
+            OriginReply(status: 401, fields: ["WWW-Authenticate": challenge], body: Data("who?".utf8)))
+
+        #expect(head.status == 401)
+        #expect(head.fields["WWW-Authenticate"] == challenge)
+        #expect(body == Data("who?".utf8))
+    }
+
+    @Test(arguments: [301, 302, 303, 307, 308]) func `a redirect is returned, not followed`(status: Int) async throws {
+        let reply = OriginReply(status: status, fields: ["Location": "/else"], body: Data("moved".utf8))
+        let origin = try LoopbackOrigin { _ in reply }
+
+        let response = try await transport.send(HTTPRequest(url: origin.url))
+
+        #expect(response.head.status == status)
+        #expect(response.head.fields["Location"] == "/else")
+        #expect(try await response.body.collect(limit: 100) == Data("moved".utf8))
+        #expect(origin.requests.count == 1)
+    }
+
+    @Test func `a redirect without a Location is returned, its body is not`() async throws {
+        let (head, body) = try await send(OriginReply(status: 302, body: Data("moved".utf8)))
+
+        #expect(head.status == 302)
+        #expect(body.isEmpty)
+    }
+
+    @Test func `a HEAD answer has its length and no body`() async throws {
+        let (head, body) = try await send(.text("hello"), method: .head)
+
+        #expect(head.fields["Content-Length"] == "5")
+        #expect(body.isEmpty)
+    }
+
+    @Test func `interim answers are passed over`() async throws {
+        let bytes = "HTTP/1.1 103 Early\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
+
+        let (head, body) = try await send(.raw(Data(bytes.utf8)))
+
+        #expect(head.status == 200)
+        #expect(body == Data("hi".utf8))
+    }
+
+    @Test(arguments: [OriginReply.Framing.contentLength, .chunked(size: 3), .close])
+    func `a body may be framed in any way`(framing: OriginReply.Framing) async throws {
+        #expect(try await send(.text("hello world").framed(framing)).1 == Data("hello world".utf8))
+    }
+
+    @Test(arguments: [
+        OriginReply.text("hello").cutting(at: .beforeHead), .text("hello").cutting(at: .beforeHead, .reset),
+        .text("hello").cutting(at: .afterBody(0)), .text("hello").cutting(at: .afterBody(2)),
+        .text("hello").cutting(at: .afterBody(2), .reset), .text("hello").framed(.declaredLength(9)),
+        .text("hello").framed(.chunked(size: 2)).cutting(at: .afterBody(4)),
+    ])
+    func `a cut connection is a lost one`(reply: OriginReply) async {
+        await expect(.connectionLost, from: reply)
+    }
+
+    @Test func `bytes after the declared length are not part of the body`() async throws {
+        #expect(try await send(.text("hello").framed(.declaredLength(3))).1 == Data("hel".utf8))
+    }
+
+    @Test(arguments: [
+        OriginReply.raw(Data("not HTTP at all\r\n\r\n".utf8)),
+        .raw(Data("HTTP/1.1 99 OK\r\n\r\n".utf8)),
+        .raw(Data("HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nhello".utf8)),
+        .raw(Data("HTTP/1.1 200 OK\r\nno colon\r\n\r\n".utf8)),
+        .raw(Data("HTTP/1.1 200 OK\r\nX: \u{0}\r\n\r\n".utf8)),
+        .raw(Data("HTTP/1.1 200 OK\r\nX: ".utf8) + [0xE9] + Data("\r\n\r\n".utf8)),
+        .text("hello").framed(.chunked(size: 2, badAfter: 2)),
+        .text("hello").setting("Content-Encoding", "gzip"),
+    ])
+    func `an answer that is not HTTP is invalid`(reply: OriginReply) async {
+        await expect(.invalidResponse, from: reply)
+    }
+
+    @Test func `a server that says nothing is timed out`() async throws {
+        let origin = try LoopbackOrigin { _ in .text("hello").stalling(at: .beforeHead) }
+        let request = HTTPRequest(url: origin.url, idleTimeout: .milliseconds(100))
+
+        let error = await #expect(throws: HTTPTransportError.self) { try await transport.send(request) }
+
+        #expect(error?.code == .timedOut)
+        try await origin.waitForDisconnects()
+    }
+
+    @Test func `a body that stops is timed out`() async throws {
+        let origin = try LoopbackOrigin { _ in .text("hello").stalling(at: .afterBody(2)) }
+        let response = try await transport.send(HTTPRequest(url: origin.url, idleTimeout: .seconds(1)))
+
+        let error = await #expect(throws: HTTPTransportError.self) { try await response.body.collect(limit: 100) }
+
+        #expect(error?.code == .timedOut)
+    }
+
+    @Test func `a port without a server cannot be connected to`() async throws {
+        let origin = try LoopbackOrigin { _ in .text("hello") }
+        origin.stop()
+
+        let error = await #expect(throws: HTTPTransportError.self) {
+            try await transport.send(HTTPRequest(url: origin.url))
+        }
+
+        #expect(error?.code == .cannotConnect)
+    }
+
+    @Test func `a plain server is no secure one`() async throws {
+        let origin = try LoopbackOrigin { _ in .text("hello") }
+        let url = try #require(URL(string: "https://127.0.0.1:\(origin.port)/"))
+
+        let error = await #expect(throws: HTTPTransportError.self) { try await transport.send(HTTPRequest(url: url)) }
+
+        #expect(error?.code == .secureConnectionFailed)
+    }
+
+    @Test func `a request that cannot be sent is refused before it is`() async throws {
+        let origin = try LoopbackOrigin { _ in .text("hello") }
+        let requests = [
+            HTTPRequest(url: try #require(URL(string: "ftp://127.0.0.1/"))),
+            HTTPRequest(url: try #require(URL(string: "http:///path"))),
+            HTTPRequest(method: HTTPMethod(rawValue: "GET /\r\n"), url: origin.url),
+            HTTPRequest(method: HTTPMethod(rawValue: ""), url: origin.url),
+            HTTPRequest(url: origin.url, body: Data("body".utf8)),
+            HTTPRequest(url: origin.url, fields: ["X-A": "b\r\nX-B: c"]),
+            HTTPRequest(url: origin.url, fields: ["X A": "b"]),
+            HTTPRequest(url: origin.url, fields: ["X-A": "\u{E9}"]),
+        ]
+
+        for request in requests {
+            let error = await #expect(throws: HTTPTransportError.self) { try await transport.send(request) }
+            #expect(error?.code == .invalidRequest)
+        }
+
+        #expect(origin.requests.isEmpty)
+    }
+
+    @Test func `a body over the unread limit ends, what has arrived before can be read`() async throws {
+        var options = URLSessionTransport.Options()
+        options.unreadLimit = 1 << 20
+        let transport = URLSessionTransport(options: options)
+        let origin = try LoopbackOrigin { _ in .endless() }
+
+        let response = try await transport.send(HTTPRequest(url: origin.url))
+        try await origin.waitForDisconnects()
+
+        var count = 0
+        let error = await #expect(throws: HTTPTransportError.self) {
+            for try await piece in response.body { count += piece.count }
+        }
+        #expect(error?.code == .bodyTooLarge)
+        #expect(count > 0 && count <= HTTPBodyPipe.capacity)
+    }
+
+    @Test func `a body larger than the pipe waits for its reader`() async throws {
+        let body = Data((0..<(4 << 20)).map { UInt8(truncatingIfNeeded: $0 >> 8) })
+        let origin = try LoopbackOrigin { $0.path == "/big" ? .ok(body) : .status(204) }
+        let response = try await transport.send(HTTPRequest(url: origin.url(for: "/big")))
+        // By the end of a second exchange the first has had its turn many times.
+        _ = try await transport.send(HTTPRequest(url: origin.url))
+
+        #expect(try await response.body.collect(limit: body.count) == body)
+    }
+
+    @Test func `a shut-down transport ends what runs and refuses what comes`() async throws {
+        let origin = try LoopbackOrigin { _ in .text("hello").stalling(at: .beforeHead) }
+        let url = origin.url
+        let running = Task { [transport] in try await transport.send(HTTPRequest(url: url)) }
+        try await origin.waitForStalls()
+
+        transport.shutDown()
+
+        let first = await #expect(throws: HTTPTransportError.self) { _ = try await running.value }
+        let second = await #expect(throws: HTTPTransportError.self) { try await transport.send(HTTPRequest(url: url)) }
+        #expect(first?.code == .shutDown)
+        #expect(second?.code == .shutDown)
+    }
+
+    @Test func `a body outlives its transport`() async throws {
+        let origin = try LoopbackOrigin { _ in .text("hello").stalling(at: .afterBody(2)) }
+        let response = try await URLSessionTransport().send(HTTPRequest(url: origin.url))
+
+        origin.release()
+
+        #expect(try await response.body.collect(limit: 100) == Data("hello".utf8))
+    }
+}
