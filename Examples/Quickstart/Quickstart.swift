@@ -30,7 +30,7 @@ enum Quickstart {
             }
             try arguments.finish()
             let named = try arguments.rest.map { try ImageArgument($0) }
-            let origin = named.isEmpty ? try LoopbackOrigin(servingFilesOf: samples()) : nil
+            let origin = named.isEmpty ? try LoopbackOrigin(directory: samples()) : nil
             defer { origin?.stop() }
 
             // The default stack. Every part of it is a value of `Configuration` and can be exchanged.

@@ -7,7 +7,7 @@ public enum ExitStatus: Int32 {
     case usage = 2
 
     /// Runs a program's body and ends the process with what it says.
-    public static func end(_ program: String, _ body: () async throws -> ExitStatus) async -> Never {
+    public static func end(_ program: String, _ body: @Sendable () async throws -> ExitStatus) async -> Never {
         do {
             exit(try await body().rawValue)
         } catch let error as UsageError {

@@ -14,9 +14,12 @@ public struct ImageArgument: Sendable {
     /// - Throws: ``UsageError`` for a URL of a scheme that is not supported.
     public init(_ text: String) throws {
         name = text
-        guard let colon = text.range(of: "://") ?? (text.hasPrefix("data:") ? text.range(of: ":") : nil),
-            text[..<colon.lowerBound].allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) })
-        else {
+        // A path may hold a colon too; a scheme is letters, digits and three signs, and is followed by `//`, except
+        // that of data URLs.
+        let scheme = text.prefix { $0 != ":" }
+        let isScheme = scheme.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+        let rest = text.dropFirst(scheme.count)
+        guard isScheme, rest.hasPrefix("://") || (rest.hasPrefix(":") && scheme.lowercased() == "data") else {
             request = ImageRequest(source: .file(text))
             return
         }
@@ -25,6 +28,6 @@ public struct ImageArgument: Sendable {
             throw UsageError("\(text): only http, https, file and data URLs can be loaded")
         }
         self.request = request
-        if url.scheme == "data" { name = String(text.prefix(40)) }
+        if scheme.lowercased() == "data" { name = "\(text.prefix(40))..." }
     }
 }

@@ -7,8 +7,10 @@ struct Descriptor: ~Copyable {
 
     /// nil when the system refuses; `errno` says why.
     init?(opening path: String, _ flags: Int32) {
-        number = open(path, flags | O_CLOEXEC, 0o600)
-        guard number >= 0 else { return nil }
+        let opened = open(path, flags | O_CLOEXEC, 0o600)
+        // Before `number` is set: a failed value with it set would be closed, and `errno` overwritten.
+        guard opened >= 0 else { return nil }
+        number = opened
     }
 
     deinit { close(number) }
