@@ -12,7 +12,10 @@ struct DecodeBenchmark {
     let rounds: Int
     private var results: [Result] = []
 
-    init(rounds: Int) { self.rounds = rounds }
+    init(rounds: Int) {
+        self.rounds = rounds
+        JPEGReference.prepareMemory()
+    }
 
     var hasResults: Bool { !results.isEmpty }
 
@@ -20,7 +23,9 @@ struct DecodeBenchmark {
     mutating func measure(_ data: Data, name: String) {
         guard let entry = CodecRegistry([.jpeg, .png]).entry(for: data) else { return }
         let isJPEG = entry.format == .jpeg
-        let ours = { (try? entry.decoder.decode(data, options: DecodingOptions()).size.pixelCount) ?? 0 }
+        // As stored: the C loop does not turn the picture either.
+        let options = DecodingOptions(appliesOrientation: false)
+        let ours = { (try? entry.decoder.decode(data, options: options).size.pixelCount) ?? 0 }
         let reference = { isJPEG ? JPEGReference.decode(data) : PNGReference.decode(data) }
         // Once each beforehand: both then find their memory and the file in the same state.
         let pixels = ours()
