@@ -1,6 +1,5 @@
 #include "internal.h"
 
-#include <malloc.h>
 #include <stdlib.h>
 
 typedef struct {
@@ -38,5 +37,3 @@ size_t alcedo_jpeg_reference_decode(const uint8_t *bytes, size_t count) {
     free(pixels);
     return result;
 }
-
-void alcedo_jpeg_reference_prepare_memory(void) { mallopt(M_MMAP_THRESHOLD, 1 << 20); }

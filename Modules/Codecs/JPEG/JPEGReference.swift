@@ -10,9 +10,4 @@ package enum JPEGReference {
             return alcedo_jpeg_reference_decode(base.assumingMemoryBound(to: UInt8.self), bytes.count)
         }
     }
-
-    /// Makes large buffers of the whole process come fresh from the system each time. Otherwise the allocator keeps one
-    /// side's pages and gives the other's back, and the difference, up to a fifth of the time, is a matter of who came
-    /// first.
-    package static func prepareMemory() { alcedo_jpeg_reference_prepare_memory() }
 }

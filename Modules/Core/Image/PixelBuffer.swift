@@ -30,7 +30,7 @@ public struct PixelBuffer: Sendable {
         guard !overflow, used <= Int.max - rowAlignment else { return nil }
         let bytesPerRow = (used + rowAlignment - 1) / rowAlignment * rowAlignment
         let (total, tooLarge) = bytesPerRow.multipliedReportingOverflow(by: size.height)
-        return tooLarge ? nil : total
+        return tooLarge || total > Int.max - rowAlignment ? nil : total
     }
 
     /// Makes a buffer and lets `initialize` write every row.

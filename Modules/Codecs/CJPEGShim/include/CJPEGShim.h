@@ -51,7 +51,4 @@ const char *_Nonnull alcedo_jpeg_message(const alcedo_jpeg_decoder *_Nonnull dec
 /// the number of pixels, 0 on any error.
 size_t alcedo_jpeg_reference_decode(const uint8_t *_Nonnull bytes, size_t count);
 
-/// Makes malloc take every large block from the system, for the whole process: for benchmarks only.
-void alcedo_jpeg_reference_prepare_memory(void);
-
 #endif
