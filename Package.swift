@@ -121,6 +121,18 @@ for test in tests {
             resources: test.hasFixtures ? [.copy("Fixtures")] : []))
 }
 
+package.targets += [
+    .testTarget(
+        name: "ReadmeTests",
+        dependencies: [
+            "Alcedo", "AlcedoCURL", "AlcedoDownloader", "AlcedoJPEG", "AlcedoMemoryCache", "AlcedoPipeline",
+            "AlcedoTesting",
+        ],
+        path: "Tests/Readme"),
+    .testTarget(
+        name: "ToolTests", dependencies: ["Alcedo", "AlcedoTesting", "AlcedoTool", "quickstart"], path: "Tests/Tool")
+]
+
 let cTargets: Set = ["CPNGShim", "CJPEGShim", "CGIFShim", "CCURLShim"]
 for target in package.targets where [.regular, .test, .executable].contains(target.type) {
     if cTargets.contains(target.name) {

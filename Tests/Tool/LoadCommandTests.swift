@@ -1,0 +1,141 @@
+import Alcedo
+import AlcedoTesting
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(2)))
+struct LoadCommandTests {
+    let folder: TemporaryFolder
+    let alcedo: Program
+
+    init() throws {
+        folder = try TemporaryFolder()
+        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
+    }
+
+    @Test func `images come from the network, then from memory, and from disk in the next process`() async throws {
+        let origin = try Samples.troubledOrigin()
+        defer { origin.stop() }
+        let urls = ["/good.jpg", "/good.png"].map { origin.url(for: $0).absoluteString }
+
+        let first = try await alcedo.run(["load", "--repeat", "2", "--output", folder.url.path] + urls)
+        let second = try await alcedo.run(["load"] + urls)
+
+        #expect(first.status == 0 && first.problems == "")
+        #expect(second.status == 0 && second.problems == "")
+        for url in urls {
+            #expect(first.rows(url).map { $0[0] } == ["network", "memory"])
+            #expect(second.rows(url).map { $0[0] } == ["disk"])
+        }
+        #expect(first.rows(urls[0])[0].prefix(4) == ["network", "jpeg", "1200x800", "37026"])
+        #expect(first.rows(urls[1])[0].prefix(4) == ["network", "png", "512x512", "2913"])
+        #expect(origin.requests.count == 2)
+    }
+
+    @Test func `the contact sheet and the images are written as PNG`() async throws {
+        let output = folder.url.appending(path: "new/folder")
+        let file = Samples.folder.appending(path: "turned.jpg").path
+
+        let outcome = try await alcedo.run(["load", file, "--output", output.path, "--size=100"])
+
+        #expect(outcome.status == 0)
+        #expect(outcome.rows(file)[0].prefix(3) == ["local", "jpeg", "100x67"])
+        let sheet = try PNGDecoder().decode(
+            Data(contentsOf: output.appending(path: "contact-sheet.png")), options: DecodingOptions())
+        #expect(sheet.size == PixelSize(width: 184, height: 184))
+        let written = try Data(contentsOf: output.appending(path: "1-turned.jpg.png"))
+        #expect(try PNGDecoder().inspect(written, limits: DecodingLimits()).size == PixelSize(width: 100, height: 67))
+    }
+
+    @Test func `each kind of trouble is one line, and the other images load`() async throws {
+        let origin = try Samples.troubledOrigin()
+        defer { origin.stop() }
+        let words = [
+            "/page.jpg": "text, perhaps a web page",
+            "/empty.jpg": "no bytes",
+            "/truncated.jpg": "JPEG: ",
+            "/bomb.png": "50000 x 50000 pixels are more than the limit",
+            "/missing.jpg": "the server answered 404",
+            "/cut.jpg": "transfer closed",
+            "/lie.jpg": "transfer closed",
+        ]
+        let bad = words.keys.sorted().map { origin.url(for: $0).absoluteString }
+        let good = ["/good.jpg", "/good.png"].map { origin.url(for: $0).absoluteString }
+
+        let outcome = try await alcedo.run(["load"] + bad + good)
+
+        #expect(outcome.status == 1)
+        let lines = outcome.problems.split(separator: "\n")
+        #expect(lines.count == bad.count)
+        for (path, word) in words {
+            let url = origin.url(for: path).absoluteString
+            #expect(lines.contains { $0.hasPrefix("alcedo: \(url): ") && $0.contains(word) }, "\(path): \(lines)")
+            #expect(outcome.rows(url).map { $0[0] } == ["failed"])
+        }
+        for url in good { #expect(outcome.rows(url).map { $0[0] } == ["network"]) }
+
+        // Nothing wrong has been kept: a second process asks for every bad one again, and has the good ones.
+        let requests = origin.requests.count
+        let second = try await alcedo.run(["load"] + bad + good)
+        #expect(origin.requests.count - requests >= bad.count)
+        for url in good { #expect(second.rows(url).map { $0[0] } == ["disk"]) }
+    }
+
+    @Test func `a cache directory that cannot be written is one line, and the images load`() async throws {
+        let origin = try Samples.troubledOrigin()
+        defer { origin.stop() }
+        let file = folder.url.appending(path: "a-file")
+        try Data("not a directory".utf8).write(to: file)
+        let urls = ["/good.jpg", "/good.png"].map { origin.url(for: $0).absoluteString }
+
+        let outcome = try await alcedo.run(["load", "--cache", file.appending(path: "cache").path] + urls)
+
+        #expect(outcome.status == 1)
+        #expect(outcome.problems.split(separator: "\n").count == 1)
+        #expect(outcome.problems.contains("cache directory"))
+        for url in urls { #expect(outcome.rows(url).map { $0[0] } == ["network"]) }
+    }
+
+    @Test func `an output directory that cannot be made is one line`() async throws {
+        let file = folder.url.appending(path: "a-file")
+        try Data("not a directory".utf8).write(to: file)
+        let image = Samples.folder.appending(path: "tiles.png").path
+
+        let outcome = try await alcedo.run(["load", image, "--output", file.appending(path: "out").path])
+
+        #expect(outcome.status == 1)
+        #expect(outcome.problems.contains("cannot write \(file.path)"))
+    }
+
+    @Test(arguments: [
+        ["load", "--nonsense", "a.png"], ["load"], ["load", "--size", "none", "a.png"], ["load", "a.png", "--size"],
+        ["load", "ftp://127.0.0.1/a.png"], ["nonsense"], [], ["show"], ["show", "--color", "pink", "a.png"], ["bench"],
+        ["bench", "decode"], ["load", "--no-cache=1", "a.png"], ["load", "--repeat", "0", "a.png"],
+    ])
+    func `a command line that makes no sense is explained and ends with 2`(words: [String]) async throws {
+        let outcome = try await alcedo.run(words)
+
+        #expect(outcome.status == 2)
+        #expect(outcome.output == "")
+        #expect(outcome.problems.hasPrefix("alcedo: "))
+        #expect(outcome.problems.hasSuffix("try: alcedo --help\n"))
+    }
+
+    @Test(arguments: [["--help"], ["load", "--help"], ["show", "--help"], ["bench", "--help"]])
+    func `help goes to standard output`(words: [String]) async throws {
+        let outcome = try await alcedo.run(words)
+
+        #expect(outcome.status == 0 && outcome.problems == "")
+        #expect(outcome.output.contains("alcedo "))
+    }
+
+    @Test func `a missing file and a folder are errors, not crashes`() async throws {
+        let missing = folder.url.appending(path: "missing.png").path
+
+        let outcome = try await alcedo.run(["load", missing, folder.url.path])
+
+        #expect(outcome.status == 1)
+        #expect(outcome.problems.contains("cannot read \(missing): No such file or directory"))
+        #expect(outcome.problems.contains("cannot read \(folder.url.path): not a regular file"))
+    }
+}

@@ -1,0 +1,68 @@
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(2)))
+struct ShowAndBenchTests {
+    let folder: TemporaryFolder
+    let alcedo: Program
+
+    init() throws {
+        folder = try TemporaryFolder()
+        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
+    }
+
+    @Test func `an image is drawn in half blocks of 24-bit colour`() async throws {
+        let file = Samples.folder.appending(path: "dunes.jpg").path
+
+        let outcome = try await alcedo.run(["show", file, "--color", "truecolor", "--width", "30"])
+
+        #expect(outcome.status == 0)
+        let lines = outcome.output.split(separator: "\n")
+        // 30 x 20 pixels, two above one another in a cell.
+        #expect(lines.count == 10)
+        #expect(lines.allSatisfy { $0.hasPrefix("\u{1B}[38;2;") && $0.hasSuffix("\u{1B}[0m") })
+        #expect(lines.allSatisfy { $0.filter { $0 == "▀" }.count == 30 })
+    }
+
+    @Test func `without a terminal there is no escape code`() async throws {
+        let file = Samples.folder.appending(path: "rings.png").path
+
+        let outcome = try await alcedo.run(["show", file, "--width", "20"])
+
+        #expect(outcome.status == 0)
+        #expect(!outcome.output.contains("\u{1B}"))
+        #expect(outcome.output.split(separator: "\n", omittingEmptySubsequences: false).count == 11)
+    }
+
+    @Test func `what is no image is one line`() async throws {
+        let file = folder.url.appending(path: "page.png")
+        try Data("<html>".utf8).write(to: file)
+
+        let outcome = try await alcedo.run(["show", file.path])
+
+        #expect(outcome.status == 1 && outcome.output == "")
+        #expect(outcome.problems.hasPrefix("alcedo: \(file.path): the bytes are text"))
+    }
+
+    @Test func `the decode benchmark prints a ratio for each image and each format`() async throws {
+        for name in ["tiles.png", "turned.jpg"] {
+            try Samples.data(name).write(to: folder.url.appending(path: name))
+        }
+        try Data("no image".utf8).write(to: folder.url.appending(path: "notes.txt"))
+
+        let outcome = try await alcedo.run(["bench", "decode", folder.url.path, "--rounds", "2"])
+
+        #expect(outcome.status == 0)
+        let lines = outcome.output.split(separator: "\n")
+        #expect(lines.count == 4)
+        #expect(try lines[0].wholeMatch(of: Regex(#"\d+\.\d{3}  png  262144 pixels  tiles\.png"#)) != nil)
+        #expect(lines[2].hasPrefix("jpeg: ") && lines[3].hasPrefix("png: "))
+    }
+
+    @Test func `a folder without pictures has no benchmark`() async throws {
+        let outcome = try await alcedo.run(["bench", "decode", folder.url.path])
+
+        #expect(outcome.status == 1)
+        #expect(outcome.problems.contains("no JPEG or PNG"))
+    }
+}
