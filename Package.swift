@@ -73,7 +73,7 @@ let package = Package(
         .executableTarget(name: "AlcedoTool", dependencies: ["Alcedo", "ExampleSupport"], path: "Examples/AlcedoTool"),
         .executableTarget(
             name: "quickstart", dependencies: ["Alcedo", "AlcedoTesting", "ExampleSupport"],
-            path: "Examples/Quickstart", resources: [.copy("Pictures")]),
+            path: "Examples/Quickstart", exclude: ["contact-sheet.png"], resources: [.copy("Pictures")]),
 
         // C: shims of our own, and the system's libraries
         .target(name: "CPNGShim", dependencies: ["CPNG"], path: "Modules/Codecs/CPNGShim"),
@@ -130,7 +130,7 @@ package.targets += [
         ],
         path: "Tests/Readme"),
     .testTarget(
-        name: "ToolTests", dependencies: ["Alcedo", "AlcedoTesting", "AlcedoTool", "quickstart"], path: "Tests/Tool")
+        name: "ToolTests", dependencies: ["Alcedo", "AlcedoTesting", "AlcedoTool", "quickstart"], path: "Tests/Tool"),
 ]
 
 let cTargets: Set = ["CPNGShim", "CJPEGShim", "CGIFShim", "CCURLShim"]
