@@ -8,7 +8,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 // Not safe beside other threads in libcurl of this age, so once and before the first handle.
 static void init_library(void) { curl_global_init(CURL_GLOBAL_DEFAULT); }
 
-alcedo_curl_loop *alcedo_curl_loop_create(long connections, long per_host) {
+alcedo_curl_loop *alcedo_curl_loop_create(long connections) {
     pthread_once(&once, init_library);
     alcedo_curl_loop *loop = calloc(1, sizeof *loop);
     if (!loop) return NULL;
@@ -17,8 +17,6 @@ alcedo_curl_loop *alcedo_curl_loop_create(long connections, long per_host) {
         free(loop);
         return NULL;
     }
-    curl_multi_setopt(loop->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, connections);
-    curl_multi_setopt(loop->multi, CURLMOPT_MAX_HOST_CONNECTIONS, per_host);
     curl_multi_setopt(loop->multi, CURLMOPT_MAXCONNECTS, connections);
     curl_multi_setopt(loop->multi, CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX);
     return loop;

@@ -36,7 +36,7 @@ final class CURLExchange: Sendable {
             onSpace: { link.exchange.map { thread.mailbox.post(.resume($0.id)) } },
             onCancel: {
                 guard let exchange = link.exchange else { return }
-                thread.mailbox.post(.cancel(exchange.id))
+                thread.mailbox.post(.cancel(exchange))
                 exchange.settle(.failure(CancellationError()))
             })
         link.exchange = self
@@ -52,6 +52,14 @@ final class CURLExchange: Sendable {
     }
 
     // MARK: Called on the loop's thread
+
+    /// Whether the waiting task has its head, or its error.
+    var isSettled: Bool {
+        state.withLock { state in
+            if case .settled = state.head { return true }
+            return false
+        }
+    }
 
     /// Takes one line of the head. False ends the transfer.
     func receiveHeader(_ line: UnsafeRawBufferPointer) -> Bool {

@@ -13,15 +13,14 @@ final class CURLLoop {
 
     private let mailbox: CURLMailbox
     private let loop: OpaquePointer?
-    private let limit: Int
-    private var waiting: ArraySlice<CURLExchange> = []
+    private var schedule: CURLSchedule
     private var active: [CURLExchange.ID: Active] = [:]
     private var nextCheck = ContinuousClock.now
 
     init(mailbox: CURLMailbox, connections: Int, connectionsPerHost: Int) {
         self.mailbox = mailbox
-        limit = connections
-        loop = alcedo_curl_loop_create(connections, connectionsPerHost)
+        schedule = CURLSchedule(limit: connections, hostLimit: connectionsPerHost)
+        loop = alcedo_curl_loop_create(connections)
     }
 
     /// Works until the mailbox says stop.
@@ -43,16 +42,21 @@ final class CURLLoop {
         for command in mailbox.takeAll() {
             switch command {
             case .start(let exchange):
-                waiting.append(exchange)
+                // Its cancellation may have come first.
+                if !exchange.isSettled { schedule.enqueue(exchange) }
             case .resume(let id):
                 guard let found = active[id] else { continue }
                 startTimer(found.exchange)
                 alcedo_curl_resume(found.transfer)
-            case .cancel(let id):
-                waiting.removeAll { $0.id == id }
-                if let found = active.removeValue(forKey: id) { alcedo_curl_transfer_remove(found.transfer) }
+            case .cancel(let exchange):
+                if let found = active.removeValue(forKey: exchange.id) {
+                    alcedo_curl_transfer_remove(found.transfer)
+                    schedule.ended(exchange)
+                } else {
+                    schedule.remove(exchange)
+                }
             case .stop:
-                for exchange in waiting { exchange.finish(Self.hasEnded) }
+                for exchange in schedule.removeAllWaiting() { exchange.finish(Self.hasEnded) }
                 for (_, found) in active { end(found, Self.hasEnded) }
                 return false
             }
@@ -61,11 +65,12 @@ final class CURLLoop {
     }
 
     private func startWaiting(_ loop: OpaquePointer) {
-        while active.count < limit, let exchange = waiting.popFirst() {
+        while let exchange = schedule.next() {
             startTimer(exchange)
             if let transfer = start(exchange, loop) {
                 active[exchange.id] = Active(exchange: exchange, transfer: transfer)
             } else {
+                schedule.ended(exchange)
                 exchange.finish(HTTPTransportError(.invalidRequest, "libcurl refuses \(exchange.request.url)"))
             }
         }
@@ -161,6 +166,7 @@ final class CURLLoop {
 
     private func end(_ found: Active, _ error: HTTPTransportError?) {
         alcedo_curl_transfer_remove(found.transfer)
+        schedule.ended(found.exchange)
         found.exchange.finish(error)
     }
 

@@ -6,7 +6,7 @@ final class CURLMailbox: Sendable {
     enum Command: Sendable {
         case start(CURLExchange)
         case resume(CURLExchange.ID)
-        case cancel(CURLExchange.ID)
+        case cancel(CURLExchange)
         case stop
     }
 

@@ -5,6 +5,8 @@ import FoundationEssentials
 struct CURLRequest: Sendable {
     let method: String
     let url: URL
+    /// Scheme, host and port: what connections are counted by.
+    let host: String
     let body: Data?
     let headerLines: [String]
     let idleTimeout: Duration
@@ -30,6 +32,7 @@ struct CURLRequest: Sendable {
         }
         method = request.method.rawValue
         url = request.url
+        host = "\(scheme)://\(request.url.host()?.lowercased() ?? ""):\(request.url.port ?? 0)"
         body = request.body
         idleTimeout = request.idleTimeout
     }

@@ -39,8 +39,8 @@ typedef enum {
 typedef struct alcedo_curl_loop alcedo_curl_loop;
 typedef struct alcedo_curl_transfer alcedo_curl_transfer;
 
-/// `connections` is the most open at once, and `per_host` to one host; NULL: out of memory.
-alcedo_curl_loop *_Nullable alcedo_curl_loop_create(long connections, long per_host);
+/// `connections` is the most kept open for later transfers. NULL: out of memory.
+alcedo_curl_loop *_Nullable alcedo_curl_loop_create(long connections);
 /// Every transfer must have been removed.
 void alcedo_curl_loop_destroy(alcedo_curl_loop *_Nonnull loop);
 /// Ends a wait in alcedo_curl_perform. The only function that any thread may call.

@@ -1,0 +1,69 @@
+/// Decides which waiting exchange begins next: in the order they came, within a limit in total and one for each host.
+///
+/// libcurl has such limits too, but counts the waiting as silence of the server. All operations are O(1), apart from
+/// the removal of one that waits.
+struct CURLSchedule {
+    private struct Host {
+        var running = 0
+        var waiting: ArraySlice<CURLExchange> = []
+        /// Whether the host is in `ready`.
+        var isReady = false
+    }
+
+    private let limit: Int
+    private let hostLimit: Int
+    private var running = 0
+    private var hosts: [String: Host] = [:]
+    /// Hosts with something that waits and room for it; each begins one before the next has its turn.
+    private var ready: ArraySlice<String> = []
+
+    init(limit: Int, hostLimit: Int) {
+        self.limit = limit
+        self.hostLimit = hostLimit
+    }
+
+    mutating func enqueue(_ exchange: CURLExchange) {
+        let name = exchange.request.host
+        hosts[name, default: Host()].waiting.append(exchange)
+        makeReady(name)
+    }
+
+    /// The next exchange to begin; it counts as running from now on.
+    mutating func next() -> CURLExchange? {
+        while running < limit, let name = ready.popFirst() {
+            hosts[name]?.isReady = false
+            guard let exchange = hosts[name]?.waiting.popFirst() else { continue }
+            hosts[name]?.running += 1
+            running += 1
+            makeReady(name)
+            return exchange
+        }
+        return nil
+    }
+
+    /// To be told when an exchange that was given out has ended.
+    mutating func ended(_ exchange: CURLExchange) {
+        let name = exchange.request.host
+        running -= 1
+        hosts[name]?.running -= 1
+        makeReady(name)
+        if let host = hosts[name], host.running == 0, host.waiting.isEmpty { hosts[name] = nil }
+    }
+
+    /// Removes an exchange that waits. O(waiting for the host).
+    mutating func remove(_ exchange: CURLExchange) {
+        hosts[exchange.request.host]?.waiting.removeAll { $0 === exchange }
+    }
+
+    /// Takes out everything that waits.
+    mutating func removeAllWaiting() -> [CURLExchange] {
+        defer { for name in hosts.keys { hosts[name]?.waiting = [] } }
+        return hosts.values.flatMap(\.waiting)
+    }
+
+    private mutating func makeReady(_ name: String) {
+        guard let host = hosts[name], !host.isReady, !host.waiting.isEmpty, host.running < hostLimit else { return }
+        hosts[name]?.isReady = true
+        ready.append(name)
+    }
+}
