@@ -3,7 +3,7 @@ import FoundationEssentials
 
 /// Gets the encoded bytes of a resource, from the disk cache or the downloader, once for all who want them.
 struct OriginalLoader: Sendable {
-    private struct Key: Hashable, Sendable {
+    private struct SharedWork: Hashable, Sendable {
         var resource: ImageKey
         var policy: CachePolicy
     }
@@ -11,7 +11,7 @@ struct OriginalLoader: Sendable {
     private let downloader: any Downloading
     private let diskCache: (any DataCaching)?
     private let report: Reporter
-    private let loads = Coalescer<Key, DownloadProgress, Original>()
+    private let loads = Coalescer<SharedWork, DownloadProgress, Original>()
     private let writes: PendingWrites
 
     init(_ configuration: ImagePipeline.Configuration, report: Reporter) {
@@ -27,7 +27,7 @@ struct OriginalLoader: Sendable {
         var policy = request.cachePolicy
         // Who wants the decoded image in memory and who does not can share the bytes.
         policy.memory = []
-        let key = Key(resource: request.originalKey, policy: policy)
+        let key = SharedWork(resource: request.originalKey, policy: policy)
         return try await loads.value(for: key, onUpdate: progress) { progress in
             if let found = try await self.read(request) { return found }
             return try await self.download(request, progress: progress)

@@ -4,7 +4,7 @@
 /// file, a socket or a texture.
 public struct PixelBuffer: Sendable {
     /// Rows begin at multiples of this many bytes.
-    public static let rowAlignment = 64
+    public static let rowAlignment = PixelStorage.alignment
 
     public let size: PixelSize
     public let format: PixelFormat

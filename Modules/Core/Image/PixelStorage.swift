@@ -1,8 +1,10 @@
 /// The memory behind pixel buffers: one allocation, aligned to 64 bytes.
 ///
-/// `@unchecked` because of the raw pointer. No lock is needed: bytes are written only by `init` and by a
-/// ``PixelBuffer`` that has just seen that it alone holds the object, as the standard library's arrays do.
+/// `@unchecked` because of the raw pointer. No lock is needed: bytes are written only before the object is shared, and
+/// by an owner that has just seen that it alone holds the object, as the standard library's arrays do.
 final class PixelStorage: @unchecked Sendable {
+    static let alignment = 64
+
     let base: UnsafeMutableRawPointer
     let byteCount: Int
     private let block: UnsafeMutableRawPointer
@@ -11,8 +13,8 @@ final class PixelStorage: @unchecked Sendable {
     init(byteCount: Int) {
         // Aligned by hand: the C library's aligned allocation of a large block takes fresh pages from the system each
         // time where a plain one reuses what was freed, and decoding into fresh pages takes a fifth longer.
-        block = .allocate(byteCount: byteCount + PixelBuffer.rowAlignment, alignment: 16)
-        base = block.alignedUp(toMultipleOf: PixelBuffer.rowAlignment)
+        block = .allocate(byteCount: byteCount + Self.alignment, alignment: 16)
+        base = block.alignedUp(toMultipleOf: Self.alignment)
         self.byteCount = byteCount
     }
 

@@ -17,9 +17,9 @@ struct CacheFile {
     /// Runs `work` on the entries; on no entries, returns nil, when there is no file yet and `makesFile` is false.
     ///
     /// A damaged file is made anew, and the work then runs once more. Throws ``SQLiteFailure``.
-    mutating func perform<Value>(
-        makesFile: Bool, _ work: (EntryTable) throws -> Value
-    ) throws -> Value? {
+    mutating func perform<ColumnValue>(
+        makesFile: Bool, _ work: (EntryTable) throws -> ColumnValue
+    ) throws -> ColumnValue? {
         do {
             return try open(makesFile: makesFile).map(work)
         } catch let failure as SQLiteFailure where failure.kind == .damaged {

@@ -14,9 +14,9 @@ final class ConfinedFile: Sendable {
     /// Runs `work` on the entries; returns nil when there is no file and `makesFile` is false.
     ///
     /// - Throws: ``SQLiteFailure``, or `CancellationError` when the task is cancelled before the work begins.
-    func perform<Value: Sendable>(
-        makesFile: Bool, _ work: @escaping @Sendable (EntryTable) throws -> Value
-    ) async throws -> Value? {
+    func perform<ColumnValue: Sendable>(
+        makesFile: Bool, _ work: @escaping @Sendable (EntryTable) throws -> ColumnValue
+    ) async throws -> ColumnValue? {
         try await executor.run {
             try self.file.withLock { try $0.perform(makesFile: makesFile, work) }
         }
@@ -25,7 +25,9 @@ final class ConfinedFile: Sendable {
     /// Runs work that has no way to say that it was not done: in a task of its own, which nobody cancels. Returns nil
     /// when there is no file, or when it fails.
     @discardableResult
-    func performUncancelled<Value: Sendable>(_ work: @escaping @Sendable (EntryTable) throws -> Value) async -> Value? {
+    func performUncancelled<ColumnValue: Sendable>(_ work: @escaping @Sendable (EntryTable) throws -> ColumnValue) async
+        -> ColumnValue?
+    {
         await Task { try? await perform(makesFile: false, work) }.value ?? nil
     }
 

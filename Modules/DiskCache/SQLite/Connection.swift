@@ -40,7 +40,8 @@ final class Connection {
     }
 
     /// Runs `work` so that all of its changes happen, or none.
-    func transaction<Value>(_ work: () throws(SQLiteFailure) -> Value) throws(SQLiteFailure) -> Value {
+    func transaction<ColumnValue>(_ work: () throws(SQLiteFailure) -> ColumnValue) throws(SQLiteFailure) -> ColumnValue
+    {
         // Immediate: a transaction that begins by reading cannot wait for the write lock later.
         try execute("BEGIN IMMEDIATE")
         do {

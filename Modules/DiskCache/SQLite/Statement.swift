@@ -4,7 +4,7 @@ import FoundationEssentials
 /// A compiled statement. Its values are bound, never spelled into its text.
 final class Statement {
     /// A value for one of the statement's question marks.
-    enum Value {
+    enum ColumnValue {
         case integer(Int64)
         case text(String)
         case bytes(Data)
@@ -38,14 +38,14 @@ final class Statement {
     deinit { sqlite3_finalize(handle) }
 
     /// Runs the statement to its end.
-    func run(_ values: Value...) throws(SQLiteFailure) {
+    func run(_ values: ColumnValue...) throws(SQLiteFailure) {
         defer { reset() }
         try bind(values)
         while try step() {}
     }
 
     /// Runs the statement and returns what `read` makes of its first row; nil when there is none.
-    func firstRow<Result>(_ values: Value..., read: (Row) -> Result) throws(SQLiteFailure) -> Result? {
+    func firstRow<Result>(_ values: ColumnValue..., read: (Row) -> Result) throws(SQLiteFailure) -> Result? {
         defer { reset() }
         try bind(values)
         return try step() ? read(Row(handle: handle)) : nil
@@ -71,7 +71,7 @@ final class Statement {
         sqlite3_clear_bindings(handle)
     }
 
-    private func bind(_ values: [Value]) throws(SQLiteFailure) {
+    private func bind(_ values: [ColumnValue]) throws(SQLiteFailure) {
         for (index, value) in values.enumerated() {
             try check(bind(value, at: Int32(index + 1)))
         }
@@ -82,7 +82,7 @@ final class Statement {
         try SQLiteFailure.check(status, of: database)
     }
 
-    private func bind(_ value: Value, at index: Int32) -> Int32 {
+    private func bind(_ value: ColumnValue, at index: Int32) -> Int32 {
         // SQLITE_TRANSIENT, a macro that is a cast: SQLite copies the bytes before the call returns.
         let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
         switch value {

@@ -22,24 +22,28 @@ final class CURLExchange: Sendable {
     let request: CURLRequest
     let body: HTTPBodyPipe
     private let state: Locked<State>
-    private let cancellation: CancellationLink
 
     var id: ID { ObjectIdentifier(self) }
 
-    init(_ request: CURLRequest, thread: CURLThread) {
+    /// - Parameters:
+    ///   - onSpace: Called when the transfer may go on after a pause.
+    ///   - onCancel: Called when the transfer is to end because nobody wants the rest.
+    init(
+        _ request: CURLRequest,
+        onSpace: @escaping @Sendable (CURLExchange) -> Void,
+        onCancel: @escaping @Sendable (CURLExchange) -> Void
+    ) {
         self.request = request
         state = Locked(State(parser: ResponseHeadParser(url: request.url)))
-        let link = CancellationLink()
-        cancellation = link
-        // The closures hold the thread: it lives while anyone reads the body.
+        let link = WeakLink<CURLExchange>()
         body = HTTPBodyPipe(
-            onSpace: { link.exchange.map { thread.mailbox.post(.resume($0.id)) } },
+            onSpace: { link.object.map(onSpace) },
             onCancel: {
-                guard let exchange = link.exchange else { return }
-                thread.mailbox.post(.cancel(exchange))
+                guard let exchange = link.object else { return }
+                onCancel(exchange)
                 exchange.settle(.failure(CancellationError()))
             })
-        link.exchange = self
+        link.object = self
     }
 
     func expectHead(_ continuation: CheckedContinuation<HTTPResponseHead, any Error>) {

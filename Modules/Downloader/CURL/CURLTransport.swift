@@ -21,7 +21,11 @@ public final class CURLTransport: HTTPTransport {
     }
 
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let exchange = CURLExchange(try CURLRequest(request), thread: thread)
+        // The closures hold the thread: it lives while anyone reads the body.
+        let exchange = CURLExchange(
+            try CURLRequest(request),
+            onSpace: { [thread] in thread.mailbox.post(.resume($0.id)) },
+            onCancel: { [thread] in thread.mailbox.post(.cancel($0)) })
         let head = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 exchange.expectHead(continuation)

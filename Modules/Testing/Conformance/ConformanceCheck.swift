@@ -11,9 +11,9 @@
 /// ```
 ///
 /// A check throws ``ConformanceFailure`` when the rule is broken, so it serves any test library, or none.
-public struct ConformanceCheck<Backend: Sendable, Options: Sendable>: Sendable, CustomStringConvertible {
+public struct ConformanceCheck<Backend: Sendable, Needs: Sendable>: Sendable, CustomStringConvertible {
     /// Makes a backend for one check.
-    public typealias Factory = @Sendable (Options) throws -> Backend
+    public typealias Factory = @Sendable (Needs) throws -> Backend
 
     /// The rule, in words.
     public let description: String
