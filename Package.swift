@@ -94,8 +94,13 @@ let package = Package(
 // One test target a module, in a folder of the module's short name.
 let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
     ("CURL", ["AlcedoTesting"], false),
+    ("Core", ["AlcedoTesting"], false),
+    ("DiskCache", ["AlcedoTesting"], false),
+    ("Downloader", ["AlcedoCURL", "AlcedoTesting"], false),
     ("GIF", [], true),
     ("GTK", ["AlcedoViewBinding", gtkLibrary], false),
+    ("MemoryCache", ["AlcedoTesting"], false),
+    ("Pipeline", ["AlcedoTesting"], false),
     ("Processing", [], true),
     ("SQLiteCache", [], false),
     ("Terminal", ["AlcedoViewBinding"], false),
@@ -108,7 +113,8 @@ for test in tests {
     package.targets.append(
         .testTarget(
             name: "Alcedo\(test.name)Tests",
-            dependencies: ["AlcedoCore", .init(stringLiteral: "Alcedo\(test.name)")] + test.needs,
+            dependencies: (test.name == "Core" ? [] : ["AlcedoCore"])
+                + [.init(stringLiteral: "Alcedo\(test.name)")] + test.needs,
             path: "Tests/\(test.name)",
             resources: test.hasFixtures ? [.copy("Fixtures")] : []))
 }
