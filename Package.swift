@@ -104,7 +104,7 @@ let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
     ("Processing", [], true),
     ("SQLiteCache", [], false),
     ("Terminal", ["AlcedoViewBinding"], false),
-    ("Testing", [], false),
+    ("Testing", ["AlcedoCURL"], false),
     ("URLResponseCache", [], false),
     ("ViewBinding", [], false),
     ("WebP", [], true),
