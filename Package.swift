@@ -101,12 +101,17 @@ let package = Package(
 // One test target a module, in a folder of the module's short name.
 let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
     ("CURL", ["AlcedoTesting"], false),
+    ("Core", ["AlcedoTesting"], false),
+    ("DiskCache", ["AlcedoTesting"], false),
+    ("Downloader", ["AlcedoCURL", "AlcedoTesting"], false),
     ("GIF", [], true),
     ("GTK", ["AlcedoViewBinding", gtkLibrary], false),
+    ("MemoryCache", ["AlcedoTesting"], false),
+    ("Pipeline", ["AlcedoTesting"], false),
     ("Processing", [], true),
     ("SQLiteCache", [], false),
     ("Terminal", ["AlcedoViewBinding"], false),
-    ("Testing", [], false),
+    ("Testing", ["AlcedoCURL"], false),
     ("URLResponseCache", [], false),
     ("URLSession", ["AlcedoTesting"], false),
     ("ViewBinding", [], false),
@@ -116,7 +121,8 @@ for test in tests {
     package.targets.append(
         .testTarget(
             name: "Alcedo\(test.name)Tests",
-            dependencies: ["AlcedoCore", .init(stringLiteral: "Alcedo\(test.name)")] + test.needs,
+            dependencies: (test.name == "Core" ? [] : ["AlcedoCore"])
+                + [.init(stringLiteral: "Alcedo\(test.name)")] + test.needs,
             path: "Tests/\(test.name)",
             resources: test.hasFixtures ? [.copy("Fixtures")] : []))
 }

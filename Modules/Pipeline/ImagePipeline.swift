@@ -76,7 +76,7 @@ public final class ImagePipeline: ImageLoading {
             await originals.keep(original, for: request)
             return ImageResponse(image: image, layer: original.layer, encodedByteCount: original.data.count)
         } catch let error as PipelineError {
-            guard original.layer == .disk, case .decoding = error.code else { throw error }
+            guard original.layer == .disk, error.meansDamage else { throw error }
             // What is on disk is no image, whatever its checksum says: forget it and ask the source.
             await originals.forget(request)
             var again = request

@@ -38,7 +38,7 @@ struct OriginalLoader: Sendable {
     func keep(_ original: Original, for request: ImageRequest) async {
         guard let diskCache, original.writeClaim?.take() == true else { return }
         let key = request.originalKey
-        await writes.submit(byteCount: original.data.count) { [report] in
+        await writes.submit(key, byteCount: original.data.count) { [report] in
             do {
                 try await diskCache.store(original.data, for: key)
             } catch is CancellationError {

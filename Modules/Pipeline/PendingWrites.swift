@@ -1,10 +1,13 @@
 import AlcedoCore
+import Synchronization
 
-/// Writes that go on behind the loads, up to a number of bytes.
+/// Writes that go on behind the loads, up to a number of bytes; those under one key in the order they came.
 final class PendingWrites: Sendable {
     private struct State: Sendable {
         var byteCount = 0
         var writes: [Int: Task<Void, Never>] = [:]
+        /// The last write under each key.
+        var latest: [ImageKey: Int] = [:]
         var lastID = 0
     }
 
@@ -14,28 +17,37 @@ final class PendingWrites: Sendable {
     init(limit: Int) { self.limit = limit }
 
     /// Starts `write` and returns; when too many bytes wait already, returns after it.
-    func submit(byteCount: Int, _ write: @escaping @Sendable () async -> Void) async {
-        let id = state.withLock { state -> Int? in
-            guard state.byteCount + byteCount <= limit else { return nil }
+    func submit(_ key: ImageKey, byteCount: Int, _ write: @escaping @Sendable () async -> Void) async {
+        // The lock is held while the task is made, so that it cannot end before it is remembered.
+        let awaited = state.withLock { state -> Task<Void, Never>? in
+            let isFull = state.byteCount + byteCount > limit
+            let previous = state.latest[key].flatMap { state.writes[$0] }
             state.byteCount += byteCount
             state.lastID += 1
-            return state.lastID
-        }
-        guard let id else { return await write() }
-        // The lock is held while the task is made, so that it cannot end before it is remembered.
-        state.withLock { state in
-            state.writes[id] = Task {
+            let id = state.lastID
+            let task = Task {
+                // What was loaded later must not be overwritten by what was loaded before.
+                await previous?.value
                 await write()
-                self.state.withLock { state in
-                    state.writes[id] = nil
-                    state.byteCount -= byteCount
-                }
+                self.finish(id, key, byteCount: byteCount)
             }
+            state.latest[key] = id
+            state.writes[id] = task
+            return isFull ? task : nil
         }
+        await awaited?.value
     }
 
     /// Returns when every write submitted so far has ended.
     func flush() async {
         for write in state.withLock({ Array($0.writes.values) }) { await write.value }
+    }
+
+    private func finish(_ id: Int, _ key: ImageKey, byteCount: Int) {
+        state.withLock { state in
+            state.writes[id] = nil
+            state.byteCount -= byteCount
+            if state.latest[key] == id { state.latest[key] = nil }
+        }
     }
 }

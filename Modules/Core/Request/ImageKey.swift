@@ -18,7 +18,7 @@ public struct ImageKey: Sendable, Hashable, CustomStringConvertible {
     }
 
     public static func == (a: ImageKey, b: ImageKey) -> Bool {
-        a.hash == b.hash && a.resource == b.resource && a.variant == b.variant
+        a.hash == b.hash && a.resource == b.resource && a.variant.hasSameBytes(as: b.variant)
     }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(hash) }

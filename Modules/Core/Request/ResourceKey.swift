@@ -1,11 +1,15 @@
 public import FoundationEssentials
 
 /// Names a resource: usually its URL. All variants of an image (sizes, processors) share it.
+///
+/// Equal means the same bytes: two spellings of one character make two resources, as on a server or a Linux disk.
 public struct ResourceKey: Sendable, Hashable, CustomStringConvertible {
     public let description: String
 
     /// A key of the caller's own making.
     public init(_ description: String) { self.description = description }
+
+    public static func == (a: Self, b: Self) -> Bool { a.description.hasSameBytes(as: b.description) }
 
     /// The absolute URL without its fragment, which never reaches the server.
     ///

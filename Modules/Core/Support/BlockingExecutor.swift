@@ -27,6 +27,8 @@ public final class BlockingExecutor: Sendable {
         priority: LoadPriority = .normal,
         _ work: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
+        // An idle lane would take the work before the cancellation could take it back.
+        try Task.checkCancellation()
         let id = state.withLock { $0.makeID() }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

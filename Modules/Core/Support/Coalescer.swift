@@ -15,6 +15,7 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
     package func value(
         for key: Key, onUpdate: (@Sendable (Update) -> Void)? = nil, _ work: @escaping Work
     ) async throws -> Value {
+        try Task.checkCancellation()
         let id = state.withLock { $0.makeID() }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

@@ -5,12 +5,16 @@ import Glibc
 struct Descriptor: ~Copyable {
     private let number: Int32
 
-    /// nil when the system refuses; `errno` says why.
-    init?(opening path: String, _ flags: Int32) {
+    init(opening path: String, _ flags: Int32) throws(SystemRefusal) {
         let opened = open(path, flags | O_CLOEXEC, 0o600)
-        // Before `number` is set: a failed value with it set would be closed, and `errno` overwritten.
-        guard opened >= 0 else { return nil }
+        guard opened >= 0 else { throw SystemRefusal(number: errno) }
         number = opened
+    }
+
+    /// A new file, locked so that other processes see that it is being written.
+    init(creating path: String) throws(SystemRefusal) {
+        try self.init(opening: path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
+        _ = lock()
     }
 
     deinit { close(number) }
@@ -49,6 +53,9 @@ struct Descriptor: ~Copyable {
             return true
         }
     }
+
+    /// Keeps the file for this value until it is closed, or its process dies. False when somebody else has it.
+    func lock() -> Bool { flock(number, LOCK_EX | LOCK_NB) == 0 }
 
     func setModificationTime(_ date: Date) {
         let seconds = date.timeIntervalSince1970

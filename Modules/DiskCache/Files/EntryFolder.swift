@@ -5,7 +5,8 @@ import Synchronization
 
 /// The files of a disk cache: 256 folders by the first two digits of an entry's name, and one for unfinished files.
 ///
-/// Every call blocks. Symbolic links are never followed, and nothing but regular files is read.
+/// Every call blocks. Nothing but regular files is read; links in the place of entries are not followed, and folders
+/// of entries that are links are not looked into.
 struct EntryFolder: Sendable {
     struct Listed: Sendable {
         var name: String
@@ -16,32 +17,37 @@ struct EntryFolder: Sendable {
     enum Reading {
         case whole(CachedData, size: Int)
         case absent
-        /// The file was not a whole entry, and has been removed.
+        /// What stands in the entry's place is not a whole entry.
         case damaged
     }
 
     let path: String
 
     private var unfinished: String { "\(path)/unfinished" }
+    // Process numbers come again, in containers at every start; what is left of a dead one must be in nobody's way.
+    private static let process = String(UInt64.random(in: .min ... .max), radix: 36)
     private static let serial = Atomic<Int>(0)
+
+    /// nil when `directory` is not a path that the system understands.
+    init?(_ directory: URL) {
+        path = directory.path(percentEncoded: false)
+        guard directory.isFileURL, !path.isEmpty, !path.utf8.contains(0) else { return nil }
+    }
 
     private func file(_ name: String) -> String { "\(path)/\(name.prefix(2))/\(name.dropFirst(2))" }
 
     /// Reads and verifies an entry, and dates its use.
     func read(_ name: String, key: ImageKey, largest: Int, usedAt date: Date) -> Reading {
-        let file = file(name)
-        guard let descriptor = Descriptor(opening: file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else {
-            // A link or a folder where the file should be is damage too; an absent file is not.
-            guard errno != ENOENT && errno != EACCES && errno != EMFILE && errno != ENFILE else { return .absent }
-            remove(name)
-            return .damaged
+        let descriptor: Descriptor
+        do {
+            descriptor = try Descriptor(opening: file(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+        } catch {
+            // A link or a socket in the place of the file is damage; a file that is not to be had now may be whole.
+            return [ELOOP, ENXIO, ENODEV].contains(error.number) ? .damaged : .absent
         }
         guard let size = descriptor.regularFileSize, size <= largest, let bytes = descriptor.read(size),
             let (dataCount, metadata) = bytes.withBytes({ EntryFile.decode($0, key: key) })
-        else {
-            remove(name)
-            return .damaged
-        }
+        else { return .damaged }
         descriptor.setModificationTime(date)
         return .whole(CachedData(bytes.prefix(dataCount), metadata: metadata), size: size)
     }
@@ -50,14 +56,8 @@ struct EntryFolder: Sendable {
     func write(_ image: EntryFile.Image, name: String, usedAt date: Date) throws(DataCacheError) {
         let target = file(name)
         let serial = Self.serial.add(1, ordering: .relaxed).newValue
-        let temporary = "\(unfinished)/\(getpid())-\(serial)"
-        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
-        var opened = Descriptor(opening: temporary, flags)
-        if opened == nil, errno == ENOENT {
-            try makeFolder(unfinished)
-            opened = Descriptor(opening: temporary, flags)
-        }
-        guard let descriptor = opened else { throw error(errno, "write to") }
+        let temporary = "\(unfinished)/\(Self.process)-\(serial)"
+        let descriptor = try create(temporary)
         do throws(DataCacheError) {
             guard descriptor.write(image.data), descriptor.write(image.rest) else { throw error(errno, "write to") }
             descriptor.setModificationTime(date)
@@ -73,6 +73,20 @@ struct EntryFolder: Sendable {
         }
     }
 
+    private func create(_ temporary: String) throws(DataCacheError) -> Descriptor {
+        do throws(SystemRefusal) {
+            return try Descriptor(creating: temporary)
+        } catch {
+            guard error.number == ENOENT else { throw self.error(error.number, "write to") }
+        }
+        try makeFolder(unfinished)
+        do throws(SystemRefusal) {
+            return try Descriptor(creating: temporary)
+        } catch {
+            throw self.error(error.number, "write to")
+        }
+    }
+
     @discardableResult
     func remove(_ name: String) -> Bool {
         let file = file(name)
@@ -84,7 +98,7 @@ struct EntryFolder: Sendable {
     /// All entries, by their files' sizes and dates. Reads no file.
     func list() -> [Listed] {
         var entries: [Listed] = []
-        for shard in names(in: path) where shard.utf8.count == 2 {
+        for shard in names(in: path, followsLink: true) where shard.utf8.count == 2 {
             for rest in names(in: "\(path)/\(shard)") {
                 var status = stat()
                 guard lstat("\(path)/\(shard)/\(rest)", &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -99,16 +113,22 @@ struct EntryFolder: Sendable {
         return entries
     }
 
-    /// Removes unfinished files of processes that are no more.
+    /// Removes unfinished files that nobody writes any more.
     func removeAbandonedFiles() {
         for name in names(in: unfinished) {
-            guard let owner = Int32(name.prefix { $0 != "-" }), owner != getpid() else { continue }
-            if kill(owner, 0) != 0, errno == ESRCH { unlink("\(unfinished)/\(name)") }
+            let file = "\(unfinished)/\(name)"
+            guard let descriptor = try? Descriptor(opening: file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else { continue }
+            if descriptor.lock() { unlink(file) }
         }
     }
 
-    private func names(in folder: String) -> [String] {
-        guard let stream = opendir(folder) else { return [] }
+    private func names(in folder: String, followsLink: Bool = false) -> [String] {
+        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (followsLink ? 0 : O_NOFOLLOW))
+        guard descriptor >= 0 else { return [] }
+        guard let stream = fdopendir(descriptor) else {
+            close(descriptor)
+            return []
+        }
         defer { closedir(stream) }
         var names: [String] = []
         while let entry = readdir(stream) {

@@ -14,8 +14,12 @@ enum DataURL {
         let unescaped = percentDecoded(text[text.index(after: comma)...].prefix { $0 != "#" })
         guard isBase64 else { return unescaped }
         var encoded = unescaped.filter { ![0x20, 0x09, 0x0A, 0x0C, 0x0D].contains($0) }
-        if encoded.count % 4 > 1 { encoded += Data(repeating: UInt8(ascii: "="), count: 4 - encoded.count % 4) }
-        guard let data = Data(base64Encoded: encoded) else {
+        // Padding may be there or not, but only at the end; the decoder would take it anywhere.
+        let padding = UInt8(ascii: "=")
+        if encoded.count % 4 == 0 { for _ in 0..<2 where encoded.last == padding { encoded.removeLast() } }
+        let isWhole = encoded.count % 4 != 1 && !encoded.contains(padding)
+        encoded += Data(repeating: padding, count: (4 - encoded.count % 4) % 4)
+        guard isWhole, let data = Data(base64Encoded: encoded) else {
             throw DownloadError(.invalidSource, "the data URL's base64 is damaged")
         }
         return data

@@ -6,6 +6,12 @@ enum Redirect {
     /// Fields that must not reach another origin.
     private static let secrets = ["Authorization", "Cookie", "Proxy-Authorization"]
 
+    /// Fields that speak of a body.
+    private static let bodyFields = [
+        "Content-Type", "Content-Length", "Content-Encoding", "Content-Language", "Content-Location",
+        "Transfer-Encoding",
+    ]
+
     /// - Throws: ``DownloadError`` `badRedirect` without a usable target, or when it is not on the web.
     static func request(after request: HTTPRequest, head: HTTPResponseHead) throws(DownloadError) -> HTTPRequest {
         guard let location = head.fields.values(of: "Location").first,
@@ -25,9 +31,10 @@ enum Redirect {
         }
         // 303 always, and the others for POST by old custom, go on as GET.
         let turnsIntoGet = head.status == 303 || (head.status < 303 && request.method == .post)
-        if turnsIntoGet, request.method != .head {
+        if turnsIntoGet, request.method != .head, request.method != .get {
             next.method = .get
             next.body = nil
+            for name in bodyFields { next.fields[name] = nil }
         }
         return next
     }

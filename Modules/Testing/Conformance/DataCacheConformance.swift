@@ -94,6 +94,23 @@ public enum DataCacheConformance {
             let size = await cache.totalSize
             try ConformanceFailure.require(found == nil && size == 0, "\(size) bytes stayed")
         },
+        Check("what removes goes on in a cancelled task") { make in
+            let cache = try make(roomy)
+            for name in ["a", "b", "c"] { try await cache.store(bytes(10), for: key(name)) }
+            let task = Task {
+                while !Task.isCancelled { await Task.yield() }
+                let removed = await cache.remove(key("a"))
+                let others = await cache.totalSize
+                await cache.removeAll()
+                return (removed, others)
+            }
+            task.cancel()
+            let (removed, others) = await task.value
+            try ConformanceFailure.require(removed, "removed nothing")
+            try ConformanceFailure.require(others >= 20, "\(others) bytes of two entries of 10")
+            let size = await cache.totalSize
+            try ConformanceFailure.require(size == 0, "\(size) bytes stayed")
+        },
         Check("the size stays within the limit, and the newest entry stays") { make in
             let cache = try make(Options(sizeLimit: 64 << 10, storage: 0))
             for number in 0..<40 {
@@ -119,16 +136,17 @@ public enum DataCacheConformance {
         },
         Check("many tasks at once see whole entries only") { make in
             let cache = try make(roomy)
+            let contents = (0..<8 as Range<UInt8>).map { bytes(3000, seed: $0) }
             try await withThrowingTaskGroup(of: Void.self) { group in
-                for task in 0..<8 {
+                for task in contents.indices {
                     group.addTask {
                         for step in 0..<20 {
-                            let name = key("\((task + step) % 5)")
-                            let seed = UInt8(truncatingIfNeeded: task)
-                            try await cache.store(bytes(3000, seed: seed), for: name)
-                            guard let found = await cache.data(for: name) else { continue }
-                            let expected = found.first.map { bytes(3000, seed: $0) }
-                            try ConformanceFailure.require(found == expected, "a mixture of two entries")
+                            try await cache.store(contents[task], for: key("\((task + step) % 5)"))
+                            // All of them: others are in the middle of storing some.
+                            for name in 0..<5 {
+                                guard let found = await cache.data(for: key("\(name)")) else { continue }
+                                try ConformanceFailure.require(contents.contains(found), "a mixture of two entries")
+                            }
                         }
                     }
                 }

@@ -1,0 +1,81 @@
+import AlcedoCore
+import AlcedoTesting
+import FoundationEssentials
+import Testing
+
+@Suite struct CodecRegistryTests {
+    /// Decodes anything to a gray level.
+    private struct LevelDecoder: ImageDecoding {
+        let level: UInt8
+
+        func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
+            ImageInfo(format: .png, size: PixelSize(width: Int(level), height: 1))
+        }
+
+        func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+            .gray(side: 1, level: level)
+        }
+    }
+
+    private func entry(
+        _ name: String, level: UInt8, _ recognises: @escaping @Sendable (RawSpan) -> Bool
+    ) -> CodecRegistry.Entry {
+        CodecRegistry.Entry(
+            format: ImageFormat(rawValue: name), decoder: LevelDecoder(level: level), recognises: recognises)
+    }
+
+    private func startsWith(_ text: String) -> @Sendable (RawSpan) -> Bool {
+        { $0.contains(Array(text.utf8)) }
+    }
+
+    @Test func `the first entry that recognises the bytes decodes them`() throws {
+        let registry = CodecRegistry([
+            entry("never", level: 1) { _ in false }, entry("ab", level: 2, startsWith("ab")),
+            entry("a", level: 3, startsWith("a")),
+        ])
+
+        #expect(registry.entry(for: Data("abc".utf8))?.format.rawValue == "ab")
+        #expect(registry.entry(for: Data("acc".utf8))?.format.rawValue == "a")
+        #expect(registry.entry(for: Data("b".utf8)) == nil)
+        let image = try registry.decode(Data("abc".utf8))
+        #expect(image.pixels == DecodedImage.gray(side: 1, level: 2).pixels)
+        #expect(try registry.inspect(Data("acc".utf8)).size.width == 3)
+    }
+
+    @Test func `a format sees the beginning only, and of a slice its own beginning`() {
+        let registry = CodecRegistry([entry("a", level: 1) { $0.byteCount == 64 && $0.contains([1, 2]) }])
+        let data = Data([0, 0, 1, 2]) + Data(count: 1000)
+
+        #expect(registry.entry(for: data) == nil)
+        #expect(registry.entry(for: data.dropFirst(2)) != nil)
+        #expect(registry.entry(for: Data([1, 2])) == nil)
+    }
+
+    @Test(arguments: [
+        ("", ImageDecodingError.Code.empty, "there are no bytes"),
+        ("\u{1}\u{2}", .unknownFormat, "the bytes are in no known format (known: a, b)"),
+        ("<!DOCTYPE html>", .unknownFormat, "the bytes are text, perhaps a web page (known: a, b)"),
+        ("\u{FEFF}\r\n  {\"error\": 1}", .unknownFormat, "the bytes are text, perhaps a web page (known: a, b)"),
+    ])
+    func `bytes that nobody knows are an error that says what they look like`(
+        text: String, code: ImageDecodingError.Code, message: String
+    ) {
+        let registry = CodecRegistry([
+            entry("a", level: 1) { _ in false }, entry("b", level: 1) { _ in false },
+        ])
+
+        let decoding = #expect(throws: ImageDecodingError.self) { try registry.decode(Data(text.utf8)) }
+        let inspecting = #expect(throws: ImageDecodingError.self) { try registry.inspect(Data(text.utf8)) }
+
+        #expect(decoding == ImageDecodingError(code, message))
+        #expect(inspecting == decoding)
+    }
+
+    @Test func `a registry is a value`() {
+        let first = CodecRegistry([])
+        var second = first
+        second.entries.append(entry("a", level: 1) { _ in true })
+        #expect(first.entry(for: Data([1])) == nil)
+        #expect(second.entry(for: Data([1])) != nil)
+    }
+}

@@ -1,0 +1,43 @@
+import AlcedoCore
+import Testing
+
+@Suite struct DecodingLimitsTests {
+    private func code(_ size: PixelSize, _ limits: DecodingLimits) -> ImageDecodingError.Code? {
+        do {
+            try limits.check(size, format: .rgba8)
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    @Test func `a frame up to the limits is allowed, and not a pixel more`() {
+        let limits = DecodingLimits(maximumPixelCount: 100)
+        #expect(code(PixelSize(width: 10, height: 10), limits) == nil)
+        #expect(code(PixelSize(width: 101, height: 1), limits) == .exceedsLimit)
+    }
+
+    @Test func `the padding of rows counts`() {
+        // Ten rows of one pixel occupy ten times 64 bytes.
+        #expect(code(PixelSize(width: 1, height: 10), DecodingLimits(maximumByteCount: 640)) == nil)
+        #expect(code(PixelSize(width: 1, height: 10), DecodingLimits(maximumByteCount: 639)) == .exceedsLimit)
+    }
+
+    @Test func `sides below one are damage`() {
+        #expect(code(PixelSize(width: 0, height: 10), DecodingLimits()) == .corrupt)
+        #expect(code(PixelSize(width: 10, height: -1), DecodingLimits()) == .corrupt)
+    }
+
+    @Test func `sizes beyond all numbers are over any limit`() {
+        let none = DecodingLimits(maximumPixelCount: .max, maximumByteCount: .max)
+        #expect(code(PixelSize(width: .max, height: .max), none) == .exceedsLimit)
+        #expect(code(PixelSize(width: .max, height: 1), none) == .exceedsLimit)
+    }
+
+    @Test func `the message names the size and the limit`() {
+        let error = #expect(throws: ImageDecodingError.self) {
+            try DecodingLimits(maximumPixelCount: 5).check(PixelSize(width: 3, height: 2), format: .gray8)
+        }
+        #expect(error?.message == "3 x 2 pixels are more than the limit of 5 pixels")
+    }
+}

@@ -1,0 +1,93 @@
+import AlcedoCore
+import FoundationEssentials
+import Testing
+
+@Suite struct ImageRequestTests {
+    private struct Step: ImageProcessing {
+        let identifier: String
+
+        func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage { image }
+    }
+
+    private func request(_ change: (inout ImageRequest) -> Void = { _ in }) -> ImageRequest {
+        var request = ImageRequest(source: .bytes(Data([1]), identity: "one"))
+        change(&request)
+        return request
+    }
+
+    private func sized(_ width: Int, _ mode: ContentMode = .fit) -> DecodingOptions {
+        DecodingOptions(target: TargetSize(PixelSize(width: width, height: 1), mode: mode))
+    }
+
+    @Test func `a plain request asks for the original`() {
+        #expect(request().key == request().originalKey)
+        #expect(request().key.variant.isEmpty)
+    }
+
+    @Test func `everything that changes the picture changes the key, and nothing twice`() {
+        let requests = [
+            request(),
+            request { $0.decoding = sized(1) },
+            request { $0.decoding = sized(2) },
+            request { $0.decoding = sized(1, .fill) },
+            request { $0.decoding.alphaMode = .premultiplied },
+            request { $0.decoding.appliesOrientation = false },
+            request { $0.processors = [Step(identifier: "a")] },
+            request { $0.processors = [Step(identifier: "a"), Step(identifier: "b")] },
+            request { $0.processors = [Step(identifier: "b"), Step(identifier: "a")] },
+            request { $0.additionalIdentifier = "" },
+            request { $0.additionalIdentifier = "x" },
+            request { $0.source = .bytes(Data([1]), identity: "two") },
+            // Parts that pose as others.
+            request { $0.processors = [Step(identifier: "a;9:process=b")] },
+            request { $0.processors = [Step(identifier: "")] },
+            request { $0.additionalIdentifier = "a;9:process=b" },
+            request { $0.processors = [Step(identifier: "id=x")] },
+        ]
+        #expect(Set(requests.map(\.key)).count == requests.count)
+        #expect(Set(requests.map(\.key.fileName)).count == requests.count)
+        #expect(Set(requests.map(\.originalKey)).count == 2)
+    }
+
+    @Test func `what does not change the picture does not change the key`() {
+        let changed = request {
+            $0.priority = .veryHigh
+            $0.cachePolicy = .none
+            $0.userInfo = ["a": 1]
+            $0.decoding.limits = DecodingLimits(maximumPixelCount: 5)
+        }
+        #expect(changed.key == request().key)
+    }
+
+    @Test func `variants are spelled stably`() {
+        let full = request {
+            $0.decoding = sized(10, .fill)
+            $0.decoding.alphaMode = .premultiplied
+            $0.decoding.appliesOrientation = false
+            $0.processors = [Step(identifier: "blur(2)")]
+            $0.additionalIdentifier = "x"
+        }
+        #expect(
+            full.key.variant
+                == "16:target=10x1,fill;19:alpha=premultiplied;9:as-stored;15:process=blur(2);4:id=x")
+    }
+
+    @Test func `the caller's resource stands for the source's`() {
+        let signed = request { $0.resource = ResourceKey("picture 5") }
+        #expect(signed.originalKey == ImageKey(ResourceKey("picture 5")))
+        #expect(signed.key == signed.originalKey)
+    }
+
+    @Test func `a URL that is no image source makes no request`() throws {
+        #expect(ImageRequest(url: try #require(URL(string: "ftp://h/a"))) == nil)
+        #expect(ImageRequest(url: try #require(URL(string: "https://h/a"))) != nil)
+    }
+
+    @Test func `policies read and write what their names say`() {
+        #expect(CachePolicy.all.memory == .all && CachePolicy.all.disk == .all && CachePolicy.all.allowsNetwork)
+        #expect(CachePolicy.reload.memory == .write && CachePolicy.reload.disk == .write)
+        #expect(CachePolicy.reload.responses == .write && CachePolicy.reload.allowsNetwork)
+        #expect(CachePolicy.cacheOnly.disk == .all && !CachePolicy.cacheOnly.allowsNetwork)
+        #expect(CachePolicy.none.memory.isEmpty && CachePolicy.none.disk.isEmpty && CachePolicy.none.responses.isEmpty)
+    }
+}

@@ -1,0 +1,57 @@
+import AlcedoCore
+import FoundationEssentials
+import Testing
+
+@Suite struct ImageSourceTests {
+    private func source(_ text: String) throws -> ImageSource? { ImageSource(try #require(URL(string: text))) }
+
+    @Test(arguments: ["http://h/a?b#c", "HTTPS://h/a"])
+    func `a web URL is a GET of itself`(text: String) throws {
+        guard case .http(let request) = try source(text) else {
+            Issue.record("no web source")
+            return
+        }
+        #expect(request == HTTPRequest(url: try #require(URL(string: text))))
+        #expect(request.method == .get)
+    }
+
+    @Test(arguments: [
+        ("file:///tmp/a%20b.png", "/tmp/a b.png"), ("FILE:///a", "/a"), ("file://localhost/a", "/a"),
+        ("file:///100%25", "/100%"), ("file:///a%2Fb?c", "/a/b"),
+    ])
+    func `a file URL is its path, decoded`(text: String, path: String) throws {
+        guard case .file(path) = try source(text) else {
+            Issue.record("found \(String(describing: try source(text)))")
+            return
+        }
+    }
+
+    @Test func `a data URL is itself`() throws {
+        guard case .dataURL("data:,a%20b") = try source("data:,a%20b") else {
+            Issue.record("no data source")
+            return
+        }
+    }
+
+    @Test(arguments: ["ftp://h/a", "javascript:a", "a/b", "//h/a", "filex:///a", ""])
+    func `any other scheme, or none, is no source`(text: String) throws {
+        guard let url = URL(string: text) else { return }
+        #expect(ImageSource(url) == nil)
+    }
+
+    @Test func `kinds of sources never share a resource`() throws {
+        let sources: [ImageSource] = [
+            .file("a"), .bytes(Data(), identity: "a"), .provider(identity: "a") { Data() }, .dataURL("data:,a"),
+            try #require(try source("http://a")),
+        ]
+        #expect(Set(sources.map(\.resource)).count == sources.count)
+    }
+
+    @Test func `only what comes from far away is worth storing`() throws {
+        #expect(try #require(try source("http://h/a")).isWorthStoring)
+        #expect(ImageSource.provider(identity: "a") { Data() }.isWorthStoring)
+        #expect(!ImageSource.file("/a").isWorthStoring)
+        #expect(!ImageSource.bytes(Data(), identity: "a").isWorthStoring)
+        #expect(!ImageSource.dataURL("data:,").isWorthStoring)
+    }
+}

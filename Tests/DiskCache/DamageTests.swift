@@ -1,0 +1,150 @@
+import AlcedoCore
+import AlcedoDiskCache
+import FoundationEssentials
+import Glibc
+import Testing
+
+/// Damage is a miss that removes the file, and the next store works.
+@Suite(.timeLimit(.minutes(1)))
+struct DamageTests {
+    private let directory: TemporaryDirectory
+    private let cache: FileDiskCache
+    private let entry = CachedData(bytes(40), metadata: Data("notes".utf8))
+    private let path: String
+    private let whole: Data
+
+    init() async throws {
+        directory = try TemporaryDirectory()
+        cache = FileDiskCache(directory: directory.url)
+        try await cache.store(entry, for: key("a"))
+        path = directory.file("a")
+        whole = try #require(FileManager.default.contents(atPath: path))
+    }
+
+    private func replace(by content: Data) throws { try content.write(to: URL(filePath: path)) }
+
+    private var exists: Bool {
+        var status = stat()
+        return lstat(path, &status) == 0
+    }
+
+    private func expectMiss(_ what: String) async {
+        #expect(await cache.entry(for: key("a")) == nil, "\(what)")
+        #expect(!exists, "\(what)")
+    }
+
+    private func expectRecovery() async throws {
+        try await cache.store(entry, for: key("a"))
+        #expect(await cache.entry(for: key("a")) == entry)
+        #expect(await cache.totalSize == whole.count)
+    }
+
+    @Test func `every single changed byte is found`() async throws {
+        for index in whole.indices {
+            for mask in [0x01, 0x80, 0xFF] as [UInt8] {
+                var bytes = whole
+                bytes[index] ^= mask
+                try replace(by: bytes)
+                await expectMiss("byte \(index) ^ \(mask)")
+            }
+        }
+        #expect(await cache.totalSize == 0)
+        try await expectRecovery()
+    }
+
+    @Test func `every truncation is found`() async throws {
+        for count in 0..<whole.count {
+            try replace(by: whole.prefix(count))
+            await expectMiss("\(count) bytes")
+        }
+        try await expectRecovery()
+    }
+
+    @Test func `bytes before, after or missing at the front are found`() async throws {
+        for content in [whole + [0], [0] + whole, whole.dropFirst(), whole + whole, Data(count: whole.count)] {
+            try replace(by: content)
+            await expectMiss("\(content.count) bytes")
+        }
+        try await expectRecovery()
+    }
+
+    @Test func `lengths that claim more than there is are found`() async throws {
+        let trailer = whole.count - 32
+        for field in [8..<12, 12..<16, 16..<24] {
+            for value in [0xFF, 0x7F, 0x80] as [UInt8] {
+                var bytes = whole
+                bytes.replaceSubrange(
+                    trailer + field.lowerBound..<trailer + field.upperBound,
+                    with: [UInt8](repeating: value, count: field.count))
+                try replace(by: bytes)
+                await expectMiss("field \(field)")
+            }
+        }
+    }
+
+    @Test func `the whole file of another key is found`() async throws {
+        try await cache.store(CachedData(bytes(40)), for: key("b"))
+        let other = try #require(FileManager.default.contents(atPath: directory.file("b")))
+        try replace(by: other)
+        await expectMiss("another's file")
+        #expect(await cache.data(for: key("b")) == bytes(40))
+    }
+
+    @Test func `a foreign file is found`() async throws {
+        try replace(by: Data("GIF89a and nothing of ours, but long enough for a trailer of 32 bytes".utf8))
+        await expectMiss("a foreign file")
+        try await expectRecovery()
+    }
+
+    @Test func `a file larger than the cache is not read`() async throws {
+        let descriptor = open(path, O_WRONLY)
+        #expect(ftruncate(descriptor, 1 << 40) == 0)
+        close(descriptor)
+        await expectMiss("a terabyte of nothing")
+    }
+
+    @Test func `a folder with files in it makes way`() async throws {
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.createDirectory(atPath: path + "/x/y", withIntermediateDirectories: true)
+        try Data([1]).write(to: URL(filePath: path + "/x/file"))
+        await expectMiss("a folder")
+        try await expectRecovery()
+
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.createDirectory(atPath: path + "/x", withIntermediateDirectories: true)
+        try await expectRecovery()
+    }
+
+    @Test func `a symbolic link is neither followed nor written through`() async throws {
+        let target = directory.path + "/target"
+        try whole.write(to: URL(filePath: target))
+        for destination in [target, directory.path + "/nothing", "/", path] {
+            _ = unlink(path)
+            #expect(symlink(destination, path) == 0)
+            await expectMiss("a link to \(destination)")
+
+            #expect(symlink(destination, path) == 0)
+            try await expectRecovery()
+        }
+        #expect(FileManager.default.contents(atPath: target) == whole)
+    }
+
+    @Test func `a pipe does not keep the reader, and makes way`() async throws {
+        _ = unlink(path)
+        #expect(mkfifo(path, 0o600) == 0)
+        await expectMiss("a pipe")
+        #expect(mkfifo(path, 0o600) == 0)
+        try await expectRecovery()
+    }
+
+    @Test func `damage does not take a new entry with it`() async throws {
+        // Readers that found damage and writers that replace it, at the same time.
+        for round in 0..<100 {
+            try replace(by: Data(count: 50))
+            async let miss = cache.entry(for: key("a"))
+            try await cache.store(CachedData(bytes(10, seed: round)), for: key("a"))
+            _ = await miss
+            #expect(await cache.data(for: key("a")) == bytes(10, seed: round), "round \(round)")
+        }
+    }
+}

@@ -1,0 +1,9 @@
+import AlcedoCore
+import FoundationEssentials
+
+func key(_ name: String) -> ImageKey { ImageKey(ResourceKey(name)) }
+
+/// Bytes that are not all the same.
+func bytes(_ count: Int, seed: Int = 0) -> Data {
+    Data((0..<count).map { UInt8(truncatingIfNeeded: ($0 + seed) &* 131 >> 3) })
+}

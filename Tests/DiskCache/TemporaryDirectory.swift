@@ -1,0 +1,30 @@
+import AlcedoCore
+import FoundationEssentials
+
+/// A directory of its own for one test, gone when the test lets go of it.
+final class TemporaryDirectory: Sendable {
+    let url: URL
+
+    init() throws {
+        url = FileManager.default.temporaryDirectory.appending(path: "alcedo-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+
+    var path: String { url.path }
+
+    /// Where the file of an entry is.
+    func file(_ key: String) -> String { "\(path)/\(name(key).prefix(2))/\(name(key).dropFirst(2))" }
+
+    private func name(_ text: String) -> String { key(text).fileName }
+
+    /// Paths of all regular files below, sorted.
+    var files: [String] {
+        let names = (try? FileManager.default.subpathsOfDirectory(atPath: path)) ?? []
+        return names.map { "\(path)/\($0)" }.filter {
+            let type = try? FileManager.default.attributesOfItem(atPath: $0)[.type] as? FileAttributeType
+            return type == .typeRegular
+        }.sorted()
+    }
+}

@@ -1,0 +1,143 @@
+import AlcedoCore
+import AlcedoDiskCache
+import FoundationEssentials
+import Glibc
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct TroubleTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    @Test(arguments: ["file", "file/below", "file/far/below", "link"])
+    func `a directory that cannot be is not writable, and reading it is a miss`(place: String) async throws {
+        try Data("x".utf8).write(to: directory.url.appending(path: "file"))
+        #expect(symlink("file", directory.path + "/link") == 0)
+
+        try await expectNotWritable(FileDiskCache(directory: directory.url.appending(path: place)))
+
+        #expect(FileManager.default.contents(atPath: directory.path + "/file") == Data("x".utf8))
+    }
+
+    @Test func `a place that is no file is not writable`() async throws {
+        try await expectNotWritable(FileDiskCache(directory: try #require(URL(string: "http://127.0.0.1/cache"))))
+        #expect(!FileManager.default.fileExists(atPath: "/cache"))
+    }
+
+    @Test func `a path that C would cut short is not writable`() async throws {
+        let url = try #require(URL(string: "file://\(directory.path)/a%00b"))
+        try await expectNotWritable(FileDiskCache(directory: url))
+        #expect(!FileManager.default.fileExists(atPath: directory.path + "/a"))
+    }
+
+    @Test func `a directory that vanishes is made again`() async throws {
+        let url = directory.url.appending(path: "cache")
+        let cache = FileDiskCache(directory: url)
+        for name in ["a", "b", "c"] { try await cache.store(bytes(100), for: key(name)) }
+        try FileManager.default.removeItem(at: url)
+
+        for name in ["a", "b", "c"] { #expect(await cache.data(for: key(name)) == nil) }
+        #expect(await cache.totalSize == 0)
+        try await cache.store(bytes(7), for: key("a"))
+
+        #expect(await cache.data(for: key("a")) == bytes(7))
+        #expect(await FileDiskCache(directory: url).data(for: key("a")) == bytes(7))
+    }
+
+    @Test func `a directory that vanishes again and again loses entries, never gives wrong ones`() async throws {
+        let url = directory.url.appending(path: "cache")
+        let cache = FileDiskCache(directory: url)
+        let remover = Task {
+            for _ in 0..<50 {
+                try? FileManager.default.removeItem(at: url)
+                await Task.yield()
+            }
+        }
+        for step in 0..<200 {
+            do {
+                try await cache.store(bytes(100, seed: step % 7), for: key("\(step % 7)"))
+            } catch let error as DataCacheError {
+                #expect([.notWritable, .failed].contains(error.code))
+            }
+            let found = await cache.data(for: key("\(step % 7)"))
+            #expect(found == nil || found == bytes(100, seed: step % 7))
+        }
+        await remover.value
+        try await cache.store(bytes(5), for: key("end"))
+        #expect(await cache.data(for: key("end")) == bytes(5))
+    }
+
+    @Test func `a folder of entries that is a file is an error, not a crash`() async throws {
+        let cache = FileDiskCache(directory: directory.url)
+        let shard = directory.path + "/" + key("a").fileName.prefix(2)
+        try Data("x".utf8).write(to: URL(filePath: shard))
+
+        #expect(await cache.entry(for: key("a")) == nil)
+        let error = await #expect(throws: DataCacheError.self) { try await cache.store(bytes(5), for: key("a")) }
+
+        #expect(error?.code == .notWritable)
+        #expect(unfinished.isEmpty)
+    }
+
+    @Test func `a link to a folder of others is not emptied`() async throws {
+        let precious = directory.path + "/precious"
+        try FileManager.default.createDirectory(atPath: precious, withIntermediateDirectories: true)
+        try Data("precious".utf8).write(to: URL(filePath: precious + "/letter"))
+        let url = directory.url.appending(path: "cache")
+        let cache = FileDiskCache(directory: url, sizeLimit: 500)
+        try await cache.store(bytes(5), for: key("a"))
+        #expect(symlink(precious, url.path + "/zz") == 0)
+
+        let reopened = FileDiskCache(directory: url, sizeLimit: 60)
+        #expect(await reopened.totalSize < 60)
+        try await reopened.store(bytes(20), for: key("b"))
+        await reopened.removeAll()
+
+        #expect(FileManager.default.contents(atPath: precious + "/letter") == Data("precious".utf8))
+    }
+
+    @Test func `what a dead writer left is cleaned, what a living one writes is not`() async throws {
+        try FileManager.default.createDirectory(
+            at: directory.url.appending(path: "unfinished"), withIntermediateDirectories: true)
+        // Whatever the number in front means today, nobody has these open.
+        for name in ["1-1", "999999999-4", "\(getpid())-1", "x"] {
+            try bytes(100).write(to: URL(filePath: directory.path + "/unfinished/\(name)"))
+        }
+        let living = open(directory.path + "/unfinished/2-2", O_WRONLY | O_CREAT, 0o600)
+        defer { close(living) }
+        #expect(flock(living, LOCK_EX) == 0)
+
+        #expect(await FileDiskCache(directory: directory.url).totalSize == 0)
+
+        #expect(unfinished == ["2-2"])
+    }
+
+    @Test func `what a dead process of the same number left stops no store`() async throws {
+        try FileManager.default.createDirectory(
+            at: directory.url.appending(path: "unfinished"), withIntermediateDirectories: true)
+        // In a container every process may have the same number. Serial numbers begin anew with each.
+        for serial in 1...5000 {
+            let file = creat(directory.path + "/unfinished/\(getpid())-\(serial)", 0o600)
+            flock(file, LOCK_EX)
+            if serial > 900 { close(file) }
+        }
+        let cache = FileDiskCache(directory: directory.url)
+        for number in 0..<20 { try await cache.store(bytes(10), for: key("\(number)")) }
+        #expect(await cache.data(for: key("19")) == bytes(10))
+    }
+
+    private var unfinished: [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: directory.path + "/unfinished")) ?? []).sorted()
+    }
+
+    private func expectNotWritable(_ cache: FileDiskCache) async throws {
+        #expect(await cache.entry(for: key("a")) == nil)
+        #expect(await cache.totalSize == 0)
+        #expect(!(await cache.remove(key("a"))))
+        await cache.removeAll()
+        let error = await #expect(throws: DataCacheError.self) { try await cache.store(bytes(5), for: key("a")) }
+        #expect(error?.code == .notWritable)
+        #expect(error?.message.isEmpty == false)
+    }
+}

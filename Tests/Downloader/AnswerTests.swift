@@ -1,0 +1,125 @@
+import AlcedoCURL
+import AlcedoCore
+import AlcedoDownloader
+import AlcedoTesting
+import FoundationEssentials
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct AnswerTests {
+    private func downloader(limit: Int = 1000) -> Downloader {
+        Downloader(transport: CURLTransport(), configuration: .init(maximumByteCount: limit))
+    }
+
+    private func failureCode(
+        limit: Int = 1000, _ reply: @escaping @Sendable (OriginRequest) -> OriginReply
+    ) async throws -> DownloadError.Code {
+        let origin = try LoopbackOrigin(handler: reply)
+        defer { origin.stop() }
+        let source = ImageSource.http(HTTPRequest(url: origin.url(for: "/a")))
+        return try await failure { try await downloader(limit: limit).download(source) }.code
+    }
+
+    @Test(arguments: [404, 500, 304, 300, 410, 599])
+    func `a status other than success is an error that says which`(status: Int) async throws {
+        #expect(try await failureCode { _ in .status(status) } == .status(status))
+    }
+
+    @Test func `an answer without a byte is an error`() async throws {
+        #expect(try await failureCode { _ in .ok(Data()) } == .empty)
+        #expect(try await failureCode { _ in .status(204) } == .empty)
+        #expect(try await failureCode { _ in OriginReply(framing: .chunked(size: 10)) } == .empty)
+    }
+
+    @Test func `a content declared too large is refused before it comes`() async throws {
+        let origin = try LoopbackOrigin { _ in OriginReply.endless(framing: .declaredLength(5_000_000_000)) }
+        defer { origin.stop() }
+        let source = ImageSource.http(HTTPRequest(url: origin.url(for: "/a")))
+        let steps = Locked(0)
+
+        let error = try await failure {
+            try await downloader().download(DownloadRequest(source)) { _ in steps.change { $0 += 1 } }
+        }
+
+        #expect(error.code == .tooLarge)
+        #expect(steps.value == 0)
+        try await origin.waitForDisconnects()
+    }
+
+    @Test func `a content that grows too large ends the transfer`() async throws {
+        let origin = try LoopbackOrigin { _ in OriginReply.endless(framing: .chunked(size: 500)) }
+        defer { origin.stop() }
+        let source = ImageSource.http(HTTPRequest(url: origin.url(for: "/a")))
+
+        #expect(try await failure { try await downloader(limit: 100_000).download(source) }.code == .tooLarge)
+        try await origin.waitForDisconnects()
+    }
+
+    @Test func `a content as large as the limit is whole`() async throws {
+        let origin = try LoopbackOrigin { request in
+            let reply = OriginReply.ok(Data(count: 1000))
+            return request.path == "/chunked" ? reply.framed(.chunked(size: 77)) : reply
+        }
+        defer { origin.stop() }
+        for path in ["/plain", "/chunked"] {
+            let source = ImageSource.http(HTTPRequest(url: origin.url(for: path)))
+            #expect(try await downloader().download(source).data == Data(count: 1000))
+            #expect(try await failure { try await downloader(limit: 999).download(source) }.code == .tooLarge)
+        }
+    }
+
+    @Test func `a body that ends early is a lost connection`() async throws {
+        #expect(
+            try await failureCode { _ in OriginReply(body: Data(count: 500), framing: .declaredLength(900)) }
+                == .transport(.connectionLost))
+        #expect(
+            try await failureCode { _ in OriginReply.ok(Data(count: 500)).cutting(at: .afterBody(100), .reset) }
+                == .transport(.connectionLost))
+    }
+
+    @Test func `a transport that gives fewer bytes than declared is not believed`() async throws {
+        let transport = FakeTransport.giving(Data(count: 5), fields: ["Content-Length": "6"])
+        let error = try await failure { try await Downloader(transport: transport).download(web("http://h/a")) }
+        #expect(error.code == .transport(.connectionLost))
+    }
+
+    @Test func `a transport's error keeps its code and is the cause`() async throws {
+        for code in [HTTPTransportError.Code.timedOut, .cannotResolveHost, .cannotConnect, .secureConnectionFailed] {
+            let transport = FakeTransport { _ in throw HTTPTransportError(code, "why") }
+            let error = try await failure { try await Downloader(transport: transport).download(web("http://h/a")) }
+            #expect(error.code == .transport(code))
+            #expect(error.message == "why")
+            #expect(error.cause as? HTTPTransportError == HTTPTransportError(code, "why"))
+        }
+    }
+
+    @Test func `a server that is not there is an error`() async throws {
+        let origin = try LoopbackOrigin { _ in .status(200) }
+        let url = origin.url(for: "/a")
+        origin.stop()
+        let error = try await failure { try await downloader().download(.http(HTTPRequest(url: url))) }
+        #expect(error.code == .transport(.cannotConnect))
+    }
+
+    @Test func `without a declared length progress says so`() async throws {
+        let origin = try LoopbackOrigin { _ in OriginReply.ok(Data(count: 700)).framed(.chunked(size: 100)) }
+        defer { origin.stop() }
+        let steps = Locked<[DownloadProgress]>([])
+        let request = DownloadRequest(.http(HTTPRequest(url: origin.url(for: "/a"))))
+
+        let download = try await downloader().download(request) { step in steps.change { $0.append(step) } }
+
+        #expect(download.data.count == 700)
+        #expect(download.head?.status == 200)
+        #expect(steps.value.first == DownloadProgress(received: 0, expected: nil))
+        #expect(steps.value.last == DownloadProgress(received: 700, expected: nil))
+    }
+
+    @Test func `limits that make no sense are clamped`() {
+        let configuration = Downloader.Configuration(
+            maximumConcurrentDownloads: -1, maximumByteCount: -1, maximumRedirectCount: -1)
+        #expect(configuration.maximumConcurrentDownloads == 1)
+        #expect(configuration.maximumByteCount == 0)
+        #expect(configuration.maximumRedirectCount == 0)
+    }
+}

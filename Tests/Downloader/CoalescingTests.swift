@@ -1,0 +1,135 @@
+import AlcedoCURL
+import AlcedoCore
+import AlcedoDownloader
+import AlcedoTesting
+import FoundationEssentials
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct CoalescingTests {
+    private let body = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 >> 3) })
+
+    /// Waiters that each note their progress. An immediate task has joined when it returns here.
+    private func waiters(
+        _ count: Int, on downloader: Downloader, for source: ImageSource
+    ) -> (tasks: [Task<Data, any Error>], progress: Locked<[Int: [DownloadProgress]]>) {
+        let progress = Locked<[Int: [DownloadProgress]]>([:])
+        let tasks = (0..<count).map { number in
+            Task.immediate {
+                try await downloader.download(DownloadRequest(source)) { step in
+                    progress.change { $0[number, default: []].append(step) }
+                }.data
+            }
+        }
+        return (tasks, progress)
+    }
+
+    @Test func `many waiters share one request, and each has its progress`() async throws {
+        // The last waiters join while the answer is held up in its middle; progress goes on after it.
+        let origin = try LoopbackOrigin { [body] _ in .ok(body).stalling(at: .afterBody(100_000)) }
+        defer { origin.stop() }
+        let downloader = Downloader(transport: CURLTransport())
+        let source = ImageSource.http(HTTPRequest(url: origin.url(for: "/a")))
+        let (first, early) = waiters(1, on: downloader, for: source)
+        try await origin.waitForStalls()
+        let (others, late) = waiters(20, on: downloader, for: source)
+        origin.release()
+
+        for task in first + others { #expect(try await task.value == body) }
+
+        #expect(origin.requestCount(for: "/a") == 1)
+        let seen = Array(early.value.values) + Array(late.value.values)
+        #expect(seen.count == 21)
+        for steps in seen {
+            #expect(steps.last == DownloadProgress(received: 200_000, expected: 200_000))
+            #expect(steps.map(\.received) == steps.map(\.received).sorted())
+            #expect(steps.allSatisfy { $0.expected == 200_000 })
+        }
+        #expect(early.value[0]?.first == DownloadProgress(received: 0, expected: 200_000))
+    }
+
+    @Test func `the last waiter who leaves ends the transfer`() async throws {
+        let origin = try LoopbackOrigin { [body] _ in .ok(body).stalling(at: .afterBody(100_000)) }
+        defer { origin.stop() }
+        let downloader = Downloader(transport: CURLTransport())
+        let source = ImageSource.http(HTTPRequest(url: origin.url(for: "/a")))
+        let (tasks, _) = waiters(3, on: downloader, for: source)
+        try await origin.waitForStalls()
+
+        for task in tasks { task.cancel() }
+
+        for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }
+        try await origin.waitForDisconnects()
+    }
+
+    @Test func `one who leaves does not take the others' transfer away`() async throws {
+        let origin = try LoopbackOrigin { [body] _ in .ok(body).stalling(at: .afterBody(100_000)) }
+        defer { origin.stop() }
+        let downloader = Downloader(transport: CURLTransport())
+        let source = ImageSource.http(HTTPRequest(url: origin.url(for: "/a")))
+        let (tasks, _) = waiters(4, on: downloader, for: source)
+        try await origin.waitForStalls()
+
+        tasks[1].cancel()
+        await #expect(throws: CancellationError.self) { try await tasks[1].value }
+        origin.release()
+
+        for index in [0, 2, 3] { #expect(try await tasks[index].value == body) }
+        #expect(origin.requests.count == 1)
+        #expect(origin.state.disconnectCount == 0)
+    }
+
+    @Test func `what was cancelled is begun anew when it is asked for again`() async throws {
+        let origin = try LoopbackOrigin { [body] request in
+            request.attempt == 1 ? .ok(body).stalling(at: .afterBody(10)) : .ok(body)
+        }
+        defer { origin.stop() }
+        let downloader = Downloader(transport: CURLTransport())
+        let source = ImageSource.http(HTTPRequest(url: origin.url(for: "/a")))
+        let first = Task { try await downloader.download(source) }
+        try await origin.waitForStalls()
+        first.cancel()
+
+        #expect(try await downloader.download(source).data == body)
+
+        await #expect(throws: CancellationError.self) { try await first.value }
+        try await origin.waitForDisconnects()
+        #expect(origin.requests.count == 2)
+    }
+
+    @Test func `requests that differ in a field are two`() async throws {
+        let transport = FakeTransport.giving(Data("x".utf8))
+        let downloader = Downloader(transport: transport)
+        async let one = downloader.download(web("http://h/a", ["Accept": "image/webp"]))
+        async let two = downloader.download(web("http://h/a", ["Accept": "image/png"]))
+        _ = try await (one, two)
+        #expect(transport.requests.value.count == 2)
+    }
+
+    @Test func `a failure reaches all who wait, and is not remembered`() async throws {
+        let clock = ManualClock()
+        let attempts = Locked(0)
+        let downloader = Downloader(
+            transport: FakeTransport {
+                let attempt = attempts.change { count -> Int in
+                    count += 1
+                    return count
+                }
+                try await clock.sleep(for: .seconds(1))
+                return HTTPResponse(
+                    head: HTTPResponseHead(url: $0.url, status: attempt == 1 ? 503 : 200), body: HTTPBody(Data([1])))
+            })
+        let source = try web("http://h/a")
+        let tasks = (0..<3).map { _ in Task.immediate { try await downloader.download(source) } }
+        try await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(1))
+        for task in tasks {
+            #expect(try await failure { try await task.value }.code == .status(503))
+        }
+
+        let again = Task { try await downloader.download(source).data }
+        try await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(1))
+        #expect(try await again.value == Data([1]))
+    }
+}

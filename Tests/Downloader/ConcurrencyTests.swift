@@ -1,0 +1,76 @@
+import AlcedoCore
+import AlcedoDownloader
+import AlcedoTesting
+import FoundationEssentials
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct ConcurrencyTests {
+    private let clock = ManualClock()
+
+    private func downloader(_ transport: FakeTransport, width: Int) -> Downloader {
+        Downloader(transport: transport, configuration: .init(maximumConcurrentDownloads: width))
+    }
+
+    @Test func `no more transfers run at once than are allowed`() async throws {
+        let transport = FakeTransport.waiting(on: clock)
+        let downloader = downloader(transport, width: 3)
+        let tasks = (0..<10).map { number in
+            Task { try await downloader.download(web("http://h/\(number)")) }
+        }
+
+        for done in [0, 3, 6] {
+            try await clock.waitForSleepers(count: 3)
+            for _ in 0..<300 { await Task.yield() }
+            #expect(transport.requests.value.count == done + 3)
+            clock.advance(by: .seconds(1))
+        }
+        try await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(1))
+
+        for task in tasks { _ = try await task.value }
+        #expect(transport.requests.value.count == 10)
+    }
+
+    @Test func `one who is cancelled while it waits for its turn takes nobody's place`() async throws {
+        let transport = FakeTransport.waiting(on: clock)
+        let downloader = downloader(transport, width: 1)
+        let plug = Task { try await downloader.download(web("http://h/plug")) }
+        try await clock.waitForSleepers(count: 1)
+        let waiting = Task { try await downloader.download(web("http://h/waiting")) }
+        for _ in 0..<1000 { await Task.yield() }
+
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+        let next = Task { try await downloader.download(web("http://h/next")) }
+        clock.advance(by: .seconds(1))
+        try await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(1))
+
+        _ = try await (plug.value, next.value)
+        #expect(transport.requests.value.map(\.url.path) == ["/plug", "/next"])
+    }
+
+    @Test func `transfers that fail or are cancelled give their place back`() async throws {
+        let downloader = downloader(
+            FakeTransport { request in
+                if request.url.path == "/fail" { throw HTTPTransportError(.timedOut, "late") }
+                await Task.yield()
+                return HTTPResponse(head: HTTPResponseHead(url: request.url, status: 200), body: HTTPBody(Data([1])))
+            }, width: 2)
+        let tasks = (0..<300).map { number in
+            let path = number % 3 == 0 ? "fail" : "\(number)"
+            let task = Task { try await downloader.download(web("http://h/\(path)")) }
+            if number % 5 == 0 { task.cancel() }
+            return task
+        }
+        for (number, task) in tasks.enumerated() {
+            if number % 7 == 0 { task.cancel() }
+            _ = await task.result
+        }
+        // All places are free again: two more run to their end.
+        async let one = downloader.download(web("http://h/one"))
+        async let two = downloader.download(web("http://h/two"))
+        _ = try await (one, two)
+    }
+}

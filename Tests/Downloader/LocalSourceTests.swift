@@ -1,0 +1,141 @@
+import AlcedoCore
+import AlcedoDownloader
+import AlcedoTesting
+import FoundationEssentials
+import Glibc
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+final class LocalSourceTests {
+    private struct Failure: Error, Equatable {}
+
+    private let folder: String
+    private let downloader = Downloader(
+        transport: FakeTransport { _ in throw HTTPTransportError(.failed, "no network here") },
+        configuration: .init(maximumByteCount: 1000))
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.path + "/alcedo-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    private func code(_ source: ImageSource) async throws -> DownloadError.Code {
+        try await failure { try await downloader.download(source) }.code
+    }
+
+    private func write(_ name: String, count: Int) throws -> ImageSource {
+        try Data(repeating: 5, count: count).write(to: URL(filePath: folder + "/" + name))
+        return .file(folder + "/" + name)
+    }
+
+    @Test(arguments: [
+        ("data:,a%20b", "a b"), ("data:text/plain,%41%zz%4", "A%zz%4"), ("DATA:;base64,YWJj", "abc"),
+        ("data:image/png;base64,YWI=", "ab"), ("data:image/png;base64,YWI", "ab"), ("data:;BASE64,YQ", "a"),
+        ("data:;base64,Y W\nJ%20j", "abc"), ("data:;base64,YW%4Aj", "abc"), ("data:base64,YWJj", "YWJj"),
+        ("data:;base64;charset=x,YWJj", "YWJj"), ("data:,a,b", "a,b"), ("data:,a#b", "a"), ("data:,%2541", "%41"),
+    ])
+    func `a data URL is decoded`(text: String, content: String) async throws {
+        #expect(try await downloader.download(.dataURL(text)).data == Data(content.utf8))
+    }
+
+    @Test(arguments: [
+        "data:image/png;base64", "date:,a", "", "data", "data:;base64,a", "data:;base64,%%%", "data:;base64,YQ=a",
+        "data:;base64,YQ=", "data:;base64,====",
+    ])
+    func `a damaged data URL is no source`(text: String) async throws {
+        #expect(try await code(.dataURL(text)) == .invalidSource)
+    }
+
+    @Test func `sources without a byte are empty`() async throws {
+        #expect(try await code(.dataURL("data:,")) == .empty)
+        #expect(try await code(.dataURL("data:;base64,")) == .empty)
+        #expect(try await code(.bytes(Data(), identity: "a")) == .empty)
+        #expect(try await code(.provider(identity: "a") { Data() }) == .empty)
+        #expect(try await code(try write("empty", count: 0)) == .empty)
+    }
+
+    @Test func `sources larger than the limit are refused, and as large are not`() async throws {
+        #expect(try await code(.bytes(Data(count: 1001), identity: "a")) == .tooLarge)
+        #expect(try await code(.provider(identity: "a") { Data(count: 1001) }) == .tooLarge)
+        #expect(try await code(try write("large", count: 1001)) == .tooLarge)
+        #expect(try await downloader.download(try write("fits", count: 1000)).data.count == 1000)
+        #expect(try await downloader.download(.bytes(Data(count: 1000), identity: "a")).data.count == 1000)
+    }
+
+    @Test func `a file is read, with progress at its end`() async throws {
+        let steps = Locked<[DownloadProgress]>([])
+        let source = try write("ünïcode name.png", count: 10)
+
+        let download = try await downloader.download(DownloadRequest(source)) { step in steps.change { $0.append(step) }
+        }
+
+        #expect(download.data == Data(repeating: 5, count: 10))
+        #expect(download.head == nil)
+        #expect(steps.value == [DownloadProgress(received: 10, expected: 10)])
+    }
+
+    @Test func `what is no regular file cannot be read, and keeps nobody waiting`() async throws {
+        #expect(try await code(.file(folder + "/missing")) == .unreadableFile)
+        #expect(try await code(.file(folder)) == .unreadableFile)
+        #expect(try await code(.file("")) == .unreadableFile)
+        #expect(mkfifo(folder + "/pipe", 0o600) == 0)
+        #expect(try await code(.file(folder + "/pipe")) == .unreadableFile)
+        #expect(try await code(.file("/dev/zero")) == .unreadableFile)
+        #expect(symlink("missing", folder + "/dangling") == 0)
+        #expect(try await code(.file(folder + "/dangling")) == .unreadableFile)
+        #expect(symlink("loop", folder + "/loop") == 0)
+        #expect(try await code(.file(folder + "/loop")) == .unreadableFile)
+    }
+
+    @Test func `a file that does not say how long it is stays within the limit`() async throws {
+        // Files of the kernel claim nought bytes and give thousands.
+        #expect(try await code(.file("/proc/self/smaps")) == .tooLarge)
+        #expect(try await downloader.download(.file("/proc/self/comm")).data.isEmpty == false)
+    }
+
+    @Test func `a link to a file is the file`() async throws {
+        _ = try write("target", count: 3)
+        #expect(symlink("target", folder + "/link") == 0)
+        #expect(try await downloader.download(.file(folder + "/link")).data.count == 3)
+    }
+
+    @Test func `a path that C would cut short is no source`() async throws {
+        _ = try write("a", count: 3)
+        #expect(try await code(.file(folder + "/a\0.png")) == .invalidSource)
+    }
+
+    @Test func `a provider's error is the cause`() async throws {
+        let error = try await failure {
+            try await self.downloader.download(.provider(identity: "mine") { throw Failure() })
+        }
+        #expect(error.code == .provider)
+        #expect(error.cause as? Failure == Failure())
+        #expect(error.message.contains("mine"))
+    }
+
+    @Test func `a provider is asked once for all, cancelled with the last, and asked again after that`() async throws {
+        let clock = ManualClock()
+        let calls = Locked(0)
+        let source = ImageSource.provider(identity: "a") {
+            calls.change { $0 += 1 }
+            try await clock.sleep(for: .seconds(1))
+            return Data([1])
+        }
+        let downloader = downloader
+        let tasks = (0..<5).map { _ in Task.immediate { try await downloader.download(source) } }
+        try await clock.waitForSleepers(count: 1)
+        for task in tasks { task.cancel() }
+        for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }
+        #expect(calls.value == 1)
+        // The provider's own sleep ends by the cancellation.
+        while clock.sleeperCount > 0 { await Task.yield() }
+
+        let again = Task { try await downloader.download(source).data }
+        try await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(1))
+        #expect(try await again.value == Data([1]))
+        #expect(calls.value == 2)
+    }
+}

@@ -1,0 +1,134 @@
+import AlcedoCURL
+import AlcedoCore
+import AlcedoDownloader
+import AlcedoTesting
+import FoundationEssentials
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct RedirectTests {
+    private static let secrets: HTTPFields = [
+        "Authorization": "Bearer secret", "Cookie": "a=b", "Proxy-Authorization": "Basic secret", "Accept": "image/*",
+    ]
+
+    private func code(_ downloader: Downloader, _ source: ImageSource) async throws -> DownloadError.Code {
+        try await failure { try await downloader.download(source) }.code
+    }
+
+    @Test(arguments: [301, 302, 303, 307, 308])
+    func `a chain of redirects is followed to its end`(status: Int) async throws {
+        let origin = try LoopbackOrigin { request in
+            let hop = Int(request.path.dropFirst()) ?? 0
+            return hop < 5 ? .redirect(to: "/\(hop + 1)?q", status: status) : .text("end")
+        }
+        defer { origin.stop() }
+
+        let download = try await Downloader(transport: CURLTransport())
+            .download(.http(HTTPRequest(url: origin.url(for: "/0"))))
+
+        #expect(download.data == Data("end".utf8))
+        #expect(download.head?.url == origin.url(for: "/5?q"))
+        #expect(origin.requests.map(\.target) == ["/0", "/1?q", "/2?q", "/3?q", "/4?q", "/5?q"])
+    }
+
+    @Test(arguments: [
+        ("b?c#d", "/x/b?c"), ("/b", "/b"), ("../b", "/b"), ("?q", "/x/a?q"), ("./b", "/x/b"),
+    ])
+    func `a relative target is taken from where the redirect came`(location: String, target: String) async throws {
+        let origin = try LoopbackOrigin { $0.target == "/x/a" ? .redirect(to: location) : .text("end") }
+        defer { origin.stop() }
+
+        _ = try await Downloader(transport: CURLTransport())
+            .download(.http(HTTPRequest(url: origin.url(for: "/x/a"))))
+
+        #expect(origin.requests.last?.target == target)
+    }
+
+    @Test func `a loop ends at the limit`() async throws {
+        let origin = try LoopbackOrigin { _ in .redirect(to: "/again") }
+        defer { origin.stop() }
+        let source = ImageSource.http(HTTPRequest(url: origin.url(for: "/again")))
+
+        #expect(try await code(Downloader(transport: CURLTransport()), source) == .badRedirect)
+        #expect(origin.requests.count == 21)
+
+        let none = Downloader(transport: CURLTransport(), configuration: .init(maximumRedirectCount: 0))
+        #expect(try await code(none, source) == .badRedirect)
+        #expect(origin.requests.count == 22)
+    }
+
+    @Test func `credentials stay with their origin`() async throws {
+        let other = try LoopbackOrigin { _ in .text("end") }
+        defer { other.stop() }
+        let url = other.url(for: "/b").absoluteString
+        let origin = try LoopbackOrigin { $0.path == "/a" ? .redirect(to: "/same") : .redirect(to: url) }
+        defer { origin.stop() }
+
+        let request = HTTPRequest(url: origin.url(for: "/a"), fields: Self.secrets)
+        _ = try await Downloader(transport: CURLTransport()).download(.http(request))
+
+        #expect(origin.requests.map { $0.fields["Authorization"] } == ["Bearer secret", "Bearer secret"])
+        let last = try #require(other.requests.first)
+        for name in ["Authorization", "Cookie", "Proxy-Authorization"] { #expect(last.fields[name] == nil) }
+        #expect(last.fields["Accept"] == "image/*")
+    }
+
+    @Test(arguments: [
+        ("http://h/a", "http://h:80/b", true), ("http://h/a", "http://H/b", true), ("https://h/a", "http://h/b", false),
+        ("http://h/a", "https://h/b", false), ("http://h/a", "http://h:81/b", false),
+        ("http://h/a", "http://h.evil/b", false), ("https://h/a", "https://h:443/b", true),
+        ("http://h/a", "//h/b", true), ("http://h/a", "//other/b", false),
+    ])
+    func `an origin is scheme, host and port`(from: String, to: String, isSame: Bool) async throws {
+        let transport = FakeTransport { request in
+            let isFirst = request.url.path == "/a"
+            let fields: HTTPFields = isFirst ? ["Location": to] : HTTPFields()
+            let head = HTTPResponseHead(url: request.url, status: isFirst ? 302 : 200, fields: fields)
+            return HTTPResponse(head: head, body: HTTPBody(Data([1])))
+        }
+
+        _ = try await Downloader(transport: transport).download(web(from, Self.secrets))
+
+        #expect((transport.requests.value.last?.fields["Authorization"] != nil) == isSame)
+    }
+
+    @Test(arguments: [
+        "file:///etc/hostname", "ftp://h/a", "data:,a", "javascript:1", "http://", "http:///a", "FILE:/etc/hostname",
+    ])
+    func `a redirect out of the web is refused`(location: String) async throws {
+        let transport = FakeTransport.giving(Data([1]), status: 302, fields: ["Location": location])
+        #expect(try await code(Downloader(transport: transport), web("http://h/a")) == .badRedirect)
+        #expect(transport.requests.value.count == 1)
+    }
+
+    @Test func `a redirect without a target is refused`() async throws {
+        let transport = FakeTransport.giving(Data([1]), status: 301)
+        #expect(try await code(Downloader(transport: transport), web("http://h/a")) == .badRedirect)
+    }
+
+    @Test(arguments: [
+        (301, HTTPMethod.post, HTTPMethod.get), (302, .post, .get), (303, .post, .get), (307, .post, .post),
+        (308, .post, .post), (303, .put, .get), (301, .put, .put), (303, .head, .head), (302, .get, .get),
+    ])
+    func `the method changes as the standard says`(status: Int, method: HTTPMethod, then: HTTPMethod) async throws {
+        let transport = FakeTransport { request in
+            let isFirst = request.url.path == "/a"
+            let fields: HTTPFields = isFirst ? ["Location": "/b"] : HTTPFields()
+            let head = HTTPResponseHead(url: request.url, status: isFirst ? status : 200, fields: fields)
+            return HTTPResponse(head: head, body: HTTPBody(Data([1])))
+        }
+        let url = try #require(URL(string: "http://h/a"))
+        let fields: HTTPFields = ["Content-Type": "text/plain", "Content-Length": "4", "Accept": "image/*"]
+        let request = HTTPRequest(method: method, url: url, fields: fields, body: Data("body".utf8))
+
+        _ = try await Downloader(transport: transport).download(.http(request))
+
+        let last = try #require(transport.requests.value.last)
+        let isGET = then == .get && method != .get
+        #expect(last.method == then)
+        #expect((last.body == nil) == isGET)
+        #expect((last.fields["Content-Type"] == nil) == isGET)
+        #expect((last.fields["Content-Length"] == nil) == isGET)
+        #expect(last.fields["Accept"] == "image/*")
+    }
+}

@@ -1,0 +1,113 @@
+import AlcedoCore
+import AlcedoMemoryCache
+import AlcedoTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct MemoryCacheTests {
+    @Test(arguments: MemoryCacheConformance.checks)
+    func conforms(to check: MemoryCacheConformance.Check) async throws {
+        try await check { ImageMemoryCache(costLimit: $0.costLimit) }
+    }
+
+    /// Which of the keys 0 to 9 are there. Counts as a use of each, in this order.
+    private func keys(in cache: MemoryCache<Int, String>) -> [Int] { (0..<10).filter { cache.value(for: $0) != nil } }
+
+    private func filled(costLimit: Int, countLimit: Int = .max, _ keys: [Int]) -> MemoryCache<Int, String> {
+        let cache = MemoryCache<Int, String>(costLimit: costLimit, countLimit: countLimit)
+        for key in keys { cache.store("\(key)", for: key, cost: 1) }
+        return cache
+    }
+
+    @Test func `the least recently used goes first`() {
+        let cache = filled(costLimit: 3, [0, 1, 2])
+        _ = cache.value(for: 0)
+
+        cache.store("3", for: 3, cost: 1)
+        #expect(keys(in: cache) == [0, 2, 3])
+
+        // Looking has used them in this order: 0 is the oldest now.
+        cache.store("4", for: 4, cost: 2)
+        #expect(keys(in: cache) == [3, 4])
+    }
+
+    @Test func `storing again counts as a use`() {
+        let cache = filled(costLimit: 3, [0, 1, 2])
+        cache.store("new", for: 0, cost: 1)
+        cache.store("3", for: 3, cost: 1)
+        #expect(cache.value(for: 0) == "new")
+        #expect(cache.value(for: 1) == nil)
+    }
+
+    @Test func `replacing frees the old cost before anything is evicted`() {
+        let cache = filled(costLimit: 3, [0, 1, 2])
+        #expect(cache.store("big", for: 0, cost: 1))
+        #expect(cache.totalCost == 3 && cache.count == 3)
+
+        #expect(cache.store("big", for: 1, cost: 2))
+        #expect(cache.totalCost == 3)
+        #expect(keys(in: cache) == [0, 1])
+    }
+
+    @Test func `the number of entries has a limit of its own`() {
+        let cache = filled(costLimit: .max, countLimit: 2, [0, 1, 2])
+        #expect(cache.count == 2)
+        #expect(keys(in: cache) == [1, 2])
+        #expect(cache.totalCost == 2)
+    }
+
+    @Test func `a negative cost is nought`() {
+        let cache = MemoryCache<Int, String>(costLimit: 5)
+        #expect(cache.store("a", for: 0, cost: -10))
+        #expect(cache.store("b", for: 1, cost: .min))
+        #expect(cache.totalCost == 0 && cache.count == 2)
+        #expect(cache.store("c", for: 2, cost: 5))
+        #expect(cache.count == 3)
+    }
+
+    @Test func `costs as large as numbers go do not trap`() {
+        let cache = MemoryCache<Int, String>(costLimit: .max)
+        #expect(cache.store("a", for: 0, cost: .max))
+        #expect(cache.store("b", for: 1, cost: .max))
+        #expect(cache.totalCost == .max && cache.count == 1)
+        cache.trim(toCost: .min, count: .min)
+        #expect(cache.totalCost == 0 && cache.count == 0)
+    }
+
+    @Test(arguments: [(0, 5), (-1, 5), (5, 0), (5, -1), (.min, .min)])
+    func `a limit of nought or less stores nothing`(costLimit: Int, countLimit: Int) {
+        let cache = MemoryCache<Int, String>(costLimit: costLimit, countLimit: countLimit)
+        #expect(!cache.store("a", for: 0, cost: 0))
+        #expect(cache.value(for: 0) == nil && cache.count == 0)
+    }
+
+    @Test func `trimming keeps the most recently used`() {
+        let cache = filled(costLimit: .max, [0, 1, 2, 3, 4])
+        _ = cache.value(for: 0)
+
+        cache.trim(count: 4)
+        #expect(cache.value(for: 1) == nil)
+        cache.trim(toCost: 2)
+
+        #expect(keys(in: cache) == [0, 4])
+        cache.trim(toCost: 100)
+        #expect(cache.count == 2)
+    }
+
+    @Test func `a value that is removed comes back to the caller`() {
+        let cache = filled(costLimit: 5, [0, 1])
+        #expect(cache.removeValue(for: 0) == "0")
+        #expect(cache.removeValue(for: 0) == nil)
+        cache.removeAll()
+        #expect(cache.count == 0 && cache.totalCost == 0)
+        cache.store("again", for: 0, cost: 1)
+        #expect(cache.value(for: 0) == "again")
+    }
+
+    @Test func `an image costs the bytes it occupies`() {
+        let image = DecodedImage.gray(side: 3)
+        let cache = ImageMemoryCache(costLimit: 1 << 20)
+        cache.store(image, for: ImageKey(ResourceKey("a")))
+        #expect(cache.totalCost == 3 * 64)
+    }
+}

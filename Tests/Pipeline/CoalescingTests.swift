@@ -1,0 +1,156 @@
+import AlcedoCore
+import AlcedoPipeline
+import AlcedoTesting
+import FoundationEssentials
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct CoalescingTests {
+    private let clock = ManualClock()
+
+    /// A downloader that gives a level once the clock has gone on.
+    private var waiting: FakeDownloader {
+        FakeDownloader { [clock] _, _ in
+            try await clock.sleep(for: .seconds(1))
+            return Download(data: level(7))
+        }
+    }
+
+    @Test func `ten equal requests are one download, one decode and one write`() async throws {
+        let stack = Stack(waiting)
+        let request = try web("a")
+        // An immediate task has joined when it returns here.
+        let tasks = (0..<10).map { _ in Task.immediate { try await stack.load(request) } }
+        try await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(1))
+
+        for task in tasks { #expect(try await task.value.image.level == 7) }
+        await stack.pipeline.flush()
+        #expect(stack.downloader.count == 1)
+        #expect(stack.codec.decodes.value == 1)
+        #expect(stack.disk.stores.value == 1)
+    }
+
+    @Test func `requests for variants of one resource share its download and its write`() async throws {
+        let seen = Locked<Set<UInt8>>([])
+        let stack = Stack(
+            FakeDownloader { _, progress in
+                while seen.value.count < 5 {
+                    progress(DownloadProgress(received: 1, expected: nil))
+                    try Task.checkCancellation()
+                    await Task.yield()
+                }
+                return Download(data: level(100))
+            })
+        let tasks = try (0..<5 as Range<UInt8>).map { step in
+            let request = try web("a") { $0.processors = [Brighten(step: step)] }
+            return Task {
+                try await stack.pipeline.load(request) { _ in seen.change { _ = $0.insert(step) } }.image.level
+            }
+        }
+
+        for (step, task) in tasks.enumerated() { #expect(try await task.value == UInt8(100 + step)) }
+        await stack.pipeline.flush()
+        #expect(stack.downloader.count == 1)
+        #expect(stack.disk.stores.value == 1)
+        #expect(stack.memory.count == 5)
+    }
+
+    @Test func `requests that may use other layers do not share a load`() async throws {
+        let stack = Stack(waiting)
+        let (all, reload) = (try web("a"), try web("a") { $0.cachePolicy = .reload })
+        let tasks = [all, reload].map { request in Task.immediate { try await stack.load(request) } }
+        try await clock.waitForSleepers(count: 2)
+        clock.advance(by: .seconds(1))
+        for task in tasks { _ = try await task.value }
+        #expect(stack.downloader.count == 2)
+    }
+
+    @Test func `the last waiter who leaves ends the download`() async throws {
+        let stack = Stack(waiting)
+        let request = try web("a")
+        let tasks = (0..<3).map { _ in Task.immediate { try await stack.load(request) } }
+        try await clock.waitForSleepers(count: 1)
+
+        for task in tasks { task.cancel() }
+
+        for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }
+        while clock.sleeperCount > 0 { await Task.yield() }
+        while !stack.log.words.contains("cancelled") { await Task.yield() }
+        #expect(!stack.log.words.contains { $0.hasPrefix("failed") })
+        #expect(stack.memory.count == 0)
+    }
+
+    @Test func `one who leaves leaves the others their image`() async throws {
+        let stack = Stack(waiting)
+        let request = try web("a")
+        let tasks = (0..<3).map { _ in Task.immediate { try await stack.load(request) } }
+        try await clock.waitForSleepers(count: 1)
+
+        tasks[1].cancel()
+        await #expect(throws: CancellationError.self) { try await tasks[1].value }
+        clock.advance(by: .seconds(1))
+
+        for index in [0, 2] { #expect(try await tasks[index].value.image.level == 7) }
+        #expect(stack.downloader.count == 1)
+    }
+
+    @Test func `leaving one variant leaves the other's download alone`() async throws {
+        let seen = Locked<Set<Int>>([])
+        let gate = clock
+        let stack = Stack(
+            FakeDownloader { _, progress in
+                while seen.value.count < 2 {
+                    progress(DownloadProgress(received: 1, expected: nil))
+                    await Task.yield()
+                }
+                try await gate.sleep(for: .seconds(1))
+                return Download(data: level(7))
+            })
+        let requests = [try web("a"), try web("a") { $0.processors = [Brighten(step: 1)] }]
+        let tasks = requests.indices.map { index in
+            Task {
+                try await stack.pipeline.load(requests[index]) { _ in seen.change { _ = $0.insert(index) } }
+            }
+        }
+        try await clock.waitForSleepers(count: 1)
+
+        tasks[0].cancel()
+        await #expect(throws: CancellationError.self) { try await tasks[0].value }
+        clock.advance(by: .seconds(1))
+
+        #expect(try await tasks[1].value.image.level == 8)
+    }
+
+    @Test func `joining and leaving at random, everybody who stays has the right image`() async throws {
+        let stack = Stack(
+            FakeDownloader { request, _ in
+                for _ in 0..<3 { await Task.yield() }
+                try Task.checkCancellation()
+                guard case .http(let http) = request.source else { return Download(data: Data()) }
+                return Download(data: level(Int(http.url.path.dropFirst()) ?? 0))
+            })
+        let tasks = try (0..<600).map { number in
+            let request = try web("\(number % 4)") {
+                $0.processors = number % 3 == 0 ? [Brighten(step: 100)] : []
+                if number % 2 == 0 { $0.cachePolicy = .reload }
+            }
+            let task = Task { try await stack.load(request).image.level }
+            if number % 5 == 0 { task.cancel() }
+            return task
+        }
+        for (number, task) in tasks.enumerated() {
+            if number % 5 == 1 { task.cancel() }
+            do {
+                #expect(try await task.value == UInt8(number % 4 + (number % 3 == 0 ? 100 : 0)))
+            } catch is CancellationError {
+                #expect(number % 5 <= 1)
+            }
+        }
+        await stack.pipeline.flush()
+        for number in 0..<4 {
+            let found = stack.stored(try web("\(number)"))
+            #expect(found == nil || found == level(number))
+        }
+    }
+}

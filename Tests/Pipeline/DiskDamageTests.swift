@@ -1,0 +1,57 @@
+import AlcedoCore
+import AlcedoPipeline
+import FoundationEssentials
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct DiskDamageTests {
+    private func stack(onDisk content: Data) async throws -> Stack {
+        let stack = Stack(FakeDownloader(giving: level(7)))
+        try await stack.disk.store(content, for: try web("a").originalKey)
+        return stack
+    }
+
+    @Test(arguments: ["fail:corrupt", "fail:truncated", "nothing", "<html>", ""])
+    func `bytes on disk that are no image are replaced from the network`(content: String) async throws {
+        let stack = try await stack(onDisk: Data(content.utf8))
+
+        let response = try await stack.load(try web("a"))
+        await stack.pipeline.flush()
+
+        #expect(response.layer == .network && response.image.level == 7)
+        #expect(stack.downloader.count == 1)
+        #expect(stack.stored(try web("a")) == level(7))
+        #expect(stack.log.words.last == "finished network")
+    }
+
+    @Test func `without the network they are forgotten, and the image is in no cache`() async throws {
+        let stack = try await stack(onDisk: Data("fail:corrupt".utf8))
+        let error = try await stack.failure(try web("a") { $0.cachePolicy = .cacheOnly })
+        #expect(error.code == .notInCache)
+        #expect(stack.stored(try web("a")) == nil)
+        #expect(stack.downloader.count == 0)
+    }
+
+    // The bytes may be a fine image: fetching them again would change nothing but the bill.
+    @Test(arguments: [
+        ImageDecodingError.Code.exceedsLimit, .unsupportedVariant, .outOfMemory,
+    ])
+    func `bytes that this request cannot decode stay, and are not fetched again`(
+        code: ImageDecodingError.Code
+    ) async throws {
+        let content = Data("fail:\(code.rawValue)".utf8)
+        let stack = try await stack(onDisk: content)
+
+        #expect(try await stack.failure(try web("a")).code == .decoding(code))
+
+        #expect(stack.stored(try web("a")) == content)
+        #expect(stack.downloader.count == 0)
+    }
+
+    @Test func `a network that gives no image either ends in its error`() async throws {
+        let stack = Stack(FakeDownloader(giving: Data("fail:truncated".utf8)))
+        try await stack.disk.store(Data("fail:corrupt".utf8), for: try web("a").originalKey)
+        #expect(try await stack.failure(try web("a")).code == .decoding(.truncated))
+        #expect(stack.downloader.count == 1)
+    }
+}

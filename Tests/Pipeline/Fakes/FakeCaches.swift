@@ -1,0 +1,54 @@
+import AlcedoCore
+import FoundationEssentials
+
+/// A dictionary that forgets nothing.
+final class DictionaryMemoryCache: MemoryCaching {
+    private let images = Locked<[ImageKey: DecodedImage]>([:])
+
+    var count: Int { images.value.count }
+
+    func image(for key: ImageKey) -> DecodedImage? { images.value[key] }
+
+    func store(_ image: DecodedImage, for key: ImageKey) { images.change { $0[key] = image } }
+
+    func remove(_ key: ImageKey) -> Bool { images.change { $0.removeValue(forKey: key) != nil } }
+
+    func removeAll() { images.change { $0 = [:] } }
+
+    func trim(toCost cost: Int) { removeAll() }
+
+    var totalCost: Int { images.value.values.reduce(0) { $0 + $1.cost } }
+}
+
+/// Bytes in a dictionary; stores go through a closure that may wait or fail.
+final class FakeDataCache: DataCaching {
+    let entries = Locked<[ImageKey: CachedData]>([:])
+    let reads = Locked(0)
+    let stores = Locked(0)
+    private let beforeStore: @Sendable (_ number: Int) async throws -> Void
+
+    /// - Parameter beforeStore: Gets the number of the store; the first is 1.
+    init(beforeStore: @escaping @Sendable (_ number: Int) async throws -> Void = { _ in }) {
+        self.beforeStore = beforeStore
+    }
+
+    func entry(for key: ImageKey) async -> CachedData? {
+        reads.change { $0 += 1 }
+        return entries.value[key]
+    }
+
+    func store(_ entry: CachedData, for key: ImageKey) async throws {
+        let number = stores.change { count -> Int in
+            count += 1
+            return count
+        }
+        try await beforeStore(number)
+        entries.change { $0[key] = entry }
+    }
+
+    func remove(_ key: ImageKey) async -> Bool { entries.change { $0.removeValue(forKey: key) != nil } }
+
+    func removeAll() async { entries.change { $0 = [:] } }
+
+    var totalSize: Int { entries.value.values.reduce(0) { $0 + $1.data.count } }
+}

@@ -1,0 +1,29 @@
+import AlcedoCore
+import FoundationEssentials
+
+/// Gives bytes by a closure, and remembers what it was asked for.
+struct FakeDownloader: Downloading {
+    typealias Progress = @Sendable (DownloadProgress) -> Void
+
+    let requests = Locked<[DownloadRequest]>([])
+    let answer: @Sendable (DownloadRequest, Progress) async throws -> Download
+
+    init(_ answer: @escaping @Sendable (DownloadRequest, Progress) async throws -> Download) { self.answer = answer }
+
+    /// Always gives these bytes, as a server with these fields.
+    init(giving data: Data, fields: HTTPFields? = nil) {
+        self.init { request, _ in
+            guard let fields, case .http(let http) = request.source else { return Download(data: data) }
+            return Download(data: data, head: HTTPResponseHead(url: http.url, status: 200, fields: fields))
+        }
+    }
+
+    var count: Int { requests.value.count }
+
+    func download(
+        _ request: DownloadRequest, progress: (@Sendable (DownloadProgress) -> Void)?
+    ) async throws -> Download {
+        requests.change { $0.append(request) }
+        return try await answer(request) { progress?($0) }
+    }
+}

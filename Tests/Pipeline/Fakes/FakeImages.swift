@@ -1,0 +1,86 @@
+import AlcedoCore
+import AlcedoTesting
+import FoundationEssentials
+import Testing
+
+/// Reads "level:N" as one gray pixel of level N, and fails as "fail:CODE" says. Counts.
+struct FakeCodec: ImageDecoding {
+    let decodes = Locked(0)
+
+    var registry: CodecRegistry {
+        CodecRegistry([
+            CodecRegistry.Entry(format: ImageFormat(rawValue: "level"), decoder: self) { prefix in
+                prefix.contains(Array("level:".utf8)) || prefix.contains(Array("fail:".utf8))
+            }
+        ])
+    }
+
+    func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
+        ImageInfo(format: ImageFormat(rawValue: "level"), size: PixelSize(width: 1, height: 1))
+    }
+
+    func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+        decodes.change { $0 += 1 }
+        try options.limits.check(PixelSize(width: 1, height: 1), format: .gray8)
+        let words = String(decoding: data, as: UTF8.self).split(separator: ":")
+        if words.first == "fail", let code = words.last.flatMap({ ImageDecodingError.Code(rawValue: String($0)) }) {
+            throw ImageDecodingError(code, "as told")
+        }
+        guard let level = words.last.flatMap({ UInt8($0) }) else { throw ImageDecodingError(.corrupt, "no level") }
+        return .gray(side: 1, level: level)
+    }
+}
+
+/// Adds to the level; refuses where told to. Counts.
+struct Brighten: ImageProcessing {
+    let step: UInt8
+    var error: ImageProcessingError?
+    let runs = Locked(0)
+
+    var identifier: String { "brighten(\(step))" }
+
+    func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
+        runs.change { $0 += 1 }
+        if let error { throw error }
+        return .gray(side: 1, level: image.level &+ step)
+    }
+}
+
+extension DecodedImage {
+    /// The level of the first pixel.
+    var level: UInt8 { pixels.withUnsafeBytes { $0[0] } }
+}
+
+/// Remembers what it is told, in words.
+struct Log: PipelineObserving {
+    let events = Locked<[PipelineEvent]>([])
+
+    var words: [String] {
+        events.value.map { event in
+            switch event.stage {
+            case .memoryHit: "memory hit"
+            case .memoryMiss: "memory miss"
+            case .diskHit(let bytes): "disk hit \(bytes)"
+            case .diskMiss: "disk miss"
+            case .diskWriteFailed(let error): "disk write failed: \(error)"
+            case .downloaded(let bytes): "downloaded \(bytes)"
+            case .decoded(let size): "decoded \(size)"
+            case .processed(let identifier): "processed \(identifier)"
+            case .finished(let layer): "finished \(layer)"
+            case .failed(let error): "failed: \(error)"
+            case .cancelled: "cancelled"
+            }
+        }
+    }
+
+    func pipelineDidReport(_ event: PipelineEvent) { events.change { $0.append(event) } }
+}
+
+func level(_ level: Int) -> Data { Data("level:\(level)".utf8) }
+
+func web(_ path: String, _ change: (inout ImageRequest) -> Void = { _ in }) throws -> ImageRequest {
+    let url = try #require(URL(string: "http://127.0.0.1/\(path)"))
+    var request = ImageRequest(source: .http(HTTPRequest(url: url)))
+    change(&request)
+    return request
+}

@@ -1,0 +1,36 @@
+import AlcedoCore
+import AlcedoPipeline
+import FoundationEssentials
+
+/// A pipeline of fakes.
+struct Stack: Sendable {
+    let downloader: FakeDownloader
+    let memory = DictionaryMemoryCache()
+    let disk: FakeDataCache
+    let codec = FakeCodec()
+    let log = Log()
+    let pipeline: ImagePipeline
+
+    init(_ downloader: FakeDownloader, disk: FakeDataCache = FakeDataCache(), pendingWriteLimit: Int = 1 << 20) {
+        self.downloader = downloader
+        self.disk = disk
+        pipeline = ImagePipeline(
+            ImagePipeline.Configuration(
+                downloader: downloader, codecs: codec.registry, memoryCache: memory, diskCache: disk, observer: log,
+                pendingWriteLimit: pendingWriteLimit))
+    }
+
+    func load(_ request: ImageRequest) async throws -> ImageResponse { try await pipeline.load(request) }
+
+    func stored(_ request: ImageRequest) -> Data? { disk.entries.value[request.originalKey]?.data }
+
+    /// The error of a load that has to fail.
+    func failure(_ request: ImageRequest) async throws -> PipelineError {
+        do {
+            let response = try await load(request)
+            throw PipelineError(.processing, "ended with \(response)")
+        } catch let error as PipelineError {
+            return error
+        }
+    }
+}

@@ -1,0 +1,137 @@
+import AlcedoCore
+import AlcedoPipeline
+import AlcedoTesting
+import FoundationEssentials
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct StoringTests {
+    private let clock = ManualClock()
+
+    /// A data cache whose first store waits for the clock.
+    private var slow: FakeDataCache {
+        FakeDataCache { [clock] number in if number == 1 { try await clock.sleep(for: .seconds(1)) } }
+    }
+
+    @Test(arguments: ["fail:corrupt", "fail:truncated", "<html>", "nothing"])
+    func `what is no image is stored nowhere`(content: String) async throws {
+        let stack = Stack(FakeDownloader(giving: Data(content.utf8)))
+        let error = try await stack.failure(try web("a"))
+        await stack.pipeline.flush()
+
+        guard case .decoding = error.code else {
+            Issue.record("the error is \(error.code)")
+            return
+        }
+        #expect(error.cause is ImageDecodingError)
+        #expect(stack.memory.count == 0 && stack.disk.stores.value == 0)
+        #expect(stack.log.words.last?.hasPrefix("failed") == true)
+        _ = try await stack.failure(try web("a"))
+        #expect(stack.downloader.count == 2)
+    }
+
+    @Test func `what the server forbids to store reaches memory, not the disk`() async throws {
+        let stack = Stack(FakeDownloader(giving: level(7), fields: ["Cache-Control": "private, no-store"]))
+        _ = try await stack.load(try web("a"))
+        await stack.pipeline.flush()
+        #expect(stack.disk.stores.value == 0)
+        #expect(stack.memory.count == 1)
+    }
+
+    @Test func `a disk cache that fails costs no load, and is told`() async throws {
+        let stack = Stack(
+            FakeDownloader(giving: level(7)), disk: FakeDataCache { _ in throw DataCacheError(.noSpace, "full") })
+        #expect(try await stack.load(try web("a")).image.level == 7)
+        await stack.pipeline.flush()
+        #expect(stack.log.words.last == "disk write failed: full")
+        let key = try web("a").originalKey
+        #expect(stack.log.events.value.last?.key == key)
+    }
+
+    @Test func `a load does not wait for its write, and flushing does`() async throws {
+        let stack = Stack(FakeDownloader(giving: level(7)), disk: slow)
+        _ = try await stack.load(try web("a"))
+        try await clock.waitForSleepers(count: 1)
+        let isFlushed = Locked(false)
+        let flush = Task {
+            await stack.pipeline.flush()
+            isFlushed.change { $0 = true }
+        }
+        for _ in 0..<500 { await Task.yield() }
+        #expect(!isFlushed.value)
+        #expect(stack.disk.entries.value.isEmpty)
+
+        clock.advance(by: .seconds(1))
+        await flush.value
+
+        #expect(stack.stored(try web("a")) == level(7))
+    }
+
+    @Test func `a load waits for its own write when too many bytes wait already`() async throws {
+        let stack = Stack(FakeDownloader(giving: level(7)), disk: slow, pendingWriteLimit: 6)
+        let load = Task { try await stack.load(try web("a")) }
+        try await clock.waitForSleepers(count: 1)
+        for _ in 0..<500 { await Task.yield() }
+        #expect(!stack.log.words.contains("finished network"))
+
+        clock.advance(by: .seconds(1))
+
+        _ = try await load.value
+        #expect(stack.stored(try web("a")) == level(7))
+    }
+
+    @Test func `bytes that have been written make room again`() async throws {
+        let stack = Stack(FakeDownloader(giving: level(7)), pendingWriteLimit: 7)
+        for number in 0..<50 { _ = try await stack.load(try web("\(number)")) }
+        await stack.pipeline.flush()
+        #expect(stack.disk.entries.value.count == 50)
+    }
+
+    @Test func `of two writes under one key the later load's stays`() async throws {
+        let levels = Locked(0)
+        let stack = Stack(
+            FakeDownloader { _, _ in
+                Download(
+                    data: level(
+                        levels.change { count -> Int in
+                            count += 1
+                            return count
+                        }))
+            }, disk: slow)
+        _ = try await stack.load(try web("a"))
+        try await clock.waitForSleepers(count: 1)
+
+        _ = try await stack.load(try web("a") { $0.cachePolicy = .reload })
+        for _ in 0..<500 { await Task.yield() }
+        clock.advance(by: .seconds(1))
+        await stack.pipeline.flush()
+
+        #expect(stack.stored(try web("a")) == level(2))
+    }
+
+    @Test func `a processor that fails is an error, and stores no image`() async throws {
+        let stack = Stack(FakeDownloader(giving: level(7)))
+        let refusal = ImageProcessingError(.invalidParameter, "no")
+        let after = Brighten(step: 2)
+        let error = try await stack.failure(
+            try web("a") { $0.processors = [Brighten(step: 1, error: refusal), after] })
+
+        #expect(error.code == .processing)
+        #expect(error.message == "no")
+        #expect(error.cause as? ImageProcessingError == refusal)
+        #expect(stack.memory.count == 0)
+        #expect(after.runs.value == 0)
+    }
+
+    @Test func `a downloader's error is the cause, its cancellation is one`() async throws {
+        struct Failure: Error, Equatable {}
+        let stack = Stack(FakeDownloader { _, _ in throw Failure() })
+        let error = try await stack.failure(try web("a"))
+        #expect(error.code == .download)
+        #expect(error.cause as? Failure == Failure())
+
+        let cancelled = Stack(FakeDownloader { _, _ in throw CancellationError() })
+        await #expect(throws: CancellationError.self) { try await cancelled.load(try web("a")) }
+        #expect(cancelled.log.words.last == "cancelled")
+    }
+}

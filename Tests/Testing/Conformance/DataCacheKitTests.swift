@@ -1,0 +1,73 @@
+import AlcedoCore
+import AlcedoTesting
+import FoundationEssentials
+import Testing
+
+/// A kit that cannot fail proves nothing: each of these caches is broken in one way.
+@Suite(.timeLimit(.minutes(1)))
+struct DataCacheKitTests {
+    private static let checks = DataCacheConformance.checks + DataCacheConformance.persistenceChecks
+
+    enum Fault: CaseIterable {
+        case losesNotes, findsSomethingInNothing, givesSlices, dropsEmptyEntries, keepsWhatItShouldReplace
+        case ignoresVariants, makesNamesOfKeys, removesAlways, keepsTheSizeOfAll, hasNoLimit, evictsTheNewest
+        case storesOversized, refusesOversizedWrongly, oversizedEvictsAll, tearsEntries, heedsCancellation
+        case forgetsAtTheEnd, hasOneStorage
+
+        var broken: Set<String> {
+            switch self {
+            case .losesNotes:
+                ["what was stored is found, with its notes", "entries survive the cache that stored them"]
+            case .findsSomethingInNothing:
+                [
+                    "what was never stored is not found", "removing everything leaves nothing",
+                    "entries of another storage are not seen",
+                ]
+            case .givesSlices: ["data begins at index nought"]
+            case .dropsEmptyEntries: ["no bytes are an entry too"]
+            case .keepsWhatItShouldReplace: ["storing again replaces the entry"]
+            case .ignoresVariants: ["a variant and the original do not stand for one another"]
+            case .makesNamesOfKeys: ["keys may hold anything"]
+            case .removesAlways: ["removing removes that entry only, and says whether there was one"]
+            case .keepsTheSizeOfAll:
+                ["removing everything leaves nothing", "what removes goes on in a cancelled task"]
+            case .hasNoLimit, .evictsTheNewest: ["the size stays within the limit, and the newest entry stays"]
+            case .storesOversized, .refusesOversizedWrongly, .oversizedEvictsAll:
+                ["an entry over the whole limit is an error, and evicts nothing"]
+            case .tearsEntries: ["many tasks at once see whole entries only"]
+            case .heedsCancellation: ["what removes goes on in a cancelled task"]
+            case .forgetsAtTheEnd: ["entries survive the cache that stored them"]
+            case .hasOneStorage: ["entries of another storage are not seen"]
+            }
+        }
+    }
+
+    @Test(arguments: Fault.allCases)
+    func `a cache that is broken in one way fails the checks of that`(fault: Fault) async {
+        let failed = await failures(fault)
+        #expect(failed == fault.broken)
+    }
+
+    @Test func `a cache that is not broken fails none`() async {
+        #expect(await failures(nil).isEmpty)
+    }
+
+    @Test func `every check can fail`() {
+        #expect(Set(Fault.allCases.flatMap(\.broken)) == Set(Self.checks.map(\.description)))
+    }
+
+    /// Each check gets storages of its own.
+    private func failures(_ fault: Fault?) async -> Set<String> {
+        var failed: Set<String> = []
+        for check in Self.checks {
+            let storages = (0..<2).map { _ in FaultyDataCache.Storage(.init()) }
+            failed.formUnion(
+                await AlcedoTestingTests.failures(of: [check]) { options in
+                    let index = fault == .hasOneStorage ? 0 : options.storage
+                    let storage = fault == .forgetsAtTheEnd ? FaultyDataCache.Storage(.init()) : storages[index]
+                    return FaultyDataCache(storage, sizeLimit: options.sizeLimit, fault)
+                })
+        }
+        return failed
+    }
+}

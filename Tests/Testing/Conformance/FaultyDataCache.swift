@@ -1,0 +1,99 @@
+import AlcedoCore
+import FoundationEssentials
+
+/// The contract of a data cache in the plainest words, and its faults.
+final class FaultyDataCache: DataCaching {
+    typealias Fault = DataCacheKitTests.Fault
+    typealias Storage = Guarded<Entries>
+
+    struct Entries: Sendable {
+        var list: [(key: ImageKey, entry: CachedData)] = []
+        var extraSize = 0
+
+        init() {}
+
+        var size: Int { list.reduce(0) { $0 + $1.entry.data.count + $1.entry.metadata.count } }
+
+        mutating func remove(_ key: ImageKey) -> CachedData? {
+            guard let index = list.firstIndex(where: { $0.key == key }) else { return nil }
+            return list.remove(at: index).entry
+        }
+    }
+
+    private let storage: Storage
+    private let sizeLimit: Int
+    private let fault: Fault?
+
+    init(_ storage: Storage, sizeLimit: Int, _ fault: Fault?) {
+        self.storage = storage
+        self.sizeLimit = sizeLimit
+        self.fault = fault
+    }
+
+    private func known(_ key: ImageKey) -> ImageKey {
+        switch fault {
+        case .ignoresVariants: key.original
+        case .makesNamesOfKeys:
+            ImageKey(ResourceKey(key.resource.description.filter { $0 != "/" }), variant: key.variant)
+        default: key
+        }
+    }
+
+    func entry(for key: ImageKey) async -> CachedData? {
+        let key = known(key)
+        let entries = storage.value
+        if fault == .findsSomethingInNothing, entries.list.isEmpty { return CachedData(Data([1])) }
+        guard var found = entries.list.first(where: { $0.key == key })?.entry else { return nil }
+        if fault == .losesNotes { found.metadata = Data() }
+        if fault == .givesSlices { found.data = (Data([0]) + found.data).dropFirst() }
+        return found
+    }
+
+    func store(_ entry: CachedData, for key: ImageKey) async throws {
+        try Task.checkCancellation()
+        let key = known(key)
+        let size = entry.data.count + entry.metadata.count
+        if size > sizeLimit, fault != .storesOversized {
+            if fault == .oversizedEvictsAll { await removeAll() }
+            throw DataCacheError(fault == .refusesOversizedWrongly ? .failed : .tooLarge, "too large")
+        }
+        if fault == .dropsEmptyEntries, size == 0 { return }
+        if fault == .keepsWhatItShouldReplace, storage.value.list.contains(where: { $0.key == key }) { return }
+        if fault == .tearsEntries, let old = storage.value.list.first(where: { $0.key == key })?.entry {
+            put(CachedData(entry.data.prefix(entry.data.count / 2) + old.data.dropFirst(entry.data.count / 2)), key)
+            for _ in 0..<20 { await Task.yield() }
+        }
+        put(entry, key)
+    }
+
+    private func put(_ entry: CachedData, _ key: ImageKey) {
+        let (limit, fault) = (sizeLimit, fault)
+        storage.change { entries in
+            _ = entries.remove(key)
+            entries.list.append((key, entry))
+            while entries.size > limit, fault != .hasNoLimit, fault != .storesOversized || entries.list.count > 1 {
+                if fault == .evictsTheNewest { entries.list.removeLast() } else { entries.list.removeFirst() }
+            }
+        }
+    }
+
+    func remove(_ key: ImageKey) async -> Bool {
+        if fault == .heedsCancellation, Task.isCancelled { return false }
+        let key = known(key)
+        return storage.change { $0.remove(key) != nil } || fault == .removesAlways
+    }
+
+    func removeAll() async {
+        if fault == .heedsCancellation, Task.isCancelled { return }
+        let fault = fault
+        storage.change { entries in
+            if fault == .keepsTheSizeOfAll { entries.extraSize += entries.size }
+            entries.list = []
+        }
+    }
+
+    var totalSize: Int {
+        let entries = storage.value
+        return entries.size + entries.extraSize
+    }
+}

@@ -1,0 +1,148 @@
+import AlcedoCore
+import AlcedoTesting
+import Testing
+
+/// A kit that cannot fail proves nothing: each of these caches is broken in one way.
+@Suite(.timeLimit(.minutes(1)))
+struct MemoryCacheKitTests {
+    enum Fault: CaseIterable {
+        case confusesKeysOfOneLength, ignoresVariants, keepsWhatItShouldReplace, countsReplacedImages
+        case hasALimitOfItsOwn, oversizedEvictsAll, storesOversized, oversizedLeavesTheOld, storesWithoutRoom
+        case removesAlways, removesTooMuch, keepsTheCostOfAll, ignoresTrims
+
+        /// What the kit says of it.
+        var broken: Set<String> {
+            switch self {
+            case .confusesKeysOfOneLength:
+                [
+                    "what was stored is found, and nothing else",
+                    "an image over the whole limit is not stored, and evicts nothing else",
+                    "removing removes that image only, and says whether there was one",
+                    "many tasks at once keep the cost right",
+                ]
+            case .ignoresVariants: ["a variant and the original do not stand for one another"]
+            case .keepsWhatItShouldReplace: ["storing again replaces the image and its cost"]
+            case .countsReplacedImages:
+                ["storing again replaces the image and its cost", "many tasks at once keep the cost right"]
+            case .hasALimitOfItsOwn: ["the sum of the costs never exceeds the limit"]
+            case .oversizedEvictsAll: ["an image over the whole limit is not stored, and evicts nothing else"]
+            case .storesOversized:
+                [
+                    "an image over the whole limit is not stored, and evicts nothing else",
+                    "an image over the whole limit takes away what it was to replace",
+                ]
+            case .oversizedLeavesTheOld: ["an image over the whole limit takes away what it was to replace"]
+            case .storesWithoutRoom: ["a limit of nought stores nothing"]
+            case .removesAlways: ["removing removes that image only, and says whether there was one"]
+            case .removesTooMuch: ["removing removes that image only, and says whether there was one"]
+            case .keepsTheCostOfAll: ["removing everything leaves nothing"]
+            case .ignoresTrims: ["trimming reaches the cost asked for"]
+            }
+        }
+    }
+
+    @Test(arguments: Fault.allCases)
+    func `a cache that is broken in one way fails the checks of that`(fault: Fault) async {
+        let failed = await failures(of: MemoryCacheConformance.checks) { Cache($0.costLimit, fault) }
+        #expect(failed == fault.broken)
+    }
+
+    @Test func `a cache that is not broken fails none`() async {
+        let failed = await failures(of: MemoryCacheConformance.checks) { Cache($0.costLimit, nil) }
+        #expect(failed.isEmpty)
+    }
+
+    @Test func `every check can fail`() {
+        let covered = Set(Fault.allCases.flatMap(\.broken))
+        #expect(covered == Set(MemoryCacheConformance.checks.map(\.description)))
+    }
+
+    /// The contract in the plainest words, and its faults.
+    private final class Cache: MemoryCaching {
+        private struct State: Sendable {
+            var images: [(key: ImageKey, image: DecodedImage)] = []
+            var extraCost = 0
+
+            var cost: Int { images.reduce(0) { $0 + $1.image.cost } }
+
+            mutating func remove(_ key: ImageKey) -> Bool {
+                let before = images.count
+                images.removeAll { $0.key == key }
+                return images.count < before
+            }
+        }
+
+        private let state = Guarded(State())
+        private let costLimit: Int
+        private let fault: Fault?
+
+        init(_ costLimit: Int, _ fault: Fault?) {
+            let isTolerant = fault == .hasALimitOfItsOwn && costLimit > 0
+            self.costLimit = isTolerant ? max(costLimit, 5 * DecodedImage.gray(side: 1).cost) : costLimit
+            self.fault = fault
+        }
+
+        private func known(_ key: ImageKey) -> ImageKey {
+            switch fault {
+            case .ignoresVariants: key.original
+            case .confusesKeysOfOneLength:
+                ImageKey(ResourceKey("\(key.resource.description.count)"), variant: key.variant)
+            default: key
+            }
+        }
+
+        func image(for key: ImageKey) -> DecodedImage? {
+            let key = known(key)
+            return state.value.images.first { $0.key == key }?.image
+        }
+
+        func store(_ image: DecodedImage, for key: ImageKey) {
+            let key = known(key)
+            let (limit, fault) = (costLimit, fault)
+            state.change { state in
+                let isThere = state.images.contains { $0.key == key }
+                if fault == .keepsWhatItShouldReplace, isThere, image.cost <= limit { return }
+                let isOversized = image.cost > limit || limit <= 0
+                let isStoredAnyway =
+                    (fault == .storesOversized && limit > 0) || (fault == .storesWithoutRoom && limit == 0)
+                if isOversized, !isStoredAnyway {
+                    if fault == .oversizedEvictsAll { state.images = [] }
+                    if fault != .oversizedLeavesTheOld { _ = state.remove(key) }
+                    return
+                }
+                if isThere, fault == .countsReplacedImages { state.extraCost += image.cost }
+                _ = state.remove(key)
+                state.images.append((key, image))
+                while !isOversized, state.cost > limit { state.images.removeFirst() }
+            }
+        }
+
+        func remove(_ key: ImageKey) -> Bool {
+            let key = known(key)
+            let fault = fault
+            return state.change { state in
+                let removed = state.remove(key)
+                if fault == .removesTooMuch, removed, state.images.count == 1 { state.images = [] }
+                return removed || fault == .removesAlways
+            }
+        }
+
+        func removeAll() {
+            let fault = fault
+            state.change { state in
+                if fault == .keepsTheCostOfAll { state.extraCost += state.cost }
+                state.images = []
+            }
+        }
+
+        func trim(toCost cost: Int) {
+            guard fault != .ignoresTrims else { return }
+            state.change { state in while state.cost > cost, !state.images.isEmpty { state.images.removeFirst() } }
+        }
+
+        var totalCost: Int {
+            let state = state.value
+            return state.cost + state.extraCost
+        }
+    }
+}
