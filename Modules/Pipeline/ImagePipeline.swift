@@ -18,7 +18,9 @@ public final class ImagePipeline: ImageLoading {
     public init(_ configuration: Configuration) {
         self.configuration = configuration
         report = Reporter(observer: configuration.observer, clock: configuration.clock)
-        originals = OriginalLoader(configuration, report: report)
+        originals = OriginalLoader(
+            downloader: configuration.downloader, diskCache: configuration.diskCache,
+            pendingWriteLimit: configuration.pendingWriteLimit, report: report)
         decoding = BlockingExecutor(name: "alcedo.decode", width: configuration.decodingWidth)
     }
 

@@ -14,11 +14,11 @@ struct OriginalLoader: Sendable {
     private let loads = Coalescer<SharedWork, DownloadProgress, Original>()
     private let writes: PendingWrites
 
-    init(_ configuration: ImagePipeline.Configuration, report: Reporter) {
-        downloader = configuration.downloader
-        diskCache = configuration.diskCache
-        writes = PendingWrites(limit: configuration.pendingWriteLimit)
+    init(downloader: any Downloading, diskCache: (any DataCaching)?, pendingWriteLimit: Int, report: Reporter) {
+        self.downloader = downloader
+        self.diskCache = diskCache
         self.report = report
+        writes = PendingWrites(limit: pendingWriteLimit)
     }
 
     func load(

@@ -35,7 +35,9 @@ public final class Downloader: Downloading {
     private let transfers = Coalescer<TransferKey, DownloadProgress, Download>()
 
     public init(transport: any HTTPTransport, configuration: Configuration = Configuration()) {
-        http = HTTPFetcher(transport: transport, configuration: configuration)
+        http = HTTPFetcher(
+            transport: transport, maximumByteCount: configuration.maximumByteCount,
+            maximumRedirectCount: configuration.maximumRedirectCount)
         local = LocalReader(maximumByteCount: configuration.maximumByteCount)
         slots = Slots(count: configuration.maximumConcurrentDownloads)
     }

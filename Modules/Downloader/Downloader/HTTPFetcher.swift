@@ -4,7 +4,8 @@ import FoundationEssentials
 /// One download from a server: redirects, status, limits, progress.
 struct HTTPFetcher: Sendable {
     let transport: any HTTPTransport
-    let configuration: Downloader.Configuration
+    let maximumByteCount: Int
+    let maximumRedirectCount: Int
 
     func fetch(
         _ request: HTTPRequest, report: @escaping @Sendable (DownloadProgress) -> Void
@@ -25,20 +26,20 @@ struct HTTPFetcher: Sendable {
 
     private func follow(_ first: HTTPRequest) async throws -> HTTPResponse {
         var request = first
-        for _ in 0...configuration.maximumRedirectCount {
+        for _ in 0...maximumRedirectCount {
             let response = try await transport.send(request)
             guard [301, 302, 303, 307, 308].contains(response.head.status) else { return response }
             response.body.cancel()
             request = try Redirect.request(after: request, head: response.head)
         }
         throw DownloadError(
-            .badRedirect, "more than \(configuration.maximumRedirectCount) redirects from \(first.url.absoluteString)")
+            .badRedirect, "more than \(maximumRedirectCount) redirects from \(first.url.absoluteString)")
     }
 
     private func read(
         _ response: HTTPResponse, report: @Sendable (DownloadProgress) -> Void
     ) async throws -> Data {
-        let limit = configuration.maximumByteCount
+        let limit = maximumByteCount
         let declared = response.head.declaredBodyLength
         if let declared, declared > limit {
             throw DownloadError(.tooLarge, "the server declares \(declared) bytes, more than \(limit)")
