@@ -12,7 +12,9 @@ import Testing
 
     static let rows = [
         Row(environment: [:], depth: .none),
-        Row(environment: ["TERM": "xterm"], depth: .none),
+        Row(environment: ["TERM": "xterm"], depth: .ansi256),
+        Row(environment: ["TERM": "tmux"], depth: .ansi256),
+        Row(environment: ["TERM": "linux"], depth: .none),
         Row(environment: ["TERM": "xterm-256color"], depth: .ansi256),
         Row(environment: ["TERM": "screen-256color-bce"], depth: .ansi256),
         Row(environment: ["TERM": "xterm-256color", "COLORTERM": "truecolor"], depth: .trueColor),

@@ -13,7 +13,8 @@ public enum TerminalColorDepth: Sendable, Hashable, CaseIterable {
     /// 2. Output that is not a terminal, and `TERM=dumb`, mean none, unless `FORCE_COLOR` or `CLICOLOR_FORCE` is set
     ///    to anything but the empty text or `0`.
     /// 3. `COLORTERM` of `truecolor` or `24bit`, or a `TERM` that ends in `-direct`, means true colour.
-    /// 4. A `TERM` that contains `256color` means 256 colours.
+    /// 4. A `TERM` that contains `256color`, or that begins with `xterm`, `screen` or `tmux`, means 256 colours: Debian
+    ///    builds all three with them.
     /// 5. Anything else means none; 256 colours when forced.
     ///
     /// - Parameter isTerminal: Whether the output goes to a terminal.
@@ -28,7 +29,9 @@ public enum TerminalColorDepth: Sendable, Hashable, CaseIterable {
         if ["truecolor", "24bit"].contains(environment["COLORTERM"]) || terminal.hasSuffix("-direct") {
             self = .trueColor
         } else {
-            self = isForced || terminal.contains("256color") ? .ansi256 : .none
+            let isCapable =
+                terminal.contains("256color") || ["xterm", "screen", "tmux"].contains(where: terminal.hasPrefix)
+            self = isForced || isCapable ? .ansi256 : .none
         }
     }
 }
