@@ -70,10 +70,12 @@ let package = Package(
 
         // Examples
         .target(name: "ExampleSupport", dependencies: ["Alcedo"], path: "Examples/Shared"),
-        .executableTarget(name: "AlcedoTool", dependencies: ["Alcedo", "ExampleSupport"], path: "Examples/AlcedoTool"),
+        .executableTarget(
+            name: "AlcedoTool", dependencies: ["Alcedo", "ExampleSupport"], path: "Examples/AlcedoTool",
+            exclude: ["README.md"]),
         .executableTarget(
             name: "quickstart", dependencies: ["Alcedo", "AlcedoTesting", "ExampleSupport"],
-            path: "Examples/Quickstart", exclude: ["contact-sheet.png"], resources: [.copy("Pictures")]),
+            path: "Examples/Quickstart", exclude: ["README.md", "contact-sheet.png"], resources: [.copy("Pictures")]),
 
         // C: shims of our own, and the system's libraries
         .target(name: "CPNGShim", dependencies: ["CPNG"], path: "Modules/Codecs/CPNGShim"),

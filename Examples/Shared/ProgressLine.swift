@@ -2,7 +2,7 @@ import Alcedo
 
 /// One line on the terminal that says how far a run is, rewritten in place; silent when nobody watches.
 actor ProgressLine {
-    private let isVisible: Bool
+    private var isVisible: Bool
     private let total: Int
     private var finished = 0
     private var bytes: [Int: Int] = [:]
@@ -29,6 +29,8 @@ actor ProgressLine {
     /// Clears the line, so that what follows begins on a clean one.
     func end() {
         if isVisible { Console.progress("\r\u{1B}[K") }
+        // A late report of bytes must not write over what follows.
+        isVisible = false
     }
 
     private func show() {
