@@ -4,8 +4,8 @@
 #include <string.h>
 
 // Every scan of a progressive image may cost a pass over all coefficients: a file of a few kilobytes can claim
-// thousands of them. libjpeg-turbo's own tools offer the same limit; real encoders use about ten.
-enum { MAXIMUM_SCANS = 500 };
+// thousands of them. Real encoders use about ten.
+enum { MAXIMUM_SCANS = 100 };
 
 static void check_scans(j_common_ptr cinfo) {
     alcedo_jpeg_decoder *d = cinfo->client_data;

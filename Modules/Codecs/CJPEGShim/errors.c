@@ -12,8 +12,12 @@ static void on_message(j_common_ptr cinfo, int level) {
     if (level >= 0) return;  // a trace
     alcedo_jpeg_decoder *d = cinfo->client_data;
     switch (cinfo->err->msg_code) {
-    // Pixels were lost, and libjpeg has filled in something else.
     case JWRN_HIT_MARKER:
+        // A progressive scan of AC coefficients only adds detail to a picture that is there already, and files that
+        // lack such scans altogether get no warning either (T.81 G.1.1.1).
+        if (d->cinfo.progressive_mode && d->cinfo.Ss > 0) break;
+        // fall through
+    // Pixels were lost, and libjpeg has filled in something else.
     case JWRN_HUFF_BAD_CODE:
     case JWRN_ARITH_BAD_CODE:
     case JWRN_MUST_RESYNC:

@@ -24,6 +24,20 @@ static alcedo_png_status failure(const alcedo_png_decoder *d) {
     return ALCEDO_PNG_CORRUPT;
 }
 
+/// Whether an EXIF chunk before the pixels claims more than `limit` bytes.
+static int claims_large_exif(const alcedo_png_input *input, size_t limit) {
+    size_t offset = 8;
+    while (offset <= input->count && input->count - offset >= 12) {
+        const uint8_t *chunk = input->bytes + offset;
+        const size_t length = png_get_uint_32(chunk);
+        if (!memcmp(chunk + 4, "IDAT", 4)) return 0;
+        if (!memcmp(chunk + 4, "eXIf", 4) && length > limit) return 1;
+        if (length > input->count - offset - 12) return 0;
+        offset += 12 + length;
+    }
+    return 0;
+}
+
 alcedo_png_decoder *alcedo_png_create(const uint8_t *bytes, size_t count, size_t chunk_limit) {
     alcedo_png_decoder *d = calloc(1, sizeof *d);
     if (!d) return NULL;
@@ -43,9 +57,15 @@ alcedo_png_decoder *alcedo_png_create(const uint8_t *bytes, size_t count, size_t
     png_set_user_limits(d->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     png_set_chunk_malloc_max(d->png, chunk_limit);
     png_set_chunk_cache_max(d->png, 128);
-    // Text is of no use here and may unpack to a thousand times its size.
-    static const png_byte text[] = "tEXt\0zTXt\0iTXt";
-    png_set_keep_unknown_chunks(d->png, PNG_HANDLE_CHUNK_NEVER, text, 3);
+    // Of no use here. Text may unpack to a thousand times its size, and for the others libpng allocates and clears
+    // whatever length a file claims, up to 2 GiB, before it reads: its limit for chunks is only a warning there.
+    static const png_byte unused[] = "tEXt\0zTXt\0iTXt\0sPLT\0sCAL\0pCAL";
+    png_set_keep_unknown_chunks(d->png, PNG_HANDLE_CHUNK_NEVER, unused, 6);
+    // The same goes for EXIF, which is of use.
+    static const png_byte exif[] = "eXIf";
+    if (claims_large_exif(&d->input, chunk_limit)) {
+        png_set_keep_unknown_chunks(d->png, PNG_HANDLE_CHUNK_NEVER, exif, 1);
+    }
     png_set_read_fn(d->png, &d->input, alcedo_png_read_input);
     return d;
 }

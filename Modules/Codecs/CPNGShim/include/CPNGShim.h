@@ -26,7 +26,8 @@ typedef struct {
     size_t icc_size;
 } alcedo_png_info;
 
-/// `bytes` must outlive the decoder. No chunk may unpack to more than `chunk_limit` bytes. NULL: out of memory.
+/// `bytes` must outlive the decoder. A profile or EXIF of more than `chunk_limit` bytes is left out. NULL: out of
+/// memory.
 alcedo_png_decoder *_Nullable alcedo_png_create(const uint8_t *_Nonnull bytes, size_t count, size_t chunk_limit);
 void alcedo_png_destroy(alcedo_png_decoder *_Nonnull decoder);
 
