@@ -7,6 +7,7 @@ struct alcedo_png_decoder {
     png_structp png;
     png_infop info;
     alcedo_png_input input;
+    size_t chunk_limit;
     jmp_buf escape;
     char message[96];
 };
@@ -24,24 +25,11 @@ static alcedo_png_status failure(const alcedo_png_decoder *d) {
     return ALCEDO_PNG_CORRUPT;
 }
 
-/// Whether an EXIF chunk before the pixels claims more than `limit` bytes.
-static int claims_large_exif(const alcedo_png_input *input, size_t limit) {
-    size_t offset = 8;
-    while (offset <= input->count && input->count - offset >= 12) {
-        const uint8_t *chunk = input->bytes + offset;
-        const size_t length = png_get_uint_32(chunk);
-        if (!memcmp(chunk + 4, "IDAT", 4)) return 0;
-        if (!memcmp(chunk + 4, "eXIf", 4) && length > limit) return 1;
-        if (length > input->count - offset - 12) return 0;
-        offset += 12 + length;
-    }
-    return 0;
-}
-
 alcedo_png_decoder *alcedo_png_create(const uint8_t *bytes, size_t count, size_t chunk_limit) {
     alcedo_png_decoder *d = calloc(1, sizeof *d);
     if (!d) return NULL;
     d->input = (alcedo_png_input){bytes, count, 0, 0};
+    d->chunk_limit = chunk_limit;
     // An error during creation jumps too, before libpng has anything of ours to free.
     if (setjmp(d->escape)) {
         alcedo_png_destroy(d);
@@ -62,9 +50,10 @@ alcedo_png_decoder *alcedo_png_create(const uint8_t *bytes, size_t count, size_t
     static const png_byte unused[] = "tEXt\0zTXt\0iTXt\0sPLT\0sCAL\0pCAL";
     png_set_keep_unknown_chunks(d->png, PNG_HANDLE_CHUNK_NEVER, unused, 6);
     // The same goes for EXIF, which is of use.
-    static const png_byte exif[] = "eXIf";
-    if (claims_large_exif(&d->input, chunk_limit)) {
-        png_set_keep_unknown_chunks(d->png, PNG_HANDLE_CHUNK_NEVER, exif, 1);
+    static const char exif[] = "eXIf";
+    const uint8_t *found = NULL;
+    if (alcedo_png_find_chunk(&d->input, exif, "", 0, &found) > chunk_limit) {
+        png_set_keep_unknown_chunks(d->png, PNG_HANDLE_CHUNK_NEVER, (png_const_bytep)exif, 1);
     }
     png_set_read_fn(d->png, &d->input, alcedo_png_read_input);
     return d;
@@ -92,6 +81,9 @@ alcedo_png_status alcedo_png_read_header(alcedo_png_decoder *d, alcedo_png_info 
         info->exif = exif;
         info->exif_size = exif_size;
     }
+    static const char xmp[] = "XML:com.adobe.xmp\0\0";  // the keyword of a text that is not compressed
+    const size_t xmp_size = alcedo_png_find_chunk(&d->input, "iTXt", xmp, sizeof xmp - 1, &info->xmp);
+    info->xmp_size = info->xmp && xmp_size <= d->chunk_limit ? xmp_size : 0;
     png_charp name = NULL;
     int compression = 0;
     png_bytep icc = NULL;

@@ -4,7 +4,8 @@ public import FoundationEssentials
 /// Decodes PNG of every colour type, bit depth and interlacing, by libpng.
 ///
 /// The result is RGBA8: palettes, gray levels and `tRNS` are expanded, 16-bit samples lose their low byte. Stored
-/// values; no gamma is applied. Source: W3C PNG specification, third edition.
+/// values; no gamma is applied. The orientation is that of the EXIF chunk or, without one, of XMP.
+/// Source: W3C PNG specification, third edition.
 public struct PNGDecoder: ImageDecoding {
     public init() {}
 

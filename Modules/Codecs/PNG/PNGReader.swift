@@ -22,10 +22,11 @@ final class PNGReader {
         }
         self.shim = shim
         let exif = RawSpan(_unsafeElements: UnsafeBufferPointer(start: header.exif, count: header.exif_size))
+        let xmp = RawSpan(_unsafeElements: UnsafeBufferPointer(start: header.xmp, count: header.xmp_size))
         info = ImageInfo(
             format: .png,
             size: PixelSize(width: Int(header.width), height: Int(header.height)),
-            orientation: ImageOrientation(exif: exif),
+            orientation: header.exif == nil ? ImageOrientation(xmp: xmp) : ImageOrientation(exif: exif),
             hasAlpha: header.has_alpha != 0,
             bitDepth: Int(header.bit_depth))
         colorProfile = header.icc.map { Data(bytes: $0, count: header.icc_size) }

@@ -19,6 +19,9 @@ typedef struct {
     uint32_t height;
     uint32_t bit_depth;
     int has_alpha;
+    // Part of the file; NULL when absent. A whole chunk of XMP.
+    const uint8_t *_Nullable xmp;
+    size_t xmp_size;
     // Owned by the decoder; NULL when absent. `exif` begins at the TIFF header.
     const uint8_t *_Nullable exif;
     size_t exif_size;
@@ -26,7 +29,7 @@ typedef struct {
     size_t icc_size;
 } alcedo_png_info;
 
-/// `bytes` must outlive the decoder. A profile or EXIF of more than `chunk_limit` bytes is left out. NULL: out of
+/// `bytes` must outlive the decoder. A profile, EXIF or XMP of more than `chunk_limit` bytes is left out. NULL: out of
 /// memory.
 alcedo_png_decoder *_Nullable alcedo_png_create(const uint8_t *_Nonnull bytes, size_t count, size_t chunk_limit);
 void alcedo_png_destroy(alcedo_png_decoder *_Nonnull decoder);
