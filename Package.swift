@@ -110,6 +110,7 @@ let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
     ("GTK", ["AlcedoViewBinding", gtkLibrary], false),
     ("MemoryCache", ["AlcedoTesting"], false),
     ("Pipeline", ["AlcedoTesting"], false),
+    ("PNG", ["AlcedoJPEG"], true),
     ("Processing", [], true),
     ("SQLiteCache", [], false),
     ("Terminal", ["AlcedoViewBinding"], false),

@@ -69,7 +69,11 @@ alcedo_png_status alcedo_png_encode(
     png_set_IHDR(png, info, width, height, 8, type, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
                  PNG_FILTER_TYPE_DEFAULT);
     if (icc && icc_size && icc_size <= PNG_UINT_31_MAX) {
+        // A profile that is damaged, or made for other colours than these, is no reason to lose the picture: as a
+        // warning, libpng leaves it out.
+        png_set_benign_errors(png, 1);
         png_set_iCCP(png, info, "ICC", PNG_COMPRESSION_TYPE_BASE, icc, (png_uint_32)icc_size);
+        png_set_benign_errors(png, 0);
     }
     png_write_info(png, info);
     if (channels == 3 && pixel_bytes == 4) png_set_filler(png, 0, PNG_FILLER_AFTER);

@@ -11,7 +11,8 @@ public struct PNGEncoder: ImageEncoding {
 
     public var format: ImageFormat { .png }
 
-    /// Encodes RGBA8 (as RGB when it is opaque), RGBX8 and gray8.
+    /// Encodes RGBA8 (as RGB when it is opaque), RGBX8 and gray8. A colour profile that is damaged or made for other
+    /// colours than those of the picture is left out.
     ///
     /// - Throws: ``ImageEncodingError``: `unsupportedImage` for other pixel formats.
     public func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {

@@ -52,7 +52,8 @@ typedef struct {
 } alcedo_png_output;
 
 /// Encodes rows of `channels` (1 gray, 3 RGB, 4 RGBA with straight alpha) 8-bit samples, which lie `pixel_bytes` apart
-/// from pixel to pixel and `stride` from row to row. `level` is zlib's, 0 to 9.
+/// from pixel to pixel and `stride` from row to row. `level` is zlib's, 0 to 9. A profile that
+/// libpng does not accept for these colours is left out.
 alcedo_png_status alcedo_png_encode(
     const uint8_t *_Nonnull pixels, size_t stride, uint32_t width, uint32_t height, int channels, int pixel_bytes,
     int level, const uint8_t *_Nullable icc, size_t icc_size, alcedo_png_output *_Nonnull output);

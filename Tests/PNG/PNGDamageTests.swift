@@ -1,0 +1,153 @@
+import AlcedoCore
+import AlcedoJPEG
+import AlcedoPNG
+import Foundation
+import Testing
+
+@Suite struct PNGDamageTests {
+    private static let names = [
+        "gray1.png", "rgba.png", "rgb16-interlaced.png", "palette-alpha.png", "profile.png", "exif.png", "xmp.png",
+    ]
+    private let decoder = PNGDecoder()
+    private let registry = CodecRegistry([.png, .jpeg])
+
+    @Test(arguments: names) func `every prefix is truncated`(name: String) throws {
+        let data = try fixture(name)
+
+        #expect(errorCode(data.prefix(0)) == .empty)
+        for count in 1..<data.count {
+            #expect(errorCode(data.prefix(count)) == .truncated, "\(count) bytes")
+        }
+        #expect(errorCode(data) == nil)
+    }
+
+    @Test(arguments: names) func `inspecting a prefix tells all or fails`(name: String) throws {
+        let data = try fixture(name)
+        let whole = try decoder.inspect(data, limits: DecodingLimits())
+
+        for count in 1..<data.count {
+            do throws(ImageDecodingError) {
+                #expect(try decoder.inspect(data.prefix(count), limits: DecodingLimits()) == whole, "\(count) bytes")
+            } catch {
+                #expect(error.code == .truncated, "\(count) bytes")
+            }
+        }
+    }
+
+    @Test(arguments: names) func `flipped bits give an error or an image of the size announced`(name: String) throws {
+        let data = try fixture(name)
+        var random = SeededGenerator(seed: 29)
+        let limits = DecodingLimits(maximumPixelCount: 100_000)
+
+        for _ in 0..<1_000 {
+            var damaged = data
+            for _ in 0...Int.random(in: 0...3, using: &random) {
+                damaged[Int.random(in: 0..<data.count, using: &random)] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+            }
+            let options = DecodingOptions(limits: limits, appliesOrientation: false)
+            guard let image = try? decoder.decode(damaged, options: options) else { continue }
+            #expect(try image.size == decoder.inspect(damaged, limits: limits).size)
+        }
+    }
+
+    @Test func `one flipped bit of pixel data is never an image`() throws {
+        let data = try fixture("rgba.png")
+        let pixelData = 8 + 25 + 8..<data.count - 12
+
+        for index in pixelData {
+            var damaged = data
+            damaged[index] ^= 0x10
+            #expect(errorCode(damaged) == .corrupt, "byte \(index)")
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: [(UInt32(50_000), UInt32(50_000)), (0x7FFF_FFFF, 0x7FFF_FFFF)])
+    func `a huge size is refused before anything is allocated`(width: UInt32, height: UInt32) throws {
+        let pixels = PNGWriter.chunk("IDAT", [])
+        let data = PNGWriter.file([PNGWriter.header(width: width, height: height), pixels, PNGWriter.end])
+
+        #expect(errorCode(data) == .exceedsLimit)
+        #expect(try decoder.inspect(data, limits: DecodingLimits()).size.width == Int(width))
+    }
+
+    @Test func `limits are those of the decoded picture`() throws {
+        let file = try fixture("gray1.png")
+
+        #expect(errorCode(file, limits: DecodingLimits(maximumPixelCount: 13 * 9 - 1)) == .exceedsLimit)
+        #expect(errorCode(file, limits: DecodingLimits(maximumByteCount: 64 * 9 - 1)) == .exceedsLimit)
+        #expect(errorCode(file, limits: DecodingLimits(maximumPixelCount: 13 * 9, maximumByteCount: 64 * 9)) == nil)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `a chunk that claims gigabytes takes no memory`() async {
+        // In a process of its own, because other tests take memory too.
+        await #expect(processExitsWith: .success) {
+            for name in ["sPLT", "sCAL", "pCAL", "eXIf", "iCCP", "zTXt", "iTXt", "juNk"] {
+                let claim = PNGWriter.chunk(name, Array("abc".utf8), claimed: 0x7FFF_FFF0)
+                let data = PNGWriter.inserting(claim, into: try fixture("rgb.png"))
+                let before = try peakMemory()
+                #expect(errorCode(data) == .truncated, "\(name)")
+                #expect(try peakMemory() - before < 100 << 20, "\(name)")
+            }
+        }
+    }
+
+    @Test func `compressed text is not unpacked`() throws {
+        let bomb = PNGWriter.chunk("zTXt", Array("Comment\0\0".utf8) + [UInt8](repeating: 0, count: 1_000))
+
+        #expect(errorCode(PNGWriter.inserting(bomb, into: try fixture("rgb.png"))) == nil)
+    }
+
+    @Test func `files that contradict themselves are corrupt`() throws {
+        let file = try fixture("rgb.png")
+        var wrongChecksum = file
+        wrongChecksum[8 + 8 + 13] ^= 1
+        let header = PNGWriter.header(width: 13, height: 9)
+        let pixels = PNGWriter.chunk("IDAT", [])
+
+        #expect(errorCode(wrongChecksum) == .corrupt)
+        #expect(errorCode(PNGWriter.file([PNGWriter.header(width: 0, height: 9), pixels])) == .corrupt)
+        #expect(errorCode(PNGWriter.file([PNGWriter.header(width: 1 << 31, height: 1), pixels])) == .corrupt)
+        #expect(errorCode(PNGWriter.file([PNGWriter.header(width: 1, height: 1, depth: 3), pixels])) == .corrupt)
+        #expect(errorCode(PNGWriter.file([PNGWriter.header(width: 1, height: 1, colorType: 5), pixels])) == .corrupt)
+        #expect(errorCode(PNGWriter.file([pixels, header])) == .corrupt)
+        #expect(errorCode(PNGWriter.file([header, PNGWriter.end])) == .corrupt)
+        #expect(errorCode(PNGWriter.inserting(PNGWriter.chunk("CRIT", [1]), into: file)) == .corrupt)
+        #expect(errorCode(PNGWriter.file([header, pixels, PNGWriter.end])) == .corrupt)
+        #expect(errorCode(Data("no picture at all".utf8)) == .corrupt)
+    }
+
+    @Test func `pixel data that end early in a whole file are no image`() throws {
+        let file = try fixture("rgb.png")
+        let compressed = Array(file[8 + 25 + 8..<file.count - 12 - 4])
+
+        for count in 0..<compressed.count {
+            let short = PNGWriter.chunk("IDAT", Array(compressed.prefix(count)))
+            let data = PNGWriter.file([PNGWriter.header(width: 13, height: 9), short, PNGWriter.end])
+            #expect(errorCode(data) == .corrupt, "\(count) bytes")
+        }
+    }
+
+    @Test func `bytes after the file do not matter`() throws {
+        #expect(errorCode(try fixture("rgba.png") + Data([1, 2, 3])) == nil)
+    }
+
+    @Test func `what is no picture has a readable error`() throws {
+        func error(_ data: Data) -> ImageDecodingError? {
+            do throws(ImageDecodingError) {
+                _ = try registry.decode(data)
+                return nil
+            } catch { return error }
+        }
+        var random = SeededGenerator(seed: 31)
+        let noise = Data((0..<500).map { _ in UInt8.random(in: 0...0x7F, using: &random) })
+
+        #expect(
+            error(Data("<!DOCTYPE html><title>Not found</title>".utf8))
+                == ImageDecodingError(.unknownFormat, "the bytes are text, perhaps a web page (known: png, jpeg)"))
+        #expect(
+            error(noise) == ImageDecodingError(.unknownFormat, "the bytes are in no known format (known: png, jpeg)"))
+        #expect(error(Data()) == ImageDecodingError(.empty, "there are no bytes"))
+        #expect(error(Data(PNGWriter.signature)) == ImageDecodingError(.truncated, "PNG: the file ends early"))
+        #expect(registry.entry(for: Data(PNGWriter.signature.prefix(7))) == nil)
+    }
+}

@@ -1,0 +1,92 @@
+import AlcedoCore
+import AlcedoJPEG
+import AlcedoPNG
+import Foundation
+import Testing
+
+/// A fixture and what is in it.
+struct PNGCase: Sendable, CustomTestStringConvertible {
+    var name: String
+    var depth = 8
+    var hasAlpha = false
+    var pixel: @Sendable (_ x: Int, _ y: Int) -> [Int]
+
+    var testDescription: String { name }
+
+    static let all: [PNGCase] =
+        [1, 2, 4].map { bits in PNGCase(name: "gray\(bits).png", depth: bits) { Samples.gray($0, $1, bits: bits) } }
+        + [1, 2, 4, 8].map { bits in
+            PNGCase(name: "palette\(bits).png", depth: bits) { Samples.palette($0, $1, bits: bits) }
+        } + [
+            PNGCase(name: "gray8.png") { Samples.gray(19 * $0 + $1) },
+            PNGCase(name: "gray16.png", depth: 16) { Samples.gray(Samples.wide($0, $1)[0]) },
+            PNGCase(name: "gray-alpha.png", hasAlpha: true) {
+                Samples.gray(19 * $0 + $1, alpha: Samples.rgba($0, $1)[3])
+            },
+            PNGCase(name: "rgb.png", pixel: Samples.rgb),
+            PNGCase(name: "rgba.png", hasAlpha: true, pixel: Samples.rgba),
+            PNGCase(name: "rgb16.png", depth: 16) { Samples.wide($0, $1)[..<3] + [255] },
+            PNGCase(name: "rgba16.png", depth: 16, hasAlpha: true, pixel: Samples.wide),
+            PNGCase(name: "palette-alpha.png", depth: 4, hasAlpha: true, pixel: Samples.paletteWithAlpha),
+            PNGCase(name: "gray-transparent.png", hasAlpha: true, pixel: Samples.grayWithTransparent),
+            PNGCase(name: "rgb-transparent.png", hasAlpha: true, pixel: Samples.rgbWithTransparent),
+            PNGCase(name: "rgba-interlaced.png", hasAlpha: true, pixel: Samples.rgba),
+            PNGCase(name: "gray1-interlaced.png", depth: 1) { Samples.gray($0, $1, bits: 1) },
+            PNGCase(name: "palette4-interlaced.png", depth: 4) { Samples.palette($0, $1, bits: 4) },
+            PNGCase(name: "rgb16-interlaced.png", depth: 16) { Samples.wide($0, $1)[..<3] + [255] },
+        ]
+}
+
+@Suite struct PNGDecoderTests {
+    private let decoder = PNGDecoder()
+
+    @Test(arguments: PNGCase.all) func `pixels are those that were written`(item: PNGCase) throws {
+        let image = try decoder.decode(fixture(item.name), options: DecodingOptions())
+
+        #expect(image.pixels.tightBytes == Samples.rows(item.pixel))
+        #expect(image.size == Samples.size)
+        #expect(image.pixels.format == .rgba8)
+        #expect(image.pixels.alphaMode == (item.hasAlpha ? .straight : .opaque))
+        #expect(image.format == .png)
+        #expect(image.colorProfile == nil)
+    }
+
+    @Test(arguments: PNGCase.all) func `inspecting tells what decoding finds`(item: PNGCase) throws {
+        let info = try decoder.inspect(fixture(item.name), limits: DecodingLimits())
+
+        #expect(info == ImageInfo(format: .png, size: Samples.size, hasAlpha: item.hasAlpha, bitDepth: item.depth))
+    }
+
+    @Test(arguments: PNGCase.all) func `premultiplied colour is the straight one times alpha`(item: PNGCase) throws {
+        let pixels = try decoder.decode(fixture(item.name), options: DecodingOptions(alphaMode: .premultiplied)).pixels
+
+        let expected = Samples.rows { x, y in
+            let pixel = item.pixel(x, y)
+            return pixel[..<3].map { Int((Double($0 * pixel[3]) / 255).rounded()) } + [pixel[3]]
+        }
+        #expect(pixels.tightBytes == expected)
+        #expect(pixels.alphaMode == (item.hasAlpha ? .premultiplied : .opaque))
+    }
+
+    @Test func `inspecting needs no pixel data`() throws {
+        let data = PNGWriter.file([PNGWriter.header(width: 3, height: 2), PNGWriter.chunk("IDAT", [])])
+
+        #expect(try decoder.inspect(data, limits: DecodingLimits()).size == PixelSize(width: 3, height: 2))
+        #expect(errorCode(data) == .truncated)
+    }
+
+    @Test func `a decoder finds what the registry asks it for in a slice of other data`() throws {
+        let file = try fixture("rgba.png")
+        let slice = (Data([1, 2, 3]) + file + Data([4])).dropFirst(3)
+
+        let image = try CodecRegistry([.jpeg, .png]).decode(slice)
+
+        #expect(image.pixels.tightBytes == Samples.rows(Samples.rgba))
+    }
+
+    @Test func `a target that PNG cannot shrink to gives the full size`() throws {
+        let options = DecodingOptions(target: TargetSize(PixelSize(width: 2, height: 2)))
+
+        #expect(try decoder.decode(fixture("rgb.png"), options: options).size == Samples.size)
+    }
+}
