@@ -40,6 +40,10 @@ void alcedo_jpeg_destroy(alcedo_jpeg_decoder *d) {
 
 const char *alcedo_jpeg_message(const alcedo_jpeg_decoder *d) { return d->message; }
 
+static int is_cmyk(const struct jpeg_decompress_struct *c) {
+    return c->jpeg_color_space == JCS_CMYK || c->jpeg_color_space == JCS_YCCK;
+}
+
 alcedo_jpeg_status alcedo_jpeg_read_header(alcedo_jpeg_decoder *d, alcedo_jpeg_info *info) {
     if (setjmp(d->escape)) return alcedo_jpeg_failure(d);
     jpeg_read_header(&d->cinfo, TRUE);
@@ -55,7 +59,8 @@ alcedo_jpeg_status alcedo_jpeg_read_header(alcedo_jpeg_decoder *d, alcedo_jpeg_i
         }
     }
     unsigned int icc_size = 0;
-    if (jpeg_read_icc_profile(&d->cinfo, &d->icc, &icc_size)) {
+    // A profile of inks says nothing about the colours they are turned into.
+    if (!is_cmyk(&d->cinfo) && jpeg_read_icc_profile(&d->cinfo, &d->icc, &icc_size)) {
         info->icc = d->icc;
         info->icc_size = icc_size;
     }
@@ -86,8 +91,8 @@ static void convert_cmyk(uint8_t *row, size_t width, int is_inverted) {
 alcedo_jpeg_status alcedo_jpeg_read_rgba(alcedo_jpeg_decoder *d, uint8_t *out, size_t stride, size_t capacity) {
     struct jpeg_decompress_struct *c = &d->cinfo;
     if (setjmp(d->escape)) return alcedo_jpeg_failure(d);
-    const int is_cmyk = c->jpeg_color_space == JCS_CMYK || c->jpeg_color_space == JCS_YCCK;
-    c->out_color_space = is_cmyk ? JCS_CMYK : JCS_EXT_RGBA;
+    const int has_inks = is_cmyk(c);
+    c->out_color_space = has_inks ? JCS_CMYK : JCS_EXT_RGBA;
     jpeg_start_decompress(c);
     if ((size_t)c->output_width * 4 > stride || capacity / stride < c->output_height) {
         ERREXIT(c, JERR_IMAGE_TOO_BIG);
@@ -99,7 +104,7 @@ alcedo_jpeg_status alcedo_jpeg_read_rgba(alcedo_jpeg_decoder *d, uint8_t *out, s
         for (JDIMENSION i = 0; i < 8; i++) rows[i] = out + (first + i) * stride;
         const JDIMENSION left = c->output_height - first;
         const JDIMENSION count = jpeg_read_scanlines(c, rows, left < 8 ? left : 8);
-        if (is_cmyk) {
+        if (has_inks) {
             for (JDIMENSION i = 0; i < count; i++) convert_cmyk(rows[i], c->output_width, c->saw_Adobe_marker);
         }
     }
