@@ -108,6 +108,7 @@ let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
     ("Downloader", ["AlcedoCURL", "AlcedoTesting"], false),
     ("GIF", [], true),
     ("GTK", ["AlcedoViewBinding", gtkLibrary], false),
+    ("JPEG", [], true),
     ("MemoryCache", ["AlcedoTesting"], false),
     ("Pipeline", ["AlcedoTesting"], false),
     ("PNG", ["AlcedoJPEG"], true),

@@ -1,0 +1,166 @@
+import AlcedoCore
+import AlcedoJPEG
+import Foundation
+import Testing
+
+@Suite struct JPEGDamageTests {
+    private static let names = [
+        "420.jpg", "444.jpg", "gray.jpg", "progressive.jpg", "restart.jpg", "arithmetic.jpg", "ycck.jpg", "cmyk.jpg",
+        "profile.jpg", "exif6.jpg",
+    ]
+    private let decoder = JPEGDecoder()
+    private let end: [UInt8] = [0xFF, 0xD9]
+
+    @Test(arguments: names) func `every prefix is truncated`(name: String) throws {
+        let data = try fixture(name)
+
+        #expect(errorCode(data.prefix(0)) == .empty)
+        for count in 1..<data.count {
+            #expect(errorCode(data.prefix(count)) == .truncated, "\(count) bytes")
+        }
+        #expect(errorCode(data) == nil)
+    }
+
+    @Test(arguments: names) func `inspecting a prefix tells all or fails`(name: String) throws {
+        let data = try fixture(name)
+        let whole = try decoder.inspect(data, limits: DecodingLimits())
+
+        for count in 1..<data.count {
+            do throws(ImageDecodingError) {
+                #expect(try decoder.inspect(data.prefix(count), limits: DecodingLimits()) == whole, "\(count) bytes")
+            } catch {
+                #expect(error.code == .truncated, "\(count) bytes")
+            }
+        }
+    }
+
+    @Test(arguments: ["420.jpg", "gray.jpg", "restart.jpg", "restart-rows.jpg", "cmyk.jpg"])
+    func `pixel data that end early in a whole file are no image`(name: String) throws {
+        let data = try fixture(name)
+        let scan = try #require(JPEGEditor.data(in: data))
+
+        // The last two bytes may be padding.
+        for count in scan.dropLast(2) {
+            #expect(errorCode(data.prefix(count) + end) == .corrupt, "\(count) bytes")
+        }
+    }
+
+    @Test func `a progressive file needs its first scan and is coarser without later ones`() throws {
+        let data = try fixture("progressive.jpg")
+        let first = try #require(JPEGEditor.data(in: data))
+        let last = try #require(JPEGEditor.range(of: 0xDA, 9, in: data))
+        let whole = try reference("420.raw")
+
+        for count in first.dropLast(2) {
+            #expect(errorCode(data.prefix(count) + end) == .corrupt, "\(count) bytes")
+        }
+        for count in [last.lowerBound, last.lowerBound + 20, last.upperBound - 1] {
+            let pixels = try decoder.decode(data.prefix(count) + end, options: DecodingOptions()).pixels.tightBytes
+            let differences = zip(pixels, whole).map { abs(Int($0) - Int($1)) }
+            #expect(differences.reduce(0, +) < 2 * differences.count, "\(count) bytes")
+        }
+    }
+
+    @Test func `a restart marker out of order is an error`() throws {
+        var data = try fixture("restart.jpg")
+        let scan = try #require(JPEGEditor.data(in: data))
+        let marker = try #require(scan.dropLast().first { data[$0] == 0xFF && data[$0 + 1] == 0xD1 })
+        data[marker + 1] = 0xD3
+
+        #expect(errorCode(data) == .corrupt)
+    }
+
+    @Test(arguments: names) func `flipped bits give an error or an image of the size announced`(name: String) throws {
+        let data = try fixture(name)
+        var random = SeededGenerator(seed: 37)
+        let limits = DecodingLimits(maximumPixelCount: 100_000)
+
+        for _ in 0..<600 {
+            var damaged = data
+            for _ in 0...Int.random(in: 0...3, using: &random) {
+                damaged[Int.random(in: 0..<data.count, using: &random)] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+            }
+            let options = DecodingOptions(limits: limits, appliesOrientation: false)
+            guard let image = try? decoder.decode(damaged, options: options) else { continue }
+            #expect(try image.size == decoder.inspect(damaged, limits: limits).size)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: [(UInt16(50_000), UInt16(50_000)), (65_500, 65_500), (65_535, 1)])
+    func `a huge size is refused before anything is allocated`(width: UInt16, height: UInt16) throws {
+        let data = JPEGEditor.resizing(try fixture("420.jpg"), to: width, height)
+        let small = DecodingOptions(target: TargetSize(PixelSize(width: 8, height: 8)))
+
+        #expect(errorCode(data) == .exceedsLimit)
+        #expect(throws: ImageDecodingError.self) { try decoder.decode(data, options: small) }
+        // libjpeg itself goes no further than 65,500.
+        if width <= 65_500 {
+            #expect(try decoder.inspect(data, limits: DecodingLimits()).size.width == Int(width))
+        }
+    }
+
+    @Test func `limits are those of the decoded picture`() throws {
+        let file = try fixture("420.jpg")
+
+        #expect(errorCode(file, limits: DecodingLimits(maximumPixelCount: 33 * 25 - 1)) == .exceedsLimit)
+        #expect(errorCode(file, limits: DecodingLimits(maximumByteCount: 192 * 25 - 1)) == .exceedsLimit)
+        #expect(errorCode(file, limits: DecodingLimits(maximumPixelCount: 33 * 25, maximumByteCount: 192 * 25)) == nil)
+    }
+
+    @Test func `scans are read up to a limit`() throws {
+        let file = try fixture("progressive.jpg")
+        // The scan that refines DC coefficients only sets bits, so that again and again it changes nothing.
+        let scan = try #require(JPEGEditor.range(of: 0xDA, 6, in: file))
+        func repeating(_ count: Int) -> Data {
+            let again = (0..<count).reduce(into: Data()) { data, _ in data += file[scan] }
+            return file.dropLast(2) + again + end
+        }
+
+        let allowed = try decoder.decode(repeating(90), options: DecodingOptions())
+
+        #expect(allowed.pixels.tightBytes == (try reference("420.raw")))
+        #expect(errorCode(repeating(91)) == .exceedsLimit)
+        #expect(errorCode(repeating(20_000)) == .exceedsLimit)
+        #expect(throws: ImageDecodingError(.exceedsLimit, "JPEG: the image has too many scans")) {
+            try decoder.decode(repeating(91), options: DecodingOptions())
+        }
+    }
+
+    @Test func `variants that are not decoded say so`() throws {
+        let file = try fixture("420.jpg")
+        let frame = try #require(JPEGEditor.range(of: 0xC0, in: file)).lowerBound
+        var deep = file
+        deep[frame + 4] = 12
+        var lossless = file
+        lossless[frame + 1] = 0xC3
+
+        #expect(errorCode(deep) == .unsupportedVariant)
+        #expect(errorCode(lossless) == .unsupportedVariant)
+    }
+
+    @Test func `files that contradict themselves are corrupt`() throws {
+        let file = try fixture("420.jpg")
+        let frame = try #require(JPEGEditor.range(of: 0xC0, in: file))
+        let quantisation = try #require(JPEGEditor.range(of: 0xDB, in: file))
+        var withoutFrame = file
+        withoutFrame.removeSubrange(frame)
+        var withoutTable = file
+        withoutTable.removeSubrange(quantisation)
+
+        #expect(errorCode(JPEGEditor.resizing(file, to: 0, 25)) == .corrupt)
+        #expect(errorCode(JPEGEditor.resizing(file, to: 33, 0)) == .corrupt)
+        #expect(errorCode(withoutFrame) == .corrupt)
+        #expect(errorCode(withoutTable) == .corrupt)
+        #expect(errorCode(file.prefix(2) + end) == .corrupt)
+        #expect(errorCode(Data("no picture at all".utf8)) == .corrupt)
+    }
+
+    @Test func `bytes after the image or between its parts do not matter`() throws {
+        let file = try fixture("420.jpg")
+        let rows = try reference("420.raw")
+
+        for data in [file + Data([1, 2, 3]), file.dropLast(2) + Data([1, 2, 3]) + end] {
+            #expect(try decoder.decode(data, options: DecodingOptions()).pixels.tightBytes == rows)
+        }
+    }
+}
