@@ -107,6 +107,16 @@ import Testing
         #expect(errorCode(file, limits: DecodingLimits(maximumPixelCount: 33 * 25, maximumByteCount: 192 * 25)) == nil)
     }
 
+    @Test func `the coefficients of a progressive file count beside the picture`() throws {
+        let file = try fixture("progressive.jpg")
+        let output = 192 * 25
+        // 33 x 25 pixels are 5 x 4 blocks of luminance and, at half the size, 3 x 2 of each chrominance.
+        let coefficients = (5 * 4 + 3 * 2 * 2) * 64 * 2
+
+        #expect(errorCode(file, limits: DecodingLimits(maximumByteCount: output + coefficients)) == nil)
+        #expect(errorCode(file, limits: DecodingLimits(maximumByteCount: output + coefficients - 1)) == .exceedsLimit)
+    }
+
     @Test func `scans are read up to a limit`() throws {
         let file = try fixture("progressive.jpg")
         // The scan that refines DC coefficients only sets bits, so that again and again it changes nothing.

@@ -51,6 +51,12 @@ alcedo_jpeg_status alcedo_jpeg_read_header(alcedo_jpeg_decoder *d, alcedo_jpeg_i
     info->width = d->cinfo.image_width;
     info->height = d->cinfo.image_height;
     info->bit_depth = (uint32_t)d->cinfo.data_precision;
+    if (jpeg_has_multiple_scans(&d->cinfo)) {
+        for (int i = 0; i < d->cinfo.num_components; i++) {
+            const jpeg_component_info *c = &d->cinfo.comp_info[i];
+            info->coefficient_bytes += (uint64_t)c->width_in_blocks * c->height_in_blocks * sizeof(JBLOCK);
+        }
+    }
     for (jpeg_saved_marker_ptr m = d->cinfo.marker_list; m; m = m->next) {
         if (m->marker == JPEG_APP0 + 1 && m->data_length > 6 && !memcmp(m->data, "Exif\0\0", 6)) {
             info->exif = m->data + 6;

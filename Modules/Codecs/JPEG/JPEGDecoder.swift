@@ -21,8 +21,9 @@ public struct JPEGDecoder: ImageDecoding {
             var size = reader.info.size
             if let target = options.target { size = try reader.shrink(towards: target) }
             try options.limits.check(size, format: .rgba8)
-            // Progressive files need all their coefficients in memory, whatever the output's size.
+            // The whole picture is read however small it is decoded, and that takes its time.
             try options.limits.check(reader.info.size, format: .gray8)
+            try reader.checkCoefficients(beside: size, options.limits)
             let pixels = try reader.readPixels(size: size)
             return DecodedImage(
                 pixels: options.appliesOrientation ? pixels.upright(from: reader.info.orientation) : pixels,

@@ -7,6 +7,7 @@ final class JPEGReader {
     private let shim: OpaquePointer
     let info: ImageInfo
     let colorProfile: Data?
+    private let coefficientByteCount: UInt64
 
     /// Reads the header.
     init(_ bytes: UnsafeBufferPointer<UInt8>, limits: DecodingLimits) throws(ImageDecodingError) {
@@ -21,6 +22,7 @@ final class JPEGReader {
             throw error
         }
         self.shim = shim
+        coefficientByteCount = header.coefficient_bytes
         let exif = RawSpan(_unsafeElements: UnsafeBufferPointer(start: header.exif, count: header.exif_size))
         info = ImageInfo(
             format: .jpeg,
@@ -48,6 +50,18 @@ final class JPEGReader {
             if size.width >= needed.width, size.height >= needed.height { break }
         }
         return size
+    }
+
+    /// Throws `exceedsLimit` when the coefficients that libjpeg keeps of an image in several scans, whatever the output's
+    /// size, and the output together exceed the limit of bytes.
+    func checkCoefficients(beside size: PixelSize, _ limits: DecodingLimits) throws(ImageDecodingError) {
+        let output = PixelBuffer.byteCount(size: size, format: .rgba8) ?? Int.max
+        guard coefficientByteCount <= UInt64(max(0, limits.maximumByteCount - output)) || coefficientByteCount == 0
+        else {
+            throw ImageDecodingError(
+                .exceedsLimit,
+                "JPEG: \(info.size) pixels in several scans need \(coefficientByteCount) bytes beside the picture's")
+        }
     }
 
     /// Reads all rows and the rest of the image. To be called once.

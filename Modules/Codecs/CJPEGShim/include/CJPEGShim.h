@@ -21,6 +21,8 @@ typedef struct {
     uint32_t width;
     uint32_t height;
     uint32_t bit_depth;
+    /// What libjpeg keeps of an image that comes in several scans, beside the output; 0 for one scan.
+    uint64_t coefficient_bytes;
     // Owned by the decoder; NULL when absent. `exif` begins at the TIFF header.
     const uint8_t *_Nullable exif;
     size_t exif_size;
