@@ -104,22 +104,22 @@ let package = Package(
 let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
     ("CURL", ["AlcedoTesting"], false),
     ("Core", ["AlcedoTesting"], false),
-    ("DiskCache", ["AlcedoTesting"], false),
+    ("DiskCache", ["AlcedoTesting", "TestSupport"], false),
     ("Downloader", ["AlcedoCURL", "AlcedoTesting"], false),
-    ("GIF", [], true),
+    ("GIF", ["TestSupport"], true),
     ("GTK", ["AlcedoViewBinding", gtkLibrary], false),
-    ("JPEG", [], true),
-    ("MemoryCache", ["AlcedoTesting"], false),
+    ("JPEG", ["TestSupport"], true),
+    ("MemoryCache", ["AlcedoTesting", "TestSupport"], false),
     ("Pipeline", ["AlcedoTesting"], false),
-    ("PNG", ["AlcedoJPEG"], true),
+    ("PNG", ["AlcedoJPEG", "TestSupport"], true),
     ("Processing", [], true),
-    ("SQLiteCache", [], false),
+    ("SQLiteCache", ["TestSupport"], false),
     ("Terminal", ["AlcedoViewBinding"], false),
     ("Testing", ["AlcedoCURL"], false),
     ("URLResponseCache", [], false),
     ("URLSession", ["AlcedoTesting"], false),
     ("ViewBinding", [], false),
-    ("WebP", [], true),
+    ("WebP", ["TestSupport"], true),
 ]
 for test in tests {
     package.targets.append(
@@ -132,6 +132,7 @@ for test in tests {
 }
 
 package.targets += [
+    .target(name: "TestSupport", dependencies: ["AlcedoCore"], path: "Tests/Support"),
     .testTarget(
         name: "ReadmeTests",
         dependencies: [
@@ -140,7 +141,8 @@ package.targets += [
         ],
         path: "Tests/Readme"),
     .testTarget(
-        name: "ToolTests", dependencies: ["Alcedo", "AlcedoTesting", "AlcedoTool", "quickstart"], path: "Tests/Tool"),
+        name: "ToolTests", dependencies: ["Alcedo", "AlcedoTesting", "AlcedoTool", "TestSupport", "quickstart"],
+        path: "Tests/Tool"),
 ]
 
 let cTargets: Set = ["CPNGShim", "CJPEGShim", "CGIFShim", "CCURLShim"]

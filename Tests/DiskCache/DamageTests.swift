@@ -1,3 +1,4 @@
+import TestSupport
 import AlcedoCore
 import AlcedoDiskCache
 import FoundationEssentials

@@ -1,3 +1,4 @@
+import TestSupport
 import AlcedoMemoryCache
 import Testing
 

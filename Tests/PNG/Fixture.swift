@@ -1,34 +1,12 @@
 import AlcedoCore
 import AlcedoPNG
 import Foundation
+import TestSupport
 
 /// A file of the folder `Fixtures`.
-func fixture(_ name: String) throws -> Data {
-    let url = Bundle.module.url(forResource: name, withExtension: nil, subdirectory: "Fixtures")
-    guard let url else { throw CocoaError(.fileNoSuchFile) }
-    return try Data(contentsOf: url)
-}
+func fixture(_ name: String) throws -> Data { try Bundle.module.fixture(name) }
 
 /// How decoding fails; nil when it does not.
 func errorCode(_ data: Data, limits: DecodingLimits = DecodingLimits()) -> ImageDecodingError.Code? {
-    do throws(ImageDecodingError) {
-        _ = try PNGDecoder().decode(data, options: DecodingOptions(limits: limits))
-        return nil
-    } catch {
-        return error.code
-    }
-}
-
-extension PixelBuffer {
-    /// The bytes of all pixels, without padding.
-    var tightBytes: [UInt8] {
-        withUnsafeBytes { memory in
-            (0..<height).flatMap { y in memory[y * bytesPerRow..<y * bytesPerRow + usedBytesPerRow] }
-        }
-    }
-
-    /// Red, green, blue and alpha of one pixel.
-    func rgba(_ x: Int, _ y: Int) -> [UInt8] {
-        Array(tightBytes[4 * (y * width + x)..<4 * (y * width + x) + 4])
-    }
+    PNGDecoder().errorCode(data, limits: limits)
 }

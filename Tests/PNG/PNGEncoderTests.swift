@@ -1,3 +1,4 @@
+import TestSupport
 import AlcedoCore
 import AlcedoPNG
 import Foundation

@@ -1,3 +1,4 @@
+import TestSupport
 import AlcedoCore
 
 /// The formulas that the fixtures were made from, as in `Fixtures/make.py`.

@@ -1,3 +1,4 @@
+import TestSupport
 import Alcedo
 import AlcedoTesting
 import Foundation
@@ -5,11 +6,11 @@ import Testing
 
 @Suite(.timeLimit(.minutes(2)))
 struct LoadCommandTests {
-    let folder: TemporaryFolder
+    let folder: TemporaryDirectory
     let alcedo: Program
 
     init() throws {
-        folder = try TemporaryFolder()
+        folder = try TemporaryDirectory()
         alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
     }
 

@@ -1,3 +1,4 @@
+import TestSupport
 import Foundation
 
 /// Runs an executable of the package as a person would, and keeps what it printed.
@@ -19,7 +20,7 @@ struct Program {
 
     /// Runs to the end. Output goes through files, so that no pipe can fill up.
     func run(_ arguments: [String]) async throws -> Outcome {
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryDirectory()
         let process = Process()
         // The test runner's executable lies beside those of the package.
         let runner = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()

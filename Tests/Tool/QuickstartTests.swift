@@ -1,3 +1,4 @@
+import TestSupport
 import Alcedo
 import Foundation
 import Testing
@@ -5,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(2)))
 struct QuickstartTests {
     @Test func `it loads its samples without a network, and has them on disk the next time`() async throws {
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryDirectory()
         let quickstart = Program(name: "quickstart", environment: ["XDG_CACHE_HOME": folder.url.path])
 
         let first = try await quickstart.run(["--output", folder.url.path])

@@ -1,13 +1,14 @@
+import TestSupport
 import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(2)))
 struct ShowAndBenchTests {
-    let folder: TemporaryFolder
+    let folder: TemporaryDirectory
     let alcedo: Program
 
     init() throws {
-        folder = try TemporaryFolder()
+        folder = try TemporaryDirectory()
         alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
     }
 

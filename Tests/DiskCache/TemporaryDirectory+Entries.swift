@@ -1,19 +1,8 @@
 import AlcedoCore
 import FoundationEssentials
+import TestSupport
 
-/// A directory of its own for one test, gone when the test lets go of it.
-final class TemporaryDirectory: Sendable {
-    let url: URL
-
-    init() throws {
-        url = FileManager.default.temporaryDirectory.appending(path: "alcedo-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: url) }
-
-    var path: String { url.path }
-
+extension TemporaryDirectory {
     /// Where the file of an entry is.
     func file(_ key: String) -> String { "\(path)/\(name(key).prefix(2))/\(name(key).dropFirst(2))" }
 

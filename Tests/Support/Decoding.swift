@@ -1,0 +1,26 @@
+package import AlcedoCore
+package import Foundation
+
+extension ImageDecoding {
+    /// How decoding fails; nil when it does not.
+    package func errorCode(
+        _ data: Data, limits: DecodingLimits = DecodingLimits()
+    ) -> ImageDecodingError.Code? {
+        do throws(ImageDecodingError) {
+            _ = try decode(data, options: DecodingOptions(limits: limits))
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+}
+
+extension Bundle {
+    /// A file of the folder `Fixtures` of a test target.
+    package func fixture(_ name: String) throws -> Data {
+        guard let url = url(forResource: name, withExtension: nil, subdirectory: "Fixtures") else {
+            throw CocoaError(.fileNoSuchFile)
+        }
+        return try Data(contentsOf: url)
+    }
+}

@@ -1,0 +1,25 @@
+package import AlcedoCore
+package import FoundationEssentials
+
+extension PixelBuffer {
+    /// The bytes of all pixels, without padding.
+    package var tightBytes: [UInt8] {
+        withUnsafeBytes { memory in
+            (0..<height).flatMap { y in memory[y * bytesPerRow..<y * bytesPerRow + usedBytesPerRow] }
+        }
+    }
+
+    /// Red, green, blue and alpha of one pixel.
+    package func rgba(_ x: Int, _ y: Int) -> [UInt8] {
+        Array(tightBytes[4 * (y * width + x)..<4 * (y * width + x) + 4])
+    }
+}
+
+/// RGBA bytes with the colour under alpha 0, which is a decoder's own choice, set to nought.
+package func clearingTransparent(_ rgba: Data) -> [UInt8] {
+    var bytes = Array(rgba)
+    for pixel in stride(from: 0, to: bytes.count, by: 4) where bytes[pixel + 3] == 0 {
+        bytes.replaceSubrange(pixel..<pixel + 4, with: [0, 0, 0, 0])
+    }
+    return bytes
+}
