@@ -130,11 +130,12 @@ struct EntryFolder: Sendable {
             return []
         }
         defer { closedir(stream) }
+        // The name ends where its zero byte is: an entry is shorter than its type, and must not be copied as one.
+        guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { return [] }
         var names: [String] = []
         while let entry = readdir(stream) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
+            let bytes = UnsafeRawPointer(entry) + offset
+            let name = String(cString: bytes.assumingMemoryBound(to: CChar.self))
             if name != ".", name != ".." { names.append(name) }
         }
         return names
