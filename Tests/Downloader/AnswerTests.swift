@@ -3,6 +3,7 @@ import AlcedoCore
 import AlcedoDownloader
 import AlcedoTesting
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1)))
@@ -35,7 +36,7 @@ struct AnswerTests {
         let origin = try LoopbackOrigin { _ in OriginReply.endless(framing: .declaredLength(5_000_000_000)) }
         defer { origin.stop() }
         let source = ImageSource.http(HTTPRequest(url: origin.url(for: "/a")))
-        let steps = Locked(0)
+        let steps = Guarded(0)
 
         let error = try await failure {
             try await downloader().download(DownloadRequest(source)) { _ in steps.change { $0 += 1 } }
@@ -104,7 +105,7 @@ struct AnswerTests {
     @Test func `without a declared length progress says so`() async throws {
         let origin = try LoopbackOrigin { _ in OriginReply.ok(Data(count: 700)).framed(.chunked(size: 100)) }
         defer { origin.stop() }
-        let steps = Locked<[DownloadProgress]>([])
+        let steps = Guarded<[DownloadProgress]>([])
         let request = DownloadRequest(.http(HTTPRequest(url: origin.url(for: "/a"))))
 
         let download = try await downloader().download(request) { step in steps.change { $0.append(step) } }

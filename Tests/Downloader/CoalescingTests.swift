@@ -3,6 +3,7 @@ import AlcedoCore
 import AlcedoDownloader
 import AlcedoTesting
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1)))
@@ -12,8 +13,8 @@ struct CoalescingTests {
     /// Waiters that each note their progress. An immediate task has joined when it returns here.
     private func waiters(
         _ count: Int, on downloader: Downloader, for source: ImageSource
-    ) -> (tasks: [Task<Data, any Error>], progress: Locked<[Int: [DownloadProgress]]>) {
-        let progress = Locked<[Int: [DownloadProgress]]>([:])
+    ) -> (tasks: [Task<Data, any Error>], progress: Guarded<[Int: [DownloadProgress]]>) {
+        let progress = Guarded<[Int: [DownloadProgress]]>([:])
         let tasks = (0..<count).map { number in
             Task.immediate {
                 try await downloader.download(DownloadRequest(source)) { step in
@@ -108,7 +109,7 @@ struct CoalescingTests {
 
     @Test func `a failure reaches all who wait, and is not remembered`() async throws {
         let clock = ManualClock()
-        let attempts = Locked(0)
+        let attempts = Guarded(0)
         let downloader = Downloader(
             transport: FakeTransport {
                 let attempt = attempts.change { count -> Int in

@@ -2,11 +2,12 @@ import AlcedoCore
 import AlcedoDownloader
 import AlcedoTesting
 import FoundationEssentials
+import TestSupport
 import Testing
 
 /// Answers by a closure, and remembers what it was asked.
 struct FakeTransport: HTTPTransport {
-    let requests = Locked<[HTTPRequest]>([])
+    let requests = Guarded<[HTTPRequest]>([])
     let answer: @Sendable (HTTPRequest) async throws -> HTTPResponse
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {

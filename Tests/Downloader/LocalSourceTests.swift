@@ -3,6 +3,7 @@ import AlcedoDownloader
 import AlcedoTesting
 import FoundationEssentials
 import Glibc
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1)))
@@ -65,7 +66,7 @@ final class LocalSourceTests {
     }
 
     @Test func `a file is read, with progress at its end`() async throws {
-        let steps = Locked<[DownloadProgress]>([])
+        let steps = Guarded<[DownloadProgress]>([])
         let source = try write("ünïcode name.png", count: 10)
 
         let download = try await downloader.download(DownloadRequest(source)) { step in steps.change { $0.append(step) }
@@ -117,7 +118,7 @@ final class LocalSourceTests {
 
     @Test func `a provider is asked once for all, cancelled with the last, and asked again after that`() async throws {
         let clock = ManualClock()
-        let calls = Locked(0)
+        let calls = Guarded(0)
         let source = ImageSource.provider(identity: "a") {
             calls.change { $0 += 1 }
             try await clock.sleep(for: .seconds(1))

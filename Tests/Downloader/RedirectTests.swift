@@ -3,6 +3,7 @@ import AlcedoCore
 import AlcedoDownloader
 import AlcedoTesting
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1)))

@@ -1,4 +1,5 @@
 import AlcedoCore
+import TestSupport
 import Testing
 
 @testable import AlcedoDownloader
@@ -6,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct SlotsTests {
     private let slots = Slots(count: 1)
-    private let order = Locked<[String]>([])
+    private let order = Guarded<[String]>([])
 
     /// A task that waits for a slot, notes its name and gives the slot back. It stands in the line when this returns.
     private func wait(_ name: String, _ priority: LoadPriority = .normal) -> Task<Void, any Error> {
@@ -54,7 +55,7 @@ struct SlotsTests {
 
     @Test func `no slot is lost or doubled, whoever leaves when`() async throws {
         let slots = Slots(count: 3)
-        let counts = Locked((running: 0, most: 0))
+        let counts = Guarded((running: 0, most: 0))
         let tasks = (0..<2000).map { number in
             let task = Task {
                 try await slots.acquire(number % 2 == 0 ? .normal : .high)

@@ -2,6 +2,7 @@ import AlcedoCore
 import AlcedoPipeline
 import AlcedoTesting
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1)))
@@ -32,7 +33,7 @@ struct CoalescingTests {
     }
 
     @Test func `requests for variants of one resource share its download and its write`() async throws {
-        let seen = Locked<Set<UInt8>>([])
+        let seen = Guarded<Set<UInt8>>([])
         let stack = Stack(
             FakeDownloader { _, progress in
                 while seen.value.count < 5 {
@@ -96,7 +97,7 @@ struct CoalescingTests {
     }
 
     @Test func `leaving one variant leaves the other's download alone`() async throws {
-        let seen = Locked<Set<Int>>([])
+        let seen = Guarded<Set<Int>>([])
         let gate = clock
         let stack = Stack(
             FakeDownloader { _, progress in

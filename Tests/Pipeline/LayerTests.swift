@@ -1,6 +1,7 @@
 import AlcedoCore
 import AlcedoPipeline
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1)))
@@ -94,7 +95,7 @@ struct LayerTests {
                 progress(DownloadProgress(received: 3, expected: 7))
                 return Download(data: level(1))
             })
-        let steps = Locked<[DownloadProgress]>([])
+        let steps = Guarded<[DownloadProgress]>([])
         _ = try await stack.pipeline.load(try web("a") { $0.priority = .veryHigh }) { step in
             steps.change { $0.append(step) }
         }

@@ -2,6 +2,7 @@ import AlcedoCore
 import AlcedoPipeline
 import AlcedoTesting
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1)))

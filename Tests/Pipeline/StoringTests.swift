@@ -2,6 +2,7 @@ import AlcedoCore
 import AlcedoPipeline
 import AlcedoTesting
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1)))
@@ -52,7 +53,7 @@ struct StoringTests {
         let stack = Stack(FakeDownloader(giving: level(7)), disk: slow)
         _ = try await stack.load(try web("a"))
         try await clock.waitForSleepers(count: 1)
-        let isFlushed = Locked(false)
+        let isFlushed = Guarded(false)
         let flush = Task {
             await stack.pipeline.flush()
             isFlushed.change { $0 = true }
@@ -88,7 +89,7 @@ struct StoringTests {
     }
 
     @Test func `of two writes under one key the later load's stays`() async throws {
-        let levels = Locked(0)
+        let levels = Guarded(0)
         let stack = Stack(
             FakeDownloader { _, _ in
                 Download(

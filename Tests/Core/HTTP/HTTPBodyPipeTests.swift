@@ -1,14 +1,15 @@
 import AlcedoCore
 import Dispatch
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct HTTPBodyPipeTests {
     private struct Failure: Error {}
 
-    private let spaces = Locked(0)
-    private let cancels = Locked(0)
+    private let spaces = Guarded(0)
+    private let cancels = Guarded(0)
     private let pipe: HTTPBodyPipe
 
     init() {

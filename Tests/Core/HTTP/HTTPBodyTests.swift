@@ -1,13 +1,14 @@
 import AlcedoCore
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct HTTPBodyTests {
     /// Gives pieces of one length for ever, and counts.
     private final class Endless: HTTPBodySource {
-        let reads = Locked(0)
-        let cancels = Locked(0)
+        let reads = Guarded(0)
+        let cancels = Guarded(0)
 
         func next() async throws -> Data? {
             reads.change { $0 += 1 }

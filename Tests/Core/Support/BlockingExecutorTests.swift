@@ -1,5 +1,6 @@
 import AlcedoCore
 import Dispatch
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1)))
@@ -10,7 +11,7 @@ struct BlockingExecutorTests {
         private let gate = DispatchSemaphore(value: 0)
 
         init(_ executor: BlockingExecutor) async {
-            let begun = Locked(false)
+            let begun = Guarded(false)
             task = Task { [gate] in
                 try await executor.run {
                     begun.change { $0 = true }
@@ -33,7 +34,7 @@ struct BlockingExecutorTests {
 
     @Test func `as many pieces of work run at once as there are lanes, and no more`() async throws {
         let executor = BlockingExecutor(name: "test", width: 3)
-        let counts = Locked((running: 0, most: 0))
+        let counts = Guarded((running: 0, most: 0))
         let gate = DispatchSemaphore(value: 0)
         let tasks = (0..<12).map { _ in
             Task {
@@ -64,7 +65,7 @@ struct BlockingExecutorTests {
     @Test func `the more urgent goes first, equals in the order they came`() async throws {
         let executor = BlockingExecutor(name: "test", width: 1)
         let plug = await Plug(executor)
-        let order = Locked<[String]>([])
+        let order = Guarded<[String]>([])
         let jobs: [(String, LoadPriority)] = [
             ("low 1", .low), ("normal 1", .normal), ("very high 1", .veryHigh), ("low 2", .low),
             ("very low 1", .veryLow),
@@ -87,7 +88,7 @@ struct BlockingExecutorTests {
     @Test func `work that is cancelled while it waits never runs, and its task goes on at once`() async throws {
         let executor = BlockingExecutor(name: "test", width: 1)
         let plug = await Plug(executor)
-        let ran = Locked<[Int]>([])
+        let ran = Guarded<[Int]>([])
         let tasks = (0..<10).map { number in
             Task.immediate { try await executor.run { ran.change { $0.append(number) } } }
         }
@@ -113,7 +114,7 @@ struct BlockingExecutorTests {
 
     @Test func `a task that is cancelled already runs nothing`() async throws {
         let executor = BlockingExecutor(name: "test", width: 2)
-        let runs = Locked(0)
+        let runs = Guarded(0)
         for _ in 0..<200 {
             let task = Task {
                 while !Task.isCancelled { await Task.yield() }
@@ -128,7 +129,7 @@ struct BlockingExecutorTests {
     @Test func `blocked lanes leave the cooperative pool alone`() async throws {
         let executor = BlockingExecutor(name: "test", width: 16)
         let gate = DispatchSemaphore(value: 0)
-        let running = Locked(0)
+        let running = Guarded(0)
         let blocked = (0..<16).map { _ in
             Task {
                 try await executor.run {
@@ -151,7 +152,7 @@ struct BlockingExecutorTests {
 
     @Test func `every piece of work has one outcome, whenever it is cancelled`() async throws {
         let executor = BlockingExecutor(name: "test", width: 2)
-        let runs = Locked(0)
+        let runs = Guarded(0)
         let tasks = (0..<2000).map { number in
             let task = Task { try await executor.run { runs.change { $0 += 1 } } }
             if number % 2 == 0 { task.cancel() }

@@ -1,17 +1,18 @@
 import AlcedoCore
 import AlcedoTesting
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct CoalescerTests {
     private let coalescer = Coalescer<String, Int, String>()
-    private let runs = Locked(0)
+    private let runs = Guarded(0)
     /// Work sleeps on it: `advance` lets it go on.
     private let clock = ManualClock()
 
     /// Tells who has joined: each waiter notes the updates it sees.
     private final class Waiters: Sendable {
-        let seen = Locked<[Int: [Int]]>([:])
+        let seen = Guarded<[Int: [Int]]>([:])
 
         func listener(_ number: Int) -> @Sendable (Int) -> Void {
             { update in self.seen.change { $0[number, default: []].append(update) } }
@@ -92,7 +93,7 @@ struct CoalescerTests {
 
     @Test func `one who leaves goes at once, and leaves the others their work`() async throws {
         let waiters = Waiters()
-        let isDone = Locked(false)
+        let isDone = Guarded(false)
         let tasks = (0..<3).map { number in
             Task {
                 try await coalescer.value(
@@ -110,7 +111,7 @@ struct CoalescerTests {
     }
 
     @Test func `the last one who leaves cancels the work`() async throws {
-        let wasCancelled = Locked(false)
+        let wasCancelled = Guarded(false)
         let task = Task {
             try await coalescer.value(for: "a") { [clock] _ in
                 do {

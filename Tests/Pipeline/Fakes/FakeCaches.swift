@@ -1,9 +1,10 @@
 import AlcedoCore
 import FoundationEssentials
+import TestSupport
 
 /// A dictionary that forgets nothing.
 final class DictionaryMemoryCache: MemoryCaching {
-    private let images = Locked<[ImageKey: DecodedImage]>([:])
+    private let images = Guarded<[ImageKey: DecodedImage]>([:])
 
     var count: Int { images.value.count }
 
@@ -22,9 +23,9 @@ final class DictionaryMemoryCache: MemoryCaching {
 
 /// Bytes in a dictionary; stores go through a closure that may wait or fail.
 final class FakeDataCache: DataCaching {
-    let entries = Locked<[ImageKey: CachedData]>([:])
-    let reads = Locked(0)
-    let stores = Locked(0)
+    let entries = Guarded<[ImageKey: CachedData]>([:])
+    let reads = Guarded(0)
+    let stores = Guarded(0)
     private let beforeStore: @Sendable (_ number: Int) async throws -> Void
 
     /// - Parameter beforeStore: Gets the number of the store; the first is 1.

@@ -1,11 +1,12 @@
 import AlcedoCore
 import FoundationEssentials
+import TestSupport
 
 /// Gives bytes by a closure, and remembers what it was asked for.
 struct FakeDownloader: Downloading {
     typealias Progress = @Sendable (DownloadProgress) -> Void
 
-    let requests = Locked<[DownloadRequest]>([])
+    let requests = Guarded<[DownloadRequest]>([])
     let answer: @Sendable (DownloadRequest, Progress) async throws -> Download
 
     init(_ answer: @escaping @Sendable (DownloadRequest, Progress) async throws -> Download) { self.answer = answer }

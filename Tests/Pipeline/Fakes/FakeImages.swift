@@ -1,11 +1,12 @@
 import AlcedoCore
 import AlcedoTesting
 import FoundationEssentials
+import TestSupport
 import Testing
 
 /// Reads "level:N" as one gray pixel of level N, and fails as "fail:CODE" says. Counts.
 struct FakeCodec: ImageDecoding {
-    let decodes = Locked(0)
+    let decodes = Guarded(0)
 
     var registry: CodecRegistry {
         CodecRegistry([
@@ -35,7 +36,7 @@ struct FakeCodec: ImageDecoding {
 struct Brighten: ImageProcessing {
     let step: UInt8
     var error: ImageProcessingError?
-    let runs = Locked(0)
+    let runs = Guarded(0)
 
     var identifier: String { "brighten(\(step))" }
 
@@ -53,7 +54,7 @@ extension DecodedImage {
 
 /// Remembers what it is told, in words.
 struct Log: PipelineObserving {
-    let events = Locked<[PipelineEvent]>([])
+    let events = Guarded<[PipelineEvent]>([])
 
     var words: [String] {
         events.value.map { event in

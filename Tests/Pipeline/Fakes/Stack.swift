@@ -1,6 +1,7 @@
 import AlcedoCore
 import AlcedoPipeline
 import FoundationEssentials
+import TestSupport
 
 /// A pipeline of fakes.
 struct Stack: Sendable {
