@@ -74,4 +74,30 @@ struct CURLTransportTests {
 
         #expect(String(decoding: data, as: UTF8.self) == "alcedo alcedo alcedo alcedo")
     }
+
+    @Test func `a transport that is let go gives its thread back`() async throws {
+        let origin = try LoopbackOrigin { _ in .text("x") }
+        defer { origin.stop() }
+        // More than there are threads for.
+        for _ in 0..<400 {
+            let response = try await CURLTransport().send(HTTPRequest(url: origin.url(for: "/")))
+            _ = try await response.body.collect(limit: 10)
+        }
+    }
+
+    @Test func `a request that is cancelled before it begins leaves no transfer behind`() async throws {
+        let origin = try LoopbackOrigin { _ in .endless() }
+        defer { origin.stop() }
+        let transport = CURLTransport()
+        for round in 0..<300 {
+            let task = Task {
+                for _ in 0..<round % 10 { await Task.yield() }
+                return try await transport.send(HTTPRequest(url: origin.url(for: "/"))).head.status
+            }
+            for _ in 0..<round % 7 { await Task.yield() }
+            task.cancel()
+            _ = await task.result
+        }
+        try await origin.waitUntil { $0.openConnectionCount == 0 }
+    }
 }
