@@ -1,6 +1,7 @@
 import AlcedoCore
 import AlcedoTesting
 import FoundationEssentials
+import TestSupport
 import Testing
 
 /// A kit that cannot fail proves nothing: each of these caches is broken in one way.

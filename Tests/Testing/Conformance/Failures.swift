@@ -1,4 +1,3 @@
-import AlcedoCore
 import AlcedoTesting
 
 /// The checks that a backend fails, by their descriptions.
@@ -18,16 +17,4 @@ func failures<Backend, Options>(
         }
         return await group.reduce(into: []) { if let failed = $1 { $0.insert(failed) } }
     }
-}
-
-/// A value that backends keep behind a lock.
-final class Guarded<Value: Sendable>: Sendable {
-    private let state: Locked<Value>
-
-    init(_ value: Value) { state = Locked(value) }
-
-    var value: Value { state.withLock { $0 } }
-
-    @discardableResult
-    func change<Result: Sendable>(_ change: (inout Value) -> Result) -> Result { state.withLock { change(&$0) } }
 }

@@ -1,5 +1,6 @@
 import AlcedoCore
 import FoundationEssentials
+import TestSupport
 
 /// The contract of a data cache in the plainest words, and its faults.
 final class FaultyDataCache: DataCaching {

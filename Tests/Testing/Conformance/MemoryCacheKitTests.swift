@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoTesting
+import TestSupport
 import Testing
 
 /// A kit that cannot fail proves nothing: each of these caches is broken in one way.

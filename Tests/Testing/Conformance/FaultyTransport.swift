@@ -1,0 +1,95 @@
+import AlcedoCURL
+import AlcedoCore
+import FoundationEssentials
+import TestSupport
+
+/// A good transport behind one fault.
+struct FaultyTransport: HTTPTransport {
+    private let fault: TransportKitTests.Fault
+    private let transport = CURLTransport()
+    private let sent = Guarded(0)
+
+    init(_ fault: TransportKitTests.Fault) { self.fault = fault }
+
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let number = sent.change { count -> Int in
+            count += 1
+            return count
+        }
+        if fault == .cancelsUnasked, number % 50 == 0 { throw CancellationError() }
+        if fault == .takesAnyScheme, request.url.scheme == "file" {
+            return HTTPResponse(head: HTTPResponseHead(url: request.url, status: 200), body: HTTPBody(Data()))
+        }
+        do {
+            return try await changed(transport.send(changed(request)), of: request)
+        } catch {
+            throw changed(error)
+        }
+    }
+
+    private func changed(_ request: HTTPRequest) -> HTTPRequest {
+        var request = request
+        switch fault {
+        case .losesTheRequestBody: request.body = nil
+        case .closesConnections: request.fields["Connection"] = "close"
+        case .sendsLineEnds:
+            let fields = request.fields.fields.map { field in
+                HTTPFields.Field(field.name, field.value.filter { !$0.isNewline })
+            }
+            request.fields = HTTPFields(fields)
+        case .answersForAnother:
+            let text = request.url.absoluteString
+            if text.hasSuffix("/77"), let other = URL(string: String(text.dropLast())) { request.url = other }
+        default: break
+        }
+        return request
+    }
+
+    private func changed(_ response: HTTPResponse, of request: HTTPRequest) async throws -> HTTPResponse {
+        var response = response
+        switch fault {
+        case .losesAField: response.head.fields["X-One"] = nil
+        case .losesFieldsOfHEAD where request.method == .head: response.head.fields["Content-Length"] = nil
+        case .throwsOnMissing where response.head.status == 404: throw HTTPTransportError(.failed, "not found")
+        case .followsRedirects where response.head.status == 302:
+            response.body.cancel()
+            let there = response.head.fields["Location"].flatMap { URL(string: $0, relativeTo: request.url) }
+            response = try await transport.send(HTTPRequest(url: (there ?? request.url).absoluteURL))
+        case .losesTheLastByteOfChunks where response.head.fields["Transfer-Encoding"] != nil:
+            response.body = HTTPBody(try await response.body.collect(limit: 1 << 20).dropLast())
+        case .endsAreWhole, .forgetsWhyItFailed, .wrapsCancellation:
+            response.body = HTTPBody(FaultySource(body: response.body, transport: self))
+        default: break
+        }
+        return response
+    }
+
+    fileprivate func changed(_ error: any Error) -> any Error {
+        switch error {
+        case is HTTPTransportError where fault == .forgetsWhyItFailed: HTTPTransportError(.failed, "\(error)")
+        case is CancellationError where fault == .wrapsCancellation: HTTPTransportError(.failed, "cancelled")
+        default: error
+        }
+    }
+
+    fileprivate var takesEndsForWhole: Bool { fault == .endsAreWhole }
+}
+
+/// Reads on through the fault.
+private struct FaultySource: HTTPBodySource {
+    let body: HTTPBody
+    let transport: FaultyTransport
+
+    func next() async throws -> Data? {
+        do {
+            var iterator = body.makeAsyncIterator()
+            return try await iterator.next()
+        } catch is HTTPTransportError where transport.takesEndsForWhole {
+            return nil
+        } catch {
+            throw transport.changed(error)
+        }
+    }
+
+    func cancel() { body.cancel() }
+}

@@ -1,0 +1,76 @@
+import AlcedoCURL
+import AlcedoCore
+import AlcedoTesting
+import FoundationEssentials
+import Testing
+
+/// A kit that cannot fail proves nothing: each of these transports is broken in one way.
+///
+/// Not here: a transport that waits for ever instead of failing. The kit waits with it, until the test's time limit.
+@Suite(.timeLimit(.minutes(1)))
+struct TransportKitTests {
+    enum Fault: CaseIterable {
+        case losesAField, losesTheRequestBody, followsRedirects, throwsOnMissing, losesTheLastByteOfChunks
+        case losesFieldsOfHEAD, closesConnections, answersForAnother, endsAreWhole, forgetsWhyItFailed
+        case sendsLineEnds, takesAnyScheme, wrapsCancellation, cancelsUnasked
+
+        var broken: Set<String> {
+            switch self {
+            case .losesAField: ["an answer arrives with its status, fields and bytes"]
+            case .losesTheRequestBody: ["method, fields and body reach the server"]
+            case .followsRedirects: ["a redirect is returned, not followed"]
+            case .throwsOnMissing: ["no status is an error"]
+            case .losesTheLastByteOfChunks: ["a chunked body arrives whole"]
+            case .losesFieldsOfHEAD: ["HEAD has fields and no body"]
+            case .closesConnections: ["connections are kept and used again"]
+            case .answersForAnother: ["a hundred requests at once each get their own answer"]
+            case .endsAreWhole:
+                [
+                    "a body shorter than declared is an error", "a connection cut in the body is an error",
+                    "a chunked body that is cut is an error",
+                ]
+            case .forgetsWhyItFailed:
+                [
+                    "a body shorter than declared is an error", "a connection cut in the body is an error",
+                    "a chunked body that is cut is an error", "a connection cut before the head is an error",
+                    "a server that is not there is an error", "another scheme than HTTP is refused",
+                    "a server that stays silent is an error after the idle timeout",
+                    "a field with a line end in it is refused",
+                ]
+            case .sendsLineEnds: ["a field with a line end in it is refused"]
+            case .takesAnyScheme: ["another scheme than HTTP is refused"]
+            case .wrapsCancellation:
+                [
+                    "cancelling before the head ends the exchange with CancellationError",
+                    "cancelling in the body ends the transfer with CancellationError",
+                    "a task that is cancelled already sends nothing, or at least gets nothing",
+                    "every request that is cancelled at random has exactly one outcome",
+                ]
+            case .cancelsUnasked:
+                [
+                    "a hundred requests at once each get their own answer",
+                    "every request that is cancelled at random has exactly one outcome",
+                ]
+            }
+        }
+    }
+
+    @Test(arguments: Fault.allCases)
+    func `a transport that is broken in one way fails the checks of that`(fault: Fault) async {
+        var failed: Set<String> = []
+        // One after another: each has a server and a client with a thread.
+        for check in TransportConformance.checks {
+            failed.formUnion(await failures(of: [check]) { _ in FaultyTransport(fault) })
+        }
+        #expect(failed == fault.broken)
+    }
+
+    @Test func `every check but those of waiting is seen to fail`() {
+        let unseen: Set<String> = [
+            "the head arrives while the body is still on its way", "letting go of the body ends the transfer",
+        ]
+        let covered = Set(Fault.allCases.flatMap(\.broken))
+        #expect(covered.union(unseen) == Set(TransportConformance.checks.map(\.description)))
+        #expect(covered.isDisjoint(with: unseen))
+    }
+}
