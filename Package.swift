@@ -113,7 +113,7 @@ let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
     ("Pipeline", ["AlcedoTesting", "TestSupport"], false),
     ("PNG", ["AlcedoJPEG", "TestSupport"], true),
     ("Processing", [], true),
-    ("SQLiteCache", ["TestSupport"], false),
+    ("SQLiteCache", ["AlcedoTesting", "TestSupport"], false),
     ("Terminal", ["AlcedoViewBinding"], false),
     ("Testing", ["AlcedoCURL", "TestSupport"], false),
     ("URLResponseCache", [], false),
@@ -142,7 +142,8 @@ package.targets += [
         path: "Tests/Readme"),
     .testTarget(
         name: "ToolTests", dependencies: ["Alcedo", "AlcedoTesting", "AlcedoTool", "TestSupport", "quickstart"],
-        path: "Tests/Tool"),
+        path: "Tests/Tool",
+        exclude: ["Fixtures"]),
 ]
 
 let cTargets: Set = ["CPNGShim", "CJPEGShim", "CGIFShim", "CCURLShim"]

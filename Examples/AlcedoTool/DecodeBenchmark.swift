@@ -1,6 +1,7 @@
 import Alcedo
 import ExampleSupport
 import FoundationEssentials
+import Glibc
 
 /// Our decoders against plain C loops over the same libraries, in turns, so that both see the same machine.
 struct DecodeBenchmark {
@@ -51,20 +52,9 @@ struct DecodeBenchmark {
         [ImageFormat.jpeg, .png].compactMap { format in
             let ratios = results.filter { $0.format == format }.map(\.ratio)
             guard !ratios.isEmpty else { return nil }
-            let product = ratios.reduce(1, *)
-            let mean = Self.root(product, ratios.count)
+            let mean = exp(ratios.reduce(0) { $0 + log($1) } / Double(ratios.count))
             return "\(format): \(Self.text(mean)) x the time of the C loop (geometric mean of \(ratios.count))\n"
         }.joined()
-    }
-
-    /// The positive root, by Newton's steps; ratios lie near 1.
-    private static func root(_ value: Double, _ degree: Int) -> Double {
-        var guess = 1.0
-        for _ in 0..<50 {
-            let power = (0..<degree - 1).reduce(1.0) { product, _ in product * guess }
-            guess -= (power * guess - value) / (Double(degree) * power)
-        }
-        return guess
     }
 
     private static func text(_ ratio: Double) -> String {

@@ -38,7 +38,8 @@ struct LoadCommand {
             }
         }
         try arguments.finish()
-        images = try arguments.rest.map { try ImageArgument($0) }
+        images = arguments.rest.map { ImageArgument($0) }
+        if arguments.rest.contains(where: \.isEmpty) { throw UsageError("an argument is empty") }
         if images.isEmpty, !showsHelp { throw UsageError("load needs a URL or a file") }
     }
 
@@ -48,6 +49,7 @@ struct LoadCommand {
             return .success
         }
         var job = LoadJob(
+            program: "alcedo",
             images: images,
             configuration: .standard(cacheDirectory: cache),
             outputDirectory: URL(filePath: output ?? ".", directoryHint: .isDirectory))

@@ -39,8 +39,10 @@ struct ShowCommand {
         }
         try arguments.finish()
         guard !showsHelp else { return }
-        guard arguments.rest.count == 1 else { throw UsageError("show needs one URL or file") }
-        image = try ImageArgument(arguments.rest[0])
+        guard arguments.rest.count == 1, !arguments.rest[0].isEmpty else {
+            throw UsageError("show needs one URL or file")
+        }
+        image = ImageArgument(arguments.rest[0])
     }
 
     func run() async throws -> ExitStatus {
@@ -49,15 +51,24 @@ struct ShowCommand {
             return .success
         }
         // The last line is left to the prompt.
-        let screen = TerminalCanvas(fileDescriptor: 1).map { TerminalCanvas(columns: $0.columns, rows: $0.rows - 1) }
+        let screen = TerminalCanvas(fileDescriptor: 1).map {
+            TerminalCanvas(columns: $0.columns, rows: max(1, $0.rows - 1))
+        }
         let canvas = TerminalCanvas(columns: columns ?? screen?.columns ?? 80, rows: lines ?? screen?.rows ?? 40)
-        var request = image.request
-        request.decoding.target = TargetSize(PixelSize(width: canvas.columns, height: canvas.rows * 2))
+        let troubles = TroubleObserver()
+        var configuration = ImagePipeline.Configuration.standard()
+        configuration.observer = troubles
+        let pipeline = ImagePipeline(configuration)
         do {
-            let picture = try await ImagePipeline.standard().image(for: request)
+            var request = try image.request.get()
+            request.decoding.target = TargetSize(PixelSize(width: canvas.columns, height: canvas.rows * 2))
+            let picture = try await pipeline.image(for: request)
             let rendered = TerminalRenderer(canvas: canvas, depth: depth).lines(for: picture)
             Console.output(rendered.map { $0 + "\n" }.joined())
-            return .success
+            // The bytes go to disk behind the load; the process must not end before.
+            await pipeline.flush()
+            for trouble in troubles.messages { Console.problem("alcedo: \(trouble)") }
+            return troubles.messages.isEmpty ? .success : .failure
         } catch {
             Console.problem("alcedo: \(image.name): \(error)")
             return .failure

@@ -29,13 +29,15 @@ enum Quickstart {
                 }
             }
             try arguments.finish()
-            let named = try arguments.rest.map { try ImageArgument($0) }
+            let named = arguments.rest.map { ImageArgument($0) }
             let origin = named.isEmpty ? try LoopbackOrigin(directory: samples()) : nil
             defer { origin?.stop() }
 
             // The default stack. Every part of it is a value of `Configuration` and can be exchanged.
-            let caches = ImagePipeline.Configuration.standardCacheDirectory?.appending(path: "quickstart")
+            let caches = ImagePipeline.Configuration.standardCacheDirectory?.deletingLastPathComponent()
+                .appending(path: "alcedo-quickstart", directoryHint: .isDirectory)
             var job = LoadJob(
+                program: "quickstart",
                 images: try origin.map(sampleImages) ?? named,
                 configuration: .standard(cacheDirectory: caches),
                 outputDirectory: URL(filePath: output, directoryHint: .isDirectory))

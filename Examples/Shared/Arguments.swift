@@ -31,7 +31,7 @@ public struct Arguments {
     /// Returns the value of the option that was just read. Throws ``UsageError`` when there is none.
     public mutating func value(of option: String) throws -> String {
         pendingValueOf = nil
-        guard let value = words.popFirst() else { throw UsageError("\(option) needs a value") }
+        guard let value = words.popFirst(), !value.isEmpty else { throw UsageError("\(option) needs a value") }
         return value
     }
 

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// Writes to the process's standard streams. Text goes out in one call, so that lines of many tasks do not mix.
 public enum Console {
@@ -8,22 +9,37 @@ public enum Console {
     /// Whether standard error is a terminal.
     public static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
-    /// Writes results.
-    public static func output(_ text: String) { write(text, to: STDOUT_FILENO) }
+    private static let lostOutput = Atomic<Bool>(false)
 
-    /// Writes a problem, on a line of its own.
-    public static func problem(_ text: String) { write("\(text)\n", to: STDERR_FILENO) }
+    /// Whether standard output could not take all that was written.
+    static var hasLostOutput: Bool { lostOutput.load(ordering: .relaxed) }
+
+    /// Writes results.
+    public static func output(_ text: String) {
+        if !write(text, to: STDOUT_FILENO) { lostOutput.store(true, ordering: .relaxed) }
+    }
+
+    /// Writes a problem, on one line of its own whatever it quotes.
+    public static func problem(_ text: String) { _ = write("\(printable(text))\n", to: STDERR_FILENO) }
+
+    /// The text with control characters replaced, so that a name cannot break a line or command the terminal.
+    static func printable(_ text: String) -> String {
+        String(
+            String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }))
+    }
 
     /// Writes text as it is to standard error, for a progress line.
-    static func progress(_ text: String) { write(text, to: STDERR_FILENO) }
+    static func progress(_ text: String) { _ = write(text, to: STDERR_FILENO) }
 
-    private static func write(_ text: String, to file: Int32) {
+    /// False when the file does not take it all.
+    private static func write(_ text: String, to file: Int32) -> Bool {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return }
+            guard count > 0 else { return false }
             rest = rest.dropFirst(count)
         }
+        return true
     }
 }

@@ -6,16 +6,20 @@ public enum ExitStatus: Int32 {
     case failure = 1
     case usage = 2
 
-    /// Runs a program's body and ends the process with what it says.
+    /// Runs a program's body and ends the process with what it says; with ``failure`` when its output had nowhere to go.
+    ///
+    /// Ends it at once, without the exit handlers of libraries: those of TLS take down what libcurl's thread may be using.
+    /// Nothing is buffered that they would have to write.
     public static func end(_ program: String, _ body: @Sendable () async throws -> ExitStatus) async -> Never {
         do {
-            exit(try await body().rawValue)
+            let status = try await body()
+            _exit(Console.hasLostOutput ? failure.rawValue : status.rawValue)
         } catch let error as UsageError {
-            Console.problem("\(program): \(error)\ntry: \(program) --help")
-            exit(usage.rawValue)
+            Console.problem("\(program): \(error); \(program) --help says more")
+            _exit(usage.rawValue)
         } catch {
             Console.problem("\(program): \(error)")
-            exit(failure.rawValue)
+            _exit(failure.rawValue)
         }
     }
 }

@@ -3,31 +3,44 @@ import FoundationEssentials
 
 /// An image as a person names it on the command line: a URL, or the path of a file.
 public struct ImageArgument: Sendable {
-    public var name: String
-    public var request: ImageRequest
+    /// What the image is called in what is printed: the argument, without a password.
+    public let name: String
+    /// What to load, or why there is nothing that could be loaded.
+    public let request: Result<ImageRequest, any Error>
 
-    public init(name: String, request: ImageRequest) {
+    public init(name: String, request: ImageRequest) { self.init(name: name, .success(request)) }
+
+    private init(name: String, _ request: Result<ImageRequest, any Error>) {
         self.name = name
         self.request = request
     }
 
-    /// - Throws: ``UsageError`` for a URL of a scheme that is not supported.
-    public init(_ text: String) throws {
-        name = text
-        // A path may hold a colon too; a scheme is letters, digits and three signs, and is followed by `//`, except
-        // that of data URLs.
+    /// A path may hold a colon too; a scheme is letters, digits and three signs, and is followed by `//`, except that
+    /// of data URLs.
+    public init(_ text: String) {
         let scheme = text.prefix { $0 != ":" }
         let isScheme = scheme.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
         let rest = text.dropFirst(scheme.count)
-        guard isScheme, rest.hasPrefix("://") || (rest.hasPrefix(":") && scheme.lowercased() == "data") else {
-            request = ImageRequest(source: .file(text))
+        let isData = scheme.lowercased() == "data"
+        guard isScheme, rest.hasPrefix("://") || (rest.hasPrefix(":") && isData) else {
+            self.init(name: Console.printable(text), request: ImageRequest(source: .file(text)))
             return
         }
-        guard let url = URL(string: text) else { throw UsageError("not a URL: \(text)") }
-        guard let request = ImageRequest(url: url) else {
-            throw UsageError("\(text): only http, https, file and data URLs can be loaded")
+        guard let url = URL(string: text) else {
+            self.init(name: Console.printable(text), .failure(UsageError("not a URL")))
+            return
         }
-        self.request = request
-        if scheme.lowercased() == "data" { name = "\(text.prefix(40))..." }
+        let name = Console.printable(isData ? "\(text.prefix(40))..." : Self.withoutPassword(text, url))
+        guard let request = ImageRequest(url: url) else {
+            let problem = UsageError("only http, https, data and this machine's file URLs can be loaded")
+            self.init(name: name, .failure(problem))
+            return
+        }
+        self.init(name: name, request: request)
+    }
+
+    private static func withoutPassword(_ text: String, _ url: URL) -> String {
+        guard let password = url.password(percentEncoded: true), !password.isEmpty else { return text }
+        return text.replacing(":\(password)@", with: ":...@", maxReplacements: 1)
     }
 }

@@ -5,7 +5,11 @@ public import FoundationEssentials
 public struct LoadJob: Sendable {
     /// Most loads at once. The downloader has a smaller limit of its own; this one bounds decoded images in flight.
     private static let width = 16
+    /// Most pictures on the contact sheet, which is in memory as a whole.
+    private static let sheetLimit = 400
 
+    /// Who speaks when something is wrong.
+    public var program: String
     public var images: [ImageArgument]
     /// The caches are in here, so that a second pass finds what the first has stored.
     public var configuration: ImagePipeline.Configuration
@@ -17,7 +21,10 @@ public struct LoadJob: Sendable {
     /// How often the list is loaded.
     public var passes = 1
 
-    public init(images: [ImageArgument], configuration: ImagePipeline.Configuration, outputDirectory: URL) {
+    public init(
+        program: String, images: [ImageArgument], configuration: ImagePipeline.Configuration, outputDirectory: URL
+    ) {
+        self.program = program
         self.images = images
         self.configuration = configuration
         self.outputDirectory = outputDirectory
@@ -35,13 +42,17 @@ public struct LoadJob: Sendable {
         var pictures: [DecodedImage?] = []
         for pass in 1...max(1, passes) {
             if passes > 1 { Console.output("pass \(pass) of \(passes)\n") }
-            let outcomes = await load(with: pipeline)
+            let outcomes = await load(with: pipeline, isFirst: pass == 1)
             isGood = report(outcomes.map(\.row)) && isGood
-            pictures = outcomes.map(\.picture)
+            pictures = pass == 1 ? outcomes.map(\.picture) : pictures
+            for problem in outcomes.compactMap(\.writingProblem) {
+                Console.problem("\(program): \(problem)")
+                isGood = false
+            }
         }
         await pipeline.flush()
         for trouble in troubles.messages {
-            Console.problem("alcedo: \(trouble)")
+            Console.problem("\(program): \(trouble)")
             isGood = false
         }
         return writeSheet(pictures) && isGood
@@ -51,9 +62,12 @@ public struct LoadJob: Sendable {
         var row: LoadedRow
         /// Fitted for the contact sheet; the image itself is let go.
         var picture: DecodedImage?
+        /// Why the image, which was loaded, is not in the output directory.
+        var writingProblem: String?
     }
 
-    private func load(with pipeline: ImagePipeline) async -> [Outcome] {
+    /// - Parameter isFirst: Whether pictures are to be fitted and images written, which is done once.
+    private func load(with pipeline: ImagePipeline, isFirst: Bool) async -> [Outcome] {
         let progress = ProgressLine(total: images.count, isVisible: Console.errorIsTerminal)
         let drawing = BlockingExecutor(name: "alcedo.sheet", width: 1)
         let outcomes = await withTaskGroup(of: (Int, Outcome).self) { group in
@@ -64,7 +78,8 @@ public struct LoadJob: Sendable {
                 let index = next
                 next += 1
                 group.addTask {
-                    let outcome = await loadOne(index, with: pipeline, drawing: drawing, progress: progress)
+                    var (outcome, image) = await loadOne(index, with: pipeline, progress: progress)
+                    if let image, isFirst { await use(image, index, &outcome, on: drawing) }
                     return (index, outcome)
                 }
             }
@@ -81,24 +96,34 @@ public struct LoadJob: Sendable {
     }
 
     private func loadOne(
-        _ index: Int, with pipeline: ImagePipeline, drawing: BlockingExecutor, progress: ProgressLine
-    ) async -> Outcome {
+        _ index: Int, with pipeline: ImagePipeline, progress: ProgressLine
+    ) async -> (Outcome, DecodedImage?) {
         let image = images[index]
         let start = ContinuousClock.now
         do {
-            let response = try await pipeline.load(sized(image.request)) { received in
+            let response = try await pipeline.load(sized(image.request.get())) { received in
                 Task { await progress.received(received.received, for: index) }
             }
             let facts = LoadedRow.Facts(
                 layer: response.layer, format: response.image.format, size: response.image.size,
                 byteCount: response.encodedByteCount, duration: ContinuousClock.now - start)
-            let picture = try await drawing.run {
-                if writesImages { try write(response.image, named: Self.fileName(index, image.name)) }
-                return try ContactSheet.picture(of: response.image)
-            }
-            return Outcome(row: LoadedRow(name: image.name, result: .success(facts)), picture: picture)
+            return (Outcome(row: LoadedRow(name: image.name, result: .success(facts))), response.image)
         } catch {
-            return Outcome(row: LoadedRow(name: image.name, result: .failure(error)))
+            return (Outcome(row: LoadedRow(name: image.name, result: .failure(error))), nil)
+        }
+    }
+
+    /// Writes the image where that is wanted, and fits it for the sheet while there is room.
+    private func use(_ image: DecodedImage, _ index: Int, _ outcome: inout Outcome, on drawing: BlockingExecutor) async
+    {
+        let name = Self.fileName(index, images[index].name)
+        do {
+            outcome.picture = try await drawing.run {
+                if writesImages { try write(image, named: name) }
+                return index < Self.sheetLimit ? try ContactSheet.picture(of: image) : nil
+            }
+        } catch {
+            outcome.writingProblem = "\(images[index].name): \(error)"
         }
     }
 
@@ -118,22 +143,24 @@ public struct LoadJob: Sendable {
         var isGood = true
         for row in rows {
             guard case .failure(let error) = row.result else { continue }
-            Console.problem("alcedo: \(row.name): \(error)")
+            Console.problem("\(program): \(row.name): \(error)")
             isGood = false
         }
         return isGood
     }
 
     private func writeSheet(_ pictures: [DecodedImage?]) -> Bool {
-        guard pictures.contains(where: { $0 != nil }), let sheet = ContactSheet(pictures: pictures).draw() else {
+        let shown = Array(pictures.prefix(Self.sheetLimit))
+        guard shown.contains(where: { $0 != nil }), let sheet = ContactSheet(pictures: shown).draw() else {
             return true
         }
         do {
             let path = try write(sheet, named: "contact-sheet.png")
-            Console.output("contact sheet: \(path)\n")
+            let part = shown.count < pictures.count ? " (the first \(shown.count) of \(pictures.count))" : ""
+            Console.output("contact sheet: \(path)\(part)\n")
             return true
         } catch {
-            Console.problem("alcedo: \(error)")
+            Console.problem("\(program): \(error)")
             return false
         }
     }

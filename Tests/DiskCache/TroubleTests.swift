@@ -32,6 +32,24 @@ struct TroubleTests {
         #expect(!FileManager.default.fileExists(atPath: directory.path + "/a"))
     }
 
+    @Test func `files that are not the cache's own stay`() async throws {
+        let names = ["ab/notes.txt", "unfinished/draft", "v1/\(String(repeating: "a", count: 62))", "notes.txt"]
+        for name in names {
+            let url = directory.url.appending(path: name)
+            try FileManager.default.createDirectory(
+                at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data(count: 5000).write(to: url)
+        }
+        let cache = FileDiskCache(directory: directory.url, sizeLimit: 1000)
+
+        try await cache.store(Data(count: 500), for: key("a"))
+        #expect(await cache.totalSize <= 1000)
+        try await cache.store(Data(count: 500), for: key("b"))
+        await cache.removeAll()
+
+        for name in names { #expect(FileManager.default.fileExists(atPath: directory.path + "/" + name)) }
+    }
+
     @Test func `a directory that vanishes is made again`() async throws {
         let url = directory.url.appending(path: "cache")
         let cache = FileDiskCache(directory: url)
@@ -88,7 +106,7 @@ struct TroubleTests {
         let url = directory.url.appending(path: "cache")
         let cache = FileDiskCache(directory: url, sizeLimit: 500)
         try await cache.store(bytes(5), for: key("a"))
-        #expect(symlink(precious, url.path + "/zz") == 0)
+        #expect(symlink(precious, url.path + "/af") == 0)
 
         let reopened = FileDiskCache(directory: url, sizeLimit: 60)
         #expect(await reopened.totalSize < 60)
@@ -102,16 +120,16 @@ struct TroubleTests {
         try FileManager.default.createDirectory(
             at: directory.url.appending(path: "unfinished"), withIntermediateDirectories: true)
         // Whatever the number in front means today, nobody has these open.
-        for name in ["1-1", "999999999-4", "\(getpid())-1", "x"] {
+        for name in ["entry-1-1", "entry-999999999-4", "entry-\(getpid())-1", "entry-x"] {
             try bytes(100).write(to: URL(filePath: directory.path + "/unfinished/\(name)"))
         }
-        let living = open(directory.path + "/unfinished/2-2", O_WRONLY | O_CREAT, 0o600)
+        let living = open(directory.path + "/unfinished/entry-2-2", O_WRONLY | O_CREAT, 0o600)
         defer { close(living) }
         #expect(flock(living, LOCK_EX) == 0)
 
         #expect(await FileDiskCache(directory: directory.url).totalSize == 0)
 
-        #expect(unfinished == ["2-2"])
+        #expect(unfinished == ["entry-2-2"])
     }
 
     @Test func `what a dead process of the same number left stops no store`() async throws {
@@ -119,7 +137,7 @@ struct TroubleTests {
             at: directory.url.appending(path: "unfinished"), withIntermediateDirectories: true)
         // In a container every process may have the same number. Serial numbers begin anew with each.
         for serial in 1...5000 {
-            let file = creat(directory.path + "/unfinished/\(getpid())-\(serial)", 0o600)
+            let file = creat(directory.path + "/unfinished/entry-\(getpid())-\(serial)", 0o600)
             flock(file, LOCK_EX)
             if serial > 900 { close(file) }
         }

@@ -33,6 +33,19 @@ struct ConcurrencyTests {
         #expect(transport.requests.value.count == 10)
     }
 
+    @Test func `a source that is no server waits for none`() async throws {
+        let transport = FakeTransport.waiting(on: clock)
+        let downloader = downloader(transport, width: 1)
+        let stalled = Task { try await downloader.download(web("http://h/stalled")) }
+        try await clock.waitForSleepers(count: 1)
+
+        let local = try await downloader.download(DownloadRequest(.bytes(Data([1, 2]), identity: "b")), progress: nil)
+
+        #expect(local.data == Data([1, 2]))
+        stalled.cancel()
+        await #expect(throws: CancellationError.self) { try await stalled.value }
+    }
+
     @Test func `one who is cancelled while it waits for its turn takes nobody's place`() async throws {
         let transport = FakeTransport.waiting(on: clock)
         let downloader = downloader(transport, width: 1)

@@ -1,6 +1,7 @@
 import TestSupport
 import AlcedoCore
 import AlcedoSQLiteCache
+import AlcedoTesting
 import FoundationEssentials
 import Testing
 
@@ -12,6 +13,14 @@ struct SQLiteDataCacheTests {
     init() throws {
         directory = try TemporaryDirectory()
         cache = SQLiteDataCache(directory: directory.url)
+    }
+
+    @Test(arguments: DataCacheConformance.checks + DataCacheConformance.persistenceChecks)
+    func conforms(to check: DataCacheConformance.Check) async throws {
+        let directory = directory
+        try await check {
+            SQLiteDataCache(directory: directory.url.appending(path: "\($0.storage)"), sizeLimit: $0.sizeLimit)
+        }
     }
 
     @Test(arguments: [0, 1, 4_096, 3_000_000])

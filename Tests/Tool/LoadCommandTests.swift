@@ -110,7 +110,8 @@ struct LoadCommandTests {
 
     @Test(arguments: [
         ["load", "--nonsense", "a.png"], ["load"], ["load", "--size", "none", "a.png"], ["load", "a.png", "--size"],
-        ["load", "ftp://127.0.0.1/a.png"], ["nonsense"], [], ["show"], ["show", "--color", "pink", "a.png"], ["bench"],
+        ["load", ""], ["load", "--cache", "", "a.png"], ["load", "--output=", "a.png"], ["nonsense"], [], ["show"],
+        ["show", "--color", "pink", "a.png"], ["bench"],
         ["bench", "decode"], ["load", "--no-cache=1", "a.png"], ["load", "--repeat", "0", "a.png"],
     ])
     func `a command line that makes no sense is explained and ends with 2`(words: [String]) async throws {
@@ -119,7 +120,8 @@ struct LoadCommandTests {
         #expect(outcome.status == 2)
         #expect(outcome.output == "")
         #expect(outcome.problems.hasPrefix("alcedo: "))
-        #expect(outcome.problems.hasSuffix("try: alcedo --help\n"))
+        #expect(outcome.problems.hasSuffix("; alcedo --help says more\n"))
+        #expect(outcome.problems.filter { $0 == "\n" }.count == 1)
     }
 
     @Test(arguments: [["--help"], ["load", "--help"], ["show", "--help"], ["bench", "--help"]])
@@ -128,6 +130,61 @@ struct LoadCommandTests {
 
         #expect(outcome.status == 0 && outcome.problems == "")
         #expect(outcome.output.contains("alcedo "))
+    }
+
+    @Test(arguments: ["http://[::1", "ftp://127.0.0.1/a.png", "file://elsewhere/a.png", "data:image/png;base64,!"])
+    func `what cannot be loaded at all does not stop the others`(argument: String) async throws {
+        let file = Samples.folder.appending(path: "tiles.png").path
+
+        let outcome = try await alcedo.run(["load", argument, file, "--no-cache"])
+
+        #expect(outcome.status == 1)
+        #expect(outcome.problems.filter { $0 == "\n" }.count == 1)
+        #expect(outcome.rows(file).map { $0[0] } == ["local"])
+    }
+
+    @Test func `names cannot command the terminal, and passwords are not shown`() async throws {
+        let name = folder.url.appending(path: "a\u{1B}[31m\nb.png").path
+
+        let outcome = try await alcedo.run(["load", name, "http://user:secret@127.0.0.1:1/a.png"])
+
+        #expect(outcome.status == 1)
+        #expect(!(outcome.output + outcome.problems).contains("\u{1B}"))
+        #expect(!(outcome.output + outcome.problems).contains("secret"))
+        #expect(outcome.problems.filter { $0 == "\n" }.count == 2)
+    }
+
+    @Test func `files that are not the cache's own stay, whatever the cache removes`() async throws {
+        let origin = try Samples.troubledOrigin()
+        defer { origin.stop() }
+        let ours = folder.url.appending(path: "v1")
+        try FileManager.default.createDirectory(at: ours, withIntermediateDirectories: true)
+        let thesis = ours.appending(path: "thesis.txt")
+        // Larger than the whole cache may be, without taking that room.
+        #expect(FileManager.default.createFile(atPath: thesis.path, contents: nil))
+        #expect(truncate(thesis.path, 300 << 20) == 0)
+
+        let outcome = try await alcedo.run(
+            ["load", "--cache", folder.path, origin.url(for: "/good.png").absoluteString])
+
+        #expect(outcome.status == 0)
+        #expect(FileManager.default.fileExists(atPath: thesis.path))
+    }
+
+    @Test func `a process that has nothing for the network ends well, always`() async throws {
+        for _ in 0..<40 {
+            let outcome = try await alcedo.run(["load", "/missing.png", "--no-cache"])
+            #expect(outcome.status == 1)
+        }
+    }
+
+    @Test func `a picture with a profile like sRGB is written`() async throws {
+        let file = Samples.fixture("srgb-profile.jpg").path
+
+        let outcome = try await alcedo.run(["load", file, "--output", folder.path])
+
+        #expect(outcome.status == 0, "\(outcome.problems)")
+        #expect(FileManager.default.fileExists(atPath: folder.url.appending(path: "1-srgb-profile.jpg.png").path))
     }
 
     @Test func `a missing file and a folder are errors, not crashes`() async throws {

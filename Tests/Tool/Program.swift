@@ -30,13 +30,16 @@ struct Program {
 
     let name: String
     var environment: [String: String] = [:]
+    /// Where standard output goes; nil keeps it.
+    var outputPath: String?
 
     /// Runs to the end. Output goes through files, so that no pipe can fill up.
     func run(_ arguments: [String]) async throws -> Outcome {
         let folder = try TemporaryDirectory()
         let output = folder.url.appending(path: "output")
         let problems = folder.url.appending(path: "problems")
-        let process = try start(arguments, in: folder.path, output: output.path, problems: problems.path)
+        let process = try start(
+            arguments, in: folder.path, output: outputPath ?? output.path, problems: problems.path)
         let status = try await Self.waiters.run { () -> Int32 in
             var status: Int32 = 0
             while waitpid(process, &status, 0) < 0 {
@@ -46,7 +49,7 @@ struct Program {
         }
         return Outcome(
             status: status,
-            output: String(decoding: try Data(contentsOf: output), as: UTF8.self),
+            output: outputPath == nil ? String(decoding: try Data(contentsOf: output), as: UTF8.self) : "",
             problems: String(decoding: try Data(contentsOf: problems), as: UTF8.self))
     }
 

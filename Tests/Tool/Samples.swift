@@ -7,6 +7,10 @@ enum Samples {
     static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appending(path: "../../Examples/Quickstart/Pictures").standardized
 
+    static func fixture(_ name: String) -> URL {
+        URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "Fixtures/\(name)")
+    }
+
     static func data(_ name: String) throws -> Data { try Data(contentsOf: folder.appending(path: name)) }
 
     /// An origin with good pictures and every kind of trouble.

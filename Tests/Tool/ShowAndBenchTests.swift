@@ -1,4 +1,5 @@
 import TestSupport
+import AlcedoTesting
 import Foundation
 import Testing
 
@@ -33,6 +34,26 @@ struct ShowAndBenchTests {
         #expect(outcome.status == 0)
         #expect(!outcome.output.contains("\u{1B}"))
         #expect(outcome.output.split(separator: "\n", omittingEmptySubsequences: false).count == 11)
+    }
+
+    @Test func `an image from the network is on disk when the process has ended`() async throws {
+        let origin = try Samples.troubledOrigin()
+        defer { origin.stop() }
+        let url = origin.url(for: "/good.png").absoluteString
+
+        let shown = try await alcedo.run(["show", url])
+        let loaded = try await alcedo.run(["load", url])
+
+        #expect(shown.status == 0)
+        #expect(loaded.rows(url).map { $0[0] } == ["disk"])
+    }
+
+    @Test func `output that has nowhere to go is a failure`() async throws {
+        let file = Samples.folder.appending(path: "tiles.png").path
+
+        let outcome = try await Program(name: "alcedo", outputPath: "/dev/full").run(["show", file])
+
+        #expect(outcome.status == 1)
     }
 
     @Test func `what is no image is one line`() async throws {

@@ -22,6 +22,11 @@ import Testing
         #expect(error?.code == code, "\(error?.message ?? "")", sourceLocation: location)
     }
 
+    @Test(arguments: TransportConformance.checks)
+    func conforms(to check: TransportConformance.Check) async throws {
+        try await check { _ in URLSessionTransport() }
+    }
+
     @Test func `head and body arrive as they were sent`() async throws {
         let body = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
         let reply = OriginReply(status: 203, fields: ["X-A": "caf\u{C3}\u{A9}"], body: body)

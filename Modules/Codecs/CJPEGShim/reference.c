@@ -9,6 +9,11 @@ typedef struct {
 
 static void on_reference_error(j_common_ptr cinfo) { longjmp(((reference_errors *)cinfo->err)->escape, 1); }
 
+static void ignore_message(j_common_ptr cinfo, int level) {
+    (void)cinfo;
+    (void)level;
+}
+
 size_t alcedo_jpeg_reference_decode(const uint8_t *bytes, size_t count) {
     struct jpeg_decompress_struct cinfo = {0};
     reference_errors errors;
@@ -16,6 +21,7 @@ size_t alcedo_jpeg_reference_decode(const uint8_t *bytes, size_t count) {
     volatile size_t result = 0;
     cinfo.err = jpeg_std_error(&errors.errors);
     errors.errors.error_exit = on_reference_error;
+    errors.errors.emit_message = ignore_message;
     if (!setjmp(errors.escape)) {
         jpeg_create_decompress(&cinfo);
         jpeg_mem_src(&cinfo, bytes, count);

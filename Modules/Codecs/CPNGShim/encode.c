@@ -73,9 +73,10 @@ alcedo_png_status alcedo_png_encode(
         // warning, libpng leaves it out.
         png_set_benign_errors(png, 1);
         png_set_iCCP(png, info, "ICC", PNG_COMPRESSION_TYPE_BASE, icc, (png_uint_32)icc_size);
-        png_set_benign_errors(png, 0);
     }
+    // A profile that resembles sRGB is warned of here.
     png_write_info(png, info);
+    png_set_benign_errors(png, 0);
     if (channels == 3 && pixel_bytes == 4) png_set_filler(png, 0, PNG_FILLER_AFTER);
     for (uint32_t y = 0; y < height; y++) png_write_row(png, pixels + (size_t)y * stride);
     png_write_end(png, NULL);

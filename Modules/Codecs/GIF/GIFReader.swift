@@ -42,7 +42,7 @@ final class GIFReader {
             if !covers { memory.initializeMemory(as: UInt8.self, repeating: 0) }
             everyPixel = try readRows(into: memory, stride: stride, canvas: canvas)
         }
-        guard let pixels else { throw ImageDecodingError(.exceedsLimit, "\(canvas) pixels fit in no buffer") }
+        guard let pixels else { throw ImageDecodingError(.outOfMemory, "there is no memory for \(canvas) pixels") }
         let isOpaque = covers && UInt32(littleEndian: everyPixel) >> 24 == 255
         return isOpaque ? pixels.relabelled(.opaque) : pixels
     }

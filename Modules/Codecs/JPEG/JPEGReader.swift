@@ -73,7 +73,7 @@ final class JPEGReader {
             let status = alcedo_jpeg_read_rgba(shim, bytes, stride, memory.count)
             guard status == ALCEDO_JPEG_OK else { throw Self.error(status, shim) }
         }
-        guard let pixels else { throw ImageDecodingError(.exceedsLimit, "\(size) pixels fit in no buffer") }
+        guard let pixels else { throw ImageDecodingError(.outOfMemory, "there is no memory for \(size) pixels") }
         return pixels
     }
 

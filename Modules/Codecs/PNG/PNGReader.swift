@@ -44,7 +44,7 @@ final class PNGReader {
             let status = alcedo_png_read_rgba(shim, bytes, stride, memory.count)
             guard status == ALCEDO_PNG_OK else { throw Self.error(status, shim) }
         }
-        guard let pixels else { throw ImageDecodingError(.exceedsLimit, "\(info.size) pixels fit in no buffer") }
+        guard let pixels else { throw ImageDecodingError(.outOfMemory, "there is no memory for \(info.size) pixels") }
         return pixels
     }
 

@@ -54,7 +54,7 @@ struct WebPReader {
                 into: UnsafeMutableRawBufferPointer(rebasing: memory[offset...]), bytesPerRow: stride,
                 scaledTo: covers ? size : bitstream.size, premultiplied: alphaMode == .premultiplied)
         }
-        guard let pixels else { throw ImageDecodingError(.exceedsLimit, "\(size) pixels fit in no buffer") }
+        guard let pixels else { throw ImageDecodingError(.outOfMemory, "there is no memory for \(size) pixels") }
         guard covers else { return pixels }
         let mayHaveAlpha = bitstream.declaresAlpha || bitstream.isLossless
         return mayHaveAlpha && !pixels.hasOnlyOpaquePixels ? pixels : pixels.relabelled(.opaque)

@@ -39,19 +39,21 @@ public struct PixelBuffer: Sendable {
     ///
     /// - Parameter initialize: Gets the uninitialised memory and the bytes from row to row; must write all pixels.
     /// - Throws: What `initialize` throws.
-    /// - Returns: nil when ``byteCount(size:format:)`` is nil.
+    /// - Returns: nil when ``byteCount(size:format:)`` is nil, or when the system refuses the memory.
     public init?<E: Error>(
         size: PixelSize,
         format: PixelFormat,
         alphaMode: AlphaMode,
         initialize: (_ memory: UnsafeMutableRawBufferPointer, _ bytesPerRow: Int) throws(E) -> Void
     ) throws(E) {
-        guard let byteCount = Self.byteCount(size: size, format: format) else { return nil }
+        guard let byteCount = Self.byteCount(size: size, format: format),
+            let storage = PixelStorage(byteCount: byteCount)
+        else { return nil }
         self.size = size
         self.format = format
         self.alphaMode = alphaMode
         bytesPerRow = byteCount / size.height
-        storage = PixelStorage(byteCount: byteCount)
+        self.storage = storage
         try initialize(UnsafeMutableRawBufferPointer(start: storage.base, count: byteCount), bytesPerRow)
         clearPadding()
     }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// The memory behind pixel buffers: one allocation, aligned to 64 bytes.
 ///
 /// `@unchecked` because of the raw pointer. No lock is needed: bytes are written only before the object is shared, and
@@ -9,20 +11,23 @@ final class PixelStorage: @unchecked Sendable {
     let byteCount: Int
     private let block: UnsafeMutableRawPointer
 
-    /// Allocates `byteCount` bytes that the caller must initialise.
-    init(byteCount: Int) {
+    /// Allocates `byteCount` bytes that the caller must initialise; nil when the system refuses.
+    init?(byteCount: Int) {
         // Aligned by hand: the C library's aligned allocation of a large block takes fresh pages from the system each
         // time where a plain one reuses what was freed, and decoding into fresh pages takes a fifth longer.
-        block = .allocate(byteCount: byteCount + Self.alignment, alignment: 16)
+        guard let block = malloc(byteCount + Self.alignment) else { return nil }
+        self.block = block
         base = block.alignedUp(toMultipleOf: Self.alignment)
         self.byteCount = byteCount
     }
 
     func copy() -> PixelStorage {
-        let other = PixelStorage(byteCount: byteCount)
+        guard let other = PixelStorage(byteCount: byteCount) else {
+            preconditionFailure("no memory for a copy of \(byteCount) bytes of pixels")
+        }
         other.base.copyMemory(from: base, byteCount: byteCount)
         return other
     }
 
-    deinit { block.deallocate() }
+    deinit { free(block) }
 }

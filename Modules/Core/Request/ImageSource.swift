@@ -15,11 +15,14 @@ public enum ImageSource: Sendable {
 
     /// The source that a URL names by its scheme; schemes are compared without case.
     ///
-    /// - Returns: nil when the scheme is none of `http`, `https`, `file` and `data`.
+    /// - Returns: nil when the scheme is none of `http`, `https`, `file` and `data`, and for a file of another machine.
     public init?(_ url: URL) {
         switch url.scheme?.lowercased() {
         case "http", "https": self = .http(HTTPRequest(url: url))
-        case "file": self = .file(url.path(percentEncoded: false))
+        case "file":
+            // Another machine's file (RFC 8089 section 3) is not to be had here.
+            guard ["", "localhost"].contains(url.host()?.lowercased() ?? "") else { return nil }
+            self = .file(url.path(percentEncoded: false))
         case "data": self = .dataURL(url.absoluteString)
         default: return nil
         }
@@ -28,7 +31,7 @@ public enum ImageSource: Sendable {
     /// What the source is stored under unless the caller says otherwise.
     public var resource: ResourceKey {
         switch self {
-        case .http(let request): ResourceKey(request.url)
+        case .http(let request): ResourceKey(request)
         case .file(let path): ResourceKey("file:\(path)")
         case .dataURL(let text): ResourceKey(text)
         case .bytes(_, let identity): ResourceKey("bytes:\(identity)")

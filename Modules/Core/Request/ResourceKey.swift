@@ -11,6 +11,24 @@ public struct ResourceKey: Sendable, Hashable, CustomStringConvertible {
 
     public static func == (a: Self, b: Self) -> Bool { a.description.hasSameBytes(as: b.description) }
 
+    /// What `request` asks for: the URL, for a plain GET. Another method, a body, and fields that speak for somebody or
+    /// choose a representation make it another resource, so that nobody is shown what was meant for somebody else; they
+    /// enter as a digest, because they may be secret.
+    public init(_ request: HTTPRequest) {
+        let url = ResourceKey(request.url)
+        let personal = ["Authorization", "Cookie", "Accept", "Accept-Language"].compactMap { name in
+            request.fields[name].map { "\(name.utf8.count + $0.utf8.count):\(name): \($0)" }
+        }
+        guard request.method != .get || request.body != nil || !personal.isEmpty else {
+            self = url
+            return
+        }
+        var digest = SHA256()
+        digest.update(Array("\(request.method)\n\(personal.joined(separator: "\n"))\n".utf8))
+        if let body = request.body { digest.update(Array(body)) }
+        self.init("\(url) \(digest.finalizedHexadecimal())")
+    }
+
     /// The absolute URL without its fragment, which never reaches the server.
     ///
     /// - Parameter ignoredQueryItems: Names of query items that do not change the picture, such as the signature and

@@ -14,11 +14,7 @@ public struct SHA256: Sendable {
     public static func hexDigest(of text: String) -> String {
         var hash = SHA256()
         hash.update(Array(text.utf8))
-        return hash.finalize().reduce(into: "") { result, byte in
-            let digits = Array("0123456789abcdef")
-            result.append(digits[Int(byte >> 4)])
-            result.append(digits[Int(byte & 15)])
-        }
+        return hash.finalizedHexadecimal()
     }
 
     /// Adds bytes to the message.
@@ -46,6 +42,12 @@ public struct SHA256: Sendable {
         return state.flatMap { word in
             [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: word >> UInt32($0)) }
         }
+    }
+
+    /// Ends the message and returns its digest as 64 lowercase hexadecimal digits.
+    public consuming func finalizedHexadecimal() -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: finalize().flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 
     private mutating func compress(_ block: ArraySlice<UInt8>) {

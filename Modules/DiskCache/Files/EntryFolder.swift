@@ -56,7 +56,7 @@ struct EntryFolder: Sendable {
     func write(_ image: EntryFile.Image, name: String, usedAt date: Date) throws(DataCacheError) {
         let target = file(name)
         let serial = Self.serial.add(1, ordering: .relaxed).newValue
-        let temporary = "\(unfinished)/\(Self.process)-\(serial)"
+        let temporary = "\(unfinished)/entry-\(Self.process)-\(serial)"
         let descriptor = try create(temporary)
         do throws(DataCacheError) {
             guard descriptor.write(image.data), descriptor.write(image.rest) else { throw error(errno, "write to") }
@@ -98,8 +98,9 @@ struct EntryFolder: Sendable {
     /// All entries, by their files' sizes and dates. Reads no file.
     func list() -> [Listed] {
         var entries: [Listed] = []
-        for shard in names(in: path, followsLink: true) where shard.utf8.count == 2 {
-            for rest in names(in: "\(path)/\(shard)") {
+        // Nothing but what has an entry's name is ours: somebody may have named the wrong directory.
+        for shard in names(in: path, followsLink: true) where Self.isHexadecimal(shard, count: 2) {
+            for rest in names(in: "\(path)/\(shard)") where Self.isHexadecimal(rest, count: 62) {
                 var status = stat()
                 guard lstat("\(path)/\(shard)/\(rest)", &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
                     continue
@@ -115,11 +116,15 @@ struct EntryFolder: Sendable {
 
     /// Removes unfinished files that nobody writes any more.
     func removeAbandonedFiles() {
-        for name in names(in: unfinished) {
+        for name in names(in: unfinished) where name.hasPrefix("entry-") {
             let file = "\(unfinished)/\(name)"
             guard let descriptor = try? Descriptor(opening: file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else { continue }
             if descriptor.lock() { unlink(file) }
         }
+    }
+
+    private static func isHexadecimal(_ name: String, count: Int) -> Bool {
+        name.utf8.count == count && name.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
     }
 
     private func names(in folder: String, followsLink: Bool = false) -> [String] {

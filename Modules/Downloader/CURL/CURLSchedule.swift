@@ -52,7 +52,9 @@ struct CURLSchedule {
 
     /// Removes an exchange that waits. O(waiting for the host).
     mutating func remove(_ exchange: CURLExchange) {
-        hosts[exchange.request.host]?.waiting.removeAll { $0 === exchange }
+        let name = exchange.request.host
+        hosts[name]?.waiting.removeAll { $0 === exchange }
+        if let host = hosts[name], host.running == 0, host.waiting.isEmpty { hosts[name] = nil }
     }
 
     /// Takes out everything that waits.

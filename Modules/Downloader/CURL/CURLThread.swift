@@ -1,15 +1,30 @@
 import Dispatch
+import Synchronization
 
-/// Runs the loop for as long as somebody holds this object: the transport, or an exchange that is under way.
+/// Runs the loop, from the first request on, for as long as somebody holds this object: the transport, or an exchange
+/// that is under way.
 final class CURLThread: Sendable {
-    let mailbox = CURLMailbox()
+    private let mailbox = CURLMailbox()
+    private let connections: Int
+    private let connectionsPerHost: Int
+    private let hasBegun = Atomic<Bool>(false)
 
     init(connections: Int, connectionsPerHost: Int) {
+        self.connections = connections
+        self.connectionsPerHost = connectionsPerHost
+    }
+
+    /// Hands a command to the loop. The first one begins it: who loads no more than files never starts libcurl.
+    func post(_ command: CURLMailbox.Command) {
+        mailbox.post(command)
+        guard !hasBegun.exchange(true, ordering: .relaxed) else { return }
         // A serial queue's block has a thread to itself for as long as it runs.
-        DispatchQueue(label: "alcedo.curl").async { [mailbox] in
+        DispatchQueue(label: "alcedo.curl").async { [mailbox, connections, connectionsPerHost] in
             CURLLoop(mailbox: mailbox, connections: connections, connectionsPerHost: connectionsPerHost).run()
         }
     }
 
-    deinit { mailbox.post(.stop) }
+    deinit {
+        if hasBegun.load(ordering: .relaxed) { mailbox.post(.stop) }
+    }
 }

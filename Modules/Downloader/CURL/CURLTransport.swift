@@ -24,12 +24,12 @@ public final class CURLTransport: HTTPTransport {
         // The closures hold the thread: it lives while anyone reads the body.
         let exchange = CURLExchange(
             try CURLRequest(request),
-            onSpace: { [thread] in thread.mailbox.post(.resume($0.id)) },
-            onCancel: { [thread] in thread.mailbox.post(.cancel($0)) })
+            onSpace: { [thread] in thread.post(.resume($0.id)) },
+            onCancel: { [thread] in thread.post(.cancel($0)) })
         let head = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 exchange.expectHead(continuation)
-                thread.mailbox.post(.start(exchange))
+                thread.post(.start(exchange))
                 // A cancellation before the continuation was in place found nobody to wake.
                 if Task.isCancelled { exchange.body.cancel() }
             }

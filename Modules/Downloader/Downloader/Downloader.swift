@@ -4,8 +4,8 @@ import FoundationEssentials
 /// Fetches bytes over any transport, equal requests once.
 ///
 /// Any number of tasks may wait for one transfer; each has its own progress and leaves it by being cancelled, and the
-/// transfer ends when the last one leaves. At most `maximumConcurrentDownloads` transfers run at once; the others wait,
-/// the more urgent first. Redirects are followed, at most 20, never out of `http` and `https`; credentials do not
+/// transfer ends when the last one leaves. At most `maximumConcurrentDownloads` servers' answers are read at once; the
+/// other requests wait, the more urgent first. Sources that are not servers wait for nobody. Redirects are followed, at most 20, never out of `http` and `https`; credentials do not
 /// follow to another origin.
 ///
 /// Errors are ``DownloadError``, or `CancellationError`.
@@ -47,11 +47,11 @@ public final class Downloader: Downloading {
     ) async throws -> Download {
         let download = try await transfers.value(for: TransferKey(request.source), onUpdate: progress) {
             [http, local, slots] report in
-            try await slots.acquire(request.priority)
-            defer { slots.release() }
             switch request.source {
-            case .http(let request):
-                return try await http.fetch(request, report: report)
+            case .http(let exchange):
+                try await slots.acquire(request.priority)
+                defer { slots.release() }
+                return try await http.fetch(exchange, report: report)
             case .file, .dataURL, .bytes, .provider:
                 let data = try await local.read(request.source)
                 report(DownloadProgress(received: data.count, expected: data.count))

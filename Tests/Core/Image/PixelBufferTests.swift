@@ -108,4 +108,12 @@ import Testing
         image.colorProfile = .init(count: 100)
         #expect(image.cost == 3 * 64 + 100)
     }
+
+    @Test func `memory that the system does not have is refused, not a trap`() {
+        // Sixteen exabytes are counted, but nobody has them.
+        let size = PixelSize(width: 1 << 30, height: 1 << 30)
+
+        #expect(PixelBuffer.byteCount(size: size, format: .rgba8) != nil)
+        #expect(PixelBuffer(size: size, format: .rgba8, alphaMode: .straight) == nil)
+    }
 }

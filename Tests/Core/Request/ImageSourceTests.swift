@@ -39,6 +39,32 @@ import Testing
         #expect(ImageSource(url) == nil)
     }
 
+    @Test func `a file of another machine is no source`() throws {
+        #expect(ImageSource(try #require(URL(string: "file://elsewhere/etc/hostname"))) == nil)
+    }
+
+    @Test func `requests that may be answered differently are different resources`() throws {
+        let url = try #require(URL(string: "http://h/a"))
+        let requests = [
+            HTTPRequest(url: url),
+            HTTPRequest(url: url, fields: ["Authorization": "Basic one"]),
+            HTTPRequest(url: url, fields: ["Authorization": "Basic two"]),
+            HTTPRequest(url: url, fields: ["Cookie": "Basic one"]),
+            HTTPRequest(url: url, fields: ["Accept": "image/webp"]),
+            HTTPRequest(method: .post, url: url),
+            HTTPRequest(method: .post, url: url, body: Data("1".utf8)),
+            HTTPRequest(method: .post, url: url, body: Data("2".utf8)),
+            HTTPRequest(url: url, body: Data("1".utf8)),
+        ]
+
+        let resources = requests.map { ImageSource.http($0).resource }
+
+        #expect(Set(resources).count == requests.count)
+        #expect(resources[0] == ResourceKey(url))
+        #expect(resources.allSatisfy { !$0.description.contains("Basic") })
+        #expect(ImageSource.http(HTTPRequest(url: url, fields: ["User-Agent": "x"])).resource == resources[0])
+    }
+
     @Test func `kinds of sources never share a resource`() throws {
         let sources: [ImageSource] = [
             .file("a"), .bytes(Data(), identity: "a"), .provider(identity: "a") { Data() }, .dataURL("data:,a"),
