@@ -6,6 +6,9 @@ import Glibc
 /// by an owner that has just seen that it alone holds the object, as the standard library's arrays do.
 final class PixelStorage: @unchecked Sendable {
     static let alignment = 64
+    /// A terabyte. Nobody has it for one picture, and some allocators, those of the sanitizers among them, end the process
+    /// that asks for more.
+    private static let mostBytes = 1 << 40
 
     let base: UnsafeMutableRawPointer
     let byteCount: Int
@@ -15,7 +18,7 @@ final class PixelStorage: @unchecked Sendable {
     init?(byteCount: Int) {
         // Aligned by hand: the C library's aligned allocation of a large block takes fresh pages from the system each
         // time where a plain one reuses what was freed, and decoding into fresh pages takes a fifth longer.
-        guard let block = malloc(byteCount + Self.alignment) else { return nil }
+        guard byteCount <= Self.mostBytes, let block = malloc(byteCount + Self.alignment) else { return nil }
         self.block = block
         base = block.alignedUp(toMultipleOf: Self.alignment)
         self.byteCount = byteCount
