@@ -4,7 +4,7 @@ import AlcedoTesting
 import FoundationEssentials
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct CURLTransportTests {
     @Test(arguments: TransportConformance.checks)
     func conforms(to check: TransportConformance.Check) async throws {
@@ -15,7 +15,8 @@ struct CURLTransportTests {
         let body = Data(repeating: 7, count: 8 << 20)
         let origin = try LoopbackOrigin { _ in OriginReply(body: body) }
         defer { origin.stop() }
-        let response = try await CURLTransport().send(HTTPRequest(url: origin.url(for: "/")))
+        let response = try await CURLTransport().send(
+            HTTPRequest(url: origin.url(for: "/"), idleTimeout: .seconds(120)))
         var iterator = response.body.makeAsyncIterator()
 
         var pieces: [Int] = []
@@ -32,7 +33,8 @@ struct CURLTransportTests {
     @Test func `a body goes on after its transport has been let go`() async throws {
         let origin = try LoopbackOrigin { _ in OriginReply(body: Data(repeating: 1, count: 2 << 20)) }
         defer { origin.stop() }
-        let response = try await CURLTransport().send(HTTPRequest(url: origin.url(for: "/")))
+        let response = try await CURLTransport().send(
+            HTTPRequest(url: origin.url(for: "/"), idleTimeout: .seconds(120)))
 
         let data = try await response.body.collect(limit: 4 << 20)
 
@@ -69,7 +71,8 @@ struct CURLTransportTests {
         }
         defer { origin.stop() }
 
-        let response = try await CURLTransport().send(HTTPRequest(url: origin.url(for: "/")))
+        let response = try await CURLTransport().send(
+            HTTPRequest(url: origin.url(for: "/"), idleTimeout: .seconds(120)))
         let data = try await response.body.collect(limit: 100)
 
         #expect(String(decoding: data, as: UTF8.self) == "alcedo alcedo alcedo alcedo")
@@ -80,7 +83,8 @@ struct CURLTransportTests {
         defer { origin.stop() }
         // More than there are threads for.
         for _ in 0..<400 {
-            let response = try await CURLTransport().send(HTTPRequest(url: origin.url(for: "/")))
+            let response = try await CURLTransport().send(
+                HTTPRequest(url: origin.url(for: "/"), idleTimeout: .seconds(120)))
             _ = try await response.body.collect(limit: 10)
         }
     }
@@ -92,7 +96,8 @@ struct CURLTransportTests {
         for round in 0..<300 {
             let task = Task {
                 for _ in 0..<round % 10 { await Task.yield() }
-                return try await transport.send(HTTPRequest(url: origin.url(for: "/"))).head.status
+                return try await transport.send(HTTPRequest(url: origin.url(for: "/"), idleTimeout: .seconds(120))).head
+                    .status
             }
             for _ in 0..<round % 7 { await Task.yield() }
             task.cancel()

@@ -5,7 +5,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct FullDiskTests {
     /// A file system of 256 KiB in memory. It is in no folder: only an open descriptor holds it, so that it ends with
     /// the process, however that ends.

@@ -5,7 +5,7 @@ import FoundationEssentials
 import Glibc
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct KilledWriterTests {
     @Test func `what a writer reported stored survives its death at any instant, and nothing is torn`() async throws {
         var storedCount = 0

@@ -6,7 +6,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct AnswerTests {
     private func downloader(limit: Int = 1000) -> Downloader {
         Downloader(transport: CURLTransport(), configuration: .init(maximumByteCount: limit))
@@ -17,7 +17,7 @@ struct AnswerTests {
     ) async throws -> DownloadError.Code {
         let origin = try LoopbackOrigin(handler: reply)
         defer { origin.stop() }
-        let source = ImageSource.http(HTTPRequest(url: origin.url(for: "/a")))
+        let source = ImageSource.http(HTTPRequest(url: origin.url(for: "/a"), idleTimeout: .seconds(120)))
         return try await failure { try await downloader(limit: limit).download(source) }.code
     }
 
@@ -35,7 +35,7 @@ struct AnswerTests {
     @Test func `a content declared too large is refused before it comes`() async throws {
         let origin = try LoopbackOrigin { _ in OriginReply.endless(framing: .declaredLength(5_000_000_000)) }
         defer { origin.stop() }
-        let source = ImageSource.http(HTTPRequest(url: origin.url(for: "/a")))
+        let source = ImageSource.http(HTTPRequest(url: origin.url(for: "/a"), idleTimeout: .seconds(120)))
         let steps = Guarded(0)
 
         let error = try await failure {
@@ -50,7 +50,7 @@ struct AnswerTests {
     @Test func `a content that grows too large ends the transfer`() async throws {
         let origin = try LoopbackOrigin { _ in OriginReply.endless(framing: .chunked(size: 500)) }
         defer { origin.stop() }
-        let source = ImageSource.http(HTTPRequest(url: origin.url(for: "/a")))
+        let source = ImageSource.http(HTTPRequest(url: origin.url(for: "/a"), idleTimeout: .seconds(120)))
 
         #expect(try await failure { try await downloader(limit: 100_000).download(source) }.code == .tooLarge)
         try await origin.waitForDisconnects()
@@ -106,7 +106,7 @@ struct AnswerTests {
         let origin = try LoopbackOrigin { _ in OriginReply.ok(Data(count: 700)).framed(.chunked(size: 100)) }
         defer { origin.stop() }
         let steps = Guarded<[DownloadProgress]>([])
-        let request = DownloadRequest(.http(HTTPRequest(url: origin.url(for: "/a"))))
+        let request = DownloadRequest(.http(HTTPRequest(url: origin.url(for: "/a"), idleTimeout: .seconds(120))))
 
         let download = try await downloader().download(request) { step in steps.change { $0.append(step) } }
 

@@ -6,7 +6,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct CoalescingTests {
     private let body = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 >> 3) })
 
@@ -30,7 +30,7 @@ struct CoalescingTests {
         let origin = try LoopbackOrigin { [body] _ in .ok(body).stalling(at: .afterBody(100_000)) }
         defer { origin.stop() }
         let downloader = Downloader(transport: CURLTransport())
-        let source = ImageSource.http(HTTPRequest(url: origin.url(for: "/a")))
+        let source = ImageSource.http(HTTPRequest(url: origin.url(for: "/a"), idleTimeout: .seconds(120)))
         let (first, early) = waiters(1, on: downloader, for: source)
         try await origin.waitForStalls()
         let (others, late) = waiters(20, on: downloader, for: source)
@@ -53,7 +53,7 @@ struct CoalescingTests {
         let origin = try LoopbackOrigin { [body] _ in .ok(body).stalling(at: .afterBody(100_000)) }
         defer { origin.stop() }
         let downloader = Downloader(transport: CURLTransport())
-        let source = ImageSource.http(HTTPRequest(url: origin.url(for: "/a")))
+        let source = ImageSource.http(HTTPRequest(url: origin.url(for: "/a"), idleTimeout: .seconds(120)))
         let (tasks, _) = waiters(3, on: downloader, for: source)
         try await origin.waitForStalls()
 
@@ -67,7 +67,7 @@ struct CoalescingTests {
         let origin = try LoopbackOrigin { [body] _ in .ok(body).stalling(at: .afterBody(100_000)) }
         defer { origin.stop() }
         let downloader = Downloader(transport: CURLTransport())
-        let source = ImageSource.http(HTTPRequest(url: origin.url(for: "/a")))
+        let source = ImageSource.http(HTTPRequest(url: origin.url(for: "/a"), idleTimeout: .seconds(120)))
         let (tasks, _) = waiters(4, on: downloader, for: source)
         try await origin.waitForStalls()
 
@@ -86,7 +86,7 @@ struct CoalescingTests {
         }
         defer { origin.stop() }
         let downloader = Downloader(transport: CURLTransport())
-        let source = ImageSource.http(HTTPRequest(url: origin.url(for: "/a")))
+        let source = ImageSource.http(HTTPRequest(url: origin.url(for: "/a"), idleTimeout: .seconds(120)))
         let first = Task { try await downloader.download(source) }
         try await origin.waitForStalls()
         first.cancel()

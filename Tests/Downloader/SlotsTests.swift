@@ -4,7 +4,7 @@ import Testing
 
 @testable import AlcedoDownloader
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct SlotsTests {
     private let slots = Slots(count: 1)
     private let order = Guarded<[String]>([])

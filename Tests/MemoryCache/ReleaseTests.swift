@@ -2,7 +2,7 @@ import AlcedoMemoryCache
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct ReleaseTests {
     private typealias Cache = MemoryCache<Int, Caller>
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import AlcedoSQLiteCache
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct DamageTests {
     private let directory: TemporaryDirectory
     private let bytes = Data((0..<60_000).map { UInt8(truncatingIfNeeded: $0 / 7) })

@@ -4,7 +4,7 @@ import AlcedoSQLiteCache
 import FoundationEssentials
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct EvictionTests {
     private let directory: TemporaryDirectory
     /// Holds ten entries of `entrySize` bytes.

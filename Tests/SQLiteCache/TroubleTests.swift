@@ -6,7 +6,7 @@ import Testing
 
 @testable import AlcedoSQLiteCache
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct TroubleTests {
     private let directory: TemporaryDirectory
 

@@ -3,7 +3,7 @@ import AlcedoURLResponseCache
 import FoundationEssentials
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct MemoryResponseStoreTests {
     /// Room for two answers of 1,000 bytes, not for three.
     private let store = MemoryResponseStore(byteLimit: 3_500)

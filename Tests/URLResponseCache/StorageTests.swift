@@ -4,7 +4,7 @@ import FoundationEssentials
 import Testing
 
 /// RFC 9111 section 3: what is stored, and how.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct StorageTests {
     private static let fresh: HTTPFields = ["Cache-Control": "max-age=60"]
 

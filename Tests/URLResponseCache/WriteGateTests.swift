@@ -4,7 +4,7 @@ import Testing
 
 @testable import AlcedoURLResponseCache
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct WriteGateTests {
     /// How many tasks are inside, were at most, and have been.
     private final class Crowd: Sendable {

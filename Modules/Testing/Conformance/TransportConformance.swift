@@ -12,6 +12,9 @@ public enum TransportConformance {
         Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 131 >> 3) })
     }
 
+    /// A GET that no busy machine makes time out: where many tests share two threads, a task may wait long for its turn.
+    private static func patient(_ url: URL) -> HTTPRequest { HTTPRequest(url: url, idleTimeout: .seconds(120)) }
+
     /// Runs `body` with a fresh origin and transport, and ends the origin afterwards.
     private static func with(
         _ make: Check.Factory,
@@ -76,7 +79,7 @@ public enum TransportConformance {
         },
         Check("no status is an error") { make in
             try await with(make, { _ in OriginReply(status: 404, body: Data("none".utf8)) }) { transport, origin in
-                let response = try await transport.send(HTTPRequest(url: origin.url(for: "/a")))
+                let response = try await transport.send(patient(origin.url(for: "/a")))
                 let body = try await response.body.collect(limit: 100)
                 try ConformanceFailure.require(response.head.status == 404, "status \(response.head.status)")
                 try ConformanceFailure.require(body == Data("none".utf8), "the body is lost")
@@ -85,7 +88,7 @@ public enum TransportConformance {
         Check("a chunked body arrives whole") { make in
             let body = bytes(50_000)
             try await with(make, { _ in OriginReply(body: body, framing: .chunked(size: 777)) }) { transport, origin in
-                let response = try await transport.send(HTTPRequest(url: origin.url(for: "/a")))
+                let response = try await transport.send(patient(origin.url(for: "/a")))
                 let received = try await response.body.collect(limit: 1 << 20)
                 try ConformanceFailure.require(received == body, "the body is not what was sent")
             }
@@ -102,7 +105,7 @@ public enum TransportConformance {
             var reply = OriginReply(body: bytes(1000))
             reply.stalls = [.afterBody(500)]
             try await with(make, { [reply] _ in reply }) { transport, origin in
-                let response = try await transport.send(HTTPRequest(url: origin.url(for: "/a")))
+                let response = try await transport.send(patient(origin.url(for: "/a")))
                 try ConformanceFailure.require(response.head.status == 200, "status \(response.head.status)")
                 origin.release()
                 let received = try await response.body.collect(limit: 1 << 20)
@@ -113,7 +116,7 @@ public enum TransportConformance {
             let reply = OriginReply(body: bytes(100))
             try await with(make, { _ in reply }) { transport, origin in
                 for _ in 0..<20 {
-                    let response = try await transport.send(HTTPRequest(url: origin.url(for: "/a")))
+                    let response = try await transport.send(patient(origin.url(for: "/a")))
                     _ = try await response.body.collect(limit: 1000)
                 }
                 let used = Set(origin.requests.map(\.connection)).count
@@ -141,7 +144,7 @@ public enum TransportConformance {
             let reply = OriginReply(body: bytes(500), framing: .declaredLength(1000))
             try await with(make, { _ in reply }) { transport, origin in
                 try await requireFailure(
-                    [.connectionLost], of: HTTPRequest(url: origin.url(for: "/a")), over: transport)
+                    [.connectionLost], of: patient(origin.url(for: "/a")), over: transport)
             }
         },
         Check("a connection cut in the body is an error") { make in
@@ -149,7 +152,7 @@ public enum TransportConformance {
             reply.cut = OriginReply.Cut(.afterBody(50_000))
             try await with(make, { [reply] _ in reply }) { transport, origin in
                 try await requireFailure(
-                    [.connectionLost], of: HTTPRequest(url: origin.url(for: "/a")), over: transport)
+                    [.connectionLost], of: patient(origin.url(for: "/a")), over: transport)
             }
         },
         Check("a chunked body that is cut is an error") { make in
@@ -157,7 +160,7 @@ public enum TransportConformance {
             reply.cut = OriginReply.Cut(.afterBody(50_000))
             try await with(make, { [reply] _ in reply }) { transport, origin in
                 try await requireFailure(
-                    [.connectionLost, .invalidResponse], of: HTTPRequest(url: origin.url(for: "/a")), over: transport)
+                    [.connectionLost, .invalidResponse], of: patient(origin.url(for: "/a")), over: transport)
             }
         },
         Check("a connection cut before the head is an error") { make in
@@ -165,7 +168,7 @@ public enum TransportConformance {
             reply.cut = OriginReply.Cut(.beforeHead)
             try await with(make, { [reply] _ in reply }) { transport, origin in
                 try await requireFailure(
-                    [.connectionLost], of: HTTPRequest(url: origin.url(for: "/a")), over: transport)
+                    [.connectionLost], of: patient(origin.url(for: "/a")), over: transport)
             }
         },
         Check("a server that is not there is an error") { make in
@@ -200,7 +203,7 @@ public enum TransportConformance {
             var reply = OriginReply()
             reply.stalls = [.beforeHead]
             try await with(make, { [reply] _ in reply }) { transport, origin in
-                let request = HTTPRequest(url: origin.url(for: "/a"))
+                let request = patient(origin.url(for: "/a"))
                 let task = Task { try await transport.send(request).head.status }
                 try await origin.waitForRequest()
                 task.cancel()
@@ -212,7 +215,7 @@ public enum TransportConformance {
             var reply = OriginReply(body: bytes(100_000))
             reply.stalls = [.afterBody(50_000)]
             try await with(make, { [reply] _ in reply }) { transport, origin in
-                let request = HTTPRequest(url: origin.url(for: "/a"))
+                let request = patient(origin.url(for: "/a"))
                 let task = Task { try await transport.send(request).body.collect(limit: 1 << 20).count }
                 try await origin.waitForStalls()
                 task.cancel()
@@ -224,13 +227,13 @@ public enum TransportConformance {
             var reply = OriginReply(body: bytes(100_000))
             reply.stalls = [.afterBody(50_000)]
             try await with(make, { [reply] _ in reply }) { transport, origin in
-                _ = try await transport.send(HTTPRequest(url: origin.url(for: "/a"))).head
+                _ = try await transport.send(patient(origin.url(for: "/a"))).head
                 try await origin.waitForDisconnects()
             }
         },
         Check("a task that is cancelled already sends nothing, or at least gets nothing") { make in
             try await with(make, { _ in OriginReply() }) { transport, origin in
-                let request = HTTPRequest(url: origin.url(for: "/a"))
+                let request = patient(origin.url(for: "/a"))
                 let task = Task {
                     while !Task.isCancelled { await Task.yield() }
                     return try await transport.send(request).head.status
