@@ -10,7 +10,7 @@ import Testing
     @Test func `cancelling before the head ends the transfer`() async throws {
         let origin = try LoopbackOrigin { _ in .text("hello").stalling(at: .beforeHead) }
         let url = origin.url
-        let task = Task { [transport] in try await transport.send(HTTPRequest(url: url)) }
+        let task = Task { [transport] in try await transport.send(HTTPRequest(url: url, idleTimeout: .seconds(120))) }
         try await origin.waitForStalls()
 
         task.cancel()
@@ -24,7 +24,7 @@ import Testing
         let url = origin.url
         let task = Task { [transport] in
             withUnsafeCurrentTask { $0?.cancel() }
-            return try await transport.send(HTTPRequest(url: url))
+            return try await transport.send(HTTPRequest(url: url, idleTimeout: .seconds(120)))
         }
 
         await #expect(throws: CancellationError.self) { _ = try await task.value }
@@ -33,7 +33,7 @@ import Testing
 
     @Test func `cancelling a reader ends the transfer`() async throws {
         let origin = try LoopbackOrigin { _ in .text("hello").stalling(at: .afterBody(2)) }
-        let response = try await transport.send(HTTPRequest(url: origin.url))
+        let response = try await transport.send(HTTPRequest(url: origin.url, idleTimeout: .seconds(120)))
         let task = Task { try await response.body.collect(limit: 100) }
         try await origin.waitForStalls()
 
@@ -45,7 +45,7 @@ import Testing
 
     @Test func `cancelling the body ends the transfer`() async throws {
         let origin = try LoopbackOrigin { _ in .endless() }
-        let response = try await transport.send(HTTPRequest(url: origin.url))
+        let response = try await transport.send(HTTPRequest(url: origin.url, idleTimeout: .seconds(120)))
 
         response.body.cancel()
 
@@ -56,7 +56,7 @@ import Testing
     @Test func `letting go of the body ends the transfer`() async throws {
         let origin = try LoopbackOrigin { _ in .text("hello").stalling(at: .afterBody(2)) }
 
-        _ = try await transport.send(HTTPRequest(url: origin.url))
+        _ = try await transport.send(HTTPRequest(url: origin.url, idleTimeout: .seconds(120)))
 
         try await origin.waitForDisconnects()
     }
@@ -93,7 +93,7 @@ struct CancelStress {
                 let patience = random.next(below: 200)
                 group.addTask {
                     let task = Task {
-                        let response = try await transport.send(HTTPRequest(url: url))
+                        let response = try await transport.send(HTTPRequest(url: url, idleTimeout: .seconds(120)))
                         return try await response.body.collect(limit: 1 << 20)
                     }
                     // No sleep: a number of turns of the scheduler, which differs from request to request.

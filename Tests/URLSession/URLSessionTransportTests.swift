@@ -32,7 +32,7 @@ import Testing
         let reply = OriginReply(status: 203, fields: ["X-A": "caf\u{C3}\u{A9}"], body: body)
         let origin = try LoopbackOrigin { _ in reply }
 
-        let response = try await transport.send(HTTPRequest(url: origin.url(for: "/a?b=c")))
+        let response = try await transport.send(HTTPRequest(url: origin.url(for: "/a?b=c"), idleTimeout: .seconds(120)))
 
         #expect(response.head.status == 203)
         #expect(response.head.url == origin.url(for: "/a?b=c"))
@@ -75,7 +75,7 @@ import Testing
         let reply = OriginReply(status: status, fields: ["Location": "/else"], body: Data("moved".utf8))
         let origin = try LoopbackOrigin { _ in reply }
 
-        let response = try await transport.send(HTTPRequest(url: origin.url))
+        let response = try await transport.send(HTTPRequest(url: origin.url, idleTimeout: .seconds(120)))
 
         #expect(response.head.status == status)
         #expect(response.head.fields["Location"] == "/else")
@@ -163,7 +163,7 @@ import Testing
         origin.stop()
 
         let error = await #expect(throws: HTTPTransportError.self) {
-            try await transport.send(HTTPRequest(url: origin.url))
+            try await transport.send(HTTPRequest(url: origin.url, idleTimeout: .seconds(120)))
         }
 
         #expect(error?.code == .cannotConnect)
@@ -173,7 +173,9 @@ import Testing
         let origin = try LoopbackOrigin { _ in .text("hello") }
         let url = try #require(URL(string: "https://127.0.0.1:\(origin.port)/"))
 
-        let error = await #expect(throws: HTTPTransportError.self) { try await transport.send(HTTPRequest(url: url)) }
+        let error = await #expect(throws: HTTPTransportError.self) {
+            try await transport.send(HTTPRequest(url: url, idleTimeout: .seconds(120)))
+        }
 
         #expect(error?.code == .secureConnectionFailed)
     }
@@ -205,7 +207,7 @@ import Testing
         let transport = URLSessionTransport(options: options)
         let origin = try LoopbackOrigin { _ in .endless() }
 
-        let response = try await transport.send(HTTPRequest(url: origin.url))
+        let response = try await transport.send(HTTPRequest(url: origin.url, idleTimeout: .seconds(120)))
         try await origin.waitForDisconnects()
 
         var count = 0
@@ -219,9 +221,9 @@ import Testing
     @Test func `a body larger than the pipe waits for its reader`() async throws {
         let body = Data((0..<(4 << 20)).map { UInt8(truncatingIfNeeded: $0 >> 8) })
         let origin = try LoopbackOrigin { $0.path == "/big" ? .ok(body) : .status(204) }
-        let response = try await transport.send(HTTPRequest(url: origin.url(for: "/big")))
+        let response = try await transport.send(HTTPRequest(url: origin.url(for: "/big"), idleTimeout: .seconds(120)))
         // By the end of a second exchange the first has had its turn many times.
-        _ = try await transport.send(HTTPRequest(url: origin.url))
+        _ = try await transport.send(HTTPRequest(url: origin.url, idleTimeout: .seconds(120)))
 
         #expect(try await response.body.collect(limit: body.count) == body)
     }
@@ -229,20 +231,23 @@ import Testing
     @Test func `a shut-down transport ends what runs and refuses what comes`() async throws {
         let origin = try LoopbackOrigin { _ in .text("hello").stalling(at: .beforeHead) }
         let url = origin.url
-        let running = Task { [transport] in try await transport.send(HTTPRequest(url: url)) }
+        let running = Task { [transport] in try await transport.send(HTTPRequest(url: url, idleTimeout: .seconds(120)))
+        }
         try await origin.waitForStalls()
 
         transport.shutDown()
 
         let first = await #expect(throws: HTTPTransportError.self) { _ = try await running.value }
-        let second = await #expect(throws: HTTPTransportError.self) { try await transport.send(HTTPRequest(url: url)) }
+        let second = await #expect(throws: HTTPTransportError.self) {
+            try await transport.send(HTTPRequest(url: url, idleTimeout: .seconds(120)))
+        }
         #expect(first?.code == .shutDown)
         #expect(second?.code == .shutDown)
     }
 
     @Test func `a body outlives its transport`() async throws {
         let origin = try LoopbackOrigin { _ in .text("hello").stalling(at: .afterBody(2)) }
-        let response = try await URLSessionTransport().send(HTTPRequest(url: origin.url))
+        let response = try await URLSessionTransport().send(HTTPRequest(url: origin.url, idleTimeout: .seconds(120)))
 
         origin.release()
 
