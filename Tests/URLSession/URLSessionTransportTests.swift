@@ -151,9 +151,11 @@ import Testing
 
     @Test func `a body that stops is timed out`() async throws {
         let origin = try LoopbackOrigin { _ in .text("hello").stalling(at: .afterBody(2)) }
-        let response = try await transport.send(HTTPRequest(url: origin.url, idleTimeout: .seconds(1)))
+        let request = HTTPRequest(url: origin.url, idleTimeout: .seconds(1))
 
-        let error = await #expect(throws: HTTPTransportError.self) { try await response.body.collect(limit: 100) }
+        let error = await #expect(throws: HTTPTransportError.self) {
+            try await transport.send(request).body.collect(limit: 100)
+        }
 
         #expect(error?.code == .timedOut)
     }
