@@ -49,11 +49,35 @@ public struct CodecRegistry: Sendable {
         try requireEntry(for: data).decoder.decode(data, options: options)
     }
 
+    /// Decodes an image in any of the formats row by row. Throws ``ImageDecodingError``, or what the consumer throws.
+    /// Blocks.
+    public func decodeRows(
+        _ data: Data, options: DecodingOptions = DecodingOptions(), into consumer: any PixelRowConsumer
+    ) throws {
+        try requireEntry(for: data).decoder.decodeRows(data, options: options, into: consumer)
+    }
+
+    /// Makes a decoder that finds out the format from the first bytes it is given.
+    public func makeIncrementalDecoder(options: DecodingOptions = DecodingOptions()) -> any IncrementalImageDecoding {
+        IncrementalDecoder(SniffingState(self, options: options))
+    }
+
+    /// The most bytes that decoding will hold at once. Throws ``ImageDecodingError``.
+    public func decodingByteCount(
+        _ data: Data, options: DecodingOptions = DecodingOptions()
+    ) throws(ImageDecodingError) -> Int {
+        try requireEntry(for: data).decoder.decodingByteCount(data, options: options)
+    }
+
     private func requireEntry(for data: Data) throws(ImageDecodingError) -> Entry {
         if let entry = entry(for: data) { return entry }
-        guard !data.isEmpty else { throw ImageDecodingError(.empty, "there are no bytes") }
+        throw unknownFormat(data)
+    }
+
+    func unknownFormat(_ data: Data) -> ImageDecodingError {
+        guard !data.isEmpty else { return ImageDecodingError(.empty, "there are no bytes") }
         let known = entries.map(\.format.rawValue).joined(separator: ", ")
         let guess = data.looksLikeText ? "the bytes are text, perhaps a web page" : "the bytes are in no known format"
-        throw ImageDecodingError(.unknownFormat, "\(guess) (known: \(known))")
+        return ImageDecodingError(.unknownFormat, "\(guess) (known: \(known))")
     }
 }

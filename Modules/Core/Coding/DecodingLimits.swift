@@ -4,8 +4,11 @@ public struct DecodingLimits: Sendable, Hashable {
     public var maximumPixelCount: Int
     /// Most bytes of one decoded frame, row padding included. Default: 512 MiB.
     public var maximumByteCount: Int
-    /// Most bytes of metadata (profile, EXIF, text) kept from one file. Default: 4 MiB.
+    /// Most bytes of metadata (profile, EXIF, XMP) kept from one file; what is beyond is left out. Default: 4 MiB.
     public var maximumMetadataByteCount: Int
+    /// Most bytes of one chunk, marker or extension that is not pixels, unpacked; a larger one is left out.
+    /// Default: 4 MiB.
+    public var maximumChunkByteCount: Int
     /// Most frames of an animation. Default: 10,000.
     public var maximumFrameCount: Int
 
@@ -13,12 +16,22 @@ public struct DecodingLimits: Sendable, Hashable {
         maximumPixelCount: Int = 100_000_000,
         maximumByteCount: Int = 512 << 20,
         maximumMetadataByteCount: Int = 4 << 20,
+        maximumChunkByteCount: Int = 4 << 20,
         maximumFrameCount: Int = 10_000
     ) {
         self.maximumPixelCount = maximumPixelCount
         self.maximumByteCount = maximumByteCount
         self.maximumMetadataByteCount = maximumMetadataByteCount
+        self.maximumChunkByteCount = maximumChunkByteCount
         self.maximumFrameCount = maximumFrameCount
+    }
+
+    /// Throws ``ImageDecodingError`` with `exceedsLimit` unless an animation may have this many frames.
+    package func check(frameCount: Int) throws(ImageDecodingError) {
+        guard frameCount <= maximumFrameCount else {
+            throw ImageDecodingError(
+                .exceedsLimit, "\(frameCount) frames are more than the limit of \(maximumFrameCount)")
+        }
     }
 
     /// Throws ``ImageDecodingError`` with `exceedsLimit` unless a frame of this size and format is allowed.

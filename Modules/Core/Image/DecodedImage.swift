@@ -13,6 +13,9 @@ public struct DecodedImage: Sendable {
     public var format: ImageFormat?
     /// The animation, when the image has more than one frame; ``pixels`` is then its first.
     public var frames: (any ImageFrameSource)?
+    /// Why this is only a part of the image; nil when it is whole. Only asked for parts are ever returned: see
+    /// ``DecodingOptions/allowsPartial``. What is missing is transparent black, or coarser than it should be.
+    public var damage: ImageDecodingError?
 
     public init(
         pixels: PixelBuffer,
@@ -20,7 +23,8 @@ public struct DecodedImage: Sendable {
         orientation: ImageOrientation = .up,
         scale: Double = 1,
         format: ImageFormat? = nil,
-        frames: (any ImageFrameSource)? = nil
+        frames: (any ImageFrameSource)? = nil,
+        damage: ImageDecodingError? = nil
     ) {
         self.pixels = pixels
         self.colorProfile = colorProfile
@@ -28,9 +32,13 @@ public struct DecodedImage: Sendable {
         self.scale = scale
         self.format = format
         self.frames = frames
+        self.damage = damage
     }
 
     public var size: PixelSize { pixels.size }
+
+    /// Whether something of the image is missing; ``damage`` says why.
+    public var isPartial: Bool { damage != nil }
 
     /// Bytes that the image occupies: pixel rows with their padding, profile and animation.
     public var cost: Int {

@@ -10,8 +10,11 @@ public protocol ImageFrameSource: Sendable {
     var playCount: Int? { get }
     /// Bytes that the source keeps in memory, the encoded file included.
     var cost: Int { get }
-    /// How long frame `index` stays on screen.
+    /// How long frame `index` stays on screen: at least 10 ms; files that say less mean 100 ms, as browsers have it.
     func delay(at index: Int) -> Duration
-    /// The whole canvas as it looks while frame `index` is shown. Blocks while it decodes.
+    /// How long the file says that frame `index` stays on screen.
+    func rawDelay(at index: Int) -> Duration
+    /// The whole canvas as it looks while frame `index` is shown. Blocks while it decodes: going forward costs one
+    /// frame, a jump costs those since the last one that does not build on others.
     func frame(at index: Int) throws -> PixelBuffer
 }

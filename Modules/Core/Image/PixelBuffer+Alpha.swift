@@ -8,9 +8,12 @@ extension PixelBuffer {
     /// The picture with colour divided by alpha, rounded to nearest; colour under alpha 0 becomes black. O(*w* × *h*)
     /// for premultiplied RGBA8; every other buffer comes back as it is.
     public func unpremultiplied() -> PixelBuffer {
-        converted(from: .premultiplied, to: .straight) { color, alpha in
-            alpha == 0 ? 0 : min(255, (color * 255 + alpha / 2) / alpha)
-        }
+        converted(from: .premultiplied, to: .straight) { Self.straight($0, alpha: $1) }
+    }
+
+    /// A premultiplied 8-bit sample divided by its alpha, rounded to nearest.
+    static func straight(_ color: UInt32, alpha: UInt32) -> UInt32 {
+        alpha == 0 ? 0 : min(255, (color * 255 + alpha / 2) / alpha)
     }
 
     private func converted(

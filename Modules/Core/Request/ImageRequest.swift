@@ -55,6 +55,9 @@ public struct ImageRequest: Sendable {
         if let target = decoding.target { parts.append("target=\(target)") }
         if decoding.alphaMode != .straight { parts.append("alpha=\(decoding.alphaMode.rawValue)") }
         if !decoding.appliesOrientation { parts.append("as-stored") }
+        if decoding.pixelFormat != .rgba8 { parts.append("format=\(decoding.pixelFormat.rawValue)") }
+        if decoding.allowsPartial { parts.append("partial") }
+        if !decoding.includesAnimation { parts.append("still") }
         parts += processors.map { "process=\($0.identifier)" }
         if let additionalIdentifier { parts.append("id=\(additionalIdentifier)") }
         // Lengths keep a part that holds the separator from posing as two.

@@ -9,5 +9,6 @@ struct OneFrame: ImageFrameSource {
     var playCount: Int? { nil }
     var cost: Int { 0 }
     func delay(at index: Int) -> Duration { .milliseconds(100) }
+    func rawDelay(at index: Int) -> Duration { .milliseconds(100) }
     func frame(at index: Int) throws -> PixelBuffer { buffer }
 }

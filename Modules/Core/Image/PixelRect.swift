@@ -1,5 +1,3 @@
-public import AlcedoCore
-
 /// A rectangle of whole pixels. The origin is the top left corner; it may lie outside the image.
 public struct PixelRect: Sendable, Hashable, CustomStringConvertible {
     public var x: Int
@@ -16,7 +14,7 @@ public struct PixelRect: Sendable, Hashable, CustomStringConvertible {
     public var description: String { "\(x),\(y),\(size.width)x\(size.height)" }
 
     /// The part of the rectangle inside an image of `bounds`; nil when there is none. Any values are fit for it.
-    func clipped(to bounds: PixelSize) -> PixelRect? {
+    package func clipped(to bounds: PixelSize) -> PixelRect? {
         guard let (left, width) = Self.clip(x, size.width, to: bounds.width),
             let (top, height) = Self.clip(y, size.height, to: bounds.height)
         else { return nil }

@@ -1,0 +1,26 @@
+public import FoundationEssentials
+
+/// Decodes one image while its bytes arrive.
+///
+/// Calls may come from any thread, block while they work and take turns: one at a time is inside. Bytes are kept until
+/// the end where the format needs them, so the caller bounds how many it appends. After an error every further call
+/// throws the same.
+public protocol IncrementalImageDecoding: AnyObject, Sendable {
+    /// What the header says; nil until enough bytes have come. Never changes afterwards, but for the frames of an
+    /// animation, which are known at the end.
+    var info: ImageInfo? { get }
+
+    /// Takes the next bytes of the file and decodes as far as they reach.
+    ///
+    /// - Throws: ``ImageDecodingError`` as soon as the bytes are seen to be wrong, or beyond the limits.
+    func append(_ bytes: Data) throws(ImageDecodingError)
+
+    /// The picture so far; nil before the first row, and when nothing has come since the last call.
+    ///
+    /// - Complexity: O(*w* × *h*): the pixels are copied. Costs nothing when it is not called.
+    func preview() throws(ImageDecodingError) -> ImagePreview?
+
+    /// Ends the file and returns the image: the same, to the bit, that decoding all bytes at once gives, or the same
+    /// error. To be called once.
+    func finish() throws(ImageDecodingError) -> DecodedImage
+}

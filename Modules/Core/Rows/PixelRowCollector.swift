@@ -1,0 +1,35 @@
+/// Collects rows in a buffer.
+public final class PixelRowCollector: PixelRowConsumer {
+    private var header: PixelRowHeader?
+    private var buffer: PixelBuffer?
+    private var nextRow = 0
+
+    /// The picture, once it is finished.
+    public private(set) var image: DecodedImage?
+
+    public init() {}
+
+    /// - Throws: ``ImageDecodingError`` `outOfMemory` when there is no such buffer.
+    public func begin(_ header: PixelRowHeader) throws {
+        guard let buffer = PixelBuffer(size: header.size, format: header.format, alphaMode: header.alphaMode) else {
+            throw ImageDecodingError(.outOfMemory, "there is no memory for \(header.size) pixels")
+        }
+        self.header = header
+        self.buffer = buffer
+    }
+
+    public func consume(_ row: RawSpan) throws {
+        guard let stride = buffer?.bytesPerRow, let rows = buffer?.height, nextRow < rows else { return }
+        buffer?.withUnsafeMutableBytes { memory in
+            let target = UnsafeMutableRawBufferPointer(rebasing: memory[nextRow * stride..<(nextRow + 1) * stride])
+            row.withUnsafeBytes { target.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0.prefix(stride))) }
+        }
+        nextRow += 1
+    }
+
+    public func finish() throws {
+        guard let header, let buffer else { return }
+        image = DecodedImage(pixels: buffer, colorProfile: header.colorProfile, orientation: header.orientation)
+        self.buffer = nil
+    }
+}

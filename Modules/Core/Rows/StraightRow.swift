@@ -1,0 +1,42 @@
+/// Turns rows of any pixel format into straight RGBA of 8 bits, which every encoder understands.
+package struct StraightRow {
+    private let header: PixelRowHeader
+    private var output: [UInt8]
+
+    package init(_ header: PixelRowHeader) {
+        self.header = header
+        output = Array(repeating: 255, count: header.size.width * 4)
+    }
+
+    /// The row's pixels: red, green, blue, alpha. Samples of 16 bits lose their low byte; colour under alpha 0 of
+    /// premultiplied pixels is black.
+    package mutating func convert(_ row: RawSpan) -> [UInt8] {
+        let width = header.size.width
+        row.withUnsafeBytes { row in
+            switch header.format {
+            case .gray8:
+                for x in 0..<width {
+                    for channel in 0..<3 { output[4 * x + channel] = row[x] }
+                }
+            case .rgba8, .rgbx8:
+                for index in 0..<4 * width { output[index] = row[index] }
+            case .rgba16:
+                for index in 0..<4 * width {
+                    let sample = row.loadUnaligned(fromByteOffset: 2 * index, as: UInt16.self)
+                    output[index] = UInt8(truncatingIfNeeded: sample >> 8)
+                }
+            }
+        }
+        if header.alphaMode == .premultiplied { unpremultiply() }
+        return output
+    }
+
+    private mutating func unpremultiply() {
+        for pixel in stride(from: 0, to: output.count, by: 4) where output[pixel + 3] != 255 {
+            let alpha = UInt32(output[pixel + 3])
+            for channel in pixel..<pixel + 3 {
+                output[channel] = UInt8(truncatingIfNeeded: PixelBuffer.straight(UInt32(output[channel]), alpha: alpha))
+            }
+        }
+    }
+}
