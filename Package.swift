@@ -132,6 +132,8 @@ for test in tests {
 }
 
 package.targets += [
+    .executableTarget(
+        name: "conformance", dependencies: ["AlcedoCore", "AlcedoCodecs"], path: "Tests/Conformance"),
     .target(name: "TestSupport", dependencies: ["AlcedoCore"], path: "Tests/Support"),
     .testTarget(
         name: "ReadmeTests",

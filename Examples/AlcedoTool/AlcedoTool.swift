@@ -7,9 +7,10 @@ enum AlcedoTool {
         alcedo loads, caches and shows images.
 
         usage:
-          alcedo load URL|FILE... [options]   load images, print a table, draw a contact sheet
-          alcedo show URL|FILE [options]      draw an image in the terminal
-          alcedo bench decode DIR [options]   our decoders against the same C libraries, as ratios
+          alcedo load URL|FILE... [options]      load images, print a table, draw a contact sheet
+          alcedo show URL|FILE [options]         draw an image in the terminal
+          alcedo inspect URL|FILE... [options]   say what images are, as text or JSON
+          alcedo bench decode DIR [options]      our decoders against the same C libraries, as ratios
 
         alcedo COMMAND --help says more.
 
@@ -21,6 +22,7 @@ enum AlcedoTool {
             switch words.first {
             case "load": return try await LoadCommand(words.dropFirst()).run()
             case "show": return try await ShowCommand(words.dropFirst()).run()
+            case "inspect": return try await InspectCommand(words.dropFirst()).run()
             case "bench": return try BenchCommand(words.dropFirst()).run()
             case "--help", "-h", "help":
                 Console.output(help)

@@ -23,7 +23,7 @@ public enum Console {
     public static func problem(_ text: String) { _ = write("\(printable(text))\n", to: STDERR_FILENO) }
 
     /// The text with control characters replaced, so that a name cannot break a line or command the terminal.
-    static func printable(_ text: String) -> String {
+    public static func printable(_ text: String) -> String {
         String(
             String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }))
     }

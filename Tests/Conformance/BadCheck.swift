@@ -1,0 +1,91 @@
+import AlcedoCodecs
+import AlcedoCore
+import FoundationEssentials
+
+/// Holds what our decoders do with a bad file against what the manifest asks.
+struct BadCheck {
+    struct Outcome {
+        /// nil when the image, and every frame of it, decoded whole.
+        var error: ImageDecodingError?
+        var frameCount = 0
+        var isPartial = false
+    }
+
+    /// No file that a limit keeps out may cost more than this.
+    private static let mostBytes = 32 << 20
+    private static let mostTime = Duration.seconds(10)
+
+    private let codecs = CodecRegistry.standard
+
+    /// Returns the outcome of plain decoding, and what is wrong with it.
+    func run(_ file: Manifest.File, _ data: Data) -> (Outcome, problems: [String]) {
+        let start = ContinuousClock.now
+        let (outcome, growth) = PeakMemory.measure { decode(data, DecodingOptions()) }
+        let partial = decode(data, DecodingOptions(allowsPartial: true))
+        let pieces = decodePieces(data)
+        var problems: [String] = []
+        if ContinuousClock.now - start > Self.mostTime { problems.append("took \(ContinuousClock.now - start)") }
+        if let error = outcome.error, pieces?.code != error.code {
+            problems.append("\(error.code) at once, \(pieces.map { "\($0.code)" } ?? "no error") in pieces")
+        }
+        if outcome.error == nil, let pieces { problems.append("no error at once, \(pieces.code) in pieces") }
+        let isRefused = outcome.error != nil
+        switch file.expect {
+        case "must-decode": if isRefused { problems.append("was refused") }
+        case "must-reject": if !isRefused { problems.append("was decoded") }
+        case "reject-or-partial":
+            if !isRefused { problems.append("was decoded") }
+            if partial.error == nil, !partial.isPartial { problems.append("a part is not marked as one") }
+        case "must-reject-by-limits-without-allocating":
+            if outcome.error?.code != .exceedsLimit { problems.append("no limit was exceeded") }
+            if growth > Self.mostBytes { problems.append("took \(growth) bytes") }
+        case "decode-or-reject-without-expanding":
+            if growth > Self.mostBytes { problems.append("took \(growth) bytes") }
+        case "decode-or-limit-error", "policy-limit":
+            if isRefused, outcome.error?.code != .exceedsLimit { problems.append("no limit was exceeded") }
+        case "may-decode-as-still-image":
+            if !isRefused, outcome.frameCount != 1 { problems.append("was animated") }
+        case "must-not-crash-hang-or-exceed-limits": break
+        default: problems.append("an unknown expectation: \(file.expect ?? "none")")
+        }
+        return (outcome, problems)
+    }
+
+    private func decode(_ data: Data, _ options: DecodingOptions) -> Outcome {
+        var outcome = Outcome()
+        do {
+            let image = try codecs.decode(data, options: options)
+            outcome.isPartial = image.isPartial
+            outcome.frameCount = image.frames?.frameCount ?? 1
+            for index in 0..<(image.frames?.frameCount ?? 0) { _ = try image.frames?.frame(at: index) }
+        } catch {
+            outcome.error =
+                error as? ImageDecodingError ?? ImageDecodingError(.corrupt, "not a decoding error: \(error)")
+        }
+        return outcome
+    }
+
+    private func decodePieces(_ data: Data) -> ImageDecodingError? {
+        let decoder = codecs.makeIncrementalDecoder()
+        do throws(ImageDecodingError) {
+            var rest = data[...]
+            while !rest.isEmpty {
+                try decoder.append(rest.prefix(997))
+                rest = rest.dropFirst(997)
+            }
+            let image = try decoder.finish()
+            for index in 0..<(image.frames?.frameCount ?? 0) { _ = try frame(index, image) }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func frame(_ index: Int, _ image: DecodedImage) throws(ImageDecodingError) -> PixelBuffer? {
+        do {
+            return try image.frames?.frame(at: index)
+        } catch {
+            throw error as? ImageDecodingError ?? ImageDecodingError(.corrupt, "\(error)")
+        }
+    }
+}
