@@ -71,7 +71,8 @@ let package = Package(
         // Examples
         .target(name: "ExampleSupport", dependencies: ["Alcedo"], path: "Examples/Shared"),
         .executableTarget(
-            name: "AlcedoTool", dependencies: ["Alcedo", "ExampleSupport"], path: "Examples/AlcedoTool",
+            name: "AlcedoTool", dependencies: ["Alcedo", "AlcedoTesting", "ExampleSupport"],
+            path: "Examples/AlcedoTool",
             exclude: ["README.md"]),
         .executableTarget(
             name: "quickstart", dependencies: ["Alcedo", "AlcedoTesting", "ExampleSupport"],
@@ -133,7 +134,7 @@ for test in tests {
 
 package.targets += [
     .executableTarget(
-        name: "conformance", dependencies: ["AlcedoCore", "AlcedoCodecs"], path: "Tests/Conformance"),
+        name: "conformance", dependencies: ["AlcedoCore", "AlcedoCodecs", "AlcedoTesting"], path: "Tests/Conformance"),
     .target(name: "TestSupport", dependencies: ["AlcedoCore"], path: "Tests/Support"),
     .testTarget(
         name: "ReadmeTests",

@@ -1,5 +1,6 @@
 import AlcedoCodecs
 import AlcedoCore
+import AlcedoTesting
 import FoundationEssentials
 
 /// Holds what our decoders do with a bad file against what the manifest asks.
@@ -20,7 +21,7 @@ struct BadCheck {
     /// Returns the outcome of plain decoding, and what is wrong with it.
     func run(_ file: Manifest.File, _ data: Data) -> (Outcome, problems: [String]) {
         let start = ContinuousClock.now
-        let (outcome, growth) = PeakMemory.measure { decode(data, DecodingOptions()) }
+        let (outcome, growth) = ResidentMemory.growth { decode(data, DecodingOptions()) }
         let partial = decode(data, DecodingOptions(allowsPartial: true))
         let pieces = decodePieces(data)
         var problems: [String] = []

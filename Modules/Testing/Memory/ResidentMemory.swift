@@ -1,12 +1,13 @@
 import FoundationEssentials
 
-/// The most memory that the process had resident while something ran. Source: proc(5), `VmHWM` and `clear_refs`.
-enum PeakMemory {
-    /// Returns what `body` returns, and the bytes by which residence rose at most.
-    static func measure<Result>(_ body: () -> Result) -> (Result, growth: Int) {
+/// The memory that the process has resident. Source: proc(5), `VmHWM` and `clear_refs`.
+public enum ResidentMemory {
+    /// Returns what `body` returns, and the bytes by which residence rose at most while it ran, in all threads. Pages
+    /// that were freed before and not given back to the system are used again without a rise.
+    public static func growth<Result>(during body: () throws -> Result) rethrows -> (result: Result, bytes: Int) {
         try? Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs"))
         let before = value("VmRSS:")
-        let result = body()
+        let result = try body()
         return (result, max(0, value("VmHWM:") - before))
     }
 

@@ -1,0 +1,15 @@
+import AlcedoPNG
+import FuzzSupport
+
+/// The entry point that libFuzzer calls with every input.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let input = UnsafeBufferPointer(start: bytes, count: count)
+    // One way or the other, by a bit of the input.
+    if count % 2 == 0 {
+        DecoderFuzz(PNGDecoder()).run(input)
+    } else {
+        ChunkRepair.repaired(input).withUnsafeBufferPointer { DecoderFuzz(PNGDecoder()).run($0) }
+    }
+    return 0
+}

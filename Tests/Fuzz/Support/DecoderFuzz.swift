@@ -1,0 +1,110 @@
+public import AlcedoCore
+import FoundationEssentials
+
+/// Takes one input through everything that a decoder does, and traps where two ways that must agree do not. Reads
+/// outside buffers, leaks, hangs and traps in the decoders are found by the fuzzer and its sanitizer.
+public struct DecoderFuzz<Decoder: ImageDecoding> {
+    private static var limits: DecodingLimits {
+        // Small, so that an input costs a fraction of a second.
+        DecodingLimits(
+            maximumPixelCount: 1 << 18, maximumByteCount: 8 << 20, maximumMetadataByteCount: 1 << 16,
+            maximumChunkByteCount: 1 << 16, maximumFrameCount: 64)
+    }
+
+    private let decoder: Decoder
+
+    public init(_ decoder: Decoder) { self.decoder = decoder }
+
+    public func run(_ bytes: UnsafeBufferPointer<UInt8>) {
+        let data = Data(bytes)
+        let options = DecodingOptions(limits: Self.limits)
+        let info = try? decoder.inspect(data, limits: options.limits)
+        let outcome = decode(data, options)
+        if let image = outcome.image {
+            require(!image.isPartial, "a part was returned that nobody asked for")
+            require(info != nil, "an image was decoded that could not be inspected")
+            require(image.pixels.byteCount <= options.limits.maximumByteCount, "the limit of bytes was exceeded")
+            playFrames(of: image)
+        }
+        checkPartial(data, outcome)
+        checkRows(data, outcome)
+        checkPieces(data, outcome, options)
+        _ = decode(
+            data,
+            DecodingOptions(
+                limits: options.limits, alphaMode: .premultiplied, appliesOrientation: false,
+                target: TargetSize(PixelSize(width: 7, height: 5), mode: .fill), pixelFormat: .rgba16))
+        _ = decode(data, DecodingOptions(limits: options.limits, pixelFormat: .gray8))
+        _ = try? decoder.decodingByteCount(data, options: options)
+    }
+
+    private struct Outcome {
+        var image: DecodedImage?
+        var code: ImageDecodingError.Code?
+    }
+
+    private func decode(_ data: Data, _ options: DecodingOptions) -> Outcome {
+        do throws(ImageDecodingError) {
+            return Outcome(image: try decoder.decode(data, options: options))
+        } catch {
+            return Outcome(code: error.code)
+        }
+    }
+
+    private func playFrames(of image: DecodedImage) {
+        guard let frames = image.frames else { return }
+        for index in 0..<frames.frameCount { _ = try? frames.frame(at: index) }
+        _ = try? frames.frame(at: frames.frameCount / 2)
+    }
+
+    private func checkPartial(_ data: Data, _ outcome: Outcome) {
+        let partial = decode(data, DecodingOptions(limits: Self.limits, allowsPartial: true))
+        if let image = outcome.image {
+            require(partial.image?.pixels == image.pixels, "a whole image differs when parts are allowed")
+            require(partial.image?.isPartial == false, "a whole image is marked as a part")
+        } else if let image = partial.image {
+            require(image.isPartial, "a part is not marked as one")
+            playFrames(of: image)
+        }
+    }
+
+    private func checkRows(_ data: Data, _ outcome: Outcome) {
+        let collector = PixelRowCollector()
+        do {
+            try decoder.decodeRows(
+                data, options: DecodingOptions(limits: Self.limits, includesAnimation: false), into: collector)
+            let still = decode(data, DecodingOptions(limits: Self.limits, includesAnimation: false))
+            require(collector.image?.pixels == still.image?.pixels, "rows differ from the image")
+        } catch {
+            require(
+                error is ImageDecodingError && (outcome.image == nil || outcome.image?.frames != nil),
+                "rows of a good image throw \(error)")
+        }
+    }
+
+    private func checkPieces(_ data: Data, _ outcome: Outcome, _ options: DecodingOptions) {
+        let pieces = decoder.makeIncrementalDecoder(options: options)
+        do throws(ImageDecodingError) {
+            var rest = data[...]
+            var size = 1
+            while !rest.isEmpty {
+                try pieces.append(rest.prefix(size))
+                rest = rest.dropFirst(size)
+                size = size * 5 % 1021 + 1
+                if size % 3 == 0 { _ = try pieces.preview() }
+            }
+            let image = try pieces.finish()
+            require(image.pixels == outcome.image?.pixels, "bytes in pieces give another image")
+        } catch {
+            require(outcome.image == nil, "bytes in pieces throw \(error) for a good image")
+            require(
+                error.code == outcome.code,
+                "bytes in pieces throw \(error.code), at once \(outcome.code.debugDescription)")
+        }
+    }
+
+    private func require(_ condition: Bool, _ message: @autoclosure () -> String) {
+        guard !condition else { return }
+        fatalError(message())
+    }
+}
