@@ -75,12 +75,6 @@ import Testing
         #expect(try decode(width: 2, height: 1, [frame]).tightBytes == red + [0, 0, 0, 255])
     }
 
-    @Test func `a transparent index that no pixel has leaves the picture opaque`() throws {
-        let frame = GIFWriter.image(width: 1, height: 1, indices: [0])
-
-        #expect(try decode(width: 1, height: 1, [GIFWriter.control(transparentIndex: 1), frame]).alphaMode == .opaque)
-    }
-
     @Test func `plain text uses up the transparency before it`() throws {
         let frame = GIFWriter.image(width: 1, height: 1, indices: [0])
         let control = GIFWriter.control(transparentIndex: 0)

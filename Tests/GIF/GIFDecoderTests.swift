@@ -13,7 +13,7 @@ import Testing
 
         #expect(image.pixels.tightBytes == Array(try fixture(expected)))
         #expect(image.size == PixelSize(width: 13, height: 19))
-        #expect(image.pixels.alphaMode == .opaque)
+        #expect(image.pixels.alphaMode == (image.frames == nil ? .opaque : .straight))
         #expect(image.format == .gif)
     }
 
@@ -27,11 +27,19 @@ import Testing
     }
 
     @Test(arguments: [("plain.gif", 1, false), ("transparent.gif", 1, true), ("animated.gif", 3, true)])
-    func `inspecting tells size, frames and alpha`(file: String, frames: Int, hasAlpha: Bool) throws {
+    func `inspecting tells size, frames, delays and alpha`(file: String, frames: Int, hasAlpha: Bool) throws {
         let info = try decoder.inspect(fixture(file), limits: DecodingLimits())
 
-        let size = PixelSize(width: 13, height: 19)
-        #expect(info == ImageInfo(format: .gif, size: size, hasAlpha: hasAlpha, frameCount: frames))
+        #expect(info.size == PixelSize(width: 13, height: 19) && info.colorModel == .palette)
+        #expect(info.frameCount == frames && info.hasAlpha == hasAlpha)
+        #expect(info.delays == (frames == 1 ? [] : [.milliseconds(50), .milliseconds(50), .milliseconds(50)]))
+        #expect(info.loopCount == (frames == 1 ? nil : 3))
+    }
+
+    @Test(arguments: ["plain.gif", "interlaced.gif", "transparent.gif", "animated.gif"])
+    func `rows and pieces give the same image`(file: String) throws {
+        try DecoderChecks(decoder).checkRows(fixture(file))
+        try DecoderChecks(decoder).checkPieces(fixture(file))
     }
 
     @Test func `both versions are recognised by content, and nothing else`() throws {

@@ -6,8 +6,13 @@ extension ImageDecoding {
     package func errorCode(
         _ data: Data, limits: DecodingLimits = DecodingLimits()
     ) -> ImageDecodingError.Code? {
+        errorCode(data, options: DecodingOptions(limits: limits))
+    }
+
+    /// How decoding fails; nil when it does not.
+    package func errorCode(_ data: Data, options: DecodingOptions) -> ImageDecodingError.Code? {
         do throws(ImageDecodingError) {
-            _ = try decode(data, options: DecodingOptions(limits: limits))
+            _ = try decode(data, options: options)
             return nil
         } catch {
             return error.code

@@ -1,45 +1,69 @@
 public import AlcedoCore
 public import FoundationEssentials
 
-/// Decodes GIF, by giflib: of an animation the first frame.
+/// Decodes GIF of both versions, still and animated.
 ///
-/// The result is RGBA8 of the canvas's size. The frame is clipped to the canvas; what it does not cover and what it
-/// marks as transparent is transparent black, as browsers have it, whatever the file's background colour. Indices
-/// beyond the palette are opaque black. A result without a transparent pixel is `.opaque`. GIF knows no partial
-/// transparency, so straight and premultiplied samples are the same; ICC profiles in extensions are not read.
+/// The result is RGBA8 of the canvas's size. Frames are clipped to the canvas; what they do not cover and what they mark
+/// as transparent is transparent black, as browsers have it, whatever the file's background colour. Indices beyond the
+/// palette are opaque black. GIF knows no partial transparency, so straight and premultiplied samples are the same. A
+/// target size is met by averaging; other pixel formats than RGBA8 are not given.
 ///
-/// A target size is ignored. Source: CompuServe, "Graphics Interchange Format, Version 89a", 1990.
+/// The blocks and codes are read by this module itself, because giflib refuses images of more than 256 indices, accepts
+/// codes that mean nothing, and cannot be fed piece by piece. giflib writes: see ``GIFEncoder``.
+/// Source: CompuServe, "Graphics Interchange Format, Version 89a", 1990.
 public struct GIFDecoder: ImageDecoding {
     public init() {}
 
-    /// Reads the canvas's size and counts the frames, without decoding a pixel.
+    /// Reads all blocks, without decoding a pixel.
     ///
-    /// A file that ends, or goes wrong, after its first frame has the frames before that point.
-    ///
-    /// - Throws: ``ImageDecodingError``; `exceedsLimit` also for more frames than `limits` allows.
+    /// - Throws: ``ImageDecodingError``; `truncated` for a file without its end, `exceedsLimit` for more frames than
+    ///   `limits` allows.
     /// - Complexity: O(blocks): one step for every 255 bytes of pixel data.
     public func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-        try data.withDecoderInput { bytes throws(ImageDecodingError) in
-            var input = GIFInput(bytes)
-            let screen = try GIFScreen(&input)
-            try limits.check(screen.size, format: .rgba8)
-            let summary = try GIFSummary(&input, screen: screen, limits: limits)
-            return ImageInfo(
-                format: .gif, size: screen.size, hasAlpha: summary.hasAlpha, frameCount: summary.frameCount)
-        }
+        try structure(of: data, limits: limits).info
     }
 
-    /// Decodes the first frame. What follows it in the file is not looked at.
     public func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-        try data.withDecoderInput { bytes throws(ImageDecodingError) in
-            var input = GIFInput(bytes)
-            let canvas = try GIFScreen(&input).size
-            try options.limits.check(canvas, format: .rgba8)
-            let reader = try GIFReader(bytes)
-            // The frame may be larger than the canvas it is clipped to; its rows are decoded all the same.
-            try options.limits.check(reader.frame.size, format: .rgba8)
-            let alphaMode: AlphaMode = options.alphaMode == .premultiplied ? .premultiplied : .straight
-            return DecodedImage(pixels: try reader.readPixels(canvas: canvas, alphaMode: alphaMode), format: .gif)
+        let state = GIFDecodingState(options: options)
+        try state.append(data)
+        return try state.finish()
+    }
+
+    /// Hands over the rows of the first frame. Memory is O(*w*), except for interlaced images and for frames that do not
+    /// fill the canvas.
+    public func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
+        let structure = try structure(of: data, limits: options.limits)
+        let frame = structure.frames[0]
+        guard !frame.isInterlaced, frame.size == structure.canvas, frame.covers(structure.canvas) else {
+            return try decode(data, options: options.forRows).sendRows(to: consumer)
         }
+        let reducer = BoxReducer(BoxReduction(from: structure.canvas, towards: options.target), next: consumer)
+        let transparent: AlphaMode = options.alphaMode == .premultiplied ? .premultiplied : .straight
+        try reducer.begin(
+            PixelRowHeader(
+                size: structure.canvas, format: .rgba8,
+                alphaMode: frame.transparentIndex == nil ? .opaque : transparent,
+                colorProfile: structure.metadata.colorProfile))
+        try GIFRowStream(frame, structure).send(data, to: reducer)
+    }
+
+    public func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding {
+        IncrementalDecoder(GIFDecodingState(options: options))
+    }
+
+    /// The canvas, and for an animation two more and the pixels of a frame.
+    public func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
+        let structure = try structure(of: data, limits: options.limits)
+        let canvas = PixelBuffer.byteCount(size: structure.canvas, format: .rgba8) ?? 0
+        let frame = structure.frames.map { PixelBuffer.byteCount(size: $0.size, format: .rgba8) ?? 0 }.max() ?? 0
+        return structure.frames.count > 1 && options.includesAnimation ? 3 * canvas + frame : canvas + frame
+    }
+
+    private func structure(of data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> GIFStructure {
+        var parser = GIFParser(limits: limits)
+        try data.withDecoderInput { bytes throws(ImageDecodingError) in try parser.advance(bytes) }
+        try parser.requireEnd()
+        guard let structure = parser.structure else { throw ImageDecodingError(.truncated, "GIF: there is no header") }
+        return structure
     }
 }

@@ -40,10 +40,7 @@ public protocol ImageDecoding: Sendable {
 
 extension ImageDecoding {
     public func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
-        var whole = options
-        whole.allowsPartial = false
-        whole.includesAnimation = false
-        try decode(data, options: whole).sendRows(to: consumer)
+        try decode(data, options: options.forRows).sendRows(to: consumer)
     }
 
     public func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding {

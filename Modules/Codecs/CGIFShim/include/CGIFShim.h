@@ -1,54 +1,56 @@
+// Plain functions over giflib.
 #ifndef ALCEDO_GIF_SHIM_H
 #define ALCEDO_GIF_SHIM_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/// Reads the first image of a GIF from memory. One thread at a time; the bytes must outlive the decoder.
-typedef struct alcedo_gif_decoder alcedo_gif_decoder;
+/// Writes a GIF to memory. One thread at a time.
+typedef struct alcedo_gif_encoder alcedo_gif_encoder;
 
-typedef enum {
-    ALCEDO_GIF_OK = 0,
-    /// The bytes end before the image does.
-    ALCEDO_GIF_TRUNCATED,
-    ALCEDO_GIF_CORRUPT,
-    /// The pixels are coded in a way that giflib does not know.
-    ALCEDO_GIF_UNSUPPORTED,
-    /// The trailer comes before any image.
-    ALCEDO_GIF_NO_IMAGE,
-    ALCEDO_GIF_OUT_OF_MEMORY
-} alcedo_gif_status;
-
-/// The first image's place on the canvas, in pixels, and how its rows are stored.
+/// One image, where it lies on the canvas, and how it is shown.
 typedef struct {
     uint32_t left;
     uint32_t top;
     uint32_t width;
     uint32_t height;
-    int32_t interlaced;
+    /// Tightly packed palette indices, width * height of them.
+    const uint8_t *_Nonnull indices;
+    /// Red, green and blue of each colour, 1 to 256 of them.
+    const uint8_t *_Nonnull palette;
+    uint32_t color_count;
     /// -1 when no index is transparent.
     int32_t transparent_index;
-} alcedo_gif_frame;
+    /// As in GIF89a section 23.
+    uint32_t disposal;
+    /// In hundredths of a second, at most 65535.
+    uint32_t delay;
+} alcedo_gif_image;
 
 /// Returns NULL when there is no memory.
-alcedo_gif_decoder *_Nullable alcedo_gif_create(const uint8_t *_Nonnull bytes, size_t count);
+alcedo_gif_encoder *_Nullable alcedo_gif_encoder_create(void);
 
-void alcedo_gif_destroy(alcedo_gif_decoder *_Nullable decoder);
+void alcedo_gif_encoder_destroy(alcedo_gif_encoder *_Nonnull encoder);
 
-/// Reads up to the first image's first row. Call it once. Allocates palettes and extensions, never pixels.
-alcedo_gif_status alcedo_gif_read_header(alcedo_gif_decoder *_Nonnull decoder, alcedo_gif_frame *_Nonnull frame);
+/// Writes the header. `loop_count` is that of the NETSCAPE2.0 extension, -1 for none. `icc` may be NULL. All functions
+/// return 0 when they fail.
+int alcedo_gif_encoder_begin(
+    alcedo_gif_encoder *_Nonnull encoder, uint32_t width, uint32_t height, int32_t loop_count,
+    const uint8_t *_Nullable icc, size_t icc_size);
 
-/// Writes red, green and blue of each colour of the image's palette, at most `capacity` colours. Returns the number
-/// written; 0 when the file has no palette for the image.
-size_t alcedo_gif_copy_palette(
-    const alcedo_gif_decoder *_Nonnull decoder, uint8_t *_Nonnull rgb, size_t capacity);
+int alcedo_gif_encoder_add(alcedo_gif_encoder *_Nonnull encoder, const alcedo_gif_image *_Nonnull image);
 
-/// Writes the palette indices of the next stored row. `capacity` is checked against the image's width. Fails as corrupt
-/// when there are no more rows.
-alcedo_gif_status alcedo_gif_read_row(
-    alcedo_gif_decoder *_Nonnull decoder, uint8_t *_Nonnull indices, size_t capacity);
+/// Writes the trailer. The bytes belong to the caller, who frees them by `alcedo_gif_free`.
+int alcedo_gif_encoder_finish(
+    alcedo_gif_encoder *_Nonnull encoder, uint8_t *_Nullable *_Nonnull bytes, size_t *_Nonnull count);
+
+void alcedo_gif_free(uint8_t *_Nullable bytes);
 
 /// What the library says of the last failure.
-const char *_Nonnull alcedo_gif_message(const alcedo_gif_decoder *_Nonnull decoder);
+const char *_Nonnull alcedo_gif_encoder_message(const alcedo_gif_encoder *_Nonnull encoder);
+
+/// The plain C loop that benchmarks compare with: decodes every image onto one canvas of its own, as giflib's manual
+/// does, disposing of nothing. Returns the number of pixels of all images, 0 on any error.
+size_t alcedo_gif_reference_decode(const uint8_t *_Nonnull bytes, size_t count);
 
 #endif
