@@ -37,14 +37,13 @@ public struct GIFDecoder: ImageDecoding {
         guard !frame.isInterlaced, frame.size == structure.canvas, frame.covers(structure.canvas) else {
             return try decode(data, options: options.forRows).sendRows(to: consumer)
         }
-        let reducer = BoxReducer(BoxReduction(from: structure.canvas, towards: options.target), next: consumer)
-        let transparent: AlphaMode = options.alphaMode == .premultiplied ? .premultiplied : .straight
-        try reducer.begin(
+        let chain = options.chain(from: BoxReduction(from: structure.canvas, towards: options.target), to: consumer)
+        try chain.begin(
             PixelRowHeader(
                 size: structure.canvas, format: .rgba8,
-                alphaMode: frame.transparentIndex == nil ? .opaque : transparent,
+                alphaMode: frame.transparentIndex == nil ? .opaque : .straight,
                 colorProfile: structure.metadata.colorProfile))
-        try GIFRowStream(frame, structure).send(data, to: reducer)
+        try GIFRowStream(frame, structure).send(data, to: chain)
     }
 
     public func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding {

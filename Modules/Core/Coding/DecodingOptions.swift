@@ -35,13 +35,3 @@ public struct DecodingOptions: Sendable, Hashable {
         self.includesAnimation = includesAnimation
     }
 }
-
-extension DecodingOptions {
-    /// The options for handing out the rows of a whole still picture.
-    package var forRows: DecodingOptions {
-        var options = self
-        options.allowsPartial = false
-        options.includesAnimation = false
-        return options
-    }
-}

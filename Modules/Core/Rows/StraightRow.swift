@@ -27,16 +27,9 @@ package struct StraightRow {
                 }
             }
         }
-        if header.alphaMode == .premultiplied { unpremultiply() }
-        return output
-    }
-
-    private mutating func unpremultiply() {
-        for pixel in stride(from: 0, to: output.count, by: 4) where output[pixel + 3] != 255 {
-            let alpha = UInt32(output[pixel + 3])
-            for channel in pixel..<pixel + 3 {
-                output[channel] = UInt8(truncatingIfNeeded: PixelBuffer.straight(UInt32(output[channel]), alpha: alpha))
-            }
+        if header.alphaMode == .premultiplied {
+            output.withUnsafeMutableBytes { AlphaArithmetic.unpremultiply($0, .rgba8) }
         }
+        return output
     }
 }
