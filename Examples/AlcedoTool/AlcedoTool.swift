@@ -11,6 +11,7 @@ enum AlcedoTool {
           alcedo show URL|FILE [options]         draw an image in the terminal
           alcedo inspect URL|FILE... [options]   say what images are, as text or JSON
           alcedo bench decode DIR [options]      our decoders against the same C libraries, as ratios
+          alcedo bench memory FILE [options]     what decoding an image adds to the process's memory
 
         alcedo COMMAND --help says more.
 
@@ -23,7 +24,7 @@ enum AlcedoTool {
             case "load": return try await LoadCommand(words.dropFirst()).run()
             case "show": return try await ShowCommand(words.dropFirst()).run()
             case "inspect": return try await InspectCommand(words.dropFirst()).run()
-            case "bench": return try BenchCommand(words.dropFirst()).run()
+            case "bench": return try await BenchCommand(words.dropFirst()).run()
             case "--help", "-h", "help":
                 Console.output(help)
                 return .success

@@ -6,16 +6,27 @@ import FoundationEssentials
 struct BenchCommand {
     private static let help = """
         usage: alcedo bench decode DIR [--rounds N]
+               alcedo bench memory FILE [--size N]
 
-        Decodes every JPEG and PNG of DIR at full size, by our decoders and by a plain C loop over the same library in
-        the same process, in turns, and prints our best time over the C loop's best time.
+        decode: decodes every image of DIR at full size, animations to their last frame, by our decoders and by a plain
+        C loop over the same library in the same process, in turns, and prints our best time over the C loop's best.
+
+        memory: decodes one image, plays it if it moves, and prints by how much resident memory rose.
 
           --rounds N   turns an image, each of both (default: 15)
+          --size N     decode for at most N pixels in width and height (default: full size)
 
         """
 
-    private var directory: String?
+    private enum Task {
+        case help
+        case decode(directory: String)
+        case memory(file: String)
+    }
+
+    private var task = Task.help
     private var rounds = 15
+    private var longestSide: Int?
 
     init(_ words: some Sequence<String>) throws {
         var arguments = Arguments(words)
@@ -23,22 +34,39 @@ struct BenchCommand {
         while let option = arguments.nextOption() {
             switch option {
             case "--rounds": rounds = try arguments.number(of: option, in: 1...10_000)
+            case "--size": longestSide = try arguments.number(of: option, in: 1...65_535)
             case "--help", "-h": showsHelp = true
             default: throw UsageError("bench has no option '\(option)'")
             }
         }
         try arguments.finish()
         guard !showsHelp else { return }
-        guard arguments.rest.first == "decode" else { throw UsageError("bench can do this: decode DIR") }
-        guard arguments.rest.count == 2 else { throw UsageError("bench decode needs one directory") }
-        directory = arguments.rest[1]
+        switch (arguments.rest.first, arguments.rest.count) {
+        case ("decode", 2): task = .decode(directory: arguments.rest[1])
+        case ("decode", _): throw UsageError("bench decode needs one directory")
+        case ("memory", 2): task = .memory(file: arguments.rest[1])
+        case ("memory", _): throw UsageError("bench memory needs one file")
+        default: throw UsageError("bench can do this: decode DIR, memory FILE")
+        }
     }
 
-    func run() throws -> ExitStatus {
-        guard let directory else {
+    func run() async throws -> ExitStatus {
+        switch task {
+        case .help:
             Console.output(Self.help)
             return .success
+        case .decode(let directory):
+            return decode(directory)
+        case .memory(let file):
+            let configuration = ImagePipeline.Configuration.standard(cacheDirectory: nil)
+            let data = try await configuration.downloader.download(DownloadRequest(.file(file)), progress: nil).data
+            let target = longestSide.map { TargetSize(PixelSize(width: $0, height: $0)) }
+            Console.output(try MemoryBenchmark(codecs: configuration.codecs, target: target).measure(data))
+            return .success
         }
+    }
+
+    private func decode(_ directory: String) -> ExitStatus {
         let names: [String]
         do {
             names = try FileManager.default.contentsOfDirectory(atPath: directory).sorted()
@@ -52,7 +80,7 @@ struct BenchCommand {
             benchmark.measure(data, name: name)
         }
         guard benchmark.hasResults else {
-            Console.problem("alcedo: no JPEG or PNG in \(directory) that both can decode")
+            Console.problem("alcedo: no image in \(directory) that both can decode")
             return .failure
         }
         Console.output(benchmark.summary)

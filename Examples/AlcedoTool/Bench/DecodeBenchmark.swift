@@ -19,17 +19,21 @@ struct DecodeBenchmark {
 
     /// Measures one image and prints its line; does nothing for a file of another format, or a damaged one.
     mutating func measure(_ data: Data, name: String) {
-        guard let entry = CodecRegistry([.jpeg, .png]).entry(for: data) else { return }
-        let isJPEG = entry.format == .jpeg
+        guard let entry = CodecRegistry.standard.entry(for: data), let reference = Self.reference(for: entry.format)
+        else { return }
         // As stored: the C loop does not turn the picture either.
         let options = DecodingOptions(appliesOrientation: false)
-        let ours = { (try? entry.decoder.decode(data, options: options).size.pixelCount) ?? 0 }
-        let reference = { isJPEG ? JPEGReference.decode(data) : PNGReference.decode(data) }
+        let ours = {
+            guard let image = try? entry.decoder.decode(data, options: options) else { return 0 }
+            for index in 1..<max(1, image.frames?.frameCount ?? 1) { _ = try? image.frames?.frame(at: index) }
+            return image.size.pixelCount
+        }
+        let theirs = { reference(data) }
         let pixels = ours()
-        guard pixels > 0, reference() == pixels else { return }
+        guard pixels > 0, theirs() > 0 else { return }
         // The allocator learns from the first large blocks that are freed whether to keep such blocks; until it has, one
         // side may get used pages and the other fresh ones.
-        for _ in 0..<2 { _ = (ours(), reference()) }
+        for _ in 0..<2 { _ = (ours(), theirs()) }
         var best = (ours: Duration.seconds(3600), reference: Duration.seconds(3600))
         let clock = ContinuousClock()
         for round in 0..<rounds {
@@ -38,7 +42,7 @@ struct DecodeBenchmark {
                 if (round + turn) % 2 == 0 {
                     best.ours = min(best.ours, clock.measure { _ = ours() })
                 } else {
-                    best.reference = min(best.reference, clock.measure { _ = reference() })
+                    best.reference = min(best.reference, clock.measure { _ = theirs() })
                 }
             }
         }
@@ -47,9 +51,18 @@ struct DecodeBenchmark {
         Console.output("\(Self.text(ratio))  \(entry.format)  \(pixels) pixels  \(name)\n")
     }
 
+    private static func reference(for format: ImageFormat) -> ((Data) -> Int)? {
+        switch format {
+        case .jpeg: JPEGReference.decode
+        case .png: PNGReference.decode
+        case .gif: GIFReference.decode
+        default: nil
+        }
+    }
+
     /// The geometric mean of the ratios of each format.
     var summary: String {
-        [ImageFormat.jpeg, .png].compactMap { format in
+        [ImageFormat.jpeg, .png, .gif, .webp].compactMap { format in
             let ratios = results.filter { $0.format == format }.map(\.ratio)
             guard !ratios.isEmpty else { return nil }
             let mean = exp(ratios.reduce(0) { $0 + log($1) } / Double(ratios.count))
