@@ -56,6 +56,7 @@ struct DecodeBenchmark {
         case .jpeg: JPEGReference.decode
         case .png: PNGReference.decode
         case .gif: GIFReference.decode
+        case .webp: WebPReference.decode
         default: nil
         }
     }

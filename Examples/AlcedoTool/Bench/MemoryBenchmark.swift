@@ -31,5 +31,5 @@ struct MemoryBenchmark {
             """
     }
 
-    private static func mebibytes(_ count: Int) -> String { "\(Double(count * 100 >> 20) / 100) MiB" }
+    private static func mebibytes(_ count: Int) -> String { "\(Double((count * 100) >> 20) / 100) MiB" }
 }
