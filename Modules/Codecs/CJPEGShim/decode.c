@@ -4,18 +4,22 @@
 #include <string.h>
 
 // Every scan of a progressive image may cost a pass over all coefficients: a file of a few kilobytes can claim
-// thousands of them. Real encoders use about ten.
-enum { MAXIMUM_SCANS = 100 };
+// thousands of them. Real encoders use about ten. Small pictures may have more, because each costs little.
+enum { FEWEST_SCANS = 20, MOST_SCANS = 100 };
+static const uint64_t MOST_SCANNED_PIXELS = UINT64_C(1) << 30;
 
 static void check_scans(j_common_ptr cinfo) {
     alcedo_jpeg_decoder *d = cinfo->client_data;
-    if (d->cinfo.input_scan_number <= MAXIMUM_SCANS) return;
+    const int scan = d->cinfo.input_scan_number;
+    if (scan <= FEWEST_SCANS) return;
+    const uint64_t pixels = (uint64_t)d->cinfo.image_width * d->cinfo.image_height;
+    if (scan <= MOST_SCANS && pixels * (uint64_t)scan <= MOST_SCANNED_PIXELS) return;
     strcpy(d->message, "the image has too many scans");
     d->too_many_scans = 1;
     longjmp(d->escape, 1);
 }
 
-alcedo_jpeg_decoder *alcedo_jpeg_create(const uint8_t *bytes, size_t count) {
+static alcedo_jpeg_decoder *create(const uint8_t *bytes, size_t count) {
     alcedo_jpeg_decoder *d = calloc(1, sizeof *d);
     if (!d) return NULL;
     alcedo_jpeg_init_errors(d);
@@ -32,6 +36,19 @@ alcedo_jpeg_decoder *alcedo_jpeg_create(const uint8_t *bytes, size_t count) {
     return d;
 }
 
+alcedo_jpeg_decoder *alcedo_jpeg_create(const uint8_t *bytes, size_t count, int allows_partial) {
+    alcedo_jpeg_decoder *d = create(bytes, count);
+    if (d) d->allows_partial = allows_partial;
+    return d;
+}
+
+alcedo_jpeg_decoder *alcedo_jpeg_create_stream(void) {
+    static const uint8_t nothing[1];
+    alcedo_jpeg_decoder *d = create(nothing, 0);
+    if (d) d->is_stream = 1;
+    return d;
+}
+
 void alcedo_jpeg_destroy(alcedo_jpeg_decoder *d) {
     jpeg_destroy_decompress(&d->cinfo);
     free(d->icc);
@@ -44,26 +61,52 @@ static int is_cmyk(const struct jpeg_decompress_struct *c) {
     return c->jpeg_color_space == JCS_CMYK || c->jpeg_color_space == JCS_YCCK;
 }
 
+static alcedo_jpeg_color color(const struct jpeg_decompress_struct *c) {
+    switch (c->jpeg_color_space) {
+    case JCS_GRAYSCALE:
+        return ALCEDO_JPEG_GRAY;
+    case JCS_RGB:
+        return ALCEDO_JPEG_RGB;
+    case JCS_CMYK:
+        return ALCEDO_JPEG_CMYK;
+    case JCS_YCCK:
+        return ALCEDO_JPEG_YCCK;
+    default:
+        return ALCEDO_JPEG_YCBCR;
+    }
+}
+
+/// What follows `name`, its final zero counted in `name_size`, in the first APP1 marker that begins with it.
+static const uint8_t *find_marker(
+    const struct jpeg_decompress_struct *c, const char *name, size_t name_size, size_t *size) {
+    for (jpeg_saved_marker_ptr m = c->marker_list; m; m = m->next) {
+        if (m->marker == JPEG_APP0 + 1 && m->data_length > name_size && !memcmp(m->data, name, name_size)) {
+            *size = m->data_length - name_size;
+            return m->data + name_size;
+        }
+    }
+    return NULL;
+}
+
 alcedo_jpeg_status alcedo_jpeg_read_header(alcedo_jpeg_decoder *d, alcedo_jpeg_info *info) {
     if (setjmp(d->escape)) return alcedo_jpeg_failure(d);
-    jpeg_read_header(&d->cinfo, TRUE);
+    if (jpeg_read_header(&d->cinfo, TRUE) == JPEG_SUSPENDED) return ALCEDO_JPEG_SUSPENDED;
+    d->has_header = 1;
     memset(info, 0, sizeof *info);
     info->width = d->cinfo.image_width;
     info->height = d->cinfo.image_height;
     info->bit_depth = (uint32_t)d->cinfo.data_precision;
-    if (jpeg_has_multiple_scans(&d->cinfo)) {
+    info->color = color(&d->cinfo);
+    info->can_suspend = !d->cinfo.arith_code;
+    info->has_several_scans = jpeg_has_multiple_scans(&d->cinfo);
+    if (info->has_several_scans) {
         for (int i = 0; i < d->cinfo.num_components; i++) {
             const jpeg_component_info *c = &d->cinfo.comp_info[i];
             info->coefficient_bytes += (uint64_t)c->width_in_blocks * c->height_in_blocks * sizeof(JBLOCK);
         }
     }
-    for (jpeg_saved_marker_ptr m = d->cinfo.marker_list; m; m = m->next) {
-        if (m->marker == JPEG_APP0 + 1 && m->data_length > 6 && !memcmp(m->data, "Exif\0\0", 6)) {
-            info->exif = m->data + 6;
-            info->exif_size = m->data_length - 6;
-            break;
-        }
-    }
+    info->exif = find_marker(&d->cinfo, "Exif\0", 6, &info->exif_size);
+    info->xmp = find_marker(&d->cinfo, "http://ns.adobe.com/xap/1.0/", 29, &info->xmp_size);
     unsigned int icc_size = 0;
     // A profile of inks says nothing about the colours they are turned into.
     if (!is_cmyk(&d->cinfo) && jpeg_read_icc_profile(&d->cinfo, &d->icc, &icc_size)) {
@@ -94,26 +137,67 @@ static void convert_cmyk(uint8_t *row, size_t width, int is_inverted) {
     }
 }
 
-alcedo_jpeg_status alcedo_jpeg_read_rgba(alcedo_jpeg_decoder *d, uint8_t *out, size_t stride, size_t capacity) {
+alcedo_jpeg_status alcedo_jpeg_start(alcedo_jpeg_decoder *d, int is_gray) {
     struct jpeg_decompress_struct *c = &d->cinfo;
     if (setjmp(d->escape)) return alcedo_jpeg_failure(d);
+    c->out_color_space = is_cmyk(c) ? JCS_CMYK : is_gray ? JCS_GRAYSCALE : JCS_EXT_RGBA;
+    c->buffered_image = d->is_stream && jpeg_has_multiple_scans(c);
+    return jpeg_start_decompress(c) ? ALCEDO_JPEG_OK : ALCEDO_JPEG_SUSPENDED;
+}
+
+alcedo_jpeg_status alcedo_jpeg_read_rows(
+    alcedo_jpeg_decoder *d, uint8_t *out, size_t stride, size_t capacity, size_t *count) {
+    struct jpeg_decompress_struct *c = &d->cinfo;
     const int has_inks = is_cmyk(c);
-    c->out_color_space = has_inks ? JCS_CMYK : JCS_EXT_RGBA;
-    jpeg_start_decompress(c);
-    if ((size_t)c->output_width * 4 > stride || capacity / stride < c->output_height) {
-        ERREXIT(c, JERR_IMAGE_TOO_BIG);
-    }
-    while (c->output_scanline < c->output_height) {
+    *count = 0;
+    if (setjmp(d->escape)) return alcedo_jpeg_failure(d);
+    if ((size_t)c->output_width * (size_t)c->output_components > stride) ERREXIT(c, JERR_IMAGE_TOO_BIG);
+    while (*count < capacity && c->output_scanline < c->output_height) {
         // As many rows a call as one pass of the upsampler makes, which is what it has at hand anyway.
         JSAMPROW rows[8];
-        const JDIMENSION first = c->output_scanline;
-        for (JDIMENSION i = 0; i < 8; i++) rows[i] = out + (first + i) * stride;
-        const JDIMENSION left = c->output_height - first;
-        const JDIMENSION count = jpeg_read_scanlines(c, rows, left < 8 ? left : 8);
+        const size_t left = capacity - *count;
+        const JDIMENSION most = left < 8 ? (JDIMENSION)left : 8;
+        for (JDIMENSION i = 0; i < most; i++) rows[i] = out + (*count + i) * stride;
+        const JDIMENSION made = jpeg_read_scanlines(c, rows, most);
+        if (made == 0) return ALCEDO_JPEG_SUSPENDED;
+        // Rows made when the bytes of the only scan had ended are libjpeg's own invention.
+        if (d->ran_out && !jpeg_has_multiple_scans(c)) return ALCEDO_JPEG_TRUNCATED;
         if (has_inks) {
-            for (JDIMENSION i = 0; i < count; i++) convert_cmyk(rows[i], c->output_width, c->saw_Adobe_marker);
+            for (JDIMENSION i = 0; i < made; i++) convert_cmyk(rows[i], c->output_width, c->saw_Adobe_marker);
         }
+        *count += made;
     }
-    jpeg_finish_decompress(c);
+    return ALCEDO_JPEG_OK;
+}
+
+alcedo_jpeg_status alcedo_jpeg_finish(alcedo_jpeg_decoder *d) {
+    if (setjmp(d->escape)) return alcedo_jpeg_failure(d);
+    if (!jpeg_finish_decompress(&d->cinfo)) return ALCEDO_JPEG_SUSPENDED;
+    if (d->ran_out) {
+        if (!d->is_damaged) strcpy(d->message, "the bytes end before the image does");
+        return ALCEDO_JPEG_TRUNCATED;
+    }
     return d->is_damaged ? ALCEDO_JPEG_CORRUPT : ALCEDO_JPEG_OK;
+}
+
+alcedo_jpeg_status alcedo_jpeg_consume(alcedo_jpeg_decoder *d, uint32_t *complete) {
+    struct jpeg_decompress_struct *c = &d->cinfo;
+    if (setjmp(d->escape)) return alcedo_jpeg_failure(d);
+    int result;
+    do {
+        result = jpeg_consume_input(c);
+    } while (result != JPEG_SUSPENDED && result != JPEG_REACHED_EOI);
+    const int scans = jpeg_input_complete(c) ? c->input_scan_number : c->input_scan_number - 1;
+    *complete = scans > 0 ? (uint32_t)scans : 0;
+    return result == JPEG_REACHED_EOI ? ALCEDO_JPEG_OK : ALCEDO_JPEG_SUSPENDED;
+}
+
+alcedo_jpeg_status alcedo_jpeg_begin_output(alcedo_jpeg_decoder *d, uint32_t scan) {
+    if (setjmp(d->escape)) return alcedo_jpeg_failure(d);
+    return jpeg_start_output(&d->cinfo, (int)scan) ? ALCEDO_JPEG_OK : ALCEDO_JPEG_SUSPENDED;
+}
+
+alcedo_jpeg_status alcedo_jpeg_end_output(alcedo_jpeg_decoder *d) {
+    if (setjmp(d->escape)) return alcedo_jpeg_failure(d);
+    return jpeg_finish_output(&d->cinfo) ? ALCEDO_JPEG_OK : ALCEDO_JPEG_SUSPENDED;
 }

@@ -43,17 +43,42 @@ void alcedo_jpeg_init_errors(alcedo_jpeg_decoder *d) {
 static void do_nothing(j_decompress_ptr cinfo) { (void)cinfo; }
 
 static boolean on_input_end(j_decompress_ptr cinfo) {
+    static const JOCTET end_of_image[] = {0xFF, JPEG_EOI};
     alcedo_jpeg_decoder *d = cinfo->client_data;
+    if (d->is_stream) return FALSE;
     d->ran_out = 1;
-    ERREXIT(cinfo, JERR_INPUT_EOF);
-    return FALSE;
+    // Before the first scan there is nothing that a part could consist of.
+    if (!d->allows_partial || !d->has_header) ERREXIT(cinfo, JERR_INPUT_EOF);
+    cinfo->src->next_input_byte = end_of_image;
+    cinfo->src->bytes_in_buffer = sizeof end_of_image;
+    return TRUE;
 }
 
 static void skip_input(j_decompress_ptr cinfo, long count) {
+    alcedo_jpeg_decoder *d = cinfo->client_data;
     if (count <= 0) return;
-    if ((size_t)count > cinfo->src->bytes_in_buffer) on_input_end(cinfo);
-    cinfo->src->next_input_byte += count;
-    cinfo->src->bytes_in_buffer -= (size_t)count;
+    size_t wanted = (size_t)count;
+    if (wanted > cinfo->src->bytes_in_buffer) {
+        if (!d->is_stream) {
+            on_input_end(cinfo);
+            return;
+        }
+        d->skipped = wanted - cinfo->src->bytes_in_buffer;
+        wanted = cinfo->src->bytes_in_buffer;
+    }
+    cinfo->src->next_input_byte += wanted;
+    cinfo->src->bytes_in_buffer -= wanted;
+}
+
+void alcedo_jpeg_feed(alcedo_jpeg_decoder *d, const uint8_t *bytes, size_t count) {
+    size_t offset = (size_t)(d->source.next_input_byte - d->base);
+    const size_t left = count - offset;
+    const size_t skipped = d->skipped < left ? d->skipped : left;
+    offset += skipped;
+    d->skipped -= skipped;
+    d->base = bytes;
+    d->source.next_input_byte = bytes + offset;
+    d->source.bytes_in_buffer = count - offset;
 }
 
 void alcedo_jpeg_init_source(alcedo_jpeg_decoder *d, const uint8_t *bytes, size_t count) {
@@ -62,6 +87,7 @@ void alcedo_jpeg_init_source(alcedo_jpeg_decoder *d, const uint8_t *bytes, size_
     d->source.skip_input_data = skip_input;
     d->source.resync_to_restart = jpeg_resync_to_restart;
     d->source.term_source = do_nothing;
+    d->base = bytes;
     d->source.next_input_byte = bytes;
     d->source.bytes_in_buffer = count;
     d->cinfo.src = &d->source;

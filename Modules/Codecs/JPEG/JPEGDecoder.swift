@@ -1,35 +1,91 @@
 public import AlcedoCore
 public import FoundationEssentials
 
-/// Decodes JPEG by libjpeg-turbo: baseline and progressive; gray, YCbCr, RGB, CMYK and YCCK.
+/// Decodes JPEG by libjpeg-turbo: baseline and progressive, Huffman and arithmetic coding; gray, YCbCr, RGB, CMYK, YCCK.
 ///
-/// The result is opaque RGBA8 with the accurate integer DCT and smooth upsampling, the library's own defaults. With a
-/// target size the DCT scales by an eighth to eight eighths, and the full-size picture never exists.
+/// The result is opaque RGBA8, or gray8 of a gray file when that is asked for, with the accurate integer DCT and smooth
+/// upsampling, the library's own defaults. With a target size the DCT scales by an eighth to eight eighths, and the
+/// full-size picture never exists.
 ///
-/// A file that ends early or lost entropy-coded data is an error, although libjpeg only warns and fills in grey.
-/// Source: ITU-T T.81; Adobe technical note 5116 for the inverted ink of CMYK.
+/// A file that ends early or lost entropy-coded data is an error, although libjpeg only warns and fills in grey. Of an
+/// image in one scan a part is the rows above the damage; of one in several scans it is the whole, coarser.
+/// An XMP packet beyond its first 64 KiB is not read. Source: ITU-T T.81; Adobe technical note 5116 for the inverted
+/// ink of CMYK.
 public struct JPEGDecoder: ImageDecoding {
     public init() {}
 
     public func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-        try data.withDecoderInput { bytes throws(ImageDecodingError) in try JPEGReader(bytes, limits: limits).info }
+        try data.withDecoderInput { bytes throws(ImageDecodingError) in
+            guard let info = try JPEGReader(bytes, limits: limits).info else { throw Self.noHeader }
+            return info
+        }
     }
 
     public func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
         try data.withDecoderInput { bytes throws(ImageDecodingError) in
-            let reader = try JPEGReader(bytes, limits: options.limits)
-            var size = reader.info.size
-            if let target = options.target { size = try reader.shrink(towards: target) }
-            try options.limits.check(size, format: .rgba8)
-            // The whole picture is read however small it is decoded, and that takes its time.
-            try options.limits.check(reader.info.size, format: .gray8)
-            try reader.checkCoefficients(beside: size, options.limits)
-            let pixels = try reader.readPixels(size: size)
-            return DecodedImage(
-                pixels: options.appliesOrientation ? pixels.upright(from: reader.info.orientation) : pixels,
-                colorProfile: reader.colorProfile,
-                orientation: options.appliesOrientation ? .up : reader.info.orientation,
-                format: .jpeg)
+            let reader = try JPEGReader(bytes, limits: options.limits, allowsPartial: options.allowsPartial)
+            var picture = try JPEGPicture(reader.start(options))
+            do throws(ImageDecodingError) {
+                try picture.read(from: reader)
+                _ = try reader.finish()
+            } catch {
+                let isDamage = error.code == .truncated || error.code == .corrupt
+                guard options.allowsPartial, isDamage, picture.rowCount > 0 else { throw error }
+                return picture.image(options, damage: error)
+            }
+            return picture.image(options)
         }
     }
+
+    /// Hands over rows as they are decoded. Memory is O(*w*) for one scan; several need all coefficients, about two bytes
+    /// a sample. A picture that must be turned is decoded whole.
+    public func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
+        try data.withUnsafeBytes { memory in
+            guard !memory.isEmpty else { throw ImageDecodingError(.empty, "there are no bytes") }
+            let reader = try JPEGReader(memory.assumingMemoryBound(to: UInt8.self), limits: options.limits)
+            guard !options.appliesOrientation || reader.info?.orientation == .up else {
+                return try decode(data, options: options.forRows).sendRows(to: consumer)
+            }
+            try send(reader, options, to: consumer)
+        }
+    }
+
+    private func send(_ reader: JPEGReader, _ options: DecodingOptions, to consumer: any PixelRowConsumer) throws {
+        let header = try reader.start(options)
+        try consumer.begin(header)
+        var rows = [UInt8](repeating: 0, count: 16 * header.bytesPerRow)
+        var sent = 0
+        while sent < header.size.height {
+            var count = 0
+            try rows.withUnsafeMutableBytes { rows in
+                try reader.readRows(into: rows, bytesPerRow: header.bytesPerRow, count: &count)
+                for row in 0..<count {
+                    let range = row * header.bytesPerRow..<(row + 1) * header.bytesPerRow
+                    try consumer.consume(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(rebasing: rows[range])))
+                }
+            }
+            sent += count
+        }
+        _ = try reader.finish()
+        try consumer.finish()
+    }
+
+    public func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding {
+        IncrementalDecoder(JPEGDecodingState(options: options))
+    }
+
+    /// The output, a second one where it is turned, and the coefficients of an image in several scans.
+    public func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
+        try data.withDecoderInput { bytes throws(ImageDecodingError) in
+            let reader = try JPEGReader(bytes, limits: options.limits)
+            guard let info = reader.info else { throw Self.noHeader }
+            var size = info.size
+            if let target = options.target { size = try reader.shrink(info, towards: target) }
+            let isTurned = options.appliesOrientation && info.orientation != .up
+            let output = PixelBuffer.byteCount(size: size, format: .rgba8) ?? 0
+            return output * (isTurned ? 2 : 1) + Int(clamping: reader.coefficientByteCount)
+        }
+    }
+
+    private static var noHeader: ImageDecodingError { ImageDecodingError(.corrupt, "JPEG: there is no header") }
 }

@@ -1,51 +1,116 @@
 import AlcedoCore
-private import CJPEGShim
+import CJPEGShim
 import FoundationEssentials
 
-/// Owns one libjpeg decoder. The bytes it reads must outlive it.
+/// Owns one libjpeg decoder.
 final class JPEGReader {
     private let shim: OpaquePointer
-    let info: ImageInfo
-    let colorProfile: Data?
-    private let coefficientByteCount: UInt64
+    private let limits: DecodingLimits
+    private(set) var info: ImageInfo?
+    /// Whether all coefficients are kept until the end of the bytes.
+    private(set) var hasSeveralScans = false
+    /// Whether it can be decoded while its bytes arrive.
+    private(set) var canSuspend = true
+    private(set) var coefficientByteCount: UInt64 = 0
+    /// What the rows are; there once they have been started.
+    private(set) var rowHeader: PixelRowHeader?
 
-    /// Reads the header.
-    init(_ bytes: UnsafeBufferPointer<UInt8>, limits: DecodingLimits) throws(ImageDecodingError) {
-        guard let base = bytes.baseAddress, let shim = alcedo_jpeg_create(base, bytes.count) else {
-            throw ImageDecodingError(.outOfMemory, "libjpeg could not be started")
-        }
-        var header = alcedo_jpeg_info()
-        let status = alcedo_jpeg_read_header(shim, &header)
-        guard status == ALCEDO_JPEG_OK else {
-            let error = Self.error(status, shim)
-            alcedo_jpeg_destroy(shim)
-            throw error
-        }
+    /// Reads the header. The bytes must outlive the reader.
+    init(
+        _ bytes: UnsafeBufferPointer<UInt8>, limits: DecodingLimits, allowsPartial: Bool = false
+    ) throws(ImageDecodingError) {
+        guard let base = bytes.baseAddress, let shim = alcedo_jpeg_create(base, bytes.count, allowsPartial ? 1 : 0)
+        else { throw Self.notStarted }
         self.shim = shim
-        coefficientByteCount = header.coefficient_bytes
-        let exif = RawSpan(_unsafeElements: UnsafeBufferPointer(start: header.exif, count: header.exif_size))
-        info = ImageInfo(
-            format: .jpeg,
-            size: PixelSize(width: Int(header.width), height: Int(header.height)),
-            orientation: ImageOrientation(exif: exif),
-            bitDepth: Int(header.bit_depth))
-        colorProfile = header.icc.flatMap {
-            header.icc_size <= limits.maximumMetadataByteCount ? Data(bytes: $0, count: header.icc_size) : nil
-        }
+        self.limits = limits
+        _ = try readHeader()
+    }
+
+    /// A reader whose bytes come by ``feed(_:)``.
+    init(limits: DecodingLimits) throws(ImageDecodingError) {
+        guard let shim = alcedo_jpeg_create_stream() else { throw Self.notStarted }
+        self.shim = shim
+        self.limits = limits
     }
 
     deinit { alcedo_jpeg_destroy(shim) }
 
+    private static var notStarted: ImageDecodingError {
+        ImageDecodingError(.outOfMemory, "libjpeg could not be started")
+    }
+
+    /// Gives all bytes so far; they must stay where they are until the next call of this, or the reader's end.
+    func feed(_ bytes: UnsafeBufferPointer<UInt8>) {
+        guard let base = bytes.baseAddress else { return }
+        alcedo_jpeg_feed(shim, base, bytes.count)
+    }
+
+    /// False when more bytes are needed.
+    func readHeader() throws(ImageDecodingError) -> Bool {
+        var header = alcedo_jpeg_info()
+        guard try isDone(alcedo_jpeg_read_header(shim, &header)) else { return false }
+        coefficientByteCount = header.coefficient_bytes
+        canSuspend = header.can_suspend != 0
+        hasSeveralScans = header.has_several_scans != 0
+        let metadata = metadata(header)
+        info = ImageInfo(
+            format: .jpeg,
+            size: PixelSize(width: Int(header.width), height: Int(header.height)),
+            orientation: ImageOrientation(
+                exif: RawSpan(_unsafeElements: UnsafeBufferPointer(start: header.exif, count: header.exif_size))),
+            bitDepth: Int(header.bit_depth), colorModel: Self.colorModel(header.color), metadata: metadata)
+        return true
+    }
+
+    private func metadata(_ header: alcedo_jpeg_info) -> ImageMetadata {
+        var left = limits.maximumMetadataByteCount
+        func kept(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Data? {
+            guard let bytes, count > 0, count <= min(left, limits.maximumChunkByteCount) else { return nil }
+            left -= count
+            return Data(bytes: bytes, count: count)
+        }
+        return ImageMetadata(
+            colorProfile: kept(header.icc, header.icc_size), exif: kept(header.exif, header.exif_size),
+            xmp: kept(header.xmp, header.xmp_size))
+    }
+
+    private static func colorModel(_ color: alcedo_jpeg_color) -> ColorModel {
+        switch color {
+        case ALCEDO_JPEG_GRAY: .gray
+        case ALCEDO_JPEG_RGB: .rgb
+        case ALCEDO_JPEG_CMYK: .cmyk
+        case ALCEDO_JPEG_YCCK: .ycck
+        default: .yCbCr
+        }
+    }
+
+    /// Chooses size and format of the rows by the options, and checks the limits. Reads an image in several scans to its
+    /// end, unless the bytes are fed. To be called once, when the header has been read.
+    func start(_ options: DecodingOptions) throws(ImageDecodingError) -> PixelRowHeader {
+        guard let info else { throw ImageDecodingError(.corrupt, "JPEG: there is no header") }
+        let isGray = options.pixelFormat == .gray8 && info.colorModel == .gray
+        var header = PixelRowHeader(
+            size: info.size, format: isGray ? .gray8 : .rgba8, alphaMode: .opaque,
+            colorProfile: info.metadata.colorProfile, orientation: info.orientation)
+        if let target = options.target { header.size = try shrink(info, towards: target) }
+        try limits.check(header.size, format: header.format)
+        // The whole picture is read however small it is decoded, and that takes its time.
+        try limits.check(info.size, format: .gray8)
+        try checkCoefficients(beside: header)
+        _ = try isDone(alcedo_jpeg_start(shim, isGray ? 1 : 0))
+        rowHeader = header
+        return header
+    }
+
     /// Chooses the smallest scale of the DCT that is not below what `target` needs, and returns the size it gives.
-    func shrink(towards target: TargetSize) throws(ImageDecodingError) -> PixelSize {
+    func shrink(_ info: ImageInfo, towards target: TargetSize) throws(ImageDecodingError) -> PixelSize {
         let box = info.orientation.swapsSides ? target.size.transposed : target.size
         let needed = info.size.scaled(to: box, mode: target.mode)
         var size = info.size
         for eighths in UInt32(1)...8 {
             var width: UInt32 = 0
             var height: UInt32 = 0
-            let status = alcedo_jpeg_set_scale(shim, eighths, &width, &height)
-            guard status == ALCEDO_JPEG_OK else { throw Self.error(status, shim) }
+            _ = try isDone(alcedo_jpeg_set_scale(shim, eighths, &width, &height))
             size = PixelSize(width: Int(width), height: Int(height))
             if size.width >= needed.width, size.height >= needed.height { break }
         }
@@ -54,37 +119,57 @@ final class JPEGReader {
 
     /// Throws `exceedsLimit` when the coefficients that libjpeg keeps of an image in several scans, whatever the output's
     /// size, and the output together exceed the limit of bytes.
-    func checkCoefficients(beside size: PixelSize, _ limits: DecodingLimits) throws(ImageDecodingError) {
-        let output = PixelBuffer.byteCount(size: size, format: .rgba8) ?? Int.max
+    private func checkCoefficients(beside header: PixelRowHeader) throws(ImageDecodingError) {
+        let output = PixelBuffer.byteCount(size: header.size, format: header.format) ?? Int.max
         guard coefficientByteCount <= UInt64(max(0, limits.maximumByteCount - output)) || coefficientByteCount == 0
         else {
             throw ImageDecodingError(
                 .exceedsLimit,
-                "JPEG: \(info.size) pixels in several scans need \(coefficientByteCount) bytes beside the picture's")
+                "JPEG: \(header.size) pixels in several scans need \(coefficientByteCount) bytes beside the picture's")
         }
     }
 
-    /// Reads all rows and the rest of the image. To be called once.
-    func readPixels(size: PixelSize) throws(ImageDecodingError) -> PixelBuffer {
-        let pixels = try PixelBuffer(size: size, format: .rgba8, alphaMode: .opaque) {
-            (memory, stride) throws(ImageDecodingError) in
-            guard let out = memory.baseAddress else { return }
-            let bytes = out.assumingMemoryBound(to: UInt8.self)
-            let status = alcedo_jpeg_read_rgba(shim, bytes, stride, memory.count)
-            guard status == ALCEDO_JPEG_OK else { throw Self.error(status, shim) }
-        }
-        guard let pixels else { throw ImageDecodingError(.outOfMemory, "there is no memory for \(size) pixels") }
-        return pixels
+    /// Reads the next rows into the memory, and says how many; fewer than fit when bytes are missing, and at the end.
+    ///
+    /// - Parameter count: Grows by the rows that were read, also when this throws.
+    func readRows(
+        into memory: UnsafeMutableRawBufferPointer, bytesPerRow: Int, count: inout Int
+    ) throws(ImageDecodingError) {
+        guard let base = memory.baseAddress, bytesPerRow > 0 else { return }
+        var read = 0
+        let status = alcedo_jpeg_read_rows(
+            shim, base.assumingMemoryBound(to: UInt8.self), bytesPerRow, memory.count / bytesPerRow, &read)
+        count += read
+        _ = try isDone(status)
     }
 
-    private static func error(_ status: alcedo_jpeg_status, _ shim: OpaquePointer) -> ImageDecodingError {
-        let message = "JPEG: \(String(cString: alcedo_jpeg_message(shim)))"
+    /// Reads to the end of the image; false when more bytes are needed.
+    func finish() throws(ImageDecodingError) -> Bool { try isDone(alcedo_jpeg_finish(shim)) }
+
+    /// Reads scans as far as the bytes reach. Returns how many are complete, and whether those are all.
+    func consumeScans() throws(ImageDecodingError) -> (complete: UInt32, isEnd: Bool) {
+        var complete: UInt32 = 0
+        let isEnd = try isDone(alcedo_jpeg_consume(shim, &complete))
+        return (complete, isEnd)
+    }
+
+    func beginOutput(scan: UInt32) throws(ImageDecodingError) {
+        _ = try isDone(alcedo_jpeg_begin_output(shim, scan))
+    }
+
+    func endOutput() throws(ImageDecodingError) { _ = try isDone(alcedo_jpeg_end_output(shim)) }
+
+    /// False when more bytes are needed.
+    private func isDone(_ status: alcedo_jpeg_status) throws(ImageDecodingError) -> Bool {
+        let message = { "JPEG: \(String(cString: alcedo_jpeg_message(self.shim)))" }
         switch status {
-        case ALCEDO_JPEG_TRUNCATED: return ImageDecodingError(.truncated, message)
-        case ALCEDO_JPEG_UNSUPPORTED: return ImageDecodingError(.unsupportedVariant, message)
-        case ALCEDO_JPEG_LIMIT: return ImageDecodingError(.exceedsLimit, message)
-        case ALCEDO_JPEG_OUT_OF_MEMORY: return ImageDecodingError(.outOfMemory, message)
-        default: return ImageDecodingError(.corrupt, message)
+        case ALCEDO_JPEG_OK: return true
+        case ALCEDO_JPEG_SUSPENDED: return false
+        case ALCEDO_JPEG_TRUNCATED: throw ImageDecodingError(.truncated, message())
+        case ALCEDO_JPEG_UNSUPPORTED: throw ImageDecodingError(.unsupportedVariant, message())
+        case ALCEDO_JPEG_LIMIT: throw ImageDecodingError(.exceedsLimit, message())
+        case ALCEDO_JPEG_OUT_OF_MEMORY: throw ImageDecodingError(.outOfMemory, message())
+        default: throw ImageDecodingError(.corrupt, message())
         }
     }
 }

@@ -15,7 +15,16 @@ typedef enum {
     ALCEDO_JPEG_UNSUPPORTED,
     ALCEDO_JPEG_LIMIT,
     ALCEDO_JPEG_OUT_OF_MEMORY,
+    ALCEDO_JPEG_SUSPENDED,
 } alcedo_jpeg_status;
+
+typedef enum {
+    ALCEDO_JPEG_GRAY = 0,
+    ALCEDO_JPEG_YCBCR,
+    ALCEDO_JPEG_RGB,
+    ALCEDO_JPEG_CMYK,
+    ALCEDO_JPEG_YCCK,
+} alcedo_jpeg_color;
 
 typedef struct {
     uint32_t width;
@@ -28,10 +37,25 @@ typedef struct {
     size_t exif_size;
     const uint8_t *_Nullable icc;
     size_t icc_size;
+    const uint8_t *_Nullable xmp;
+    size_t xmp_size;
+    alcedo_jpeg_color color;
+    int has_several_scans;
+    /// libjpeg decodes arithmetic coding only when all bytes are there.
+    int can_suspend;
 } alcedo_jpeg_info;
 
-/// `bytes` must outlive the decoder. NULL: out of memory.
-alcedo_jpeg_decoder *_Nullable alcedo_jpeg_create(const uint8_t *_Nonnull bytes, size_t count);
+/// `bytes` must outlive the decoder. With `allows_partial` the end of the bytes ends the image, and
+/// `alcedo_jpeg_finish` says so. NULL: out of memory.
+alcedo_jpeg_decoder *_Nullable alcedo_jpeg_create(const uint8_t *_Nonnull bytes, size_t count, int allows_partial);
+
+/// A decoder whose bytes come piece by piece: every function may return ALCEDO_JPEG_SUSPENDED, and is to be called again
+/// when there are more. NULL: out of memory.
+alcedo_jpeg_decoder *_Nullable alcedo_jpeg_create_stream(void);
+
+/// Gives all bytes so far, the earlier ones too, which may have moved. They must stay there until the next call of this.
+void alcedo_jpeg_feed(alcedo_jpeg_decoder *_Nonnull decoder, const uint8_t *_Nonnull bytes, size_t count);
+
 void alcedo_jpeg_destroy(alcedo_jpeg_decoder *_Nonnull decoder);
 
 /// Reads up to the first scan. Allocates nothing for pixels.
@@ -41,10 +65,29 @@ alcedo_jpeg_status alcedo_jpeg_read_header(alcedo_jpeg_decoder *_Nonnull decoder
 alcedo_jpeg_status alcedo_jpeg_set_scale(
     alcedo_jpeg_decoder *_Nonnull decoder, uint32_t eighths, uint32_t *_Nonnull width, uint32_t *_Nonnull height);
 
-/// Writes rows of width * 4 bytes (R, G, B, 255), `stride` bytes apart, and reads to the end of the image. `capacity`
-/// is checked, not trusted.
-alcedo_jpeg_status alcedo_jpeg_read_rgba(
-    alcedo_jpeg_decoder *_Nonnull decoder, uint8_t *_Nonnull out, size_t stride, size_t capacity);
+/// Prepares for rows: of one byte a pixel when `is_gray` is not 0, which gray files allow, otherwise R, G, B, 255. An
+/// image in several scans is read to its end, except by a stream.
+alcedo_jpeg_status alcedo_jpeg_start(alcedo_jpeg_decoder *_Nonnull decoder, int is_gray);
+
+/// Writes the next rows, `stride` bytes apart, at most `capacity` of them, and says how many in `count`, also when it
+/// fails. Fewer when bytes are missing.
+alcedo_jpeg_status alcedo_jpeg_read_rows(
+    alcedo_jpeg_decoder *_Nonnull decoder, uint8_t *_Nonnull out, size_t stride, size_t capacity,
+    size_t *_Nonnull count);
+
+/// Reads to the end of the image. Fails as corrupt when pixels were lost on the way, as truncated when the bytes ended.
+alcedo_jpeg_status alcedo_jpeg_finish(alcedo_jpeg_decoder *_Nonnull decoder);
+
+// Of a stream in several scans, which alcedo_jpeg_start has prepared:
+
+/// Reads scans. OK when the image's end has been reached. `complete` is how many scans are.
+alcedo_jpeg_status alcedo_jpeg_consume(alcedo_jpeg_decoder *_Nonnull decoder, uint32_t *_Nonnull complete);
+
+/// Begins to output what the scans up to this one, a complete one, have brought; then come all rows, then
+/// alcedo_jpeg_end_output.
+alcedo_jpeg_status alcedo_jpeg_begin_output(alcedo_jpeg_decoder *_Nonnull decoder, uint32_t scan);
+
+alcedo_jpeg_status alcedo_jpeg_end_output(alcedo_jpeg_decoder *_Nonnull decoder);
 
 /// The last error in libjpeg's words; empty when there was none.
 const char *_Nonnull alcedo_jpeg_message(const alcedo_jpeg_decoder *_Nonnull decoder);

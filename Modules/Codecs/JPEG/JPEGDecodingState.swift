@@ -1,0 +1,99 @@
+import AlcedoCore
+import FoundationEssentials
+
+/// Decodes a JPEG while its bytes arrive.
+///
+/// Keeps all bytes: libjpeg reads from them, and should it not come to the end, they are decoded at once to say why, or
+/// to give the part there is. Rows of one scan are previews as they come; of several, each complete scan is.
+final class JPEGDecodingState: IncrementalDecodingState {
+    private enum Stage { case header, rows, scans, waiting, finished, failed }
+
+    private let options: DecodingOptions
+    private var data = Data()
+    private var stage = Stage.header
+    private var reader: JPEGReader?
+    private var picture: JPEGPicture?
+    private var completeScans: UInt32 = 0
+    /// Rows, or scans, of the last preview.
+    private var previewed = 0
+    private(set) var info: ImageInfo?
+
+    init(options: DecodingOptions) { self.options = options }
+
+    func append(_ bytes: Data) throws(ImageDecodingError) {
+        if data.isEmpty { data = bytes } else { data.append(bytes) }
+        guard !data.isEmpty, stage != .failed, stage != .waiting, stage != .finished else { return }
+        do throws(ImageDecodingError) {
+            try withReader { reader throws(ImageDecodingError) in try advance(reader) }
+        } catch {
+            stage = .failed
+            // What is allowed to be damaged is looked at when all of it is there.
+            guard options.allowsPartial, error.code != .exceedsLimit, error.code != .outOfMemory else { throw error }
+        }
+    }
+
+    /// Runs `body` with the reader at bytes that do not move meanwhile.
+    private func withReader<Result>(
+        _ body: (JPEGReader) throws(ImageDecodingError) -> Result
+    ) throws(ImageDecodingError) -> Result {
+        if reader == nil { reader = try JPEGReader(limits: options.limits) }
+        guard let reader else { throw ImageDecodingError(.outOfMemory, "libjpeg could not be started") }
+        return try data.withDecoderInput { bytes throws(ImageDecodingError) in
+            reader.feed(bytes)
+            return try body(reader)
+        }
+    }
+
+    private func advance(_ reader: JPEGReader) throws(ImageDecodingError) {
+        if stage == .header {
+            guard try reader.readHeader() else { return }
+            info = reader.info
+            let header = try reader.start(options)
+            picture = try reader.canSuspend ? JPEGPicture(header) : nil
+            stage = reader.hasSeveralScans ? .scans : .rows
+            // Arithmetic coding: nothing before the end.
+            if !reader.canSuspend { stage = .waiting }
+        }
+        switch stage {
+        case .rows:
+            try picture?.read(from: reader)
+            if picture?.isComplete == true, try reader.finish() { stage = .finished }
+        case .scans:
+            let (complete, isEnd) = try reader.consumeScans()
+            completeScans = complete
+            guard isEnd else { return }
+            try output(scan: complete, reader)
+            if try reader.finish() { stage = .finished }
+        case .header, .waiting, .finished, .failed: break
+        }
+    }
+
+    /// Reads all rows as the scans so far give them.
+    private func output(scan: UInt32, _ reader: JPEGReader) throws(ImageDecodingError) {
+        try reader.beginOutput(scan: scan)
+        picture?.rowCount = 0
+        try picture?.read(from: reader)
+        try reader.endOutput()
+    }
+
+    func preview() throws(ImageDecodingError) -> ImagePreview? {
+        switch stage {
+        case .rows:
+            guard let picture, picture.rowCount > previewed else { return nil }
+            previewed = picture.rowCount
+            return ImagePreview(image: picture.image(options), rowCount: picture.rowCount)
+        case .scans:
+            guard completeScans > previewed else { return nil }
+            previewed = Int(completeScans)
+            try withReader { reader throws(ImageDecodingError) in try output(scan: completeScans, reader) }
+            guard let picture else { return nil }
+            return ImagePreview(image: picture.image(options), pass: previewed, rowCount: picture.rowCount)
+        case .header, .waiting, .finished, .failed: return nil
+        }
+    }
+
+    func finish() throws(ImageDecodingError) -> DecodedImage {
+        guard stage == .finished, let picture else { return try JPEGDecoder().decode(data, options: options) }
+        return picture.image(options)
+    }
+}
