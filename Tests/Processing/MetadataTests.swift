@@ -10,11 +10,11 @@ import Testing
     ]
 
     @Test(arguments: processors.indices)
-    func `profile, orientation, scale and format are kept and an animation is dropped`(index: Int) throws {
+    func `profile, orientation, scale, format and damage are kept and an animation is dropped`(index: Int) throws {
         let pixels = PixelBuffer.pattern(.rgba8)
         let image = DecodedImage(
             pixels: pixels, colorProfile: Data([1, 2, 3]), orientation: .right, scale: 2, format: .gif,
-            frames: OneFrame(buffer: pixels))
+            frames: OneFrame(buffer: pixels), damage: ImageDecodingError(.truncated, "cut"))
 
         let result = try Self.processors[index].process(image)
 
@@ -23,6 +23,7 @@ import Testing
         #expect(result.scale == 2)
         #expect(result.format == .gif)
         #expect(result.frames == nil)
+        #expect(result.damage == image.damage && result.isPartial)
         #expect(result.pixels.format == .rgba8)
     }
 

@@ -4,14 +4,18 @@ enum BoxColumns {
     static let mostRows = 256
 
     /// Sums of bytes. Reads `byteCount` bytes of each row, a multiple of 32; writes as many sums.
+    ///
+    /// - Parameter continues: Whether what `sums` holds is added to, not replaced.
     static func sum(
-        _ base: UnsafeRawPointer, rows: Int, bytesPerRow: Int, byteCount: Int,
+        _ base: UnsafeRawPointer, rows: Int, bytesPerRow: Int, byteCount: Int, continues: Bool,
         into sums: UnsafeMutablePointer<UInt16>
     ) {
         let target = UnsafeMutableRawPointer(sums)
         var offset = 0
         while offset < byteCount {
-            var sum = SIMD32<UInt16>(repeating: 0)
+            var sum =
+                continues
+                ? target.load(fromByteOffset: offset &* 2, as: SIMD32<UInt16>.self) : SIMD32<UInt16>(repeating: 0)
             var row = base + offset
             for _ in 0..<rows {
                 sum &+= SIMD32<UInt16>(truncatingIfNeeded: row.load(as: SIMD32<UInt8>.self))
@@ -24,14 +28,18 @@ enum BoxColumns {
 
     /// Sums of straight RGBA bytes with colour multiplied by alpha and alpha by 255. Reads `byteCount` bytes of each
     /// row, a multiple of 16; writes as many sums.
+    ///
+    /// - Parameter continues: Whether what `sums` holds is added to, not replaced.
     static func premultipliedSum(
-        _ base: UnsafeRawPointer, rows: Int, bytesPerRow: Int, byteCount: Int,
+        _ base: UnsafeRawPointer, rows: Int, bytesPerRow: Int, byteCount: Int, continues: Bool,
         into sums: UnsafeMutablePointer<UInt32>
     ) {
         let target = UnsafeMutableRawPointer(sums)
         var offset = 0
         while offset < byteCount {
-            var sum = SIMD16<UInt32>(repeating: 0)
+            var sum =
+                continues
+                ? target.load(fromByteOffset: offset &* 4, as: SIMD16<UInt32>.self) : SIMD16<UInt32>(repeating: 0)
             var row = base + offset
             for _ in 0..<rows {
                 let pixels = row.load(as: SIMD4<UInt32>.self)

@@ -1,36 +1,39 @@
 import AlcedoCore
 
-/// Reads a picture as rows of cells: averages of `horizontal` × `vertical` pixels as floats, colour multiplied by alpha.
+/// Makes rows of cells out of rows of pixels: averages of `horizontal` × `vertical` pixels as floats, colour multiplied
+/// by alpha.
 ///
 /// Averages are exact for 8-bit samples and are not rounded to whole numbers. The cells of the last row and column are
-/// averages of the pixels there are.
+/// averages of the pixels there are. The rows of a cell may come at once or one after another: sums of whole numbers
+/// are the same either way, and floats are added row by row always.
 struct CellReader: ~Copyable {
-    private let base: UnsafeRawPointer
-    private let size: PixelSize
-    private let bytesPerRow: Int
+    private let width: Int
+    /// Bytes of a row that are read, padding included.
+    private let byteCount: Int
     private let layout: SampleLayout
     private let horizontal: Int
-    private let vertical: Int
+    /// Whether every pixel is a cell.
+    private let isPlain: Bool
+    /// Rows that the sums hold.
+    private var rows = 0
     private let byteSums: Scratch<UInt16>
     private let productSums: Scratch<UInt32>
     private let floatSums: Scratch<Float>
     private let floatRow: Scratch<Float>
 
-    /// - Parameter base: The first row of `pixels`, valid as long as the reader is used.
-    init(_ pixels: PixelBuffer, base: UnsafeRawPointer, horizontal: Int, vertical: Int) {
-        self.base = base
-        size = pixels.size
-        bytesPerRow = pixels.bytesPerRow
-        layout = SampleLayout(pixels)
+    /// - Parameter byteCount: Bytes of every row that may be read, a multiple of 32.
+    init(width: Int, byteCount: Int, layout: SampleLayout, horizontal: Int, vertical: Int) {
+        self.width = width
+        self.byteCount = byteCount
+        self.layout = layout
         self.horizontal = horizontal
-        self.vertical = vertical
-        let isPlain = horizontal == 1 && vertical == 1
+        isPlain = horizontal == 1 && vertical == 1
         var (bytes, products, floats) = (0, 0, 0)
         if !isPlain {
             switch layout {
-            case .gray8, .color8: bytes = bytesPerRow
-            case .straight8: products = bytesPerRow
-            case .color16, .straight16: floats = layout.floatsPerRow(size.width)
+            case .gray8, .color8: bytes = byteCount
+            case .straight8: products = byteCount
+            case .color16, .straight16: floats = layout.floatsPerRow(width)
             }
         }
         byteSums = Scratch(count: bytes)
@@ -39,35 +42,60 @@ struct CellReader: ~Copyable {
         floatRow = Scratch(count: floats)
     }
 
-    /// Writes the cells of row `y` to `out`.
-    func read(_ y: Int, into out: UnsafeMutablePointer<Float>) {
-        let first = y * vertical
-        let rows = min(vertical, size.height - first)
-        let row = base + first * bytesPerRow
-        guard horizontal > 1 || vertical > 1 else {
-            return RowReader.read(row, width: size.width, layout: layout, into: out)
-        }
+    /// Adds rows to the cells; with their last rows writes the cells to `out`, and the next ones begin.
+    ///
+    /// - Parameters:
+    ///   - first: The first of `count` rows, aligned to 32 bytes, as the others are.
+    ///   - isLast: Whether the last rows of the cells are among these. Plain cells have only one.
+    mutating func add(
+        _ first: UnsafeRawPointer, count: Int, bytesPerRow: Int, isLast: Bool, into out: UnsafeMutablePointer<Float>
+    ) {
+        guard !isPlain else { return RowReader.read(first, width: width, layout: layout, into: out) }
+        addSums(first, count, bytesPerRow)
+        rows += count
+        guard isLast else { return }
+        writeAverages(out)
+        rows = 0
+    }
+
+    private func addSums(_ first: UnsafeRawPointer, _ count: Int, _ bytesPerRow: Int) {
+        let continues = rows > 0
         switch layout {
-        case .gray8:
+        case .gray8, .color8:
             BoxColumns.sum(
-                row, rows: rows, bytesPerRow: bytesPerRow, byteCount: bytesPerRow, into: byteSums.base)
-            averageGray(rows, out)
+                first, rows: count, bytesPerRow: bytesPerRow, byteCount: byteCount, continues: continues,
+                into: byteSums.base)
+        case .straight8:
+            BoxColumns.premultipliedSum(
+                first, rows: count, bytesPerRow: bytesPerRow, byteCount: byteCount, continues: continues,
+                into: productSums.base)
+        case .color16, .straight16:
+            for index in 0..<count {
+                let row = first + index * bytesPerRow
+                guard continues || index > 0 else {
+                    RowReader.read(row, width: width, layout: layout, into: floatSums.base)
+                    continue
+                }
+                RowReader.read(row, width: width, layout: layout, into: floatRow.base)
+                for offset in 0..<width * 4 { floatSums.base[offset] += floatRow.base[offset] }
+            }
+        }
+    }
+
+    private func writeAverages(_ out: UnsafeMutablePointer<Float>) {
+        switch layout {
+        case .gray8: averageGray(out)
         case .color8:
-            BoxColumns.sum(
-                row, rows: rows, bytesPerRow: bytesPerRow, byteCount: bytesPerRow, into: byteSums.base)
             let sums = UnsafeRawPointer(byteSums.base)
             average(unit: Float(rows), out, zero: SIMD4<UInt32>(repeating: 0), toFloats: Lanes.wideFloats) {
                 $0 &+ SIMD4<UInt32>(truncatingIfNeeded: sums.load(fromByteOffset: $1 &* 8, as: SIMD4<UInt16>.self))
             }
         case .straight8:
-            BoxColumns.premultipliedSum(
-                row, rows: rows, bytesPerRow: bytesPerRow, byteCount: bytesPerRow, into: productSums.base)
             let sums = UnsafeRawPointer(productSums.base)
             average(unit: Float(rows) * 255, out, zero: SIMD4<UInt32>(repeating: 0), toFloats: Lanes.wideFloats) {
                 $0 &+ sums.load(fromByteOffset: $1 &* 16, as: SIMD4<UInt32>.self)
             }
         case .color16, .straight16:
-            addFloats(row, rows)
             let sums = UnsafeRawPointer(floatSums.base)
             average(unit: Float(rows), out, zero: SIMD4<Float>(repeating: 0), toFloats: { $0 }) {
                 $0 + sums.load(fromByteOffset: $1 &* 16, as: SIMD4<Float>.self)
@@ -87,8 +115,8 @@ struct CellReader: ~Copyable {
     ) {
         var target = UnsafeMutableRawPointer(out)
         var x = 0
-        while x < size.width {
-            let end = min(size.width, x &+ horizontal)
+        while x < width {
+            let end = min(width, x &+ horizontal)
             let share = 1 / (unit * Float(end &- x))
             var sum = zero
             while x < end {
@@ -100,11 +128,11 @@ struct CellReader: ~Copyable {
         }
     }
 
-    private func averageGray(_ rows: Int, _ out: UnsafeMutablePointer<Float>) {
+    private func averageGray(_ out: UnsafeMutablePointer<Float>) {
         var target = out
         var x = 0
-        while x < size.width {
-            let end = min(size.width, x &+ horizontal)
+        while x < width {
+            let end = min(width, x &+ horizontal)
             let count = Float(rows &* (end &- x))
             var sum: UInt32 = 0
             while x < end {
@@ -113,14 +141,6 @@ struct CellReader: ~Copyable {
             }
             target.pointee = Float(sum) / count
             target += 1
-        }
-    }
-
-    private func addFloats(_ start: UnsafeRawPointer, _ rows: Int) {
-        RowReader.read(start, width: size.width, layout: layout, into: floatSums.base)
-        for index in 1..<max(rows, 1) {
-            RowReader.read(start + index * bytesPerRow, width: size.width, layout: layout, into: floatRow.base)
-            for offset in 0..<size.width * 4 { floatSums.base[offset] += floatRow.base[offset] }
         }
     }
 }

@@ -15,10 +15,10 @@ enum SampleLayout {
     /// Four 16-bit samples, straight alpha.
     case straight16
 
-    init(_ pixels: PixelBuffer) {
-        let straight = pixels.alphaMode == .straight
+    init(_ format: PixelFormat, _ alphaMode: AlphaMode) {
+        let straight = alphaMode == .straight
         self =
-            switch pixels.format {
+            switch format {
             case .gray8: .gray8
             case .rgbx8: .color8
             case .rgba8: straight ? .straight8 : .color8

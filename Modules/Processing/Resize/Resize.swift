@@ -59,20 +59,26 @@ public struct Resize: ImageProcessing, Hashable {
     /// - Throws: `invalidParameter` for a target side below one; `tooLarge` for a result that is larger than the source
     ///   and larger than ``maximumPixelCount`` and ``maximumSide`` allow.
     public func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
+        let size = try checkedSize(for: image.size)
+        guard size != image.size else { return image.still(image.pixels) }
+        guard let pixels = Resampler.resample(image.pixels, to: size, filter: filter) else {
+            throw ImageProcessingError(.tooLarge, "no buffer holds \(size) pixels")
+        }
+        return image.still(pixels)
+    }
+
+    /// The size that an image of `source` gets, or why there is none.
+    func checkedSize(for source: PixelSize) throws(ImageProcessingError) -> PixelSize {
         guard target.isPositive else {
             throw ImageProcessingError(.invalidParameter, "cannot resize to \(target) pixels")
         }
-        let source = image.size
         let size = resultSize(for: source)
-        guard size != source else { return image.still(image.pixels) }
+        guard size != source else { return source }
         guard size.pixelCount <= max(Self.maximumPixelCount, source.pixelCount),
             size.width <= max(Self.maximumSide, source.width), size.height <= max(Self.maximumSide, source.height)
         else {
             throw ImageProcessingError(.tooLarge, "a result of \(size) pixels is too large")
         }
-        guard let pixels = Resampler(from: source, to: size, filter: filter).resample(image.pixels) else {
-            throw ImageProcessingError(.tooLarge, "no buffer holds \(size) pixels")
-        }
-        return image.still(pixels)
+        return size
     }
 }

@@ -1,0 +1,118 @@
+import AlcedoCore
+import AlcedoProcessing
+import FoundationEssentials
+import Testing
+
+@Suite struct RowResizerTests {
+    /// Reductions with and without averages and remainders, gaps between the cells that are used, and enlarging.
+    static let sizes: [(PixelSize, PixelSize)] = [
+        (13, 11, 7, 5), (5, 7, 13, 9), (17, 4, 9, 4), (4, 19, 11, 5), (2, 2, 5, 3), (1, 9, 4, 4), (33, 29, 8, 7),
+        (40, 24, 5, 6), (41, 3, 4, 6), (3, 47, 2, 1), (70, 90, 7, 9), (9, 640, 3, 1), (19, 700, 2, 1),
+    ].map { (PixelSize(width: $0.0, height: $0.1), PixelSize(width: $0.2, height: $0.3)) }
+
+    @Test(arguments: ResizeFilter.allCases)
+    func `rows come out as the whole picture's, in every format`(filter: ResizeFilter) throws {
+        for (format, mode) in ResizeTests.shapes {
+            for (index, (source, target)) in Self.sizes.enumerated() {
+                let pixels = PixelBuffer.noise(source.width, source.height, format, mode, seed: UInt64(index + 1))
+                let resize = Resize(to: target, mode: .exact, enlarges: true, filter: filter)
+                let collector = PixelRowCollector()
+
+                try Self.send(
+                    pixels, to: RowResizer(to: target, mode: .exact, enlarges: true, filter: filter, next: collector))
+
+                let expected = try resize.process(DecodedImage(pixels: pixels)).pixels
+                #expect(collector.image?.pixels == expected, "\(format) \(mode) \(source) to \(target)")
+            }
+        }
+    }
+
+    @Test(arguments: ResizeMode.allCases, [false, true])
+    func `modes and enlarging mean what they mean for a whole picture`(mode: ResizeMode, enlarges: Bool) throws {
+        let pixels = PixelBuffer.pattern(.rgba8)
+        for (width, height) in [(10, 10), (46, 99), (46, 5), (23, 17), (1, 1)] {
+            let target = PixelSize(width: width, height: height)
+            let collector = PixelRowCollector()
+
+            try Self.send(pixels, to: RowResizer(to: target, mode: mode, enlarges: enlarges, next: collector))
+
+            let expected = try Resize(to: target, mode: mode, enlarges: enlarges)
+                .process(DecodedImage(pixels: pixels)).pixels
+            #expect(collector.image?.pixels == expected)
+        }
+    }
+
+    @Test func `profile and orientation pass through`() throws {
+        let image = DecodedImage(
+            pixels: .pattern(.gray8), colorProfile: Data([1, 2, 3]), orientation: .left)
+        let collector = PixelRowCollector()
+
+        try image.sendRows(to: RowResizer(to: PixelSize(width: 5, height: 5), next: collector))
+
+        #expect(collector.image?.colorProfile == Data([1, 2, 3]))
+        #expect(collector.image?.orientation == .left)
+    }
+
+    @Test func `a result row is handed on as soon as what it is made of has come`() throws {
+        let target = PixelSize(width: 40, height: 40)
+        let pixels = PixelBuffer.noise(400, 400, .gray8, .opaque, seed: 7)
+        let counter = Counter()
+        let resizer = RowResizer(to: target, filter: .box, next: counter)
+        try resizer.begin(DecodedImage(pixels: pixels).rowHeader)
+        for y in 0..<pixels.height {
+            try resizer.consume(pixels.row(y))
+            // A result row of the box filter is made of ten rows.
+            #expect(counter.rows == (y + 1) / 10)
+        }
+        try resizer.finish()
+        #expect(counter.isFinished)
+    }
+
+    @Test func `sizes that cannot be made are errors before a row comes`() {
+        let header = DecodedImage(pixels: .pattern(.gray8)).rowHeader
+        let none = RowResizer(to: PixelSize(width: 0, height: 4), next: Counter())
+        #expect(throws: ImageProcessingError(.invalidParameter, "cannot resize to 0 x 4 pixels")) {
+            try none.begin(header)
+        }
+        let huge = RowResizer(
+            to: PixelSize(width: 1 << 40, height: 1 << 40), mode: .exact, enlarges: true, next: Counter())
+        #expect(throws: ImageProcessingError.self) { try huge.begin(header) }
+        for side in [-1, 0, Int.max] {
+            var odd = header
+            odd.size = PixelSize(width: side, height: side)
+            let resizer = RowResizer(to: PixelSize(width: 3, height: 3), next: Counter())
+            #expect(throws: ImageProcessingError.self) { try resizer.begin(odd) }
+        }
+    }
+
+    @Test func `what the next consumer throws ends the work`() throws {
+        let counter = Counter(failingAt: 2)
+        let resizer = RowResizer(to: PixelSize(width: 5, height: 5), next: counter)
+        #expect(throws: Counter.Failure.self) { try Self.send(.pattern(.rgba8), to: resizer) }
+        #expect(counter.rows == 2 && !counter.isFinished)
+    }
+
+    private static func send(_ pixels: PixelBuffer, to consumer: any PixelRowConsumer) throws {
+        try DecodedImage(pixels: pixels).sendRows(to: consumer)
+    }
+
+    /// Counts rows.
+    private final class Counter: PixelRowConsumer {
+        struct Failure: Error {}
+
+        private let limit: Int
+        private(set) var rows = 0
+        private(set) var isFinished = false
+
+        init(failingAt limit: Int = .max) { self.limit = limit }
+
+        func begin(_ header: PixelRowHeader) throws {}
+
+        func consume(_ row: RawSpan) throws {
+            rows += 1
+            if rows == limit { throw Failure() }
+        }
+
+        func finish() throws { isFinished = true }
+    }
+}
