@@ -17,6 +17,10 @@ extension ImagePipeline {
         public var clock: any TimeSource
         /// Threads that decode and process. Default: 2.
         public var decodingWidth: Int
+        /// Most bytes that decoding holds at once in this pipeline, pictures it returned not counted: what does not fit
+        /// beside the others waits, without a thread, the more urgent first. An image that needs more than all of them
+        /// is decoded alone. Default: 512 MiB.
+        public var decodingByteBudget: Int
         /// Most bytes that wait to be written to the disk cache; a load that would exceed them waits for its own write.
         /// Default: 64 MiB.
         public var pendingWriteLimit: Int
@@ -29,6 +33,7 @@ extension ImagePipeline {
             observer: (any PipelineObserving)? = nil,
             clock: any TimeSource = SystemClock(),
             decodingWidth: Int = 2,
+            decodingByteBudget: Int = 512 << 20,
             pendingWriteLimit: Int = 64 << 20
         ) {
             self.downloader = downloader
@@ -38,6 +43,7 @@ extension ImagePipeline {
             self.observer = observer
             self.clock = clock
             self.decodingWidth = decodingWidth
+            self.decodingByteBudget = decodingByteBudget
             self.pendingWriteLimit = pendingWriteLimit
         }
     }

@@ -4,15 +4,16 @@ import FoundationEssentials
 /// The way of an image: memory, disk, download, decode, process, and back into the caches.
 ///
 /// Equal requests share one load, requests for variants of one resource share its download. Cancelling a task leaves
-/// the load; the load ends when nobody waits for it. Bytes reach the disk cache only after they have proved to be an
-/// image, and never when the server forbids storing.
+/// the load; the load ends when nobody waits for it. Bytes reach the disk cache only after they have proved to be a whole
+/// image, and never when the server forbids storing. A part of an image, which only a request that allows it gets, is
+/// kept in no cache. Concurrent decodes share one budget of bytes.
 ///
 /// Errors are ``PipelineError``, or `CancellationError`.
 public final class ImagePipeline: ImageLoading {
     private let configuration: Configuration
     private let report: Reporter
     private let originals: OriginalLoader
-    private let decoding: BlockingExecutor
+    private let decoding: ImageDecodingStage
     private let loads = Coalescer<LoadKey, DownloadProgress, ImageResponse>()
 
     public init(_ configuration: Configuration) {
@@ -21,7 +22,7 @@ public final class ImagePipeline: ImageLoading {
         originals = OriginalLoader(
             downloader: configuration.downloader, diskCache: configuration.diskCache,
             pendingWriteLimit: configuration.pendingWriteLimit, report: report)
-        decoding = BlockingExecutor(name: "alcedo.decode", width: configuration.decodingWidth)
+        decoding = ImageDecodingStage(configuration, report: report)
     }
 
     /// Returns the finished image if it is in memory. Synchronous, without a task: a look-up and nothing else.
@@ -55,7 +56,7 @@ public final class ImagePipeline: ImageLoading {
     ) async throws -> ImageResponse {
         do {
             let response = try await makeImage(request, key: key, progress: progress)
-            if request.cachePolicy.memory.contains(.write) {
+            if request.cachePolicy.memory.contains(.write), !response.image.isPartial {
                 configuration.memoryCache?.store(response.image, for: key)
             }
             report(key, .finished(response.layer))
@@ -73,40 +74,34 @@ public final class ImagePipeline: ImageLoading {
         _ request: ImageRequest, key: ImageKey, progress: @escaping @Sendable (DownloadProgress) -> Void
     ) async throws -> ImageResponse {
         let original = try await originals.load(request, progress: progress)
+        let response: ImageResponse
         do {
-            let image = try await decode(original.data, request, key: key)
-            await originals.keep(original, for: request)
-            return ImageResponse(image: image, layer: original.layer, encodedByteCount: original.data.count)
+            let image = try await decoding.image(of: original.data, request, key: key)
+            response = ImageResponse(image: image, layer: original.layer, encodedByteCount: original.data.count)
         } catch let error as PipelineError {
             guard original.layer == .disk, error.meansDamage else { throw error }
-            // What is on disk is no image, whatever its checksum says: forget it and ask the source.
-            await originals.forget(request)
-            var again = request
-            again.cachePolicy.disk.remove(.read)
-            return try await makeImage(again, key: key, progress: progress)
+            return try await makeImageAnew(request, key: key, progress: progress)
+        }
+        guard response.image.isPartial else {
+            await originals.keep(original, for: request)
+            return response
+        }
+        guard original.layer == .disk else { return response }
+        do {
+            return try await makeImageAnew(request, key: key, progress: progress)
+        } catch let error as PipelineError where error.meansNoBytes {
+            // The part is all there is to have.
+            return response
         }
     }
 
-    private func decode(_ data: Data, _ request: ImageRequest, key: ImageKey) async throws -> DecodedImage {
-        try await decoding.run(priority: request.priority) { [codecs = configuration.codecs, report] in
-            var image: DecodedImage
-            do throws(ImageDecodingError) {
-                let start = report.now
-                image = try codecs.decode(data, options: request.decoding)
-                report(key, .decoded(image.size), since: start)
-            } catch {
-                throw PipelineError(.decoding(error.code), error.message, cause: error)
-            }
-            for processor in request.processors {
-                do throws(ImageProcessingError) {
-                    let start = report.now
-                    image = try processor.process(image)
-                    report(key, .processed(identifier: processor.identifier), since: start)
-                } catch {
-                    throw PipelineError(.processing, error.message, cause: error)
-                }
-            }
-            return image
-        }
+    /// What is on disk is no whole image, whatever its checksum says: forgets it and asks the source.
+    private func makeImageAnew(
+        _ request: ImageRequest, key: ImageKey, progress: @escaping @Sendable (DownloadProgress) -> Void
+    ) async throws -> ImageResponse {
+        await originals.forget(request)
+        var again = request
+        again.cachePolicy.disk.remove(.read)
+        return try await makeImage(again, key: key, progress: progress)
     }
 }

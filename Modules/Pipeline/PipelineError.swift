@@ -35,4 +35,12 @@ public struct PipelineError: Error, Sendable, CustomStringConvertible {
         case .unsupportedVariant, .exceedsLimit, .outOfMemory: false
         }
     }
+
+    /// Whether the load failed before there was anything to decode.
+    var meansNoBytes: Bool {
+        switch code {
+        case .notInCache, .download: true
+        case .decoding, .processing: false
+        }
+    }
 }

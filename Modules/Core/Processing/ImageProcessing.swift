@@ -6,7 +6,7 @@ public protocol ImageProcessing: Sendable {
     /// Names the processor and all its parameters. Part of cache keys, so it must not change between releases unless
     /// the result does.
     var identifier: String { get }
-    /// Returns the changed image.
+    /// Returns the changed image: of an animation the first frame, of a partial image one that is marked as partial.
     ///
     /// - Throws: ``ImageProcessingError``.
     func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage

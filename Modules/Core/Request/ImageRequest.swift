@@ -3,7 +3,7 @@ public import FoundationEssentials
 /// Asks for one image: where it comes from, what is done to it, and which caches may help.
 public struct ImageRequest: Sendable {
     public var source: ImageSource
-    /// Applied in order after decoding.
+    /// Applied in order after decoding. An animation becomes its first frame when there are any.
     public var processors: [any ImageProcessing]
     /// How the bytes are decoded. Its target size, when set, is part of the key.
     public var decoding: DecodingOptions

@@ -2,10 +2,15 @@
 ///
 /// Source: FIPS 180-4, sections 5.1.1, 5.3.3 and 6.2.2.
 public struct SHA256: Sendable {
+    private static let blockSize = 64
+
     private var state: [UInt32] = [
         0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
     ]
+    /// Bytes of a block that is not whole yet.
     private var pending: [UInt8] = []
+    /// Room for the message schedule of a block.
+    private var schedule = [UInt32](repeating: 0, count: 64)
     private var byteCount: UInt64 = 0
 
     public init() {}
@@ -18,23 +23,16 @@ public struct SHA256: Sendable {
     }
 
     /// Adds bytes to the message.
-    public mutating func update(_ bytes: [UInt8]) {
-        byteCount &+= UInt64(bytes.count)
-        pending.append(contentsOf: bytes)
-        let whole = pending.count - pending.count % 64
-        var start = 0
-        while start < whole {
-            compress(pending[start..<start + 64])
-            start += 64
-        }
-        pending.removeFirst(whole)
-    }
+    public mutating func update(_ bytes: [UInt8]) { bytes.withUnsafeBytes { add($0) } }
+
+    /// Adds bytes to the message. Copies at most the first and last 63 of them.
+    public mutating func update(_ bytes: RawSpan) { bytes.withUnsafeBytes { add($0) } }
 
     /// Ends the message and returns its 32 bytes of digest.
     public consuming func finalize() -> [UInt8] {
         let bitCount = byteCount &* 8
         var tail: [UInt8] = [0x80]
-        tail.append(contentsOf: repeatElement(0, count: (119 - pending.count % 64) % 64))
+        tail.append(contentsOf: repeatElement(0, count: (119 - pending.count) % Self.blockSize))
         for shift in stride(from: 56, through: 0, by: -8) {
             tail.append(UInt8(truncatingIfNeeded: bitCount >> UInt64(shift)))
         }
@@ -50,39 +48,74 @@ public struct SHA256: Sendable {
         return String(decoding: finalize().flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 
-    private mutating func compress(_ block: ArraySlice<UInt8>) {
-        var schedule = [UInt32](repeating: 0, count: 64)
-        for (i, byte) in block.enumerated() {
-            schedule[i >> 2] = schedule[i >> 2] << 8 | UInt32(byte)
+    private mutating func add(_ bytes: UnsafeRawBufferPointer) {
+        byteCount &+= UInt64(bytes.count)
+        var rest = bytes[...]
+        if !pending.isEmpty {
+            let missing = rest.prefix(Self.blockSize - pending.count)
+            pending.append(contentsOf: missing)
+            rest = rest.dropFirst(missing.count)
+            guard pending.count == Self.blockSize else { return }
+            let block = pending
+            block.withUnsafeBytes { compress($0) }
+            pending.removeAll(keepingCapacity: true)
         }
-        for i in 16..<64 {
-            let w15 = schedule[i - 15]
-            let w2 = schedule[i - 2]
-            let s0 = Self.rotate(w15, 7) ^ Self.rotate(w15, 18) ^ (w15 >> 3)
-            let s1 = Self.rotate(w2, 17) ^ Self.rotate(w2, 19) ^ (w2 >> 10)
-            schedule[i] = schedule[i - 16] &+ s0 &+ schedule[i - 7] &+ s1
-        }
-        var v = state
-        for i in 0..<64 {
-            let s1 = Self.rotate(v[4], 6) ^ Self.rotate(v[4], 11) ^ Self.rotate(v[4], 25)
-            let choice = (v[4] & v[5]) ^ (~v[4] & v[6])
-            let t1 = v[7] &+ s1 &+ choice &+ Self.roundConstants[i] &+ schedule[i]
-            let s0 = Self.rotate(v[0], 2) ^ Self.rotate(v[0], 13) ^ Self.rotate(v[0], 22)
-            let majority = (v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2])
-            v[7] = v[6]
-            v[6] = v[5]
-            v[5] = v[4]
-            v[4] = v[3] &+ t1
-            v[3] = v[2]
-            v[2] = v[1]
-            v[1] = v[0]
-            v[0] = t1 &+ s0 &+ majority
-        }
-        for i in 0..<8 { state[i] &+= v[i] }
+        let whole = rest.count - rest.count % Self.blockSize
+        compress(UnsafeRawBufferPointer(rebasing: rest.prefix(whole)))
+        pending.append(contentsOf: rest.dropFirst(whole))
     }
 
+    /// - Parameter blocks: Any number of whole blocks.
+    private mutating func compress(_ blocks: UnsafeRawBufferPointer) {
+        guard let base = blocks.baseAddress else { return }
+        state.withUnsafeMutableBufferPointer { state in
+            schedule.withUnsafeMutableBufferPointer { schedule in
+                Self.roundConstants.withUnsafeBufferPointer { constants in
+                    for offset in stride(from: 0, to: blocks.count, by: Self.blockSize) {
+                        Self.compress(base + offset, state, schedule, constants)
+                    }
+                }
+            }
+        }
+    }
+
+    private static func compress(
+        _ block: UnsafeRawPointer, _ state: UnsafeMutableBufferPointer<UInt32>,
+        _ schedule: UnsafeMutableBufferPointer<UInt32>, _ constants: UnsafeBufferPointer<UInt32>
+    ) {
+        for i in 0..<16 {
+            schedule[i] = UInt32(bigEndian: block.loadUnaligned(fromByteOffset: 4 &* i, as: UInt32.self))
+        }
+        for i in 16..<64 {
+            let w15 = schedule[i &- 15]
+            let w2 = schedule[i &- 2]
+            let s0 = rotate(w15, 7) ^ rotate(w15, 18) ^ (w15 &>> 3)
+            let s1 = rotate(w2, 17) ^ rotate(w2, 19) ^ (w2 &>> 10)
+            schedule[i] = schedule[i &- 16] &+ s0 &+ schedule[i &- 7] &+ s1
+        }
+        var (a, b, c, d) = (state[0], state[1], state[2], state[3])
+        var (e, f, g, h) = (state[4], state[5], state[6], state[7])
+        for i in 0..<64 {
+            let s1 = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)
+            let t1 = h &+ s1 &+ ((e & f) ^ (~e & g)) &+ constants[i] &+ schedule[i]
+            let s0 = rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)
+            let t2 = s0 &+ ((a & b) ^ (a & c) ^ (b & c))
+            (h, g, f, e) = (g, f, e, d &+ t1)
+            (d, c, b, a) = (c, b, a, t1 &+ t2)
+        }
+        state[0] &+= a
+        state[1] &+= b
+        state[2] &+= c
+        state[3] &+= d
+        state[4] &+= e
+        state[5] &+= f
+        state[6] &+= g
+        state[7] &+= h
+    }
+
+    @inline(__always)
     private static func rotate(_ value: UInt32, _ count: UInt32) -> UInt32 {
-        value >> count | value << (32 - count)
+        value &>> count | value &<< (32 &- count)
     }
 
     private static let roundConstants: [UInt32] = [

@@ -58,6 +58,18 @@ import Testing
         #expect(hex(of: message.map { [$0] }) == whole)
     }
 
+    @Test func `spans are hashed as arrays are, wherever they are cut`() {
+        let message = pattern(333)
+        let whole = hex(of: [message])
+
+        for cut in [0, 1, 63, 64, 65, 127, 128, 200, 333] {
+            var hash = SHA256()
+            hash.update(message.span.bytes.extracting(0..<cut))
+            hash.update(message.span.bytes.extracting(cut..<333))
+            #expect(hash.finalizedHexadecimal() == whole)
+        }
+    }
+
     private func pattern(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 * 7 + 3) } }
 
     private func hex(of pieces: [[UInt8]]) -> String {

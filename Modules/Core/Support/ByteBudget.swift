@@ -1,0 +1,69 @@
+/// A number of bytes that concurrent pieces of work share: what does not fit beside the others waits, without a thread.
+///
+/// The more urgent goes first, equals in the order they came; nobody overtakes one who waits and is as urgent. More
+/// bytes than the whole budget are granted when nothing else is reserved, and then alone. ``ByteBudgetState`` decides
+/// under the lock; everything else happens outside it.
+package final class ByteBudget: Sendable {
+    private let state: Locked<ByteBudgetState>
+
+    /// - Parameter limit: Most bytes reserved at once. With nought or less every reservation goes alone.
+    package init(limit: Int) { state = Locked(ByteBudgetState(limit: limit)) }
+
+    /// Bytes reserved now.
+    package var reservedByteCount: Int { state.withLock { $0.reserved } }
+
+    /// Runs `body` while the bytes are reserved, after waiting for them.
+    ///
+    /// - Parameter byteCount: Below nought counts as nought.
+    /// - Throws: What `body` throws, or `CancellationError` when the task is cancelled before the bytes are reserved.
+    package func withReservation<Value: Sendable>(
+        of byteCount: Int, priority: LoadPriority = .normal, _ body: @Sendable () async throws -> Value
+    ) async throws -> Value {
+        let byteCount = max(0, byteCount)
+        try await reserve(byteCount, priority)
+        defer { release(byteCount) }
+        return try await body()
+    }
+
+    /// Runs `body` while the bytes are reserved if they can be had at once; returns nil without running it otherwise.
+    ///
+    /// For work that is on a thread already: never waits. Throws what `body` throws.
+    package func withReservationNow<Value>(
+        of byteCount: Int, priority: LoadPriority = .normal, _ body: () throws -> Value
+    ) rethrows -> Value? {
+        let byteCount = max(0, byteCount)
+        guard state.withLock({ $0.take(byteCount, priority: priority) }) else { return nil }
+        defer { release(byteCount) }
+        return try body()
+    }
+
+    private func reserve(_ byteCount: Int, _ priority: LoadPriority) async throws {
+        try Task.checkCancellation()
+        let id = state.withLock { $0.makeID() }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let waiter = ByteBudgetState.Waiter(id: id, byteCount: byteCount) { continuation.resume(with: $0) }
+                let isTaken = state.withLock { state in
+                    let isTaken = state.take(byteCount, priority: priority)
+                    if !isTaken { state.wait(waiter, priority: priority) }
+                    return isTaken
+                }
+                if isTaken { waiter.resume(.success(())) }
+                // A cancellation before this found nobody to remove.
+                if Task.isCancelled { cancel(id) }
+            }
+        } onCancel: {
+            cancel(id)
+        }
+    }
+
+    private func cancel(_ id: Int) {
+        guard let change = state.withLock({ $0.remove(id) }) else { return }
+        change.removed.resume(.failure(CancellationError()))
+        for waiter in change.admitted { waiter.resume(.success(())) }
+    }
+
+    private func release(_ byteCount: Int) {
+        for waiter in state.withLock({ $0.release(byteCount) }) { waiter.resume(.success(())) }
+    }
+}
