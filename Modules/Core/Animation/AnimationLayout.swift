@@ -17,7 +17,9 @@ package struct AnimationLayout: Sendable {
     package func keyFrame(for index: Int) -> Int {
         var candidate = index
         while candidate > 0 {
-            if frames[candidate].hidesEverything(of: canvas) { return candidate }
+            let frame = frames[candidate]
+            // A frame that is taken away again brings back what it hid, for those after it.
+            if frame.hidesEverything(of: canvas), candidate == index || frame.disposal != .restore { return candidate }
             let before = frames[candidate - 1]
             if before.disposal == .clear, before.covers(canvas) { return candidate }
             candidate -= 1

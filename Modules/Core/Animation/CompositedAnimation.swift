@@ -8,6 +8,8 @@ package final class CompositedAnimation<Decoder: FrameDecoding>: ImageFrameSourc
         var canvas: FrameCanvas?
         /// The frame that the canvas shows.
         var index = -1
+        /// The frame that was drawn first. A later frame that needs what was before it cannot be drawn on this canvas.
+        var start = 0
     }
 
     package let layout: AnimationLayout
@@ -61,8 +63,9 @@ package final class CompositedAnimation<Decoder: FrameDecoding>: ImageFrameSourc
         if state.index == index, let canvas = state.canvas { return canvas.pixels }
         let keyFrame = layout.keyFrame(for: index)
         var next = state.index + 1
-        if state.canvas == nil || next > index || next < keyFrame {
+        if state.canvas == nil || next > index || next < keyFrame || state.start > keyFrame {
             next = keyFrame
+            state.start = keyFrame
             state.canvas = nil
         }
         // Until it is whole the state does not have it: a damaged frame leaves no half-drawn canvas behind.
