@@ -1,4 +1,4 @@
-/// Collects rows in a buffer.
+/// Collects rows in a buffer. May be used for one picture after another.
 public final class PixelRowCollector: PixelRowConsumer {
     private var header: PixelRowHeader?
     private var buffer: PixelBuffer?
@@ -16,6 +16,8 @@ public final class PixelRowCollector: PixelRowConsumer {
         }
         self.header = header
         self.buffer = buffer
+        nextRow = 0
+        image = nil
     }
 
     public func consume(_ row: RawSpan) throws {

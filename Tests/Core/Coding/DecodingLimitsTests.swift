@@ -40,4 +40,16 @@ import Testing
         }
         #expect(error?.message == "3 x 2 pixels are more than the limit of 5 pixels")
     }
+
+    @Test func `as many frames as the limit are allowed, and no more`() throws {
+        let limits = DecodingLimits(maximumFrameCount: 3)
+        for count in 0...3 { try limits.check(frameCount: count) }
+        for count in [4, Int.max] {
+            #expect(throws: ImageDecodingError(.exceedsLimit, "\(count) frames are more than the limit of 3")) {
+                try limits.check(frameCount: count)
+            }
+        }
+        try DecodingLimits().check(frameCount: 10_000)
+        #expect(throws: ImageDecodingError.self) { try DecodingLimits().check(frameCount: 10_001) }
+    }
 }

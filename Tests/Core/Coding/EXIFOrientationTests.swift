@@ -78,4 +78,15 @@ import Testing
         #expect(orientation(of: Array("Exif\0\0".utf8) + tiff(6, bigEndian: false)) == .up)
         #expect(orientation(of: Array("IM*\0".utf8) + tiff(6, bigEndian: false).dropFirst(4)) == .up)
     }
+
+    @Test(arguments: ImageOrientation.allCases)
+    func `what is written is read again`(orientation: ImageOrientation) {
+        let exif = orientation.exif
+        #expect(exif.count == 26)
+        #expect(ImageOrientation(exif: exif.span.bytes) == orientation)
+        for end in 0..<20 {
+            let cut = Array(exif[..<end])
+            #expect(ImageOrientation(exif: cut.span.bytes) == .up)
+        }
+    }
 }

@@ -32,6 +32,10 @@ import Testing
             request { $0.decoding = sized(1, .fill) },
             request { $0.decoding.alphaMode = .premultiplied },
             request { $0.decoding.appliesOrientation = false },
+            request { $0.decoding.pixelFormat = .gray8 },
+            request { $0.decoding.pixelFormat = .rgba16 },
+            request { $0.decoding.allowsPartial = true },
+            request { $0.decoding.includesAnimation = false },
             request { $0.processors = [Step(identifier: "a")] },
             request { $0.processors = [Step(identifier: "a"), Step(identifier: "b")] },
             request { $0.processors = [Step(identifier: "b"), Step(identifier: "a")] },
@@ -64,12 +68,16 @@ import Testing
             $0.decoding = sized(10, .fill)
             $0.decoding.alphaMode = .premultiplied
             $0.decoding.appliesOrientation = false
+            $0.decoding.pixelFormat = .gray8
+            $0.decoding.allowsPartial = true
+            $0.decoding.includesAnimation = false
             $0.processors = [Step(identifier: "blur(2)")]
             $0.additionalIdentifier = "x"
         }
         #expect(
             full.key.variant
-                == "16:target=10x1,fill;19:alpha=premultiplied;9:as-stored;15:process=blur(2);4:id=x")
+                == "16:target=10x1,fill;19:alpha=premultiplied;9:as-stored;12:format=gray8;7:partial;5:still;"
+                + "15:process=blur(2);4:id=x")
     }
 
     @Test func `the caller's resource stands for the source's`() {

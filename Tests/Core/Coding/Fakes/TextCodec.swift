@@ -1,0 +1,34 @@
+import AlcedoCore
+import FoundationEssentials
+import TestSupport
+
+/// Reads "pic:" and digits as a row of gray pixels; "x" among them is damage. Notes the options it was given.
+struct TextCodec: ImageDecoding {
+    let calls = Guarded<[DecodingOptions]>([])
+    var prefix = "pic:"
+    var info = ImageInfo(format: ImageFormat(rawValue: "text"), size: PixelSize(width: 3, height: 1))
+
+    var entry: CodecRegistry.Entry {
+        CodecRegistry.Entry(format: ImageFormat(rawValue: prefix), decoder: self) { [prefix] in
+            $0.contains(Array(prefix.utf8))
+        }
+    }
+
+    func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
+        if data.contains(UInt8(ascii: "?")) { throw ImageDecodingError(.corrupt, "no header") }
+        return info
+    }
+
+    func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+        calls.change { $0.append(options) }
+        let digits = data.dropFirst(prefix.utf8.count)
+        guard !digits.isEmpty else { throw ImageDecodingError(.truncated, "no digits") }
+        guard !digits.contains(UInt8(ascii: "x")) else { throw ImageDecodingError(.corrupt, "a digit is damaged") }
+        let size = PixelSize(width: digits.count, height: 1)
+        let pixels = PixelBuffer(size: size, format: .gray8, alphaMode: .opaque) { memory, _ in
+            memory.copyBytes(from: digits)
+        }
+        guard let pixels else { throw ImageDecodingError(.outOfMemory, "no buffer") }
+        return DecodedImage(pixels: pixels, colorProfile: Data([7]), orientation: .down)
+    }
+}
