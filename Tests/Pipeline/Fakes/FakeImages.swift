@@ -4,14 +4,15 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Reads "level:N" as one gray pixel of level N, and fails as "fail:CODE" says. Counts.
+/// Reads "level:N" as one gray pixel of level N, "part:N" as what is left of one, "anim:N" as two frames of it, and
+/// fails as "fail:CODE" says. Counts.
 struct FakeCodec: ImageDecoding {
     let decodes = Guarded(0)
 
     var registry: CodecRegistry {
         CodecRegistry([
             CodecRegistry.Entry(format: ImageFormat(rawValue: "level"), decoder: self) { prefix in
-                prefix.contains(Array("level:".utf8)) || prefix.contains(Array("fail:".utf8))
+                ["level:", "fail:", "part:", "anim:"].contains { prefix.contains(Array($0.utf8)) }
             }
         ])
     }
@@ -28,8 +29,35 @@ struct FakeCodec: ImageDecoding {
             throw ImageDecodingError(code, "as told")
         }
         guard let level = words.last.flatMap({ UInt8($0) }) else { throw ImageDecodingError(.corrupt, "no level") }
-        return .gray(side: 1, level: level)
+        var image = DecodedImage.gray(side: 1, level: level)
+        if words.first == "part" {
+            let damage = ImageDecodingError(.truncated, "the end is missing")
+            guard options.allowsPartial else { throw damage }
+            image.damage = damage
+        }
+        if words.first == "anim" { image.frames = TwoFrames(buffer: image.pixels) }
+        return image
     }
+}
+
+/// An animation that stands still.
+struct TwoFrames: ImageFrameSource {
+    let buffer: PixelBuffer
+
+    var canvasSize: PixelSize { buffer.size }
+    var frameCount: Int { 2 }
+    var playCount: Int? { nil }
+    var cost: Int { 0 }
+    func delay(at index: Int) -> Duration { .milliseconds(100) }
+    func rawDelay(at index: Int) -> Duration { .milliseconds(100) }
+    func frame(at index: Int) throws -> PixelBuffer { buffer }
+}
+
+/// Leaves the pixels, and the rest of the image, as they are.
+struct Untouched: ImageProcessing {
+    var identifier: String { "untouched" }
+
+    func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage { image }
 }
 
 /// Adds to the level; refuses where told to. Counts.

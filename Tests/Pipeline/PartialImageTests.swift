@@ -1,0 +1,88 @@
+import AlcedoCore
+import AlcedoPipeline
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(3)))
+struct PartialImageTests {
+    private let part = Data("part:9".utf8)
+
+    private func partial(_ change: (inout ImageRequest) -> Void = { _ in }) throws -> ImageRequest {
+        try web("a") {
+            $0.decoding.allowsPartial = true
+            change(&$0)
+        }
+    }
+
+    @Test func `a part is given to who allows it, and stored nowhere`() async throws {
+        let stack = Stack(FakeDownloader(giving: part))
+        for round in 1...2 {
+            let response = try await stack.load(try partial())
+            await stack.pipeline.flush()
+
+            #expect(response.image.level == 9 && response.image.damage?.code == .truncated)
+            #expect(response.layer == .network)
+            #expect(stack.memory.count == 0 && stack.disk.stores.value == 0)
+            #expect(stack.pipeline.cachedImage(for: try partial()) == nil)
+            #expect(stack.downloader.count == round)
+        }
+    }
+
+    @Test func `who allows no part gets an error`() async throws {
+        let stack = Stack(FakeDownloader(giving: part))
+        #expect(try await stack.failure(try web("a")).code == .decoding(.truncated))
+    }
+
+    @Test func `a whole image is stored though a part would have been allowed`() async throws {
+        let stack = Stack(FakeDownloader(giving: level(5)))
+        let request = try partial()
+        _ = try await stack.load(request)
+        await stack.pipeline.flush()
+        #expect(stack.memory.count == 1 && stack.stored(request) == level(5))
+    }
+
+    @Test func `a part stays a part, whatever a processor makes of it`() async throws {
+        let stack = Stack(FakeDownloader(giving: part))
+        // This one makes an image anew and says nothing of damage.
+        let response = try await stack.load(try partial { $0.processors = [Brighten(step: 1)] })
+        await stack.pipeline.flush()
+        #expect(response.image.level == 10 && response.image.isPartial)
+        #expect(stack.memory.count == 0 && stack.disk.stores.value == 0)
+    }
+
+    @Test func `a part from disk gives way to the whole from the source`() async throws {
+        let stack = Stack(FakeDownloader(giving: level(5)))
+        let request = try partial()
+        try await stack.disk.store(part, for: request.originalKey)
+
+        let response = try await stack.load(request)
+        await stack.pipeline.flush()
+
+        #expect(response.image.level == 5 && !response.image.isPartial && response.layer == .network)
+        #expect(stack.stored(request) == level(5))
+    }
+
+    @Test(arguments: [true, false])
+    func `a part from disk is better than nothing, but is not kept`(hasNetwork: Bool) async throws {
+        struct Offline: Error {}
+        let stack = Stack(FakeDownloader { _, _ in throw Offline() })
+        let request = try partial { if !hasNetwork { $0.cachePolicy.allowsNetwork = false } }
+        try await stack.disk.store(part, for: request.originalKey)
+
+        let response = try await stack.load(request)
+
+        #expect(response.image.level == 9 && response.image.isPartial && response.layer == .disk)
+        #expect(stack.downloader.count == (hasNetwork ? 1 : 0))
+        #expect(stack.stored(request) == nil && stack.memory.count == 0)
+    }
+
+    @Test func `an animation keeps its frames until a processor comes`() async throws {
+        let stack = Stack(FakeDownloader(giving: Data("anim:3".utf8)))
+        let animated = try await stack.load(try web("a"))
+        let still = try await stack.load(try web("a") { $0.processors = [Untouched()] })
+        #expect(animated.image.frames?.frameCount == 2)
+        #expect(still.image.frames == nil && still.image.level == 3)
+    }
+}
