@@ -15,10 +15,13 @@ struct ImageDecodingStage: Sendable {
     private let budget: ByteBudget
     private let report: Reporter
 
-    init(_ configuration: ImagePipeline.Configuration, report: Reporter) {
-        codecs = configuration.codecs
-        executor = BlockingExecutor(name: "alcedo.decode", width: configuration.decodingWidth)
-        budget = ByteBudget(limit: configuration.decodingByteBudget)
+    /// - Parameters:
+    ///   - width: Threads.
+    ///   - byteBudget: Most bytes that decoding holds at once.
+    init(codecs: CodecRegistry, width: Int, byteBudget: Int, report: Reporter) {
+        self.codecs = codecs
+        executor = BlockingExecutor(name: "alcedo.decode", width: width)
+        budget = ByteBudget(limit: byteBudget)
         self.report = report
     }
 

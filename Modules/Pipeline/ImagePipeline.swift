@@ -22,7 +22,9 @@ public final class ImagePipeline: ImageLoading {
         originals = OriginalLoader(
             downloader: configuration.downloader, diskCache: configuration.diskCache,
             pendingWriteLimit: configuration.pendingWriteLimit, report: report)
-        decoding = ImageDecodingStage(configuration, report: report)
+        decoding = ImageDecodingStage(
+            codecs: configuration.codecs, width: configuration.decodingWidth,
+            byteBudget: configuration.decodingByteBudget, report: report)
     }
 
     /// Returns the finished image if it is in memory. Synchronous, without a task: a look-up and nothing else.
