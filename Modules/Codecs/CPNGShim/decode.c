@@ -1,16 +1,6 @@
 #include "internal.h"
 
-#include <setjmp.h>
 #include <stdlib.h>
-
-struct alcedo_png_decoder {
-    png_structp png;
-    png_infop info;
-    alcedo_png_input input;
-    size_t chunk_limit;
-    jmp_buf escape;
-    char message[96];
-};
 
 static void on_error(png_structp png, png_const_charp message) {
     alcedo_png_decoder *d = png_get_error_ptr(png);
@@ -18,18 +8,16 @@ static void on_error(png_structp png, png_const_charp message) {
     longjmp(d->escape, 1);
 }
 
-static alcedo_png_status failure(const alcedo_png_decoder *d) {
+alcedo_png_status alcedo_png_failure(const alcedo_png_decoder *d) {
     if (d->input.ran_out) return ALCEDO_PNG_TRUNCATED;
     // libpng has no codes, only words.
     if (strstr(d->message, "emory")) return ALCEDO_PNG_OUT_OF_MEMORY;
     return ALCEDO_PNG_CORRUPT;
 }
 
-alcedo_png_decoder *alcedo_png_create(const uint8_t *bytes, size_t count, size_t chunk_limit) {
+alcedo_png_decoder *alcedo_png_new(size_t chunk_limit) {
     alcedo_png_decoder *d = calloc(1, sizeof *d);
     if (!d) return NULL;
-    d->input = (alcedo_png_input){bytes, count, 0, 0};
-    d->chunk_limit = chunk_limit;
     // An error during creation jumps too, before libpng has anything of ours to free.
     if (setjmp(d->escape)) {
         alcedo_png_destroy(d);
@@ -45,16 +33,28 @@ alcedo_png_decoder *alcedo_png_create(const uint8_t *bytes, size_t count, size_t
     png_set_user_limits(d->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     png_set_chunk_malloc_max(d->png, chunk_limit);
     png_set_chunk_cache_max(d->png, 128);
+    // Chunks have checksums of their own. Whether this one is seen depends on how the bytes come, which they should not
+    // be judged by.
+    png_set_option(d->png, PNG_IGNORE_ADLER32, PNG_OPTION_ON);
     // Of no use here. Text may unpack to a thousand times its size, and for the others libpng allocates and clears
     // whatever length a file claims, up to 2 GiB, before it reads: its limit for chunks is only a warning there.
-    static const png_byte unused[] = "tEXt\0zTXt\0iTXt\0sPLT\0sCAL\0pCAL";
-    png_set_keep_unknown_chunks(d->png, PNG_HANDLE_CHUNK_NEVER, unused, 6);
-    // The same goes for EXIF, which is of use.
-    static const char exif[] = "eXIf";
-    const uint8_t *found = NULL;
-    if (alcedo_png_find_chunk(&d->input, exif, "", 0, &found) > chunk_limit) {
-        png_set_keep_unknown_chunks(d->png, PNG_HANDLE_CHUNK_NEVER, (png_const_bytep)exif, 1);
+    static const png_byte unused[] = "tEXt\0zTXt\0iTXt\0sPLT\0sCAL\0pCAL\0eXIf";
+    png_set_keep_unknown_chunks(d->png, PNG_HANDLE_CHUNK_NEVER, unused, 7);
+    return d;
+}
+
+alcedo_png_decoder *alcedo_png_create(
+    const alcedo_png_segment *segments, size_t count, size_t chunk_limit, alcedo_png_purpose purpose) {
+    alcedo_png_decoder *d = alcedo_png_new(chunk_limit);
+    if (!d) return NULL;
+    d->input = (alcedo_png_input){segments, count, 0, 0, 0};
+    if (setjmp(d->escape)) {
+        alcedo_png_destroy(d);
+        return NULL;
     }
+    if (purpose == ALCEDO_PNG_CHECKED_FILE) png_set_crc_action(d->png, PNG_CRC_QUIET_USE, PNG_CRC_DEFAULT);
+    static const png_byte texts[] = "tEXt\0zTXt\0iTXt";
+    if (purpose == ALCEDO_PNG_TEXT) png_set_keep_unknown_chunks(d->png, PNG_HANDLE_CHUNK_AS_DEFAULT, texts, 3);
     png_set_read_fn(d->png, &d->input, alcedo_png_read_input);
     return d;
 }
@@ -66,24 +66,19 @@ void alcedo_png_destroy(alcedo_png_decoder *d) {
 
 const char *alcedo_png_message(const alcedo_png_decoder *d) { return d->message; }
 
+alcedo_png_progress alcedo_png_get_progress(const alcedo_png_decoder *d) { return d->progress; }
+
 alcedo_png_status alcedo_png_read_header(alcedo_png_decoder *d, alcedo_png_info *info) {
-    if (setjmp(d->escape)) return failure(d);
+    if (setjmp(d->escape)) return alcedo_png_failure(d);
     png_read_info(d->png, d->info);
     memset(info, 0, sizeof *info);
     info->width = png_get_image_width(d->png, d->info);
     info->height = png_get_image_height(d->png, d->info);
     info->bit_depth = png_get_bit_depth(d->png, d->info);
-    info->has_alpha = (png_get_color_type(d->png, d->info) & PNG_COLOR_MASK_ALPHA) != 0 ||
+    info->color_type = png_get_color_type(d->png, d->info);
+    info->is_interlaced = png_get_interlace_type(d->png, d->info) != PNG_INTERLACE_NONE;
+    info->has_alpha = (info->color_type & PNG_COLOR_MASK_ALPHA) != 0 ||
                       png_get_valid(d->png, d->info, PNG_INFO_tRNS) != 0;
-    png_bytep exif = NULL;
-    png_uint_32 exif_size = 0;
-    if (png_get_eXIf_1(d->png, d->info, &exif_size, &exif)) {
-        info->exif = exif;
-        info->exif_size = exif_size;
-    }
-    static const char xmp[] = "XML:com.adobe.xmp\0\0";  // the keyword of a text that is not compressed
-    const size_t xmp_size = alcedo_png_find_chunk(&d->input, "iTXt", xmp, sizeof xmp - 1, &info->xmp);
-    info->xmp_size = info->xmp && xmp_size <= d->chunk_limit ? xmp_size : 0;
     png_charp name = NULL;
     int compression = 0;
     png_bytep icc = NULL;
@@ -92,26 +87,118 @@ alcedo_png_status alcedo_png_read_header(alcedo_png_decoder *d, alcedo_png_info 
         info->icc = icc;
         info->icc_size = icc_size;
     }
+    png_textp text = NULL;
+    if (png_get_text(d->png, d->info, &text, NULL) > 0) {
+        info->text = (const uint8_t *)text->text;
+        info->text_size = text->compression >= PNG_ITXT_COMPRESSION_NONE ? text->itxt_length : text->text_length;
+    }
     return ALCEDO_PNG_OK;
 }
 
-alcedo_png_status alcedo_png_read_rgba(alcedo_png_decoder *d, uint8_t *out, size_t stride, size_t capacity) {
-    if (setjmp(d->escape)) return failure(d);
-    png_set_expand(d->png);
-    png_set_strip_16(d->png);
-    png_set_gray_to_rgb(d->png);
-    png_set_add_alpha(d->png, 0xFF, PNG_FILLER_AFTER);
-    const int passes = png_set_interlace_handling(d->png);
+void alcedo_png_transform(alcedo_png_decoder *d) {
+    static const uint16_t one = 1;
+    switch (d->format) {
+    case ALCEDO_PNG_GRAY8:
+        png_set_expand_gray_1_2_4_to_8(d->png);
+        png_set_strip_16(d->png);
+        break;
+    case ALCEDO_PNG_RGBA16:
+        png_set_expand(d->png);
+        png_set_gray_to_rgb(d->png);
+        png_set_add_alpha(d->png, 0xFFFF, PNG_FILLER_AFTER);
+        if (*(const uint8_t *)&one) png_set_swap(d->png);
+        break;
+    case ALCEDO_PNG_RGBA8:
+        png_set_expand(d->png);
+        png_set_strip_16(d->png);
+        png_set_gray_to_rgb(d->png);
+        png_set_add_alpha(d->png, 0xFF, PNG_FILLER_AFTER);
+        break;
+    }
+}
+
+alcedo_png_status alcedo_png_start(alcedo_png_decoder *d, alcedo_png_format format, int premultiplies) {
+    d->format = format;
+    d->premultiplies = premultiplies && format != ALCEDO_PNG_GRAY8;
+    if (!d->input.segments) return ALCEDO_PNG_OK;
+    if (setjmp(d->escape)) return alcedo_png_failure(d);
+    alcedo_png_transform(d);
+    if (png_get_interlace_type(d->png, d->info) != PNG_INTERLACE_NONE) png_set_interlace_handling(d->png);
     png_read_update_info(d->png, d->info);
-    const size_t height = png_get_image_height(d->png, d->info);
+    return ALCEDO_PNG_OK;
+}
+
+size_t alcedo_png_check_room(alcedo_png_decoder *d, size_t stride, size_t rows, size_t capacity) {
+    static const size_t sizes[] = {4, 1, 8};
     const size_t row_bytes = png_get_rowbytes(d->png, d->info);
-    if (row_bytes != (size_t)png_get_image_width(d->png, d->info) * 4 || row_bytes > stride ||
-        capacity / stride < height) {
+    if (row_bytes != (size_t)png_get_image_width(d->png, d->info) * sizes[d->format] || row_bytes > stride ||
+        rows > capacity / stride) {
         png_error(d->png, "the output buffer does not fit the image");
     }
-    for (int pass = 0; pass < passes; pass++) {
-        for (size_t y = 0; y < height; y++) png_read_row(d->png, out + y * stride, NULL);
+    return row_bytes;
+}
+
+alcedo_png_status alcedo_png_read_rows(
+    alcedo_png_decoder *d, uint8_t *out, size_t stride, size_t rows, size_t capacity) {
+    if (setjmp(d->escape)) return alcedo_png_failure(d);
+    alcedo_png_check_room(d, stride, rows, capacity);
+    const size_t width = png_get_image_width(d->png, d->info);
+    if (rows > png_get_image_height(d->png, d->info) - d->progress.rows) {
+        png_error(d->png, "there are no more rows");
     }
-    png_read_end(d->png, NULL);
+    for (size_t y = 0; y < rows; y++) {
+        uint8_t *row = out + y * stride;
+        png_read_row(d->png, row, NULL);
+        if (d->premultiplies) alcedo_png_premultiply(row, width, d->format == ALCEDO_PNG_RGBA16);
+        d->progress.rows++;
+        d->progress.has_pixels = 1;
+    }
     return ALCEDO_PNG_OK;
+}
+
+alcedo_png_status alcedo_png_read_interlaced(
+    alcedo_png_decoder *d, uint8_t *out, size_t stride, size_t capacity, int fills) {
+    const size_t height = png_get_image_height(d->png, d->info);
+    const size_t width = png_get_image_width(d->png, d->info);
+    alcedo_png_status status = ALCEDO_PNG_OK;
+    if (setjmp(d->escape)) {
+        status = alcedo_png_failure(d);
+    } else {
+        alcedo_png_check_room(d, stride, height, capacity);
+        for (d->progress.pass = 0; d->progress.pass < PNG_INTERLACE_ADAM7_PASSES; d->progress.pass++) {
+            for (d->progress.rows = 0; d->progress.rows < height; d->progress.rows++) {
+                uint8_t *row = out + d->progress.rows * stride;
+                png_read_row(d->png, fills ? NULL : row, fills ? row : NULL);
+                d->progress.has_pixels = 1;
+            }
+        }
+    }
+    // Also of a part: the passes need the samples as they were.
+    for (size_t y = 0; d->premultiplies && d->progress.has_pixels && y < height; y++) {
+        alcedo_png_premultiply(out + y * stride, width, d->format == ALCEDO_PNG_RGBA16);
+    }
+    return status;
+}
+
+alcedo_png_status alcedo_png_finish(alcedo_png_decoder *d) {
+    if (setjmp(d->escape)) return alcedo_png_failure(d);
+    png_read_end(d->png, NULL);
+    d->progress.is_whole = 1;
+    return ALCEDO_PNG_OK;
+}
+
+void alcedo_png_premultiply(uint8_t *row, size_t width, int is_16_bit) {
+    if (is_16_bit) {
+        for (size_t x = 0; x < width; x++, row += 8) {
+            uint16_t pixel[4];
+            memcpy(pixel, row, 8);
+            for (int c = 0; c < 3; c++) pixel[c] = (uint16_t)(((uint64_t)pixel[c] * pixel[3] + 32767) / 65535);
+            memcpy(row, pixel, 8);
+        }
+        return;
+    }
+    for (size_t x = 0; x < width; x++, row += 4) {
+        const uint32_t alpha = row[3];
+        for (int c = 0; c < 3; c++) row[c] = (uint8_t)((row[c] * alpha + 127) / 255);
+    }
 }

@@ -1,89 +1,137 @@
 #include "internal.h"
 
-#include <setjmp.h>
 #include <stdlib.h>
 
-typedef struct {
-    jmp_buf escape;
-    alcedo_png_output *output;
+struct alcedo_png_encoder {
+    png_structp png;
+    png_infop info;
+    uint8_t *bytes;
+    size_t count;
     size_t capacity;
+    int was_taken;
     int out_of_memory;
-} alcedo_png_writer;
+    jmp_buf escape;
+    char message[96];
+};
 
 static void on_error(png_structp png, png_const_charp message) {
-    alcedo_png_writer *w = png_get_error_ptr(png);
-    strncpy(w->output->message, message, sizeof w->output->message - 1);
-    longjmp(w->escape, 1);
+    alcedo_png_encoder *e = png_get_error_ptr(png);
+    strncpy(e->message, message, sizeof e->message - 1);
+    longjmp(e->escape, 1);
+}
+
+static alcedo_png_status failure(const alcedo_png_encoder *e) {
+    return e->out_of_memory || strstr(e->message, "emory") ? ALCEDO_PNG_OUT_OF_MEMORY : ALCEDO_PNG_CORRUPT;
 }
 
 static void write_output(png_structp png, png_bytep bytes, size_t count) {
-    alcedo_png_writer *w = png_get_io_ptr(png);
-    alcedo_png_output *o = w->output;
-    if (count > w->capacity - o->count) {
-        size_t wanted = w->capacity < 4096 ? 4096 : w->capacity;
-        while (wanted - o->count < count) {
+    alcedo_png_encoder *e = png_get_io_ptr(png);
+    if (e->was_taken) {
+        e->was_taken = 0;
+        e->count = 0;
+    }
+    if (count > e->capacity - e->count) {
+        size_t wanted = e->capacity < 4096 ? 4096 : e->capacity;
+        while (wanted - e->count < count) {
             if (wanted > SIZE_MAX / 2) png_error(png, "the encoded image does not fit in memory");
             wanted *= 2;
         }
-        uint8_t *grown = realloc(o->bytes, wanted);
+        uint8_t *grown = realloc(e->bytes, wanted);
         if (!grown) {
-            w->out_of_memory = 1;
+            e->out_of_memory = 1;
             png_error(png, "out of memory");
         }
-        o->bytes = grown;
-        w->capacity = wanted;
+        e->bytes = grown;
+        e->capacity = wanted;
     }
-    memcpy(o->bytes + o->count, bytes, count);
-    o->count += count;
+    memcpy(e->bytes + e->count, bytes, count);
+    e->count += count;
 }
 
 static void flush_output(png_structp png) { (void)png; }
 
-alcedo_png_status alcedo_png_encode(
-    const uint8_t *pixels, size_t stride, uint32_t width, uint32_t height, int channels, int pixel_bytes, int level,
-    const uint8_t *icc, size_t icc_size, alcedo_png_output *output) {
-    alcedo_png_writer w = {.output = output};
-    png_structp volatile png = NULL;
-    png_infop volatile info = NULL;
-    memset(output, 0, sizeof *output);
-    if (setjmp(w.escape)) {
-        png_structp p = png;
-        png_infop i = info;
-        if (p) png_destroy_write_struct(&p, &i);
-        free(output->bytes);
-        output->bytes = NULL;
-        output->count = 0;
-        return w.out_of_memory ? ALCEDO_PNG_OUT_OF_MEMORY : ALCEDO_PNG_CORRUPT;
+alcedo_png_encoder *alcedo_png_encoder_create(const alcedo_png_settings *settings) {
+    alcedo_png_encoder *e = calloc(1, sizeof *e);
+    if (!e) return NULL;
+    if (setjmp(e->escape)) {
+        alcedo_png_encoder_destroy(e);
+        return NULL;
     }
-    png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &w, on_error, alcedo_png_ignore_warning);
-    if (png) info = png_create_info_struct(png);
-    if (!png || !info) {
-        png_structp p = png;
-        if (p) png_destroy_write_struct(&p, NULL);
-        return ALCEDO_PNG_OUT_OF_MEMORY;
+    e->png = png_create_write_struct(PNG_LIBPNG_VER_STRING, e, on_error, alcedo_png_ignore_warning);
+    if (e->png) e->info = png_create_info_struct(e->png);
+    if (!e->info) {
+        alcedo_png_encoder_destroy(e);
+        return NULL;
     }
-    png_set_write_fn(png, &w, write_output, flush_output);
-    png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
-    png_set_compression_level(png, level);
-    const int type = channels == 1 ? PNG_COLOR_TYPE_GRAY : channels == 3 ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_RGBA;
-    png_set_IHDR(png, info, width, height, 8, type, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
-                 PNG_FILTER_TYPE_DEFAULT);
-    if (icc && icc_size && icc_size <= PNG_UINT_31_MAX) {
+    png_set_write_fn(e->png, e, write_output, flush_output);
+    png_set_user_limits(e->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
+    png_set_compression_level(e->png, settings->level);
+    return e;
+}
+
+void alcedo_png_encoder_destroy(alcedo_png_encoder *e) {
+    png_destroy_write_struct(&e->png, &e->info);
+    free(e->bytes);
+    free(e);
+}
+
+static void set_palette(alcedo_png_encoder *e, const alcedo_png_settings *s) {
+    png_color colors[PNG_MAX_PALETTE_LENGTH];
+    png_byte alphas[PNG_MAX_PALETTE_LENGTH];
+    const size_t count = s->palette_count < PNG_MAX_PALETTE_LENGTH ? s->palette_count : PNG_MAX_PALETTE_LENGTH;
+    for (size_t i = 0; s->palette && i < count; i++) {
+        const uint8_t *color = s->palette + 4 * i;
+        colors[i] = (png_color){color[0], color[1], color[2]};
+        alphas[i] = color[3];
+    }
+    png_set_PLTE(e->png, e->info, colors, (int)count);
+    const size_t transparent = s->transparent_count < count ? s->transparent_count : count;
+    if (transparent) png_set_tRNS(e->png, e->info, alphas, (int)transparent, NULL);
+}
+
+alcedo_png_status alcedo_png_encoder_begin(alcedo_png_encoder *e, const alcedo_png_settings *s) {
+    static const uint16_t one = 1;
+    if (setjmp(e->escape)) return failure(e);
+    png_set_IHDR(e->png, e->info, s->width, s->height, s->bit_depth, s->color_type, PNG_INTERLACE_NONE,
+                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    if (s->color_type == PNG_COLOR_TYPE_PALETTE) set_palette(e, s);
+    if (s->icc && s->icc_size && s->icc_size <= PNG_UINT_31_MAX) {
         // A profile that is damaged, or made for other colours than these, is no reason to lose the picture: as a
         // warning, libpng leaves it out.
-        png_set_benign_errors(png, 1);
-        png_set_iCCP(png, info, "ICC", PNG_COMPRESSION_TYPE_BASE, icc, (png_uint_32)icc_size);
+        png_set_benign_errors(e->png, 1);
+        png_set_iCCP(e->png, e->info, "ICC", PNG_COMPRESSION_TYPE_BASE, s->icc, (png_uint_32)s->icc_size);
+    }
+    if (s->exif && s->exif_size && s->exif_size <= PNG_UINT_31_MAX) {
+        // libpng reads only: it has no const here.
+        png_set_eXIf_1(e->png, e->info, (png_uint_32)s->exif_size, (png_bytep)(uintptr_t)s->exif);
     }
     // A profile that resembles sRGB is warned of here.
-    png_write_info(png, info);
-    png_set_benign_errors(png, 0);
-    if (channels == 3 && pixel_bytes == 4) png_set_filler(png, 0, PNG_FILLER_AFTER);
-    for (uint32_t y = 0; y < height; y++) png_write_row(png, pixels + (size_t)y * stride);
-    png_write_end(png, NULL);
-    png_structp p = png;
-    png_infop i = info;
-    png_destroy_write_struct(&p, &i);
+    png_write_info(e->png, e->info);
+    png_set_benign_errors(e->png, 0);
+    if (s->drops_alpha) png_set_filler(e->png, 0, PNG_FILLER_AFTER);
+    if (s->bit_depth < 8) png_set_packing(e->png);
+    if (s->bit_depth == 16 && *(const uint8_t *)&one) png_set_swap(e->png);
     return ALCEDO_PNG_OK;
 }
 
-void alcedo_png_free(uint8_t *bytes) { free(bytes); }
+alcedo_png_status alcedo_png_encoder_write(
+    alcedo_png_encoder *e, const uint8_t *pixels, size_t stride, size_t rows) {
+    if (setjmp(e->escape)) return failure(e);
+    for (size_t y = 0; y < rows; y++) png_write_row(e->png, pixels + y * stride);
+    return ALCEDO_PNG_OK;
+}
+
+alcedo_png_status alcedo_png_encoder_finish(alcedo_png_encoder *e) {
+    if (setjmp(e->escape)) return failure(e);
+    // Not the information again: libpng would write what follows the pixels, and there is nothing.
+    png_write_end(e->png, NULL);
+    return ALCEDO_PNG_OK;
+}
+
+alcedo_png_segment alcedo_png_encoder_take(alcedo_png_encoder *e) {
+    const alcedo_png_segment result = {e->bytes, e->was_taken ? 0 : e->count};
+    e->was_taken = 1;
+    return result;
+}
+
+const char *alcedo_png_encoder_message(const alcedo_png_encoder *e) { return e->message; }

@@ -4,25 +4,49 @@
 #include "CPNGShim.h"
 
 #include <png.h>
+#include <setjmp.h>
 #include <string.h>
 
-/// A position in bytes that libpng reads from.
 typedef struct {
-    const uint8_t *bytes;
+    const alcedo_png_segment *segments;
     size_t count;
-    size_t offset;
+    size_t index;
+    size_t offset;  // in the segment
     int ran_out;
 } alcedo_png_input;
 
-/// libpng's read function: unwinds by png_error when the bytes end.
+struct alcedo_png_decoder {
+    png_structp png;
+    png_infop info;
+    alcedo_png_input input;
+    alcedo_png_format format;
+    int premultiplies;
+    alcedo_png_progress progress;
+    // Where pushed rows go, during a call of alcedo_png_push.
+    uint8_t *out;
+    size_t stride;
+    size_t capacity;
+    jmp_buf escape;
+    char message[96];
+};
+
+/// Copies the next bytes, or reports that the file ends early.
 void alcedo_png_read_input(png_structp png, png_bytep out, size_t count);
 
-/// Looks among the chunks before the pixels for the first of this name that begins with the prefix. Returns the length
-/// that it claims, 0 for none; `data` is NULL unless all of it is there. Does not check its CRC.
-size_t alcedo_png_find_chunk(
-    const alcedo_png_input *input, const char *name, const char *prefix, size_t prefix_size, const uint8_t **data);
-
-/// Warnings concern what is ignored anyway (profiles, text).
+/// libpng prints warnings unless told otherwise.
 void alcedo_png_ignore_warning(png_structp png, png_const_charp message);
+
+/// The status that belongs to the message of the error just caught.
+alcedo_png_status alcedo_png_failure(const alcedo_png_decoder *d);
+
+/// A decoder without a source. NULL: out of memory.
+alcedo_png_decoder *alcedo_png_new(size_t chunk_limit);
+
+/// Asks libpng for the samples of `d->format`. May jump.
+void alcedo_png_transform(alcedo_png_decoder *d);
+
+/// Jumps unless rows of the image fit `stride`, and `rows` of them `capacity`. Returns the bytes of a row.
+size_t alcedo_png_check_room(
+    alcedo_png_decoder *d, size_t stride, size_t rows, size_t capacity);
 
 #endif

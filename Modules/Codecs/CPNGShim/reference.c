@@ -4,7 +4,8 @@
 #include <stdlib.h>
 
 size_t alcedo_png_reference_decode(const uint8_t *bytes, size_t count) {
-    alcedo_png_input input = {bytes, count, 0, 0};
+    const alcedo_png_segment file = {bytes, count};
+    alcedo_png_input input = {&file, 1, 0, 0, 0};
     png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, alcedo_png_ignore_warning);
     png_infop info = png ? png_create_info_struct(png) : NULL;
     uint8_t *volatile pixels = NULL;

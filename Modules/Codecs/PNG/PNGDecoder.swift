@@ -1,29 +1,74 @@
 public import AlcedoCore
 public import FoundationEssentials
 
-/// Decodes PNG of every colour type, bit depth and interlacing, by libpng.
+/// Decodes PNG of every colour type, bit depth and interlacing, and animated PNG, by libpng.
 ///
-/// The result is RGBA8: palettes, gray levels and `tRNS` are expanded, 16-bit samples lose their low byte. Stored
-/// values; no gamma is applied. The orientation is that of the EXIF chunk or, without one, of XMP.
-/// Source: W3C PNG specification, third edition.
+/// The result is RGBA8: palettes, gray levels and `tRNS` are expanded, 16-bit samples lose their low byte. On request
+/// gray without transparency comes as gray8, and a file of 16 bits as rgba16. Stored values; no gamma is applied. The
+/// orientation is that of EXIF or, without any, of XMP. Animations are RGBA8 always.
+///
+/// Memory is O(*w*) for a target size and for rows; an interlaced picture, one that is turned, and an animation need
+/// all their pixels. Source: W3C PNG specification, third edition.
 public struct PNGDecoder: ImageDecoding {
     public init() {}
 
+    /// O(chunks): metadata may come after the pixels, and are found when the bytes are there.
     public func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-        try data.withDecoderInput { bytes throws(ImageDecodingError) in try PNGReader(bytes, limits: limits).info }
+        try data.withDecoderInput { bytes throws(ImageDecodingError) in
+            try PNGFile(bytes, limits: limits).inspected()
+        }
     }
 
     public func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
         try data.withDecoderInput { bytes throws(ImageDecodingError) in
-            let reader = try PNGReader(bytes, limits: options.limits)
-            try options.limits.check(reader.info.size, format: .rgba8)
-            var pixels = try reader.readPixels()
-            if options.alphaMode == .premultiplied { pixels = pixels.premultiplied() }
-            return DecodedImage(
-                pixels: options.appliesOrientation ? pixels.upright(from: reader.info.orientation) : pixels,
-                colorProfile: reader.colorProfile,
-                orientation: options.appliesOrientation ? .up : reader.info.orientation,
-                format: .png)
+            let file = try PNGFile(bytes, limits: options.limits)
+            if let control = file.outline.animation {
+                return try PNGAnimation(file, data, control, options).decode()
+            }
+            return try Self.decodeStill(file, options)
+        }
+    }
+
+    /// Decodes the picture that is not animated.
+    static func decodeStill(_ file: PNGFile, _ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+        let still = try PNGStill(file, options)
+        if let image = try still.decode() { return image }
+        let again = try PNGFile(file.bytes, limits: options.limits)
+        let image = try PNGStill(again, still.plan.withAlphaChannel.options).decode()
+        guard let image else { throw ImageDecodingError(.corrupt, "PNG: no picture was made") }
+        return image
+    }
+
+    public func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
+        var strict = options
+        strict.allowsPartial = false
+        strict.includesAnimation = false
+        let isStreamed = try data.bytes.withUnsafeBytes { memory in
+            guard !memory.isEmpty else { throw ImageDecodingError(.empty, "there are no bytes") }
+            let file = try PNGFile(memory.assumingMemoryBound(to: UInt8.self), limits: options.limits)
+            let still = try PNGStill(file, strict)
+            guard file.outline.animation == nil, still.plan.streams, still.plan.turn == .up else { return false }
+            let stream = PNGRowStream(reader: file.reader, plan: still.plan)
+            _ = try stream.send(to: BoxReducer(still.plan.reduction, next: consumer))
+            return true
+        }
+        if !isStreamed { try decode(data, options: strict).sendRows(to: consumer) }
+    }
+
+    public func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding {
+        IncrementalDecoder(PNGIncrementalState(self, options: options))
+    }
+
+    public func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
+        try data.withDecoderInput { bytes throws(ImageDecodingError) in
+            let file = try PNGFile(bytes, limits: options.limits)
+            guard file.outline.animation != nil else {
+                return PNGPlan(file.reader.header, file.info, options).byteCount
+            }
+            // The canvas, the one it is restored from, a frame, and the finished picture with its turn.
+            let canvas = PixelBuffer.byteCount(size: file.info.size, format: .rgba8) ?? Int.max
+            let (total, overflow) = canvas.multipliedReportingOverflow(by: 5)
+            return overflow ? Int.max : total
         }
     }
 }

@@ -2,54 +2,70 @@ public import AlcedoCore
 private import CPNGShim
 public import FoundationEssentials
 
-/// Encodes 8-bit images as PNG, by libpng. Lossless for straight alpha; premultiplied samples are divided by alpha.
+/// Encodes images as PNG, by libpng. Lossless for straight alpha; premultiplied samples are divided by alpha.
+///
+/// RGBA8 and RGBA16 are written with alpha unless they are opaque, gray8 as gray. A colour profile that is damaged or
+/// made for other colours than those of the picture is left out. The pixels stay as they lie; their orientation is
+/// written as EXIF.
 public struct PNGEncoder: ImageEncoding {
     /// How hard zlib tries: 0 (stored) to 9 (smallest). Values outside count as the nearest.
     public var compressionLevel: Int
+    /// Whether a picture of at most 256 colours is written as a palette with indices of 1, 2, 4 or 8 bits, when that is
+    /// smaller. Not for rows, whose colours are known too late.
+    public var usesPaletteWhenLossless: Bool
 
-    public init(compressionLevel: Int = 6) { self.compressionLevel = compressionLevel }
+    public init(compressionLevel: Int = 6, usesPaletteWhenLossless: Bool = true) {
+        self.compressionLevel = compressionLevel
+        self.usesPaletteWhenLossless = usesPaletteWhenLossless
+    }
 
     public var format: ImageFormat { .png }
 
-    /// Encodes RGBA8 (as RGB when it is opaque), RGBX8 and gray8. A colour profile that is damaged or made for other
-    /// colours than those of the picture is left out.
+    /// Encodes the image; of an animation the first frame.
     ///
-    /// - Throws: ``ImageEncodingError``: `unsupportedImage` for other pixel formats.
+    /// - Throws: ``ImageEncodingError``.
     public func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
-        let pixels = image.pixels.unpremultiplied().upright(from: image.orientation)
-        let channels: Int32
-        switch pixels.format {
-        case .gray8: channels = 1
-        case .rgbx8: channels = 3
-        case .rgba8: channels = pixels.alphaMode == .opaque ? 3 : 4
-        case .rgba16:
-            throw ImageEncodingError(.unsupportedImage, "PNG: \(pixels.format.rawValue) pixels are not encoded")
+        let pixels = image.pixels
+        var settings = try PNGRowSamples.settings(image.rowHeader, level: compressionLevel)
+        let palette = usesPaletteWhenLossless ? PNGPalette(pixels) : nil
+        if let palette {
+            settings.color_type = 3
+            settings.drops_alpha = 0
+            settings.bit_depth = Int32(palette.bitDepth)
+            settings.transparent_count = palette.transparentCount
         }
-        guard let width = UInt32(exactly: pixels.width), let height = UInt32(exactly: pixels.height) else {
-            throw ImageEncodingError(.unsupportedImage, "PNG: \(pixels.size) pixels do not fit the format")
-        }
-        return try pixels.withUnsafeBytes { memory throws(ImageEncodingError) in
-            guard let base = memory.baseAddress else { return Data() }
-            let profile = image.colorProfile ?? Data()
-            return try profile.bytes.withUnsafeBytes { icc throws(ImageEncodingError) in
-                var output = alcedo_png_output()
-                let status = alcedo_png_encode(
-                    base.assumingMemoryBound(to: UInt8.self), pixels.bytesPerRow, width, height, channels,
-                    Int32(pixels.format.bytesPerPixel), Int32(min(max(compressionLevel, 0), 9)),
-                    icc.baseAddress?.assumingMemoryBound(to: UInt8.self), icc.count, &output)
-                guard status == ALCEDO_PNG_OK, let bytes = output.bytes else {
-                    let message = withUnsafeBytes(of: output.message) {
-                        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-                    }
-                    throw ImageEncodingError(
-                        status == ALCEDO_PNG_OUT_OF_MEMORY ? .outOfMemory : .failed, "PNG: \(message)")
-                }
-                return Data(
-                    bytesNoCopy: bytes, count: output.count,
-                    deallocator: .custom { pointer, _ in
-                        alcedo_png_free(pointer.assumingMemoryBound(to: UInt8.self))
-                    })
+        let writer = try PNGWriter(
+            settings, palette: palette?.colors ?? [], colorProfile: image.colorProfile,
+            exif: image.orientation == .up ? [] : image.orientation.exif)
+        if let palette {
+            var indices = [UInt8](repeating: 0, count: pixels.width)
+            for y in 0..<pixels.height {
+                palette.indices(pixels.row(y), into: &indices)
+                try writer.write(indices)
             }
+        } else {
+            try write(image, by: writer)
+        }
+        try writer.finish()
+        return writer.data()
+    }
+
+    public func makeRowEncoder(output: @escaping (RawSpan) throws -> Void) -> any PixelRowConsumer {
+        PNGRowEncoder(level: compressionLevel, output: output)
+    }
+
+    private func write(_ image: DecodedImage, by writer: PNGWriter) throws(ImageEncodingError) {
+        let pixels = image.pixels
+        guard pixels.alphaMode == .premultiplied else {
+            return try pixels.withUnsafeBytes { memory throws(ImageEncodingError) in
+                try writer.write(memory, stride: pixels.bytesPerRow, rows: pixels.height)
+            }
+        }
+        var rows = PNGRowSamples(image.rowHeader)
+        for y in 0..<pixels.height {
+            // Gray and RGBX have no alpha to divide by, whatever they are called.
+            let row = rows.converted(pixels.row(y)) ?? pixels.row(y).withUnsafeBytes { Array($0) }
+            try writer.write(row)
         }
     }
 }

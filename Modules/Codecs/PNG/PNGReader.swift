@@ -1,59 +1,99 @@
 import AlcedoCore
-private import CPNGShim
+import CPNGShim
 import FoundationEssentials
 
 /// Owns one libpng decoder. The bytes it reads must outlive it.
 final class PNGReader {
     private let shim: OpaquePointer
-    let info: ImageInfo
+    private let segments: UnsafeMutableBufferPointer<alcedo_png_segment>
+    let header: PNGHeader
     let colorProfile: Data?
+    /// The first text, unpacked, when that was the purpose.
+    let text: Data?
 
     /// Reads the header.
-    init(_ bytes: UnsafeBufferPointer<UInt8>, limits: DecodingLimits) throws(ImageDecodingError) {
-        guard let base = bytes.baseAddress,
-            let shim = alcedo_png_create(base, bytes.count, max(1, limits.maximumMetadataByteCount))
-        else { throw ImageDecodingError(.outOfMemory, "libpng could not be started") }
-        var header = alcedo_png_info()
-        let status = alcedo_png_read_header(shim, &header)
-        guard status == ALCEDO_PNG_OK else {
-            let error = Self.error(status, shim)
+    ///
+    /// - Parameter parts: The file, one part after the other.
+    init(
+        _ parts: [PNGBytes], chunkLimit: Int, purpose: alcedo_png_purpose = ALCEDO_PNG_FILE
+    ) throws(ImageDecodingError) {
+        let segments = UnsafeMutableBufferPointer<alcedo_png_segment>.allocate(capacity: max(1, parts.count))
+        _ = segments.initialize(from: parts.map { alcedo_png_segment(bytes: $0.baseAddress, count: $0.count) })
+        guard let base = segments.baseAddress,
+            let shim = alcedo_png_create(base, parts.count, max(1, chunkLimit), purpose)
+        else {
+            segments.deallocate()
+            throw ImageDecodingError(.outOfMemory, "libpng could not be started")
+        }
+        var info = alcedo_png_info()
+        if let error = Self.error(alcedo_png_read_header(shim, &info), shim) {
             alcedo_png_destroy(shim)
+            segments.deallocate()
             throw error
         }
         self.shim = shim
-        let exif = RawSpan(_unsafeElements: UnsafeBufferPointer(start: header.exif, count: header.exif_size))
-        let xmp = RawSpan(_unsafeElements: UnsafeBufferPointer(start: header.xmp, count: header.xmp_size))
-        info = ImageInfo(
-            format: .png,
-            size: PixelSize(width: Int(header.width), height: Int(header.height)),
-            orientation: header.exif == nil ? ImageOrientation(xmp: xmp) : ImageOrientation(exif: exif),
-            hasAlpha: header.has_alpha != 0,
-            bitDepth: Int(header.bit_depth))
-        colorProfile = header.icc.map { Data(bytes: $0, count: header.icc_size) }
+        self.segments = segments
+        header = PNGHeader(
+            size: PixelSize(width: Int(info.width), height: Int(info.height)), bitDepth: Int(info.bit_depth),
+            colorType: Int(info.color_type), hasAlpha: info.has_alpha != 0, isInterlaced: info.is_interlaced != 0)
+        colorProfile = info.icc.map { Data(bytes: $0, count: info.icc_size) }
+        text = info.text.map { Data(bytes: $0, count: info.text_size) }
     }
 
-    deinit { alcedo_png_destroy(shim) }
+    deinit {
+        alcedo_png_destroy(shim)
+        segments.deallocate()
+    }
 
-    /// Reads all rows and the rest of the file. To be called once.
-    func readPixels() throws(ImageDecodingError) -> PixelBuffer {
-        let alphaMode: AlphaMode = info.hasAlpha ? .straight : .opaque
-        let pixels = try PixelBuffer(size: info.size, format: .rgba8, alphaMode: alphaMode) {
-            (memory, stride) throws(ImageDecodingError) in
-            guard let out = memory.baseAddress else { return }
-            let bytes = out.assumingMemoryBound(to: UInt8.self)
-            let status = alcedo_png_read_rgba(shim, bytes, stride, memory.count)
-            guard status == ALCEDO_PNG_OK else { throw Self.error(status, shim) }
+    /// Rows that have come, of an interlaced picture in the last of its passes.
+    var rowCount: Int { Int(alcedo_png_get_progress(shim).rows) }
+
+    /// Whether a row, or a part of one, has come.
+    var hasPixels: Bool { alcedo_png_get_progress(shim).has_pixels != 0 }
+
+    /// Chooses the samples, to be called once after the header.
+    func start(_ format: PixelFormat, premultiplies: Bool) throws(ImageDecodingError) {
+        if let error = Self.error(alcedo_png_start(shim, format.shimFormat, premultiplies ? 1 : 0), shim) {
+            throw error
         }
-        guard let pixels else { throw ImageDecodingError(.outOfMemory, "there is no memory for \(info.size) pixels") }
-        return pixels
     }
 
-    private static func error(_ status: alcedo_png_status, _ shim: OpaquePointer) -> ImageDecodingError {
+    /// Reads the next rows of an image that is not interlaced. Returns what went wrong.
+    func readRows(_ count: Int, into memory: UnsafeMutableRawBufferPointer, stride: Int) -> ImageDecodingError? {
+        guard let out = memory.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return nil }
+        return Self.error(alcedo_png_read_rows(shim, out, stride, count, memory.count), shim)
+    }
+
+    /// Reads the picture and the rest of the file. Returns what went wrong.
+    func readAll(into memory: UnsafeMutableRawBufferPointer, stride: Int, fills: Bool) -> ImageDecodingError? {
+        guard header.isInterlaced else {
+            return readRows(header.size.height, into: memory, stride: stride) ?? finish()
+        }
+        guard let out = memory.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return nil }
+        return Self.error(alcedo_png_read_interlaced(shim, out, stride, memory.count, fills ? 1 : 0), shim) ?? finish()
+    }
+
+    /// Reads what follows the pixels. Returns what went wrong.
+    func finish() -> ImageDecodingError? { Self.error(alcedo_png_finish(shim), shim) }
+
+    static func error(_ status: alcedo_png_status, _ shim: OpaquePointer) -> ImageDecodingError? {
         let message = "PNG: \(String(cString: alcedo_png_message(shim)))"
         switch status {
+        case ALCEDO_PNG_OK: return nil
         case ALCEDO_PNG_TRUNCATED: return ImageDecodingError(.truncated, message)
         case ALCEDO_PNG_OUT_OF_MEMORY: return ImageDecodingError(.outOfMemory, message)
         default: return ImageDecodingError(.corrupt, message)
+        }
+    }
+}
+
+extension PixelFormat {
+    /// The shim's name of it.
+    var shimFormat: alcedo_png_format {
+        switch self {
+        case .gray8: ALCEDO_PNG_GRAY8
+        case .rgba16: ALCEDO_PNG_RGBA16
+        case .rgba8, .rgbx8: ALCEDO_PNG_RGBA8
         }
     }
 }

@@ -14,50 +14,121 @@ typedef enum {
     ALCEDO_PNG_OUT_OF_MEMORY,
 } alcedo_png_status;
 
+/// Bytes that follow those of the segment before.
+typedef struct {
+    const uint8_t *_Nullable bytes;
+    size_t count;
+} alcedo_png_segment;
+
 typedef struct {
     uint32_t width;
     uint32_t height;
     uint32_t bit_depth;
+    uint32_t color_type;  // as in the file: 0, 2, 3, 4 or 6
     int has_alpha;
-    // Part of the file; NULL when absent. A whole chunk of XMP.
-    const uint8_t *_Nullable xmp;
-    size_t xmp_size;
-    // Owned by the decoder; NULL when absent. `exif` begins at the TIFF header.
-    const uint8_t *_Nullable exif;
-    size_t exif_size;
+    int is_interlaced;
+    // Owned by the decoder; NULL when absent.
     const uint8_t *_Nullable icc;
     size_t icc_size;
+    const uint8_t *_Nullable text;  // the first text, unpacked, of a decoder that was asked for it
+    size_t text_size;
 } alcedo_png_info;
 
-/// `bytes` must outlive the decoder. A profile, EXIF or XMP of more than `chunk_limit` bytes is left out. NULL: out of
-/// memory.
-alcedo_png_decoder *_Nullable alcedo_png_create(const uint8_t *_Nonnull bytes, size_t count, size_t chunk_limit);
+/// What becomes of the samples. Gray without alpha only, and 16 bits only, for the last two.
+typedef enum { ALCEDO_PNG_RGBA8 = 0, ALCEDO_PNG_GRAY8, ALCEDO_PNG_RGBA16 } alcedo_png_format;
+
+typedef enum {
+    ALCEDO_PNG_FILE = 0,
+    ALCEDO_PNG_CHECKED_FILE,  // checksums of critical chunks are not looked at
+    ALCEDO_PNG_TEXT,          // reads the first text, which it ignores otherwise
+} alcedo_png_purpose;
+
+/// `segments` and their bytes must outlive the decoder. A profile or a text of more than `chunk_limit` bytes, unpacked,
+/// is left out. NULL: out of memory.
+alcedo_png_decoder *_Nullable alcedo_png_create(
+    const alcedo_png_segment *_Nonnull segments, size_t count, size_t chunk_limit, alcedo_png_purpose purpose);
+
+/// A decoder whose bytes are still to come, by alcedo_png_push.
+alcedo_png_decoder *_Nullable alcedo_png_create_push(size_t chunk_limit);
 void alcedo_png_destroy(alcedo_png_decoder *_Nonnull decoder);
 
 /// Reads up to the first image data. Allocates nothing for pixels.
 alcedo_png_status alcedo_png_read_header(alcedo_png_decoder *_Nonnull decoder, alcedo_png_info *_Nonnull info);
 
-/// Writes height rows of width * 4 bytes (R, G, B, straight A), `stride` bytes apart, and reads to the end of the
-/// file. `capacity` is checked, not trusted. Samples of 16 bits lose their low byte.
-alcedo_png_status alcedo_png_read_rgba(
-    alcedo_png_decoder *_Nonnull decoder, uint8_t *_Nonnull out, size_t stride, size_t capacity);
+/// Chooses the samples; after the header, or before the first alcedo_png_push. With `premultiplies`, colour is
+/// multiplied by alpha, rounded to nearest, as rows are read; pushed rows stay straight.
+alcedo_png_status alcedo_png_start(
+    alcedo_png_decoder *_Nonnull decoder, alcedo_png_format format, int premultiplies);
+
+/// Writes the next `rows` rows of an image that is not interlaced, `stride` bytes apart. `capacity` is checked.
+alcedo_png_status alcedo_png_read_rows(
+    alcedo_png_decoder *_Nonnull decoder, uint8_t *_Nonnull out, size_t stride, size_t rows, size_t capacity);
+
+/// Writes all rows of an interlaced image. With `fills`, pixels that have not come yet are shown by their neighbours:
+/// slower, of use when the file may end early.
+alcedo_png_status alcedo_png_read_interlaced(
+    alcedo_png_decoder *_Nonnull decoder, uint8_t *_Nonnull out, size_t stride, size_t capacity, int fills);
+
+/// Reads what follows the pixels, to the end of the file.
+alcedo_png_status alcedo_png_finish(alcedo_png_decoder *_Nonnull decoder);
+
+/// Takes the next bytes of the file and writes the rows they complete to the picture at `out`, straight.
+alcedo_png_status alcedo_png_push(
+    alcedo_png_decoder *_Nonnull decoder, const uint8_t *_Nonnull bytes, size_t count, uint8_t *_Nonnull out,
+    size_t stride, size_t capacity);
+
+typedef struct {
+    uint32_t rows;   // complete ones of the pass in progress
+    uint32_t pass;   // from 0
+    int is_whole;    // whether the end of the file was read
+    int has_pixels;  // whether a row, or a part of one, was written
+} alcedo_png_progress;
+alcedo_png_progress alcedo_png_get_progress(const alcedo_png_decoder *_Nonnull decoder);
+
+/// Multiplies the colour of `width` RGBA pixels by their alpha, rounded to nearest.
+void alcedo_png_premultiply(uint8_t *_Nonnull row, size_t width, int is_16_bit);
 
 /// The last error in libpng's words; empty when there was none.
 const char *_Nonnull alcedo_png_message(const alcedo_png_decoder *_Nonnull decoder);
 
-typedef struct {
-    uint8_t *_Nullable bytes;  // to be freed by alcedo_png_free
-    size_t count;
-    char message[96];
-} alcedo_png_output;
+/// CRC-32 as in PNG annex D.
+uint32_t alcedo_png_crc(const uint8_t *_Nullable bytes, size_t count);
 
-/// Encodes rows of `channels` (1 gray, 3 RGB, 4 RGBA with straight alpha) 8-bit samples, which lie `pixel_bytes` apart
-/// from pixel to pixel and `stride` from row to row. `level` is zlib's, 0 to 9. A profile that
-/// libpng does not accept for these colours is left out.
-alcedo_png_status alcedo_png_encode(
-    const uint8_t *_Nonnull pixels, size_t stride, uint32_t width, uint32_t height, int channels, int pixel_bytes,
-    int level, const uint8_t *_Nullable icc, size_t icc_size, alcedo_png_output *_Nonnull output);
-void alcedo_png_free(uint8_t *_Nullable bytes);
+typedef struct alcedo_png_encoder alcedo_png_encoder;
+
+typedef struct {
+    uint32_t width;
+    uint32_t height;
+    int bit_depth;
+    int color_type;                          // 0 gray, 2 RGB, 3 palette, 6 RGBA
+    int drops_alpha;                         // rows have a fourth sample that is not written
+    int level;                               // zlib's, 0 to 9
+    const uint8_t *_Nullable palette;        // four bytes a colour, those that are not opaque first
+    size_t palette_count;
+    size_t transparent_count;
+    const uint8_t *_Nullable icc;            // left out when libpng does not accept it for these colours
+    size_t icc_size;
+    const uint8_t *_Nullable exif;           // from the TIFF header on
+    size_t exif_size;
+} alcedo_png_settings;
+
+/// Nothing of `settings` is used after the call. NULL: out of memory.
+alcedo_png_encoder *_Nullable alcedo_png_encoder_create(const alcedo_png_settings *_Nonnull settings);
+void alcedo_png_encoder_destroy(alcedo_png_encoder *_Nonnull encoder);
+
+/// Encodes all up to the pixels. To be called first, with the settings of the creation.
+alcedo_png_status alcedo_png_encoder_begin(
+    alcedo_png_encoder *_Nonnull encoder, const alcedo_png_settings *_Nonnull settings);
+
+/// Encodes the next `rows` rows, `stride` bytes apart: samples of 8 or, in the machine's byte order, 16 bits; of a
+/// palette one index a byte.
+alcedo_png_status alcedo_png_encoder_write(
+    alcedo_png_encoder *_Nonnull encoder, const uint8_t *_Nonnull pixels, size_t stride, size_t rows);
+alcedo_png_status alcedo_png_encoder_finish(alcedo_png_encoder *_Nonnull encoder);
+
+/// What has been encoded since the last call; valid until the next call.
+alcedo_png_segment alcedo_png_encoder_take(alcedo_png_encoder *_Nonnull encoder);
+const char *_Nonnull alcedo_png_encoder_message(const alcedo_png_encoder *_Nonnull encoder);
 
 /// The plain C loop that benchmarks compare with: decodes into a buffer of its own as libpng's manual does. Returns
 /// the number of pixels, 0 on any error.

@@ -1,0 +1,57 @@
+#include "internal.h"
+
+static void on_info(png_structp png, png_infop info) {
+    alcedo_png_decoder *d = png_get_progressive_ptr(png);
+    alcedo_png_transform(d);
+    png_set_interlace_handling(png);
+    png_read_update_info(png, info);
+    alcedo_png_check_room(d, d->stride, png_get_image_height(png, info), d->capacity);
+    // Where the other reader gives up, this one takes damaged pixel data for the end of the picture.
+    png_set_benign_errors(png, 0);
+}
+
+static int has_all_rows(const alcedo_png_decoder *d) {
+    const int is_interlaced = png_get_interlace_type(d->png, d->info) != PNG_INTERLACE_NONE;
+    return d->progress.rows == png_get_image_height(d->png, d->info) &&
+           d->progress.pass == (is_interlaced ? PNG_INTERLACE_ADAM7_PASSES - 1 : 0);
+}
+
+static void on_row(png_structp png, png_bytep row, png_uint_32 y, int pass) {
+    alcedo_png_decoder *d = png_get_progressive_ptr(png);
+    if (y >= d->capacity / d->stride) png_error(png, "the output buffer does not fit the image");
+    // In a pass that does not have the row, there are no new samples.
+    png_progressive_combine_row(png, d->out + y * d->stride, row);
+    d->progress.rows = y + 1;
+    d->progress.pass = (uint32_t)pass;
+    d->progress.has_pixels = 1;
+    if (has_all_rows(d)) png_set_benign_errors(png, 1);
+}
+
+static void on_end(png_structp png, png_infop info) {
+    (void)info;
+    alcedo_png_decoder *d = png_get_progressive_ptr(png);
+    if (!has_all_rows(d)) png_error(png, "Not enough image data");
+    d->progress.is_whole = 1;
+}
+
+alcedo_png_decoder *alcedo_png_create_push(size_t chunk_limit) {
+    alcedo_png_decoder *d = alcedo_png_new(chunk_limit);
+    if (!d) return NULL;
+    if (setjmp(d->escape)) {
+        alcedo_png_destroy(d);
+        return NULL;
+    }
+    png_set_progressive_read_fn(d->png, d, on_info, on_row, on_end);
+    return d;
+}
+
+alcedo_png_status alcedo_png_push(
+    alcedo_png_decoder *d, const uint8_t *bytes, size_t count, uint8_t *out, size_t stride, size_t capacity) {
+    if (setjmp(d->escape)) return alcedo_png_failure(d);
+    d->out = out;
+    d->stride = stride;
+    d->capacity = capacity;
+    // libpng reads only: it has no const here.
+    png_process_data(d->png, d->info, (png_bytep)(uintptr_t)bytes, count);
+    return ALCEDO_PNG_OK;
+}

@@ -1,0 +1,96 @@
+import AlcedoCore
+import FoundationEssentials
+
+/// Decodes a PNG while its bytes arrive.
+///
+/// What comes before the pixels is kept until they begin. Pixels go to libpng at once and are not kept. An animation is
+/// kept whole: its frames are made from its bytes, and a preview shows the picture that is not animated.
+final class PNGIncrementalState: IncrementalDecodingState {
+    private let decoder: PNGDecoder
+    private let options: DecodingOptions
+    /// Everything, until the pixels begin; of an animation to the end.
+    private var data = Data()
+    /// Where the next chunk of `data` begins whose name was not seen yet.
+    private var scanned = PNGChunk.signature.count
+    private var picture: PNGGrowingPicture?
+    private var isAnimation = false
+    /// Bytes of an animation that the preview has seen.
+    private var previewedByteCount = 0
+    private(set) var info: ImageInfo?
+
+    init(_ decoder: PNGDecoder, options: DecodingOptions) {
+        self.decoder = decoder
+        self.options = options
+    }
+
+    func append(_ bytes: Data) throws(ImageDecodingError) {
+        guard info == nil else {
+            if isAnimation { data.append(bytes) } else { try picture?.append(bytes) }
+            return
+        }
+        data.append(bytes)
+        if let pixels = try findPixels() { try begin(at: pixels) }
+    }
+
+    func preview() throws(ImageDecodingError) -> ImagePreview? {
+        if isAnimation, let picture {
+            // Only somebody who wants to see it pays for it; damage is the business of the end.
+            let new = data.dropFirst(previewedByteCount)
+            previewedByteCount = data.count
+            try picture.append(new)
+        }
+        return try picture?.preview()
+    }
+
+    func finish() throws(ImageDecodingError) -> DecodedImage {
+        guard let picture, !isAnimation else {
+            if isAnimation { info = try? decoder.inspect(data, limits: options.limits) }
+            return try decoder.decode(data, options: options)
+        }
+        let image = try picture.finish()
+        info = picture.info
+        return image
+    }
+
+    /// Where the chunk with the first pixels begins; nil when it has not come. Looks at every chunk once.
+    private func findPixels() throws(ImageDecodingError) -> Int? {
+        let signature = PNGChunk.signature
+        guard data.prefix(signature.count).elementsEqual(signature.prefix(data.count)) else {
+            // Bytes that are no PNG: libpng has the words.
+            _ = try decoder.inspect(data, limits: options.limits)
+            throw ImageDecodingError(.corrupt, "PNG: the signature is wrong")
+        }
+        return try data.withDecoderInput { bytes throws(ImageDecodingError) in
+            while scanned <= bytes.count - PNGChunk.headerByteCount {
+                let length = bytes.bigEndian(at: scanned)
+                if UInt32(truncatingIfNeeded: bytes.bigEndian(at: scanned + 4)) == PNGChunk.Name.idat { return scanned }
+                scanned += length + 12
+            }
+            return nil
+        }
+    }
+
+    private func begin(at pixels: Int) throws(ImageDecodingError) {
+        let bytes = data
+        var stillOptions = options
+        let (header, found, control) = try bytes.withDecoderInput { input throws(ImageDecodingError) in
+            let file = try PNGFile(input.part(0..<pixels + PNGChunk.headerByteCount), limits: options.limits)
+            return (file.reader.header, file.info, file.outline.animation)
+        }
+        isAnimation = control != nil
+        if isAnimation {
+            stillOptions.pixelFormat = .rgba8
+            stillOptions.allowsPartial = true
+        }
+        let plan = PNGPlan(header, found, stillOptions)
+        try options.limits.check(plan.header.size, format: plan.format)
+        picture = try PNGGrowingPicture(plan, head: Data(bytes.prefix(pixels)))
+        info = found
+        if isAnimation {
+            previewedByteCount = pixels
+        } else {
+            data = Data()
+            try picture?.append(bytes.dropFirst(pixels))
+        }
+    }
+}

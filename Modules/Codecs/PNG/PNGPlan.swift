@@ -1,0 +1,72 @@
+import AlcedoCore
+import FoundationEssentials
+
+/// What becomes of the stored rows of one picture.
+struct PNGPlan {
+    let header: PNGHeader
+    let info: ImageInfo
+    let options: DecodingOptions
+    let format: PixelFormat
+    /// Of the finished picture.
+    let alphaMode: AlphaMode
+    let reduction: BoxReduction
+
+    init(_ header: PNGHeader, _ info: ImageInfo, _ options: DecodingOptions) {
+        self.header = header
+        self.info = info
+        self.options = options
+        format = header.format(for: options.pixelFormat)
+        alphaMode = !header.hasAlpha ? .opaque : options.alphaMode == .premultiplied ? .premultiplied : .straight
+        reduction = BoxReduction(from: header.size, orientation: info.orientation, towards: options.target)
+    }
+
+    var premultiplies: Bool { alphaMode == .premultiplied }
+
+    /// The turn that is left to be made.
+    var turn: ImageOrientation { options.appliesOrientation ? info.orientation : .up }
+
+    /// Whether the picture can be made row by row.
+    var streams: Bool { !header.isInterlaced }
+
+    /// Alpha while rows may still be found missing: these will be transparent.
+    var openAlphaMode: AlphaMode {
+        options.allowsPartial && alphaMode == .opaque && format != .gray8 ? .straight : alphaMode
+    }
+
+    /// The same picture in samples that can be transparent.
+    var withAlphaChannel: PNGPlan {
+        var other = options
+        other.pixelFormat = .rgba8
+        return PNGPlan(header, info, other)
+    }
+
+    /// What a consumer of the stored rows is told.
+    var rowHeader: PixelRowHeader {
+        PixelRowHeader(
+            size: header.size, format: format, alphaMode: openAlphaMode, colorProfile: info.metadata.colorProfile,
+            orientation: turn == .up ? info.orientation : .up)
+    }
+
+    /// The picture of stored rows that were reduced already.
+    func image(_ pixels: PixelBuffer, damage: ImageDecodingError? = nil) -> DecodedImage {
+        DecodedImage(
+            pixels: pixels.upright(from: turn), colorProfile: info.metadata.colorProfile,
+            orientation: options.appliesOrientation ? .up : info.orientation, format: .png, damage: damage)
+    }
+
+    /// The most bytes that decoding holds: what it makes, what it turns that into, rows, and what libpng and zlib need
+    /// (the window of 32 KiB, two rows, and their states).
+    var byteCount: Int {
+        let reduced = PixelBuffer.byteCount(size: reduction.size(of: header.size), format: format) ?? Int.max
+        let whole = PixelBuffer.byteCount(size: header.size, format: format) ?? Int.max
+        let isReduced = reduction.factor > 1
+        let parts = [
+            isReduced ? reduced : 0, isReduced && streams ? PNGRowStream.scratchByteCount : whole,
+            turn == .up ? 0 : reduced, header.size.width.multipliedReportingOverflow(by: 32).partialValue, 64 << 10,
+        ]
+        return parts.reduce(0) { sum, part in
+            let (total, overflow) = sum.addingReportingOverflow(part)
+            return overflow || part < 0 ? Int.max : total
+        }
+    }
+}
