@@ -14,6 +14,16 @@ struct PNGCase: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
+    var colorModel: ColorModel {
+        if name == "gray-alpha.png" { return .grayAlpha }
+        let models: [(String, ColorModel)] = [
+            ("gray", .gray), ("palette", .palette), ("rgba", .rgba), ("rgb", .rgb),
+        ]
+        return models.first { name.hasPrefix($0.0) }?.1 ?? .cmyk
+    }
+
+    var isGray: Bool { colorModel == .gray && !hasAlpha }
+
     static let all: [PNGCase] =
         [1, 2, 4].map { bits in PNGCase(name: "gray\(bits).png", depth: bits) { Samples.gray($0, $1, bits: bits) } }
         + [1, 2, 4, 8].map { bits in
@@ -55,7 +65,11 @@ struct PNGCase: Sendable, CustomTestStringConvertible {
     @Test(arguments: PNGCase.all) func `inspecting tells what decoding finds`(item: PNGCase) throws {
         let info = try decoder.inspect(fixture(item.name), limits: DecodingLimits())
 
-        #expect(info == ImageInfo(format: .png, size: Samples.size, hasAlpha: item.hasAlpha, bitDepth: item.depth))
+        #expect(
+            info
+                == ImageInfo(
+                    format: .png, size: Samples.size, hasAlpha: item.hasAlpha, bitDepth: item.depth,
+                    colorModel: item.colorModel))
     }
 
     @Test(arguments: PNGCase.all) func `premultiplied colour is the straight one times alpha`(item: PNGCase) throws {
@@ -85,9 +99,55 @@ struct PNGCase: Sendable, CustomTestStringConvertible {
         #expect(image.pixels.tightBytes == Samples.rows(Samples.rgba))
     }
 
-    @Test func `a target that PNG cannot shrink to gives the full size`() throws {
-        let options = DecodingOptions(target: TargetSize(PixelSize(width: 2, height: 2)))
+    @Test(arguments: PNGCase.all) func `gray comes as gray when it is wanted`(item: PNGCase) throws {
+        let pixels = try decoder.decode(fixture(item.name), options: DecodingOptions(pixelFormat: .gray8)).pixels
 
-        #expect(try decoder.decode(fixture("rgb.png"), options: options).size == Samples.size)
+        #expect(pixels.format == (item.isGray ? .gray8 : .rgba8))
+        let expected = Samples.rows(item.pixel)
+        #expect(
+            pixels.tightBytes
+                == (item.isGray ? stride(from: 0, to: expected.count, by: 4).map { expected[$0] } : expected))
+    }
+
+    @Test(arguments: PNGCase.all) func `sixteen bits come whole when they are wanted`(item: PNGCase) throws {
+        let pixels = try decoder.decode(fixture(item.name), options: DecodingOptions(pixelFormat: .rgba16)).pixels
+
+        #expect(pixels.format == (item.depth == 16 ? .rgba16 : .rgba8))
+        guard item.depth == 16 else { return }
+        let samples = pixels.tightBytes.withUnsafeBytes { Array($0.bindMemory(to: UInt16.self)) }
+        #expect(samples.map { UInt8($0 >> 8) } == Samples.rows(item.pixel))
+        let last = Samples.size.width * Samples.size.height - 1
+        #expect(Int(samples[4 * last]) == 4999 * 12 + 37 * 8)
+    }
+
+    @Test func `sixteen bits are premultiplied to the nearest`() throws {
+        let file = try fixture("rgba16.png")
+        func samples(_ mode: AlphaMode) throws -> [UInt16] {
+            try decoder.decode(file, options: DecodingOptions(alphaMode: mode, pixelFormat: .rgba16))
+                .pixels.tightBytes.withUnsafeBytes { Array($0.bindMemory(to: UInt16.self)) }
+        }
+
+        let straight = try samples(.straight)
+
+        let expected = straight.indices.map { index in
+            let alpha = Double(straight[index / 4 * 4 + 3])
+            return index % 4 == 3 ? straight[index] : UInt16((Double(straight[index]) * alpha / 65_535).rounded())
+        }
+        #expect(try samples(.premultiplied) == expected)
+    }
+
+    @Test(arguments: ["rgba.png", "rgba-interlaced.png", "gray1.png", "exif.png"])
+    func `a target gives averages of squares`(name: String) throws {
+        let target = TargetSize(PixelSize(width: 4, height: 4))
+        let whole = try decoder.decode(fixture(name), options: DecodingOptions())
+
+        let small = try decoder.decode(fixture(name), options: DecodingOptions(target: target))
+
+        let reduction = BoxReduction(from: Samples.size, towards: target)
+        #expect(reduction.factor == 3)
+        let expected = reduction.size(of: Samples.size)
+        #expect(small.size == (name == "exif.png" ? expected.transposed : expected))
+        #expect(small.pixels.alphaMode == whole.pixels.alphaMode)
+        if name != "exif.png" { #expect(try small.pixels == whole.pixels.reduced(by: reduction)) }
     }
 }

@@ -75,11 +75,38 @@ import Testing
         }
     }
 
-    @Test func `sixteen bits are refused`() throws {
-        let pixels = try picture(.rgba16, .straight)
+    @Test(arguments: [AlphaMode.straight, .opaque]) func `sixteen bits come back whole`(mode: AlphaMode) throws {
+        var pixels = try picture(.rgba16, mode)
+        if mode == .opaque {
+            pixels.withUnsafeMutableBytes { memory in
+                for index in stride(from: 6, to: memory.count, by: 8) where index % 64 < 40 {
+                    memory[index] = 255
+                    memory[index + 1] = 255
+                }
+            }
+        }
 
-        #expect(throws: ImageEncodingError(.unsupportedImage, "PNG: rgba16 pixels are not encoded")) {
-            try encoder.encode(DecodedImage(pixels: pixels))
+        let file = try encoder.encode(DecodedImage(pixels: pixels))
+        let back = try PNGDecoder().decode(file, options: DecodingOptions(pixelFormat: .rgba16)).pixels
+
+        #expect(back == pixels)
+        #expect(kind(file) == [16, mode == .opaque ? 2 : 6])
+    }
+
+    @Test func `premultiplied sixteen bits are divided by alpha`() throws {
+        let pixels = try picture(.rgba16, .premultiplied)
+
+        let file = try encoder.encode(DecodedImage(pixels: pixels))
+        let back = try PNGDecoder().decode(file, options: DecodingOptions(pixelFormat: .rgba16)).pixels
+
+        func samples(_ pixels: PixelBuffer) -> [Double] {
+            pixels.tightBytes.withUnsafeBytes { $0.bindMemory(to: UInt16.self).map(Double.init) }
+        }
+        let (before, after) = (samples(pixels), samples(back))
+        for index in before.indices {
+            let alpha = before[index / 4 * 4 + 3]
+            let straight = alpha == 0 ? 0 : min(65_535, (before[index] * 65_535 / alpha).rounded())
+            #expect(after[index] == (index % 4 == 3 ? alpha : straight))
         }
     }
 
@@ -96,7 +123,7 @@ import Testing
         let large = PixelBuffer(size: PixelSize(width: 200, height: 200), format: .rgba8, alphaMode: .straight)
         let image = DecodedImage(pixels: try #require(large))
 
-        let files = try [-5, 0, 1, 9, 99].map { try PNGEncoder(compressionLevel: $0).encode(image) }
+        let files = try [-5, 0, 1, 9, 99].map { try PNGEncoder(compressionLevel: $0, usesPaletteWhenLossless: false).encode(image) }
 
         #expect(files[0] == files[1])
         #expect(files[3] == files[4])
@@ -129,13 +156,62 @@ import Testing
     }
 
     @Test(arguments: ImageOrientation.allCases)
-    func `a picture is written upright`(orientation: ImageOrientation) throws {
+    func `an orientation is kept and the pixels stay`(orientation: ImageOrientation) throws {
         let pixels = try picture(.rgba8, .straight)
+        let file = try encoder.encode(DecodedImage(pixels: pixels, orientation: orientation))
 
-        let back = try roundTrip(DecodedImage(pixels: pixels, orientation: orientation))
+        let stored = try PNGDecoder().decode(file, options: DecodingOptions(appliesOrientation: false))
+        let upright = try PNGDecoder().decode(file, options: DecodingOptions())
 
-        #expect(back.pixels == pixels.upright(from: orientation))
-        #expect(back.orientation == .up)
+        #expect(stored.pixels == pixels)
+        #expect(stored.orientation == orientation)
+        #expect(upright.pixels == pixels.upright(from: orientation))
+    }
+
+    @Test(arguments: [(1, 1), (2, 1), (3, 2), (4, 2), (5, 4), (16, 4), (17, 8), (256, 8), (257, 0)])
+    func `few colours become a palette of as few bits as will do`(colors: Int, bits: Int) throws {
+        let size = PixelSize(width: 61, height: 43)
+        let empty = PixelBuffer(size: size, format: .rgba8, alphaMode: .straight)
+        var pixels = try #require(empty)
+        pixels.withUnsafeMutableBytes { memory in
+            let stride = memory.count / size.height
+            for y in 0..<size.height {
+                for x in 0..<size.width {
+                    let color = (y * size.width + x) % colors
+                    let samples = [color % 256, color / 256, 7, color % 3 == 0 ? 255 : color % 256]
+                    for channel in 0..<4 { memory[y * stride + 4 * x + channel] = UInt8(samples[channel]) }
+                }
+            }
+        }
+        let image = DecodedImage(pixels: pixels)
+
+        let file = try encoder.encode(image)
+
+        #expect(kind(file) == (bits == 0 ? [8, 6] : [UInt8(bits), 3]))
+        #expect(try PNGDecoder().decode(file, options: DecodingOptions()).pixels.tightBytes == pixels.tightBytes)
+        #expect(kind(try PNGEncoder(usesPaletteWhenLossless: false).encode(image)) == [8, 6])
+    }
+
+    @Test(arguments: [
+        (PixelFormat.rgba8, AlphaMode.straight), (.rgba8, .premultiplied), (.rgba8, .opaque), (.rgbx8, .opaque),
+        (.gray8, .opaque), (.rgba16, .straight), (.rgba16, .premultiplied),
+    ])
+    func `rows that come one by one make the same file`(format: PixelFormat, mode: AlphaMode) throws {
+        let image = DecodedImage(
+            pixels: try picture(format, mode), colorProfile: try fixture("profile.icc"), orientation: .right)
+        let plain = PNGEncoder(usesPaletteWhenLossless: false)
+        var file = Data()
+
+        try image.sendRows(to: plain.makeRowEncoder { bytes in bytes.withUnsafeBytes { file.append(contentsOf: $0) } })
+
+        #expect(try file == plain.encode(image))
+    }
+
+    @Test func `an error of the output ends the rows`() throws {
+        struct Full: Error {}
+        let image = DecodedImage(pixels: try picture(.rgba8, .straight))
+
+        #expect(throws: Full.self) { try image.sendRows(to: encoder.makeRowEncoder { _ in throw Full() }) }
     }
 
     @Test func `an encoder has its format`() {

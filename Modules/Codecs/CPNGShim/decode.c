@@ -151,39 +151,28 @@ alcedo_png_status alcedo_png_read_rows(
         png_read_row(d->png, row, NULL);
         if (d->premultiplies) alcedo_png_premultiply(row, width, d->format == ALCEDO_PNG_RGBA16);
         d->progress.rows++;
-        d->progress.has_pixels = 1;
     }
     return ALCEDO_PNG_OK;
 }
 
-alcedo_png_status alcedo_png_read_interlaced(
-    alcedo_png_decoder *d, uint8_t *out, size_t stride, size_t capacity, int fills) {
+alcedo_png_status alcedo_png_read_interlaced(alcedo_png_decoder *d, uint8_t *out, size_t stride, size_t capacity) {
+    if (setjmp(d->escape)) return alcedo_png_failure(d);
     const size_t height = png_get_image_height(d->png, d->info);
     const size_t width = png_get_image_width(d->png, d->info);
-    alcedo_png_status status = ALCEDO_PNG_OK;
-    if (setjmp(d->escape)) {
-        status = alcedo_png_failure(d);
-    } else {
-        alcedo_png_check_room(d, stride, height, capacity);
-        for (d->progress.pass = 0; d->progress.pass < PNG_INTERLACE_ADAM7_PASSES; d->progress.pass++) {
-            for (d->progress.rows = 0; d->progress.rows < height; d->progress.rows++) {
-                uint8_t *row = out + d->progress.rows * stride;
-                png_read_row(d->png, fills ? NULL : row, fills ? row : NULL);
-                d->progress.has_pixels = 1;
-            }
-        }
+    alcedo_png_check_room(d, stride, height, capacity);
+    for (int pass = 0; pass < PNG_INTERLACE_ADAM7_PASSES; pass++) {
+        for (size_t y = 0; y < height; y++) png_read_row(d->png, out + y * stride, NULL);
     }
-    // Also of a part: the passes need the samples as they were.
-    for (size_t y = 0; d->premultiplies && d->progress.has_pixels && y < height; y++) {
+    // At the end: the passes need the samples as they were.
+    for (size_t y = 0; d->premultiplies && y < height; y++) {
         alcedo_png_premultiply(out + y * stride, width, d->format == ALCEDO_PNG_RGBA16);
     }
-    return status;
+    return ALCEDO_PNG_OK;
 }
 
 alcedo_png_status alcedo_png_finish(alcedo_png_decoder *d) {
     if (setjmp(d->escape)) return alcedo_png_failure(d);
     png_read_end(d->png, NULL);
-    d->progress.is_whole = 1;
     return ALCEDO_PNG_OK;
 }
 

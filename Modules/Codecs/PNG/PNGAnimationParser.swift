@@ -36,7 +36,12 @@ struct PNGAnimationParser {
         var walk = PNGChunkWalk(bytes)
         while let chunk = walk.next() {
             guard chunk.body.count <= PNGChunk.longest else { throw Self.corrupt("a chunk is too long") }
-            guard chunk.isWhole(in: bytes) else { break }
+            guard chunk.isWhole(in: bytes) else {
+                // What comes after a frame's pixels says that there are no more of them.
+                let isData = chunk.name == PNGChunk.Name.fdat || chunk.name == PNGChunk.Name.idat
+                if let frame = current, !isData, !frame.data.isEmpty { frames.append(frame) }
+                break
+            }
             if !chunk.isAncillary || numbered.contains(chunk.name), checksums || chunk.name == PNGChunk.Name.fctl {
                 guard chunk.isIntact(in: bytes) else { throw Self.corrupt("a checksum is wrong") }
             }

@@ -31,16 +31,18 @@ public struct PNGDecoder: ImageDecoding {
 
     /// Decodes the picture that is not animated.
     static func decodeStill(_ file: PNGFile, _ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-        let still = try PNGStill(file, options)
-        if let image = try still.decode() { return image }
-        let again = try PNGFile(file.bytes, limits: options.limits)
-        let image = try PNGStill(again, still.plan.withAlphaChannel.options).decode()
-        guard let image else { throw ImageDecodingError(.corrupt, "PNG: no picture was made") }
-        return image
+        do throws(ImageDecodingError) {
+            return try PNGStill(file, options).decode()
+        } catch {
+            guard options.isPartAllowed(error) else { throw error }
+        }
+        // Again from the beginning, by the reader that makes use of every byte there is.
+        return try PNGGrowingPicture.part(of: file, options)
     }
 
     public func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
         var strict = options
+        // Nothing that was handed over could be taken back.
         strict.allowsPartial = false
         strict.includesAnimation = false
         let isStreamed = try data.bytes.withUnsafeBytes { memory in
@@ -49,7 +51,7 @@ public struct PNGDecoder: ImageDecoding {
             let still = try PNGStill(file, strict)
             guard file.outline.animation == nil, still.plan.streams, still.plan.turn == .up else { return false }
             let stream = PNGRowStream(reader: file.reader, plan: still.plan)
-            _ = try stream.send(to: BoxReducer(still.plan.reduction, next: consumer))
+            try stream.send(to: BoxReducer(still.plan.reduction, next: consumer))
             return true
         }
         if !isStreamed { try decode(data, options: strict).sendRows(to: consumer) }

@@ -23,7 +23,7 @@ struct PNGFrameDecoder: FrameDecoding {
                 let pixels = PixelBuffer(
                     size: size, format: .rgba8, alphaMode: header.hasAlpha ? .straight : .opaque
                 ) { memory, stride in
-                    problem = reader.readAll(into: memory, stride: stride, fills: false)
+                    problem = reader.readAll(into: memory, stride: stride)
                 }
                 if let problem { throw problem }
                 guard let pixels else {

@@ -28,6 +28,15 @@ final class PNGGrowingPicture {
         try feed(head)
     }
 
+    /// The part there is of a damaged file; its damage, when there is nothing to show.
+    static func part(of file: PNGFile, _ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+        let start = file.outline.pixels?.range.lowerBound ?? file.bytes.count
+        let plan = PNGPlan(file.reader.header, file.info, options)
+        let picture = try PNGGrowingPicture(plan, head: Data(file.bytes.part(0..<start)))
+        try picture.append(Data(file.bytes.part(start..<file.bytes.count)))
+        return try picture.finish()
+    }
+
     deinit { alcedo_png_destroy(push) }
 
     /// Takes bytes from the first chunk with pixels on.

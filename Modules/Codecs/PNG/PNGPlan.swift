@@ -43,7 +43,7 @@ struct PNGPlan {
     /// What a consumer of the stored rows is told.
     var rowHeader: PixelRowHeader {
         PixelRowHeader(
-            size: header.size, format: format, alphaMode: openAlphaMode, colorProfile: info.metadata.colorProfile,
+            size: header.size, format: format, alphaMode: alphaMode, colorProfile: info.metadata.colorProfile,
             orientation: turn == .up ? info.orientation : .up)
     }
 

@@ -45,12 +45,6 @@ final class PNGReader {
         segments.deallocate()
     }
 
-    /// Rows that have come, of an interlaced picture in the last of its passes.
-    var rowCount: Int { Int(alcedo_png_get_progress(shim).rows) }
-
-    /// Whether a row, or a part of one, has come.
-    var hasPixels: Bool { alcedo_png_get_progress(shim).has_pixels != 0 }
-
     /// Chooses the samples, to be called once after the header.
     func start(_ format: PixelFormat, premultiplies: Bool) throws(ImageDecodingError) {
         if let error = Self.error(alcedo_png_start(shim, format.shimFormat, premultiplies ? 1 : 0), shim) {
@@ -65,12 +59,12 @@ final class PNGReader {
     }
 
     /// Reads the picture and the rest of the file. Returns what went wrong.
-    func readAll(into memory: UnsafeMutableRawBufferPointer, stride: Int, fills: Bool) -> ImageDecodingError? {
+    func readAll(into memory: UnsafeMutableRawBufferPointer, stride: Int) -> ImageDecodingError? {
         guard header.isInterlaced else {
             return readRows(header.size.height, into: memory, stride: stride) ?? finish()
         }
         guard let out = memory.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return nil }
-        return Self.error(alcedo_png_read_interlaced(shim, out, stride, memory.count, fills ? 1 : 0), shim) ?? finish()
+        return Self.error(alcedo_png_read_interlaced(shim, out, stride, memory.count), shim) ?? finish()
     }
 
     /// Reads what follows the pixels. Returns what went wrong.

@@ -11,48 +11,25 @@ struct PNGRowStream {
 
     /// Hands the stored rows to `consumer`, from its beginning to its end.
     ///
-    /// - Returns: The damage of a part, when parts are allowed; the missing rows were transparent.
     /// - Throws: ``ImageDecodingError``, or what the consumer throws.
-    func send(to consumer: any PixelRowConsumer) throws -> ImageDecodingError? {
+    func send(to consumer: any PixelRowConsumer) throws {
         let header = plan.rowHeader
         let rowBytes = header.bytesPerRow
         let batch = max(1, Self.scratchByteCount / rowBytes)
         var scratch = [UInt8](repeating: 0, count: batch * rowBytes)
         try reader.start(plan.format, premultiplies: plan.premultiplies)
         try consumer.begin(header)
-        var y = 0
-        var damage: ImageDecodingError?
-        while y < header.size.height {
+        for y in stride(from: 0, to: header.size.height, by: batch) {
             let count = min(batch, header.size.height - y)
-            var whole = count
-            if damage == nil {
-                damage = scratch.withUnsafeMutableBytes { reader.readRows(count, into: $0, stride: rowBytes) }
-                whole = reader.rowCount - y
-                if let damage, !plan.options.isPartAllowed(damage) || !reader.hasPixels { throw damage }
-            } else {
-                whole = 0
-            }
             try scratch.withUnsafeMutableBytes { memory in
-                if whole < count { memory[(whole * rowBytes)...].initializeToZero() }
+                if let problem = reader.readRows(count, into: memory, stride: rowBytes) { throw problem }
                 for row in 0..<count {
                     let bytes = UnsafeRawBufferPointer(rebasing: memory[row * rowBytes..<(row + 1) * rowBytes])
                     try consumer.consume(RawSpan(_unsafeBytes: bytes))
                 }
             }
-            y += count
         }
-        if damage == nil {
-            damage = reader.finish()
-            if let damage, !plan.options.isPartAllowed(damage) { throw damage }
-        }
+        if let problem = reader.finish() { throw problem }
         try consumer.finish()
-        return damage
-    }
-}
-
-extension Slice<UnsafeMutableRawBufferPointer> {
-    /// Sets all bytes to nought.
-    func initializeToZero() {
-        UnsafeMutableRawBufferPointer(rebasing: self).initializeMemory(as: UInt8.self, repeating: 0)
     }
 }

@@ -64,24 +64,25 @@ alcedo_png_status alcedo_png_start(
 alcedo_png_status alcedo_png_read_rows(
     alcedo_png_decoder *_Nonnull decoder, uint8_t *_Nonnull out, size_t stride, size_t rows, size_t capacity);
 
-/// Writes all rows of an interlaced image. With `fills`, pixels that have not come yet are shown by their neighbours:
-/// slower, of use when the file may end early.
+/// Writes all rows of an interlaced image.
 alcedo_png_status alcedo_png_read_interlaced(
-    alcedo_png_decoder *_Nonnull decoder, uint8_t *_Nonnull out, size_t stride, size_t capacity, int fills);
+    alcedo_png_decoder *_Nonnull decoder, uint8_t *_Nonnull out, size_t stride, size_t capacity);
 
 /// Reads what follows the pixels, to the end of the file.
 alcedo_png_status alcedo_png_finish(alcedo_png_decoder *_Nonnull decoder);
 
-/// Takes the next bytes of the file and writes the rows they complete to the picture at `out`, straight.
+/// Takes the next bytes of the file and writes the rows they complete to the picture at `out`, straight. Pixels of an
+/// interlaced image that have not come are shown by their neighbours.
 alcedo_png_status alcedo_png_push(
     alcedo_png_decoder *_Nonnull decoder, const uint8_t *_Nonnull bytes, size_t count, uint8_t *_Nonnull out,
     size_t stride, size_t capacity);
 
+/// How far alcedo_png_push has come.
 typedef struct {
     uint32_t rows;   // complete ones of the pass in progress
     uint32_t pass;   // from 0
     int is_whole;    // whether the end of the file was read
-    int has_pixels;  // whether a row, or a part of one, was written
+    int has_pixels;  // whether a row was written
 } alcedo_png_progress;
 alcedo_png_progress alcedo_png_get_progress(const alcedo_png_decoder *_Nonnull decoder);
 

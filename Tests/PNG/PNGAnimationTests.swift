@@ -1,0 +1,152 @@
+import AlcedoCore
+import AlcedoPNG
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct PNGAnimationTests {
+    private let decoder = PNGDecoder()
+
+    /// The formulas of `Fixtures/make-animations.py`.
+    private static func pixel(_ x: Int, _ y: Int, frame: Int) -> [Int] {
+        let moved = (2..<9).contains(x) && (3..<8).contains(y) ? frame : 0
+        return [19 * x, 29 * y, (5 * x * y + 60 * moved) % 256, max(0, 255 - 15 * x - 40 * moved)]
+    }
+
+    private static func indexed(_ x: Int, _ y: Int, frame: Int) -> [Int] {
+        let index = (x + 5 * y + (x > 3 ? frame : 0)) % 16
+        return [17 * index, 255 - index, 3 * index, index < 12 ? 20 * index : 255]
+    }
+
+    /// One pixel over another, in exact numbers. Source: W3C PNG specification, third edition, section 13.16.
+    private static func over(_ above: [Int], _ below: [Int]) -> [Int] {
+        let (a, b) = (Double(above[3]) / 255, Double(below[3]) / 255)
+        let alpha = a + b * (1 - a)
+        guard alpha > 0 else { return [0, 0, 0, 0] }
+        let color = (0..<3).map { channel in
+            Int(((Double(above[channel]) * a + Double(below[channel]) * b * (1 - a)) / alpha).rounded())
+        }
+        return color + [Int((alpha * 255).rounded())]
+    }
+
+    private func visible(_ pixels: PixelBuffer) -> [UInt8] { clearingTransparent(Data(pixels.tightBytes)) }
+
+    private func expected(_ pixel: (_ x: Int, _ y: Int) -> [Int]) -> [UInt8] {
+        clearingTransparent(Data(Samples.rows(pixel)))
+    }
+
+    private func animation(_ name: String) throws -> (image: DecodedImage, frames: any ImageFrameSource) {
+        let image = try decoder.decode(fixture(name), options: DecodingOptions())
+        return (image, try #require(image.frames))
+    }
+
+    @Test func `frames that replace are those that were written`() throws {
+        let (image, frames) = try animation("animation.png")
+
+        #expect(frames.frameCount == 3)
+        #expect(frames.playCount == 3)
+        #expect(visible(image.pixels) == expected { Self.pixel($0, $1, frame: 0) })
+        for index in [2, 0, 1, 2] {
+            #expect(visible(try frames.frame(at: index)) == expected { Self.pixel($0, $1, frame: index) })
+        }
+        #expect((0..<3).map(frames.rawDelay) == [.milliseconds(100), .milliseconds(5), .milliseconds(250)])
+        #expect((0..<3).map(frames.delay) == [.milliseconds(100), .milliseconds(100), .milliseconds(250)])
+    }
+
+    @Test func `frames are laid over what is there, and taken away again`() throws {
+        let (_, frames) = try animation("animation-over.png")
+        let below = { Self.pixel($0, $1, frame: 0) }
+
+        #expect(frames.playCount == nil)
+        for index in 1...2 {
+            let composited = expected { x, y in
+                (2..<9).contains(x) && (3..<8).contains(y)
+                    ? Self.over(Self.pixel(x, y, frame: index), below(x, y)) : below(x, y)
+            }
+            #expect(visible(try frames.frame(at: index)) == composited, "frame \(index)")
+        }
+    }
+
+    @Test func `the picture for other programs is no frame`() throws {
+        let (image, frames) = try animation("animation-default.png")
+
+        #expect(frames.frameCount == 2)
+        #expect(frames.playCount == 1)
+        #expect(visible(image.pixels) == expected { Self.indexed($0, $1, frame: 1) })
+        #expect(visible(try frames.frame(at: 1)) == expected { Self.indexed($0, $1, frame: 2) })
+    }
+
+    @Test func `an animation can be had as a still image`() throws {
+        let options = DecodingOptions(includesAnimation: false)
+
+        let image = try decoder.decode(fixture("animation.png"), options: options)
+
+        #expect(image.frames == nil)
+        #expect(visible(image.pixels) == expected { Self.pixel($0, $1, frame: 0) })
+    }
+
+    @Test func `frames honour the options`() throws {
+        let target = TargetSize(PixelSize(width: 4, height: 4))
+        let options = DecodingOptions(alphaMode: .premultiplied, target: target, pixelFormat: .gray8)
+        let oriented = PNGWriter.inserting(
+            PNGWriter.chunk("eXIf", PNGWriter.exif(orientation: 6)), into: try fixture("animation.png"))
+
+        let image = try decoder.decode(oriented, options: options)
+
+        #expect(image.size == PixelSize(width: 3, height: 5))
+        #expect(image.pixels.format == .rgba8)
+        #expect(image.pixels.alphaMode == .premultiplied)
+        #expect(image.orientation == .up)
+        #expect(try image.frames?.frame(at: 0) == image.pixels)
+        #expect(image.frames?.canvasSize == image.size)
+    }
+
+    @Test func `inspecting tells of frames, plays and delays`() throws {
+        let info = try decoder.inspect(fixture("animation.png"), limits: DecodingLimits())
+
+        #expect(info.frameCount == 3)
+        #expect(info.loopCount == 3)
+        #expect(info.delays == [.milliseconds(100), .milliseconds(5), .milliseconds(250)])
+        #expect(info.size == Samples.size)
+    }
+
+    @Test func `more frames than allowed are refused`() throws {
+        let file = try fixture("animation.png")
+
+        #expect(errorCode(file, limits: DecodingLimits(maximumFrameCount: 3)) == nil)
+        #expect(errorCode(file, limits: DecodingLimits(maximumFrameCount: 2)) == .exceedsLimit)
+        #expect(throws: ImageDecodingError.self) {
+            try decoder.inspect(file, limits: DecodingLimits(maximumFrameCount: 2))
+        }
+    }
+
+    @Test func `every prefix is truncated, and gives the whole frames when parts are allowed`() throws {
+        let data = try fixture("animation.png")
+        var counts: Set<Int> = []
+
+        for count in 1..<data.count {
+            #expect(errorCode(data.prefix(count)) == .truncated, "\(count) bytes")
+            let options = DecodingOptions(allowsPartial: true)
+            guard let part = try? decoder.decode(data.prefix(count), options: options) else { continue }
+            #expect(part.damage?.code == .truncated)
+            let frames = part.frames?.frameCount ?? 1
+            counts.insert(frames)
+            for index in 1..<max(2, frames) where frames > 1 {
+                let frame = try part.frames?.frame(at: index)
+                #expect(visible(try #require(frame)) == expected { Self.pixel($0, $1, frame: index) })
+            }
+        }
+        #expect(counts == [1, 2, 3])
+    }
+
+    @Test func `a flipped bit in a chunk of the animation is never an animation`() throws {
+        let data = try fixture("animation.png")
+        for index in 8 + 25..<data.count - 12 {
+            var damaged = data
+            damaged[index] ^= 0x04
+            let image = try? decoder.decode(damaged, options: DecodingOptions())
+            // A name that became another one is passed over: the rest is a still image, or not what was announced.
+            #expect(image?.frames == nil, "byte \(index)")
+        }
+    }
+}
