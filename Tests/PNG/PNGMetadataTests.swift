@@ -109,7 +109,8 @@ import Testing
 
     @Test func `EXIF and XMP are found after the pixels`() throws {
         let file = try fixture("rgb.png")
-        let exif = file.prefix(file.count - 12) + PNGWriter.chunk("eXIf", PNGWriter.exif(orientation: 6)) + PNGWriter.end
+        let exif =
+            file.prefix(file.count - 12) + PNGWriter.chunk("eXIf", PNGWriter.exif(orientation: 6)) + PNGWriter.end
         let xmp = file.prefix(file.count - 12) + PNGWriter.xmp("<tiff:Orientation>8</tiff:Orientation>") + PNGWriter.end
 
         #expect(try orientation(Data(exif)) == .right)

@@ -54,7 +54,7 @@ struct PNGAnimation {
 
     /// The part there is of the first picture, when not one frame is whole.
     private func decodePart(_ problem: ImageDecodingError? = nil) throws(ImageDecodingError) -> DecodedImage {
-        var image = try PNGDecoder.decodeStill(file, options)
+        var image = try PNGStill.decode(file, options)
         image.damage = problem ?? parser.problem
         return image
     }

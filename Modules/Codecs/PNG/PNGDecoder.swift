@@ -14,30 +14,11 @@ public struct PNGDecoder: ImageDecoding {
 
     /// O(chunks): metadata may come after the pixels, and are found when the bytes are there.
     public func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-        try data.withDecoderInput { bytes throws(ImageDecodingError) in
-            try PNGFile(bytes, limits: limits).inspected()
-        }
+        try PNGWholeImage.inspect(data, limits: limits)
     }
 
     public func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-        try data.withDecoderInput { bytes throws(ImageDecodingError) in
-            let file = try PNGFile(bytes, limits: options.limits)
-            if let control = file.outline.animation {
-                return try PNGAnimation(file, data, control, options).decode()
-            }
-            return try Self.decodeStill(file, options)
-        }
-    }
-
-    /// Decodes the picture that is not animated.
-    static func decodeStill(_ file: PNGFile, _ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-        do throws(ImageDecodingError) {
-            return try PNGStill(file, options).decode()
-        } catch {
-            guard options.isPartAllowed(error) else { throw error }
-        }
-        // Again from the beginning, by the reader that makes use of every byte there is.
-        return try PNGGrowingPicture.part(of: file, options)
+        try PNGWholeImage.decode(data, options: options)
     }
 
     public func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
@@ -58,7 +39,7 @@ public struct PNGDecoder: ImageDecoding {
     }
 
     public func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding {
-        IncrementalDecoder(PNGIncrementalState(self, options: options))
+        IncrementalDecoder(PNGIncrementalState(options: options))
     }
 
     public func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {

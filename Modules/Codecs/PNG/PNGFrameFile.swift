@@ -17,8 +17,10 @@ struct PNGFrameFile {
     ///   - colors: The palette and transparency chunks.
     init(_ frame: PNGFrame, start: PNGBytes, colors: [PNGChunk]) {
         let size = frame.control.area.size
-        let head = PNGChunk.signature + Self.chunk(
-            "IHDR", Self.bigEndian(size.width) + Self.bigEndian(size.height) + start.part(24..<29))
+        let head =
+            PNGChunk.signature
+            + Self.chunk(
+                "IHDR", Self.bigEndian(size.width) + Self.bigEndian(size.height) + start.part(24..<29))
         glue =
             frame.data.reduce(into: head) { $0 += Self.bigEndian($1.count) + Array("IDAT".utf8) }
             + Self.chunk("IEND", [])

@@ -3,6 +3,8 @@ private import CPNGShim
 import FoundationEssentials
 
 /// A picture whose pixels are still coming: libpng's progressive reader and the rows it has made.
+///
+/// How far the last bytes of a file that ends early reach may depend, by some rows, on how they came.
 final class PNGGrowingPicture {
     private let push: OpaquePointer
     private var pixels: PixelBuffer

@@ -6,7 +6,6 @@ import FoundationEssentials
 /// What comes before the pixels is kept until they begin. Pixels go to libpng at once and are not kept. An animation is
 /// kept whole: its frames are made from its bytes, and a preview shows the picture that is not animated.
 final class PNGIncrementalState: IncrementalDecodingState {
-    private let decoder: PNGDecoder
     private let options: DecodingOptions
     /// Everything, until the pixels begin; of an animation to the end.
     private var data = Data()
@@ -18,10 +17,7 @@ final class PNGIncrementalState: IncrementalDecodingState {
     private var previewedByteCount = 0
     private(set) var info: ImageInfo?
 
-    init(_ decoder: PNGDecoder, options: DecodingOptions) {
-        self.decoder = decoder
-        self.options = options
-    }
+    init(options: DecodingOptions) { self.options = options }
 
     func append(_ bytes: Data) throws(ImageDecodingError) {
         guard info == nil else {
@@ -44,8 +40,8 @@ final class PNGIncrementalState: IncrementalDecodingState {
 
     func finish() throws(ImageDecodingError) -> DecodedImage {
         guard let picture, !isAnimation else {
-            if isAnimation { info = try? decoder.inspect(data, limits: options.limits) }
-            return try decoder.decode(data, options: options)
+            if isAnimation { info = try? PNGWholeImage.inspect(data, limits: options.limits) }
+            return try PNGWholeImage.decode(data, options: options)
         }
         let image = try picture.finish()
         info = picture.info
@@ -57,7 +53,7 @@ final class PNGIncrementalState: IncrementalDecodingState {
         let signature = PNGChunk.signature
         guard data.prefix(signature.count).elementsEqual(signature.prefix(data.count)) else {
             // Bytes that are no PNG: libpng has the words.
-            _ = try decoder.inspect(data, limits: options.limits)
+            _ = try PNGWholeImage.inspect(data, limits: options.limits)
             throw ImageDecodingError(.corrupt, "PNG: the signature is wrong")
         }
         return try data.withDecoderInput { bytes throws(ImageDecodingError) in

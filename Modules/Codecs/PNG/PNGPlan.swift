@@ -3,6 +3,9 @@ import FoundationEssentials
 
 /// What becomes of the stored rows of one picture.
 struct PNGPlan {
+    /// Rows are read in batches of about this size, at least one.
+    static let batchByteCount = 32 << 10
+
     let header: PNGHeader
     let info: ImageInfo
     let options: DecodingOptions
@@ -61,7 +64,7 @@ struct PNGPlan {
         let whole = PixelBuffer.byteCount(size: header.size, format: format) ?? Int.max
         let isReduced = reduction.factor > 1
         let parts = [
-            isReduced ? reduced : 0, isReduced && streams ? PNGRowStream.scratchByteCount : whole,
+            isReduced ? reduced : 0, isReduced && streams ? Self.batchByteCount : whole,
             turn == .up ? 0 : reduced, header.size.width.multipliedReportingOverflow(by: 32).partialValue, 64 << 10,
         ]
         return parts.reduce(0) { sum, part in

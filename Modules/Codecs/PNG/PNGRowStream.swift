@@ -3,9 +3,6 @@ import FoundationEssentials
 
 /// Reads a picture that is not interlaced row by row. Memory: a few rows.
 struct PNGRowStream {
-    /// Rows are read in batches of about this size.
-    static let scratchByteCount = 32 << 10
-
     let reader: PNGReader
     let plan: PNGPlan
 
@@ -15,7 +12,7 @@ struct PNGRowStream {
     func send(to consumer: any PixelRowConsumer) throws {
         let header = plan.rowHeader
         let rowBytes = header.bytesPerRow
-        let batch = max(1, Self.scratchByteCount / rowBytes)
+        let batch = max(1, PNGPlan.batchByteCount / rowBytes)
         var scratch = [UInt8](repeating: 0, count: batch * rowBytes)
         try reader.start(plan.format, premultiplies: plan.premultiplies)
         try consumer.begin(header)

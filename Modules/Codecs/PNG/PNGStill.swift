@@ -13,6 +13,17 @@ struct PNGStill {
         try options.limits.check(plan.header.size, format: plan.format)
     }
 
+    /// Decodes the picture, or the part there is when that is allowed.
+    static func decode(_ file: PNGFile, _ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+        do throws(ImageDecodingError) {
+            return try PNGStill(file, options).decode()
+        } catch {
+            guard options.isPartAllowed(error) else { throw error }
+        }
+        // Again from the beginning, by the reader that makes use of every byte there is.
+        return try PNGGrowingPicture.part(of: file, options)
+    }
+
     /// Decodes the whole picture. To be called once.
     func decode() throws(ImageDecodingError) -> DecodedImage {
         plan.image(plan.streams && plan.reduction.factor > 1 ? try reduced() : try whole())
