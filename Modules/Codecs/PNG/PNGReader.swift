@@ -71,9 +71,9 @@ final class PNGReader {
     func finish() -> ImageDecodingError? { Self.error(alcedo_png_finish(shim), shim) }
 
     static func error(_ status: alcedo_png_status, _ shim: OpaquePointer) -> ImageDecodingError? {
+        guard status != ALCEDO_PNG_OK else { return nil }
         let message = "PNG: \(String(cString: alcedo_png_message(shim)))"
         switch status {
-        case ALCEDO_PNG_OK: return nil
         case ALCEDO_PNG_TRUNCATED: return ImageDecodingError(.truncated, message)
         case ALCEDO_PNG_OUT_OF_MEMORY: return ImageDecodingError(.outOfMemory, message)
         default: return ImageDecodingError(.corrupt, message)
