@@ -105,8 +105,7 @@ int alcedo_gif_encoder_add(alcedo_gif_encoder *e, const alcedo_gif_image *image)
     GifFreeMapObject(map);
     if (described == GIF_ERROR) return 0;
     for (uint32_t y = 0; y < image->height; y++) {
-        // giflib masks the indices in place, so it does not take them constant.
-        GifByteType *row = (GifByteType *)image->indices + (size_t)y * image->width;
+        GifByteType *row = image->indices + (size_t)y * image->width;
         if (EGifPutLine(e->gif, row, (int)image->width) == GIF_ERROR) return 0;
     }
     return 1;

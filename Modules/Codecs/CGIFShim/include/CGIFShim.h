@@ -14,8 +14,9 @@ typedef struct {
     uint32_t top;
     uint32_t width;
     uint32_t height;
-    /// Tightly packed palette indices, width * height of them.
-    const uint8_t *_Nonnull indices;
+    /// Tightly packed palette indices, width * height of them. giflib masks them in place, which changes none that the
+    /// palette has.
+    uint8_t *_Nonnull indices;
     /// Red, green and blue of each colour, 1 to 256 of them.
     const uint8_t *_Nonnull palette;
     uint32_t color_count;
