@@ -29,6 +29,10 @@ enum GIFWriter {
         [0x21, 0xF9, 4, disposal << 2 | (transparentIndex == nil ? 0 : 1), 0, 0, transparentIndex ?? 0, 0]
     }
 
+    static func application(_ name: String, _ content: [UInt8]) -> [UInt8] {
+        [0x21, 0xFF, 11] + Array(name.utf8) + subBlocks(content)
+    }
+
     static let plainText: [UInt8] = [0x21, 0x01] + subBlocks([UInt8](repeating: 0, count: 12) + Array("text".utf8))
 
     static func subBlocks(_ bytes: [UInt8]) -> [UInt8] {

@@ -1,0 +1,86 @@
+import AlcedoCore
+import AlcedoGIF
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct GIFAnimationTests {
+    private let decoder = GIFDecoder()
+    private let palette: [GIFWriter.Color] = [(255, 0, 0), (0, 255, 0)]
+
+    @Test(arguments: ["disposal-asis", "disposal-background", "disposal-previous", "disposal-mixed"])
+    func `frames are those that another decoder composites`(name: String) throws {
+        let expected = try fixture("\(name).rgba")
+        let image = try decoder.decode(fixture("\(name).gif"), options: DecodingOptions())
+
+        let frames = try #require(image.frames)
+        let frameBytes = 16 * 12 * 4
+        #expect(frames.frameCount * frameBytes == expected.count)
+        // Backwards too, where each frame begins at its key frame.
+        for index in Array(0..<frames.frameCount) + (0..<frames.frameCount).reversed() {
+            let part = expected.dropFirst(index * frameBytes).prefix(frameBytes)
+            #expect(try frames.frame(at: index).tightBytes == clearingTransparent(Data(part)), "frame \(index)")
+        }
+        #expect(try image.pixels == frames.frame(at: 0))
+    }
+
+    @Test func `delays and plays are the file's, and short delays are shown as browsers do`() throws {
+        let mixed = try #require(decoder.decode(fixture("disposal-mixed.gif"), options: DecodingOptions()).frames)
+        let counted = try #require(decoder.decode(fixture("disposal-asis.gif"), options: DecodingOptions()).frames)
+
+        let later = [Duration](repeating: .milliseconds(120), count: 4)
+        let raw: [Duration] = (0..<5).map { mixed.rawDelay(at: $0) }
+        let shown: [Duration] = (0..<5).map { mixed.delay(at: $0) }
+        #expect(raw == [.milliseconds(10)] + later)
+        #expect(shown == [.milliseconds(100)] + later)
+        #expect(mixed.playCount == nil)
+        #expect(counted.playCount == 5)
+    }
+
+    @Test(arguments: ["NETSCAPE2.0", "ANIMEXTS1.0"])
+    func `either application's loop count is read`(application: String) throws {
+        let pixel = GIFWriter.image(width: 1, height: 1, indices: [0])
+        func info(_ blocks: [[UInt8]]) throws -> (raw: Int?, plays: Int?) {
+            let file = GIFWriter.file(width: 1, height: 1, palette: palette, blocks + [pixel, pixel])
+            let frames = try #require(decoder.decode(file, options: DecodingOptions()).frames)
+            return (try decoder.inspect(file, limits: DecodingLimits()).loopCount, frames.playCount)
+        }
+
+        #expect(try info([]) == (nil, 1))
+        #expect(try info([GIFWriter.application(application, [1, 0, 0])]) == (0, nil))
+        #expect(try info([GIFWriter.application(application, [1, 2, 1])]) == (258, 259))
+    }
+
+    @Test func `an unknown disposal keeps the frame`() throws {
+        let whole = GIFWriter.image(width: 2, height: 1, indices: [0, 0])
+        let second = GIFWriter.image(left: 1, width: 1, height: 1, indices: [1])
+        let blocks = [GIFWriter.control(disposal: 5), whole, second]
+        let file = GIFWriter.file(width: 2, height: 1, palette: palette, blocks)
+
+        let frames = try #require(decoder.decode(file, options: DecodingOptions()).frames)
+
+        #expect(try frames.frame(at: 1).tightBytes == [255, 0, 0, 255, 0, 255, 0, 255])
+    }
+
+    @Test func `frames come at the size that is wanted, and stills without the animation when asked`() throws {
+        let data = try fixture("disposal-mixed.gif")
+        let target = TargetSize(PixelSize(width: 8, height: 6))
+
+        let small = try decoder.decode(data, options: DecodingOptions(target: target))
+        let still = try decoder.decode(data, options: DecodingOptions(includesAnimation: false))
+
+        #expect(small.size == target.size)
+        #expect(try small.frames?.frame(at: 4).size == target.size)
+        #expect(still.frames == nil)
+    }
+
+    @Test(arguments: ["disposal-mixed.gif", "disposal-previous.gif"])
+    func `pieces and beginnings are as for stills`(name: String) throws {
+        let data = try fixture(name)
+
+        try DecoderChecks(decoder).checkPieces(data)
+        try DecoderChecks(decoder).checkRows(data)
+        #expect(try DecoderChecks(decoder).checkTruncation(data) == [.empty, .truncated])
+        DecoderChecks(decoder).checkFlippedBits(data, rounds: 200)
+    }
+}

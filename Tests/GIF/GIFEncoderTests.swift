@@ -1,0 +1,161 @@
+import AlcedoCore
+import AlcedoGIF
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct GIFEncoderTests {
+    private let decoder = GIFDecoder()
+
+    private func picture(
+        _ width: Int, _ height: Int, alphaMode: AlphaMode = .straight, _ pixel: (Int, Int) -> [UInt8]
+    ) throws -> PixelBuffer {
+        try #require(
+            PixelBuffer(size: PixelSize(width: width, height: height), format: .rgba8, alphaMode: alphaMode) {
+                memory, stride in
+                for y in 0..<height {
+                    for x in 0..<width {
+                        for (channel, value) in pixel(x, y).enumerated() {
+                            memory[y * stride + 4 * x + channel] = value
+                        }
+                    }
+                }
+            })
+    }
+
+    private func reread(_ image: DecodedImage, _ encoder: GIFEncoder = GIFEncoder()) throws -> DecodedImage {
+        try decoder.decode(encoder.encode(image), options: DecodingOptions())
+    }
+
+    /// The mean difference of a sample.
+    private func difference(_ a: PixelBuffer, _ b: PixelBuffer) -> Double {
+        Double(zip(a.tightBytes, b.tightBytes).reduce(0) { $0 + abs(Int($1.0) - Int($1.1)) })
+            / Double(a.tightBytes.count)
+    }
+
+    @Test(arguments: [1, 2, 3, 16, 17, 255, 256])
+    func `up to 256 colours are kept exactly`(count: Int) throws {
+        let pixels = try picture(32, 16, alphaMode: .opaque) { x, y in
+            let color = (32 * y + x) % count
+            return [UInt8(color), UInt8(255 - color), UInt8(color / 2), 255]
+        }
+
+        #expect(try reread(DecodedImage(pixels: pixels)).pixels == pixels)
+    }
+
+    @Test func `255 colours and a transparent one are kept exactly`() throws {
+        let pixels = try picture(16, 16) { x, y in x + y == 0 ? [0, 0, 0, 0] : [UInt8(16 * y + x), 1, 2, 255] }
+
+        #expect(try reread(DecodedImage(pixels: pixels)).pixels == pixels)
+    }
+
+    @Test func `alpha below the middle is transparent, and above it opaque`() throws {
+        let pixels = try picture(4, 1) { x, _ in [200, 100, 50, [0, 127, 128, 255][x]] }
+
+        let bytes = try reread(DecodedImage(pixels: pixels)).pixels.tightBytes
+
+        #expect(bytes == [0, 0, 0, 0, 0, 0, 0, 0, 200, 100, 50, 255, 200, 100, 50, 255])
+    }
+
+    @Test(arguments: [true, false])
+    func `many colours become near ones`(dithers: Bool) throws {
+        let pixels = try picture(64, 64, alphaMode: .opaque) { x, y in [UInt8(4 * x), UInt8(4 * y), 128, 255] }
+
+        let image = try reread(DecodedImage(pixels: pixels), GIFEncoder(dithers: dithers))
+
+        #expect(difference(image.pixels, pixels) < (dithers ? 5 : 4))
+        #expect(image.pixels.alphaMode == .opaque)
+    }
+
+    @Test func `dithering keeps the mean where few colours are left`() throws {
+        let pixels = try picture(64, 64, alphaMode: .opaque) { x, y in
+            let gray = UInt8(64 + (x * 5 + y * 3) % 128)
+            return [gray, gray, gray, 255]
+        }
+        func mean(_ pixels: PixelBuffer) -> Double {
+            Double(pixels.tightBytes.reduce(0) { $0 + Int($1) }) / Double(pixels.tightBytes.count)
+        }
+
+        let image = try reread(DecodedImage(pixels: pixels), GIFEncoder(maximumColorCount: 2))
+
+        let bytes = image.pixels.tightBytes
+        let reds = Set(stride(from: 0, to: bytes.count, by: 4).map { bytes[$0] })
+        #expect(reds.count == 2)
+        #expect(abs(mean(image.pixels) - mean(pixels)) < 2)
+    }
+
+    @Test func `transparent places stay where colours are many`() throws {
+        let pixels = try picture(64, 64) { x, y in
+            x == y ? [0, 0, 0, 0] : [UInt8(4 * x), UInt8(4 * y), 9, 255]
+        }
+
+        let image = try reread(DecodedImage(pixels: pixels))
+
+        #expect((0..<64).allSatisfy { image.pixels.rgba($0, $0) == [0, 0, 0, 0] })
+        #expect(difference(image.pixels, pixels) < 5)
+    }
+
+    @Test func `other pixel formats lose what GIF cannot hold`() throws {
+        let size = PixelSize(width: 2, height: 1)
+        let gray = try #require(
+            PixelBuffer(size: size, format: .gray8, alphaMode: .opaque) { memory, _ in
+                memory[0] = 7
+                memory[1] = 250
+            })
+        let deep = try #require(
+            PixelBuffer(size: size, format: .rgba16, alphaMode: .opaque) { memory, _ in
+                for index in 0..<8 {
+                    memory.storeBytes(of: index % 4 == 3 ? 0xFFFF : 0x1234, toByteOffset: 2 * index, as: UInt16.self)
+                }
+            })
+
+        #expect(try reread(DecodedImage(pixels: gray)).pixels.tightBytes == [7, 7, 7, 255, 250, 250, 250, 255])
+        #expect(try reread(DecodedImage(pixels: deep)).pixels.rgba(1, 0) == [0x12, 0x12, 0x12, 255])
+    }
+
+    @Test func `the profile is kept, and a turned picture is made upright`() throws {
+        let pixels = try picture(3, 2, alphaMode: .opaque) { x, y in [UInt8(x), UInt8(y), 0, 255] }
+        let profile = Data((0..<700).map { UInt8($0 % 255) })
+
+        let image = try reread(DecodedImage(pixels: pixels, colorProfile: profile, orientation: .right))
+
+        #expect(image.pixels == pixels.upright(from: .right))
+        #expect(image.colorProfile == profile)
+    }
+
+    @Test(arguments: ["animated", "disposal-asis", "disposal-background", "disposal-previous", "disposal-mixed"])
+    func `an animation keeps its frames, delays and plays`(name: String) throws {
+        let original = try decoder.decode(fixture("\(name).gif"), options: DecodingOptions())
+
+        let copy = try reread(original)
+
+        let (before, after) = (try #require(original.frames), try #require(copy.frames))
+        #expect(after.frameCount == before.frameCount && after.playCount == before.playCount)
+        for index in 0..<before.frameCount {
+            #expect(try after.frame(at: index) == before.frame(at: index), "frame \(index)")
+            #expect(after.rawDelay(at: index) == before.rawDelay(at: index))
+        }
+    }
+
+    @Test func `a side beyond 16 bits is refused`() throws {
+        let long = try #require(
+            PixelBuffer(size: PixelSize(width: 65_536, height: 1), format: .gray8, alphaMode: .opaque))
+
+        #expect(throws: ImageEncodingError(.unsupportedImage, "GIF: 65536 x 1 pixels do not fit the format")) {
+            try GIFEncoder().encode(DecodedImage(pixels: long))
+        }
+    }
+
+    @Test func `rows make the same file`() throws {
+        let image = try decoder.decode(fixture("transparent.gif"), options: DecodingOptions())
+        let rows = Guarded(Data())
+
+        try image.sendRows(
+            to: GIFEncoder().makeRowEncoder { piece in
+                let bytes = piece.withUnsafeBytes { Data($0) }
+                rows.change { $0.append(bytes) }
+            })
+
+        #expect(try rows.value == GIFEncoder().encode(image))
+    }
+}
