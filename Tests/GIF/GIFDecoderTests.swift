@@ -61,4 +61,25 @@ import Testing
 
         #expect(image.pixels == (try decoder.decode(plain, options: DecodingOptions()).pixels))
     }
+
+    @Test(arguments: 1...11)
+    func `codes begin with any number of bits that the format allows`(codeSize: Int) throws {
+        let clear = 1 << codeSize
+        var bits: [Bool] = []
+        for code in [clear, 1, clear, 0, clear, 1, clear, 0, clear + 1] {
+            // With one bit the table outgrows its first size by the first index.
+            let isLonger = codeSize == 1 && code >= clear && !bits.isEmpty
+            let width = codeSize + (isLonger ? 2 : 1)
+            bits += (0..<width).map { code >> $0 & 1 == 1 }
+        }
+        var bytes = [UInt8](repeating: 0, count: (bits.count + 7) / 8)
+        for (place, bit) in bits.enumerated() where bit { bytes[place / 8] |= 1 << UInt8(place % 8) }
+        let head: [UInt8] = [0x2C, 0, 0, 0, 0, 4, 0, 1, 0, 0, UInt8(codeSize)]
+        let file = GIFWriter.file(
+            width: 4, height: 1, palette: [(1, 1, 1), (2, 2, 2)], [head + GIFWriter.subBlocks(bytes)])
+
+        let pixels = try decoder.decode(file, options: DecodingOptions()).pixels
+
+        #expect((0..<4).map { pixels.rgba($0, 0)[0] } == [2, 1, 2, 1])
+    }
 }

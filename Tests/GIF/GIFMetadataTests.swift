@@ -29,6 +29,30 @@ import Testing
         #expect(try decoder.inspect(file([block]), limits: DecodingLimits()).metadata.xmp == Data(packet))
     }
 
+    @Test func `wherever the letters of a packet lead, it is read, and so is what follows`() throws {
+        let trailer = [1] + (0...255).reversed().map { UInt8($0) } + [0]
+        for letter in UInt8(0x20)...0x7E {
+            let packet = [UInt8](repeating: letter, count: 300)
+            let block: [UInt8] = [0x21, 0xFF, 11] + Array("XMP DataXMP".utf8) + packet + trailer
+
+            let info = try decoder.inspect(file([block]), limits: DecodingLimits())
+
+            #expect(info.metadata.xmp == Data(packet), "letter \(letter)")
+            #expect(info.frameCount == 1)
+        }
+    }
+
+    @Test func `a second end of sub-blocks is passed over`() throws {
+        #expect(try decoder.inspect(file([GIFWriter.control(), [0, 0]]), limits: DecodingLimits()).frameCount == 1)
+    }
+
+    @Test func `a large profile is read whole`() throws {
+        let profile = [UInt8](repeating: 9, count: 3 << 20)
+        let data = file([GIFWriter.application("ICCRGBG1012", profile)])
+
+        #expect(try decoder.inspect(data, limits: DecodingLimits()).metadata.colorProfile?.count == 3 << 20)
+    }
+
     @Test func `metadata over the limits is left out, and the picture is not`() throws {
         let data = file([GIFWriter.application("ICCRGBG1012", [UInt8](repeating: 7, count: 300))])
 

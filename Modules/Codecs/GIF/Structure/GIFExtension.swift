@@ -86,10 +86,14 @@ struct GIFExtension {
         collected.append(contentsOf: bytes)
     }
 
-    /// The packet ends before the 258 bytes that lead every reader of sub-blocks to the end.
+    /// The packet ends before the 258 bytes that lead every reader of sub-blocks to the end: to the last of them, or to
+    /// the one before.
     private mutating func readXMP() {
         let trailer = [0x01] + (0...255).reversed().map { UInt8($0) } + [0x00]
-        guard collected.count > trailer.count, collected.suffix(trailer.count).elementsEqual(trailer) else { return }
-        content = .xmp(Data(collected.dropLast(trailer.count)))
+        for end in [trailer[...], trailer.dropLast()] where collected.count > end.count {
+            guard collected.suffix(end.count).elementsEqual(end) else { continue }
+            content = .xmp(Data(collected.dropLast(end.count)))
+            return
+        }
     }
 }

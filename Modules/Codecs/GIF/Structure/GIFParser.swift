@@ -8,7 +8,7 @@ struct GIFParser {
     private enum State {
         case header
         case block
-        case subBlocks(GIFExtension)
+        case subBlocks
         case pixels(GIFFrame)
         case ended
     }
@@ -24,6 +24,8 @@ struct GIFParser {
     private var state = State.header
     private var offset = 0
     private var control = GraphicControl()
+    /// Changed in its place: a copy in the state would be copied, with all it has collected, for every sub-block.
+    private var currentExtension = GIFExtension(label: 0)
 
     /// nil until the header is complete.
     private(set) var structure: GIFStructure?
@@ -53,7 +55,7 @@ struct GIFParser {
         switch state {
         case .header: return try readHeader(bytes)
         case .block: return try readBlock(bytes)
-        case .subBlocks(let kind): return try readSubBlock(bytes, kind)
+        case .subBlocks: return readSubBlock(bytes)
         case .pixels(let frame): return try skipPixels(bytes, frame)
         case .ended: return false
         }
@@ -77,12 +79,16 @@ struct GIFParser {
         switch bytes[offset] {
         case 0x21:
             guard bytes.count - offset >= 2 else { return false }
-            state = .subBlocks(GIFExtension(label: bytes[offset + 1]))
+            currentExtension = GIFExtension(label: bytes[offset + 1])
+            state = .subBlocks
             offset += 2
         case 0x2C:
             return try readImage(bytes)
         case 0x3B:
             state = .ended
+        case 0:
+            // A second end of sub-blocks: the last bytes of an XMP packet may read as one, and some writers leave them.
+            offset += 1
         case let introducer:
             throw ImageDecodingError(.corrupt, "GIF: \(introducer) introduces no block")
         }
@@ -128,19 +134,15 @@ struct GIFParser {
         return true
     }
 
-    private mutating func readSubBlock(
-        _ bytes: UnsafeBufferPointer<UInt8>, _ kind: GIFExtension
-    ) throws(ImageDecodingError) -> Bool {
+    private mutating func readSubBlock(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let block = bytes.subBlock(at: offset) else { return false }
         offset = block.upperBound
-        var kind = kind
-        kind.take(bytes, block, limits: limits)
-        guard block.isEmpty else {
-            state = .subBlocks(kind)
-            return true
-        }
+        currentExtension.take(bytes, block, limits: limits)
+        guard block.isEmpty else { return true }
         state = .block
-        switch kind.content {
+        let content = currentExtension.content
+        currentExtension = GIFExtension(label: 0)
+        switch content {
         case .graphicControl(let disposal, let transparentIndex, let delay):
             control = GraphicControl(disposal: disposal, transparentIndex: transparentIndex, delay: delay)
         case .plainText:
@@ -149,8 +151,14 @@ struct GIFParser {
         case .loopCount(let count):
             // The first counts, as in browsers.
             if structure?.loopCount == nil { structure?.loopCount = count }
-        case .colorProfile(let profile): structure?.metadata.colorProfile = profile
-        case .xmp(let packet): structure?.metadata.xmp = packet
+        case .colorProfile(let profile):
+            if profile.count + (structure?.metadata.xmp?.count ?? 0) <= limits.maximumMetadataByteCount {
+                structure?.metadata.colorProfile = profile
+            }
+        case .xmp(let packet):
+            if packet.count + (structure?.metadata.colorProfile?.count ?? 0) <= limits.maximumMetadataByteCount {
+                structure?.metadata.xmp = packet
+            }
         case .nothing: break
         }
         return true
