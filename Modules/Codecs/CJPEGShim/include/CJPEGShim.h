@@ -92,6 +92,43 @@ alcedo_jpeg_status alcedo_jpeg_end_output(alcedo_jpeg_decoder *_Nonnull decoder)
 /// The last error in libjpeg's words; empty when there was none.
 const char *_Nonnull alcedo_jpeg_message(const alcedo_jpeg_decoder *_Nonnull decoder);
 
+typedef struct alcedo_jpeg_encoder alcedo_jpeg_encoder;
+
+typedef struct {
+    uint32_t width;
+    uint32_t height;
+    /// 1: rows of one byte a pixel; 0: of red, green, blue and a byte that does not count.
+    int is_gray;
+    /// 1 to 100.
+    int quality;
+    /// Luminance samples for each of chrominance, 1 or 2 in each direction.
+    int horizontal_subsampling;
+    int vertical_subsampling;
+    int is_progressive;
+    int optimizes;
+    const uint8_t *_Nullable icc;
+    size_t icc_size;
+    /// From the TIFF header on, at most 65527 bytes.
+    const uint8_t *_Nullable exif;
+    size_t exif_size;
+} alcedo_jpeg_settings;
+
+/// NULL: out of memory.
+alcedo_jpeg_encoder *_Nullable alcedo_jpeg_encoder_create(void);
+void alcedo_jpeg_encoder_destroy(alcedo_jpeg_encoder *_Nonnull encoder);
+alcedo_jpeg_status alcedo_jpeg_encoder_begin(
+    alcedo_jpeg_encoder *_Nonnull encoder, const alcedo_jpeg_settings *_Nonnull settings);
+alcedo_jpeg_status alcedo_jpeg_encoder_write(
+    alcedo_jpeg_encoder *_Nonnull encoder, const uint8_t *_Nonnull rows, size_t stride, size_t count);
+alcedo_jpeg_status alcedo_jpeg_encoder_finish(alcedo_jpeg_encoder *_Nonnull encoder);
+
+/// How many encoded bytes have not been taken yet.
+size_t alcedo_jpeg_encoder_pending(const alcedo_jpeg_encoder *_Nonnull encoder);
+
+/// The encoded bytes that have not been taken yet; they stay where they are until the next call.
+const uint8_t *_Nullable alcedo_jpeg_encoder_take(alcedo_jpeg_encoder *_Nonnull encoder, size_t *_Nonnull count);
+const char *_Nonnull alcedo_jpeg_encoder_message(const alcedo_jpeg_encoder *_Nonnull encoder);
+
 /// The plain C loop that benchmarks compare with: decodes into a buffer of its own as libjpeg's manual does. Returns
 /// the number of pixels, 0 on any error.
 size_t alcedo_jpeg_reference_decode(const uint8_t *_Nonnull bytes, size_t count);
