@@ -12,14 +12,28 @@ import Testing
     private let decoder = JPEGDecoder()
     private let end: [UInt8] = [0xFF, 0xD9]
 
-    @Test(arguments: names) func `every prefix is truncated`(name: String) throws {
-        let data = try fixture(name)
+    @Test(arguments: names) func `every prefix is truncated, and a part of it can be had`(name: String) throws {
+        #expect(try DecoderChecks(decoder).checkTruncation(fixture(name)) == [.empty, .truncated])
+        #expect(errorCode(try fixture(name)) == nil)
+    }
 
-        #expect(errorCode(data.prefix(0)) == .empty)
-        for count in 1..<data.count {
-            #expect(errorCode(data.prefix(count)) == .truncated, "\(count) bytes")
-        }
-        #expect(errorCode(data) == nil)
+    @Test func `a part of one scan is the rows above the cut, one of several is coarser`() throws {
+        let options = DecodingOptions(allowsPartial: true)
+        let rows = try reference("444.raw")
+        let file = try fixture("444.jpg")
+        let scan = try #require(JPEGEditor.data(in: file))
+        let scans = try fixture("progressive.jpg")
+        let first = try #require(JPEGEditor.data(in: scans))
+
+        let upper = try decoder.decode(file.prefix(scan.lowerBound + scan.count / 2), options: options)
+        let coarse = try decoder.decode(scans.prefix(first.upperBound + 10), options: options)
+
+        let bytes = upper.pixels.tightBytes
+        let known = try #require(stride(from: 0, to: bytes.count, by: 4).first { bytes[$0 + 3] == 0 })
+        #expect(upper.damage?.code == .truncated && upper.pixels.alphaMode == .straight)
+        #expect(known > 0 && known % (33 * 4) == 0 && bytes.prefix(known).elementsEqual(rows.prefix(known)))
+        #expect(bytes.dropFirst(known).allSatisfy { $0 == 0 })
+        #expect(coarse.damage?.code == .truncated && coarse.pixels.alphaMode == .opaque)
     }
 
     @Test(arguments: names) func `inspecting a prefix tells all or fails`(name: String) throws {
@@ -71,20 +85,11 @@ import Testing
         #expect(errorCode(data) == .corrupt)
     }
 
-    @Test(arguments: names) func `flipped bits give an error or an image of the size announced`(name: String) throws {
-        let data = try fixture(name)
-        var random = SeededGenerator(seed: 37)
+    @Test(arguments: names)
+    func `flipped bits give the same error or image however the bytes come`(name: String) throws {
         let limits = DecodingLimits(maximumPixelCount: 100_000)
-
-        for _ in 0..<600 {
-            var damaged = data
-            for _ in 0...Int.random(in: 0...3, using: &random) {
-                damaged[Int.random(in: 0..<data.count, using: &random)] ^= 1 << UInt8.random(in: 0..<8, using: &random)
-            }
-            let options = DecodingOptions(limits: limits, appliesOrientation: false)
-            guard let image = try? decoder.decode(damaged, options: options) else { continue }
-            #expect(try image.size == decoder.inspect(damaged, limits: limits).size)
-        }
+        try DecoderChecks(decoder, options: DecodingOptions(limits: limits))
+            .checkFlippedBits(fixture(name), rounds: 400, seed: 37)
     }
 
     @Test(.timeLimit(.minutes(3)), arguments: [(UInt16(50_000), UInt16(50_000)), (65_500, 65_500), (65_535, 1)])

@@ -47,7 +47,9 @@ import Testing
         let image = try decoder.decode(fixture(name), options: DecodingOptions(appliesOrientation: false))
 
         let orientation: ImageOrientation = name == "exif6.jpg" ? .right : .up
-        #expect(info == ImageInfo(format: .jpeg, size: size, orientation: orientation))
+        let models = ["gray.jpg": ColorModel.gray, "rgb.jpg": .rgb, "ycck.jpg": .ycck, "cmyk.jpg": .cmyk]
+        #expect(info.size == size && info.orientation == orientation && info.frameCount == 1)
+        #expect(info.colorModel == models[name] ?? .yCbCr && info.bitDepth == 8 && !info.hasAlpha)
         #expect(image.size == info.size)
         #expect(image.orientation == info.orientation)
     }

@@ -19,7 +19,7 @@ static void check_scans(j_common_ptr cinfo) {
     longjmp(d->escape, 1);
 }
 
-static alcedo_jpeg_decoder *create(const uint8_t *bytes, size_t count) {
+alcedo_jpeg_decoder *alcedo_jpeg_create(const uint8_t *bytes, size_t count) {
     alcedo_jpeg_decoder *d = calloc(1, sizeof *d);
     if (!d) return NULL;
     alcedo_jpeg_init_errors(d);
@@ -36,15 +36,9 @@ static alcedo_jpeg_decoder *create(const uint8_t *bytes, size_t count) {
     return d;
 }
 
-alcedo_jpeg_decoder *alcedo_jpeg_create(const uint8_t *bytes, size_t count, int allows_partial) {
-    alcedo_jpeg_decoder *d = create(bytes, count);
-    if (d) d->allows_partial = allows_partial;
-    return d;
-}
-
 alcedo_jpeg_decoder *alcedo_jpeg_create_stream(void) {
     static const uint8_t nothing[1];
-    alcedo_jpeg_decoder *d = create(nothing, 0);
+    alcedo_jpeg_decoder *d = alcedo_jpeg_create(nothing, 0);
     if (d) d->is_stream = 1;
     return d;
 }
@@ -91,7 +85,6 @@ static const uint8_t *find_marker(
 alcedo_jpeg_status alcedo_jpeg_read_header(alcedo_jpeg_decoder *d, alcedo_jpeg_info *info) {
     if (setjmp(d->escape)) return alcedo_jpeg_failure(d);
     if (jpeg_read_header(&d->cinfo, TRUE) == JPEG_SUSPENDED) return ALCEDO_JPEG_SUSPENDED;
-    d->has_header = 1;
     memset(info, 0, sizeof *info);
     info->width = d->cinfo.image_width;
     info->height = d->cinfo.image_height;
@@ -160,8 +153,6 @@ alcedo_jpeg_status alcedo_jpeg_read_rows(
         for (JDIMENSION i = 0; i < most; i++) rows[i] = out + (*count + i) * stride;
         const JDIMENSION made = jpeg_read_scanlines(c, rows, most);
         if (made == 0) return ALCEDO_JPEG_SUSPENDED;
-        // Rows made when the bytes of the only scan had ended are libjpeg's own invention.
-        if (d->ran_out && !jpeg_has_multiple_scans(c)) return ALCEDO_JPEG_TRUNCATED;
         if (has_inks) {
             for (JDIMENSION i = 0; i < made; i++) convert_cmyk(rows[i], c->output_width, c->saw_Adobe_marker);
         }
@@ -173,10 +164,6 @@ alcedo_jpeg_status alcedo_jpeg_read_rows(
 alcedo_jpeg_status alcedo_jpeg_finish(alcedo_jpeg_decoder *d) {
     if (setjmp(d->escape)) return alcedo_jpeg_failure(d);
     if (!jpeg_finish_decompress(&d->cinfo)) return ALCEDO_JPEG_SUSPENDED;
-    if (d->ran_out) {
-        if (!d->is_damaged) strcpy(d->message, "the bytes end before the image does");
-        return ALCEDO_JPEG_TRUNCATED;
-    }
     return d->is_damaged ? ALCEDO_JPEG_CORRUPT : ALCEDO_JPEG_OK;
 }
 

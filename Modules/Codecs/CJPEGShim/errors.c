@@ -43,15 +43,11 @@ void alcedo_jpeg_init_errors(alcedo_jpeg_decoder *d) {
 static void do_nothing(j_decompress_ptr cinfo) { (void)cinfo; }
 
 static boolean on_input_end(j_decompress_ptr cinfo) {
-    static const JOCTET end_of_image[] = {0xFF, JPEG_EOI};
     alcedo_jpeg_decoder *d = cinfo->client_data;
     if (d->is_stream) return FALSE;
     d->ran_out = 1;
-    // Before the first scan there is nothing that a part could consist of.
-    if (!d->allows_partial || !d->has_header) ERREXIT(cinfo, JERR_INPUT_EOF);
-    cinfo->src->next_input_byte = end_of_image;
-    cinfo->src->bytes_in_buffer = sizeof end_of_image;
-    return TRUE;
+    ERREXIT(cinfo, JERR_INPUT_EOF);
+    return FALSE;
 }
 
 static void skip_input(j_decompress_ptr cinfo, long count) {
@@ -59,10 +55,7 @@ static void skip_input(j_decompress_ptr cinfo, long count) {
     if (count <= 0) return;
     size_t wanted = (size_t)count;
     if (wanted > cinfo->src->bytes_in_buffer) {
-        if (!d->is_stream) {
-            on_input_end(cinfo);
-            return;
-        }
+        if (!d->is_stream) on_input_end(cinfo);
         d->skipped = wanted - cinfo->src->bytes_in_buffer;
         wanted = cinfo->src->bytes_in_buffer;
     }
@@ -79,6 +72,14 @@ void alcedo_jpeg_feed(alcedo_jpeg_decoder *d, const uint8_t *bytes, size_t count
     d->base = bytes;
     d->source.next_input_byte = bytes + offset;
     d->source.bytes_in_buffer = count - offset;
+}
+
+void alcedo_jpeg_end_input(alcedo_jpeg_decoder *d) {
+    static const uint8_t end_of_image[] = {0xFF, 0xD9};
+    d->skipped = 0;
+    d->base = end_of_image;
+    d->source.next_input_byte = end_of_image;
+    d->source.bytes_in_buffer = sizeof end_of_image;
 }
 
 void alcedo_jpeg_init_source(alcedo_jpeg_decoder *d, const uint8_t *bytes, size_t count) {

@@ -18,8 +18,6 @@ struct alcedo_jpeg_decoder {
     jmp_buf escape;
     JOCTET *icc;
     int is_damaged;  // a warning that means lost pixels
-    int allows_partial;  // the end of the bytes ends the image instead of the decoding
-    int has_header;
     int is_stream;  // the end of the bytes suspends
     const uint8_t *base;  // what the source reads from
     size_t skipped;  // bytes still to be skipped when they come
@@ -30,8 +28,8 @@ struct alcedo_jpeg_decoder {
 
 /// Sets up errors that unwind to `escape` and never print.
 void alcedo_jpeg_init_errors(alcedo_jpeg_decoder *d);
-/// Reads from memory; when the bytes end it unwinds, suspends, or ends the image, where libjpeg's own source would go on
-/// with grey and a warning.
+/// Reads from memory; when the bytes end it unwinds or suspends, where libjpeg's own source would go on with grey and a
+/// warning.
 void alcedo_jpeg_init_source(alcedo_jpeg_decoder *d, const uint8_t *bytes, size_t count);
 /// What the last unwinding means.
 alcedo_jpeg_status alcedo_jpeg_failure(const alcedo_jpeg_decoder *d);

@@ -8,7 +8,8 @@ public import FoundationEssentials
 /// full-size picture never exists.
 ///
 /// A file that ends early or lost entropy-coded data is an error, although libjpeg only warns and fills in grey. Of an
-/// image in one scan a part is the rows above the damage; of one in several scans it is the whole, coarser.
+/// image in one scan a part is the rows above the cut; of one in several it is the whole, coarser. Arithmetic coding gives no
+/// parts.
 /// An XMP packet beyond its first 64 KiB is not read. Source: ITU-T T.81; Adobe technical note 5116 for the inverted
 /// ink of CMYK.
 public struct JPEGDecoder: ImageDecoding {
@@ -22,17 +23,20 @@ public struct JPEGDecoder: ImageDecoding {
     }
 
     public func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+        do throws(ImageDecodingError) {
+            return try decodeWhole(data, options)
+        } catch {
+            guard options.allowsPartial, error.code == .truncated || error.code == .corrupt else { throw error }
+            return try JPEGDecodingState.part(of: data, options: options, damage: error)
+        }
+    }
+
+    private func decodeWhole(_ data: Data, _ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
         try data.withDecoderInput { bytes throws(ImageDecodingError) in
-            let reader = try JPEGReader(bytes, limits: options.limits, allowsPartial: options.allowsPartial)
+            let reader = try JPEGReader(bytes, limits: options.limits)
             var picture = try JPEGPicture(reader.start(options))
-            do throws(ImageDecodingError) {
-                try picture.read(from: reader)
-                _ = try reader.finish()
-            } catch {
-                let isDamage = error.code == .truncated || error.code == .corrupt
-                guard options.allowsPartial, isDamage, picture.rowCount > 0 else { throw error }
-                return picture.image(options, damage: error)
-            }
+            try picture.read(from: reader)
+            _ = try reader.finish()
             return picture.image(options)
         }
     }

@@ -45,9 +45,8 @@ typedef struct {
     int can_suspend;
 } alcedo_jpeg_info;
 
-/// `bytes` must outlive the decoder. With `allows_partial` the end of the bytes ends the image, and
-/// `alcedo_jpeg_finish` says so. NULL: out of memory.
-alcedo_jpeg_decoder *_Nullable alcedo_jpeg_create(const uint8_t *_Nonnull bytes, size_t count, int allows_partial);
+/// `bytes` must outlive the decoder. NULL: out of memory.
+alcedo_jpeg_decoder *_Nullable alcedo_jpeg_create(const uint8_t *_Nonnull bytes, size_t count);
 
 /// A decoder whose bytes come piece by piece: every function may return ALCEDO_JPEG_SUSPENDED, and is to be called again
 /// when there are more. NULL: out of memory.
@@ -55,6 +54,9 @@ alcedo_jpeg_decoder *_Nullable alcedo_jpeg_create_stream(void);
 
 /// Gives all bytes so far, the earlier ones too, which may have moved. They must stay there until the next call of this.
 void alcedo_jpeg_feed(alcedo_jpeg_decoder *_Nonnull decoder, const uint8_t *_Nonnull bytes, size_t count);
+
+/// Ends a suspended stream where it stands, as if the image's end came next.
+void alcedo_jpeg_end_input(alcedo_jpeg_decoder *_Nonnull decoder);
 
 void alcedo_jpeg_destroy(alcedo_jpeg_decoder *_Nonnull decoder);
 
@@ -75,7 +77,7 @@ alcedo_jpeg_status alcedo_jpeg_read_rows(
     alcedo_jpeg_decoder *_Nonnull decoder, uint8_t *_Nonnull out, size_t stride, size_t capacity,
     size_t *_Nonnull count);
 
-/// Reads to the end of the image. Fails as corrupt when pixels were lost on the way, as truncated when the bytes ended.
+/// Reads to the end of the image. Fails as corrupt when pixels were lost on the way.
 alcedo_jpeg_status alcedo_jpeg_finish(alcedo_jpeg_decoder *_Nonnull decoder);
 
 // Of a stream in several scans, which alcedo_jpeg_start has prepared:

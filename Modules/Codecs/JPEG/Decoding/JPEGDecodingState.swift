@@ -96,4 +96,24 @@ final class JPEGDecodingState: IncrementalDecodingState {
         guard stage == .finished, let picture else { return try JPEGDecoder().decode(data, options: options) }
         return picture.image(options)
     }
+
+    /// What there is of a damaged file; throws the damage when there is nothing to show.
+    static func part(
+        of data: Data, options: DecodingOptions, damage: ImageDecodingError
+    ) throws(ImageDecodingError) -> DecodedImage {
+        var options = options
+        options.allowsPartial = true
+        let state = JPEGDecodingState(options: options)
+        try state.append(data)
+        return try state.part(damage: damage)
+    }
+
+    private func part(damage: ImageDecodingError) throws(ImageDecodingError) -> DecodedImage {
+        if stage == .scans, let reader {
+            reader.endInput()
+            try output(scan: try reader.consumeScans().complete, reader)
+        }
+        guard let picture, picture.rowCount > 0 else { throw damage }
+        return picture.image(options, damage: damage)
+    }
 }

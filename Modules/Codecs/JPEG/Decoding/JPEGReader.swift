@@ -16,11 +16,10 @@ final class JPEGReader {
     private(set) var rowHeader: PixelRowHeader?
 
     /// Reads the header. The bytes must outlive the reader.
-    init(
-        _ bytes: UnsafeBufferPointer<UInt8>, limits: DecodingLimits, allowsPartial: Bool = false
-    ) throws(ImageDecodingError) {
-        guard let base = bytes.baseAddress, let shim = alcedo_jpeg_create(base, bytes.count, allowsPartial ? 1 : 0)
-        else { throw Self.notStarted }
+    init(_ bytes: UnsafeBufferPointer<UInt8>, limits: DecodingLimits) throws(ImageDecodingError) {
+        guard let base = bytes.baseAddress, let shim = alcedo_jpeg_create(base, bytes.count) else {
+            throw Self.notStarted
+        }
         self.shim = shim
         self.limits = limits
         _ = try readHeader()
@@ -44,6 +43,9 @@ final class JPEGReader {
         guard let base = bytes.baseAddress else { return }
         alcedo_jpeg_feed(shim, base, bytes.count)
     }
+
+    /// Ends bytes that were fed where the decoder stands, as if the image ended there.
+    func endInput() { alcedo_jpeg_end_input(shim) }
 
     /// False when more bytes are needed.
     func readHeader() throws(ImageDecodingError) -> Bool {

@@ -1,0 +1,139 @@
+import AlcedoCore
+import AlcedoJPEG
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct JPEGEncoderTests {
+    private let decoder = JPEGDecoder()
+
+    private func gradient(_ format: PixelFormat, alpha: UInt8 = 255) throws -> DecodedImage {
+        let size = PixelSize(width: 45, height: 31)
+        let mode: AlphaMode = alpha == 255 ? .opaque : .straight
+        let buffer = try #require(
+            PixelBuffer(size: size, format: format, alphaMode: mode) { memory, stride in
+                for y in 0..<size.height {
+                    for x in 0..<size.width {
+                        let rgba = [UInt8(x * 5), UInt8(y * 8), 90, alpha]
+                        switch format {
+                        case .gray8: memory[y * stride + x] = rgba[0]
+                        case .rgba8, .rgbx8:
+                            for channel in 0..<4 { memory[y * stride + 4 * x + channel] = rgba[channel] }
+                        case .rgba16:
+                            for channel in 0..<4 {
+                                memory.storeBytes(
+                                    of: UInt16(rgba[channel]) << 8 | 17, toByteOffset: y * stride + 8 * x + 2 * channel,
+                                    as: UInt16.self)
+                            }
+                        }
+                    }
+                }
+            })
+        return DecodedImage(pixels: buffer)
+    }
+
+    /// The mean difference of two pictures' samples.
+    private func distance(_ a: [UInt8], _ b: [UInt8]) -> Double {
+        Double(zip(a, b).reduce(0) { $0 + abs(Int($1.0) - Int($1.1)) }) / Double(max(1, a.count))
+    }
+
+    @Test(arguments: [PixelFormat.rgba8, .rgbx8, .rgba16])
+    func `colours of every pixel format survive`(format: PixelFormat) throws {
+        let data = try JPEGEncoder(quality: 95, subsampling: .none).encode(gradient(format))
+
+        let expected = try gradient(.rgba8).pixels.tightBytes
+        let decoded = try decoder.decode(data, options: DecodingOptions()).pixels
+        #expect(distance(decoded.tightBytes, expected) < 1)
+        #expect(try decoder.inspect(data, limits: DecodingLimits()).colorModel == .yCbCr)
+    }
+
+    @Test func `gray stays gray`() throws {
+        let image = try gradient(.gray8)
+
+        let data = try JPEGEncoder(quality: 95).encode(image)
+
+        #expect(try decoder.inspect(data, limits: DecodingLimits()).colorModel == .gray)
+        let decoded = try decoder.decode(data, options: DecodingOptions(pixelFormat: .gray8)).pixels
+        #expect(distance(decoded.tightBytes, image.pixels.tightBytes) < 1)
+    }
+
+    @Test(arguments: JPEGSubsampling.allCases)
+    func `every subsampling is written and read`(subsampling: JPEGSubsampling) throws {
+        let image = try gradient(.rgba8)
+        let data = try JPEGEncoder(quality: 90, subsampling: subsampling).encode(image)
+
+        let frame = try #require(JPEGEditor.range(of: 0xC0, in: data)).lowerBound
+        let factors: [JPEGSubsampling: UInt8] = [.none: 0x11, .horizontal: 0x21, .vertical: 0x12, .both: 0x22]
+        #expect(data[frame + 11] == factors[subsampling])
+        let decoded = try decoder.decode(data, options: DecodingOptions()).pixels
+        #expect(distance(decoded.tightBytes, image.pixels.tightBytes) < 3)
+    }
+
+    @Test func `quality is size, and coding changes no pixel`() throws {
+        let image = try gradient(.rgba8)
+        func pixels(_ encoder: JPEGEncoder) throws -> [UInt8] {
+            try decoder.decode(encoder.encode(image), options: DecodingOptions()).pixels.tightBytes
+        }
+        let plain = try JPEGEncoder(quality: 80).encode(image)
+        let optimized = try JPEGEncoder(quality: 80, optimizesHuffman: true).encode(image)
+        let progressive = try JPEGEncoder(quality: 80, isProgressive: true).encode(image)
+
+        #expect(try JPEGEncoder(quality: 20).encode(image).count < plain.count)
+        #expect(optimized.count < plain.count)
+        #expect(JPEGEditor.range(of: 0xC2, in: progressive) != nil)
+        let expected = try pixels(JPEGEncoder(quality: 80))
+        #expect(try pixels(JPEGEncoder(quality: 80, optimizesHuffman: true)) == expected)
+        #expect(try pixels(JPEGEncoder(quality: 80, isProgressive: true)) == expected)
+        #expect(try JPEGEncoder(quality: 0).encode(image) == JPEGEncoder(quality: 1).encode(image))
+    }
+
+    @Test func `profile and orientation survive`() throws {
+        let profile = try fixture("profile.icc")
+        var image = try gradient(.rgba8)
+        image.colorProfile = profile
+        image.orientation = .right
+
+        let data = try JPEGEncoder().encode(image)
+
+        let info = try decoder.inspect(data, limits: DecodingLimits())
+        #expect(info.metadata.colorProfile == profile && info.orientation == .right)
+        let upright = try decoder.decode(data, options: DecodingOptions())
+        #expect(upright.size == PixelSize(width: 31, height: 45) && upright.orientation == .up)
+        image.colorProfile = Data(repeating: 1, count: 200)
+        let unfit = try decoder.inspect(JPEGEncoder().encode(image), limits: DecodingLimits())
+        #expect(unfit.metadata.colorProfile == nil)
+    }
+
+    @Test func `transparency is laid over the background`() throws {
+        let clear = try gradient(.rgba8, alpha: 0)
+
+        for (background, expected) in [(OpaqueColor.white, UInt8(255)), (.black, 0)] {
+            let data = try JPEGEncoder(background: background).encode(clear)
+            let bytes = try decoder.decode(data, options: DecodingOptions()).pixels.tightBytes
+            #expect(bytes.enumerated().allSatisfy { $0.offset % 4 == 3 || $0.element == expected })
+        }
+    }
+
+    @Test func `rows are encoded as they come, and give the same bytes`() throws {
+        let image = try gradient(.rgba8, alpha: 100)
+        var pieces: [[UInt8]] = []
+        let encoder = JPEGEncoder().makeRowEncoder { bytes in
+            pieces.append(bytes.withUnsafeBytes { Array($0) })
+        }
+
+        try image.sendRows(to: encoder)
+
+        #expect(pieces.count >= 2)
+        #expect(Data(pieces.joined()) == (try JPEGEncoder().encode(image)))
+    }
+
+    @Test func `what does not fit is refused, and what the output throws is passed on`() throws {
+        struct Full: Error {}
+        let long = try #require(
+            PixelBuffer(size: PixelSize(width: 65_501, height: 1), format: .gray8, alphaMode: .opaque))
+        let failing = JPEGEncoder().makeRowEncoder { _ in throw Full() }
+
+        #expect(throws: ImageEncodingError.self) { try JPEGEncoder().encode(DecodedImage(pixels: long)) }
+        #expect(throws: Full.self) { try gradient(.rgba8).sendRows(to: failing) }
+    }
+}
