@@ -77,6 +77,8 @@ void alcedo_jpeg_feed(alcedo_jpeg_decoder *d, const uint8_t *bytes, size_t count
 void alcedo_jpeg_end_input(alcedo_jpeg_decoder *d) {
     static const uint8_t end_of_image[] = {0xFF, 0xD9};
     d->skipped = 0;
+    // A marker whose segment is not all there is forgotten.
+    d->cinfo.unread_marker = 0;
     d->base = end_of_image;
     d->source.next_input_byte = end_of_image;
     d->source.bytes_in_buffer = sizeof end_of_image;
