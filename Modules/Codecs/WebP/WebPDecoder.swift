@@ -5,20 +5,19 @@ public import FoundationEssentials
 ///
 /// The result is RGBA8 of the canvas's size; gray8 and 16 bits are not in the format. What the frames of an animation do
 /// not cover is transparent, whatever the file's background colour, as browsers have it; frames are drawn as libwebp's
-/// own player draws them, to the bit. A still image without a transparent pixel is `.opaque`.
+/// own player draws them, to the bit. A still image without a transparent pixel is `.opaque`. Premultiplied colour is
+/// rounded to nearest, as everywhere in Alcedo, and not down, as libwebp would.
 ///
 /// With a target size libwebp scales a still image while it decodes, and of a lossy file the full-size picture never
 /// exists; the full size must be within the limits all the same. Animations are averaged down when they are drawn. An
-/// EXIF orientation is applied.
-///
-/// Rows come from the whole picture: libwebp writes into a buffer of the output's size. Source: RFC 9649.
+/// EXIF orientation is applied; it lies behind the pixels, so previews do not have it yet. Source: RFC 9649.
 public struct WebPDecoder: ImageDecoding {
-    /// Whether a second thread may help with a large lossy picture; the pixels are the same.
+    /// Whether a second thread may help with a large lossy picture whose bytes are all there; the pixels are the same.
     public var usesThreads: Bool
 
     public init(usesThreads: Bool = true) { self.usesThreads = usesThreads }
 
-    private var settings: WebPBitstream.Settings { WebPBitstream.Settings(usesThreads: usesThreads) }
+    private var settings: WebPSettings { WebPSettings(usesThreads: usesThreads) }
 
     /// Reads all chunks, without decoding a pixel.
     ///
@@ -26,31 +25,63 @@ public struct WebPDecoder: ImageDecoding {
     ///   more frames than `limits` allows.
     /// - Complexity: O(chunks).
     public func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-        try WebPImage(data, options: DecodingOptions(limits: limits), settings).container.info
+        guard let info = try container(of: data, limits: limits).info else {
+            throw ImageDecodingError(.corrupt, "WebP: there is no image")
+        }
+        return info
     }
 
     public func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-        do throws(ImageDecodingError) {
-            return try WebPImage(data, options: options, settings).decode()
-        } catch {
-            guard options.allowsPartial else { throw error }
-            return try WebPDecodingState.part(of: data, options: options, settings, damage: error)
-        }
+        // Without this, the rows of a file that ends early would be decoded only to be thrown away.
+        if !options.allowsPartial { _ = try container(of: data, limits: options.limits) }
+        let state = WebPDecodingState(options: options, settings)
+        try state.append(data)
+        return try state.finish()
+    }
+
+    /// Hands over the rows of the image, or of the first frame.
+    ///
+    /// libwebp writes into a buffer of the output's size. Of a lossy image without alpha, rows that were handed over
+    /// are given back to the system, so that what stays in memory is O(*w*). Alpha and lossless pixels are kept whole by
+    /// libwebp itself, so these images, animations and turned ones are decoded whole first.
+    public func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
+        let container = try container(of: data, limits: options.limits)
+        let isTurned = options.appliesOrientation && container.orientation != .up
+        guard let frame = container.frames.first, !container.isAnimated, !isTurned, !frame.isLossless,
+            !frame.declaresAlpha
+        else { return try decode(data, options: options.forRows).sendRows(to: consumer) }
+        let size = container.size(for: options.target)
+        try consumer.begin(
+            PixelRowHeader(
+                size: size, format: .rgba8, alphaMode: .opaque, colorProfile: container.metadata.colorProfile,
+                orientation: container.orientation))
+        try WebPRowStream(frame, size: size).send(data, to: consumer)
     }
 
     public func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding {
         IncrementalDecoder(WebPDecodingState(options: options, settings))
     }
 
-    /// The output, a second one where it is turned, what libwebp keeps of a lossless image (its pixels once more), and
-    /// for an animation two canvases and the pixels of a frame.
+    /// The output, a second one where it is turned or multiplied by alpha, and what libwebp keeps: some rows, of a
+    /// lossless image all pixels once more, of an alpha plane up to five bytes a pixel. For an animation two canvases,
+    /// the picture made of them, and the pixels of a frame.
     public func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
-        let image = try WebPImage(data, options: options, settings)
-        let container = image.container
-        let canvas = PixelBuffer.byteCount(size: container.canvas, format: .rgba8) ?? 0
-        if container.frames.count > 1, options.includesAnimation { return 4 * canvas }
-        let output = PixelBuffer.byteCount(size: image.size, format: .rgba8) ?? 0
+        let container = try container(of: data, limits: options.limits)
+        guard let canvas = container.canvas else { return 0 }
+        let own = container.frames.map(\.workingByteCount).max() ?? 0
+        if container.isAnimated {
+            return 4 * (PixelBuffer.byteCount(size: canvas, format: .rgba8) ?? 0) + own
+        }
+        let output = PixelBuffer.byteCount(size: container.size(for: options.target), format: .rgba8) ?? 0
         let isTurned = options.appliesOrientation && container.orientation != .up
-        return output * (isTurned ? 2 : 1) + (container.frames[0].isLossless ? canvas : 0)
+        return output * (isTurned || options.alphaMode == .premultiplied ? 2 : 1) + own
+    }
+
+    /// What a whole file says.
+    private func container(of data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> WebPContainer {
+        var container = WebPContainer(limits: limits)
+        try data.withDecoderInput { bytes throws(ImageDecodingError) in try container.advance(bytes) }
+        try container.requireEnd()
+        return container
     }
 }

@@ -1,143 +1,150 @@
 import AlcedoCore
-import CWebP
 import FoundationEssentials
 
-/// Decodes a WebP while its bytes arrive.
+/// Decodes a WebP while its bytes arrive; all at once is the same with one piece.
 ///
-/// Keeps all bytes, because libwebp reads from them and metadata may follow the pixels. Of an animation nothing is
-/// decoded before the end.
+/// Keeps all bytes, because libwebp reads from them and frames are decoded from them when they are asked for. Of an
+/// animation nothing is decoded before the end, but for previews of its first frame.
 final class WebPDecodingState: IncrementalDecodingState {
     private let options: DecodingOptions
-    private let settings: WebPBitstream.Settings
+    private let settings: WebPSettings
+    private var container: WebPContainer
     private var data = Data()
-    /// libwebp's decoder; nil before the header, and for animations.
-    private var decoder: OpaquePointer?
+    /// The still image, when its bytes do not come all at once, or are damaged.
+    private var pieces: WebPPieces?
     private var previewedRows = 0
-    /// Whether libwebp has all of the pixels, or none can come from it any more.
-    private var isSettled = false
-    private(set) var info: ImageInfo?
+    /// Why only a part can be had, when parts are allowed.
+    private var damage: ImageDecodingError?
+    /// What is wrong with the still image's pixels. Said at the end, behind what is wrong with the chunks, so that the
+    /// error is the same however the bytes come.
+    private var pixelDamage: ImageDecodingError?
 
-    init(options: DecodingOptions, _ settings: WebPBitstream.Settings) {
+    init(options: DecodingOptions, _ settings: WebPSettings) {
         self.options = options
         self.settings = settings
+        container = WebPContainer(limits: options.limits)
     }
 
-    deinit { if let decoder { WebPIDelete(decoder) } }
+    var info: ImageInfo? { container.info }
 
     func append(_ bytes: Data) throws(ImageDecodingError) {
         if data.isEmpty { data = bytes } else { data.append(bytes) }
-        guard !data.isEmpty, !isSettled else { return }
-        if decoder == nil { try readHeader() }
-        advance()
+        guard damage == nil, !data.isEmpty else { return }
+        do throws(ImageDecodingError) {
+            try data.withDecoderInput { bytes throws(ImageDecodingError) in try container.advance(bytes) }
+        } catch {
+            try accept(error)
+        }
+        // A whole image waits for the end: libwebp is faster when it has all bytes.
+        if pieces != nil || container.arriving != nil { try advance() }
     }
 
-    /// Starts libwebp's decoder once the size is known and within the limits.
-    private func readHeader() throws(ImageDecodingError) {
-        let header: WebPBitstreamFeatures? = data.bytes.withUnsafeBytes { memory in
-            var features = WebPBitstreamFeatures()
-            let status = WebPGetFeatures(
-                memory.baseAddress?.assumingMemoryBound(to: UInt8.self), memory.count, &features)
-            if status != VP8_STATUS_OK, status != VP8_STATUS_NOT_ENOUGH_DATA { isSettled = true }
-            return status == VP8_STATUS_OK ? features : nil
-        }
-        guard let header else { return }
-        let size = PixelSize(width: Int(header.width), height: Int(header.height))
-        try options.limits.check(size, format: .rgba8)
-        let lossless: ColorModel = header.has_alpha != 0 ? .rgba : .rgb
-        info = ImageInfo(
-            format: .webp, size: size, hasAlpha: header.has_alpha != 0,
-            colorModel: header.format == 2 ? lossless : .yCbCr)
-        guard header.has_animation == 0, options.target == nil else {
-            isSettled = true
-            return
-        }
-        var configuration = try WebPBitstream.configuration(from: size, to: size, settings)
-        decoder = WebPIDecode(nil, 0, &configuration)
-        isSettled = decoder == nil
+    /// Notes damage that is allowed, and throws what is not.
+    private func accept(_ error: ImageDecodingError) throws(ImageDecodingError) {
+        guard options.allowsPartial, error.code != .exceedsLimit, error.code != .outOfMemory else { throw error }
+        damage = error
     }
 
-    private func advance() {
-        guard let decoder, !isSettled else { return }
-        let status = data.bytes.withUnsafeBytes { memory in
-            WebPIUpdate(decoder, memory.baseAddress?.assumingMemoryBound(to: UInt8.self), memory.count)
+    /// Decodes the still image as far as its bytes reach.
+    private func advance() throws(ImageDecodingError) {
+        guard pixelDamage == nil, !container.isAnimated, let frame = container.firstFrame else { return }
+        if pieces == nil { pieces = try WebPPieces(frame, size: size) }
+        guard let pieces else { return }
+        do throws(ImageDecodingError) {
+            try data.withDecoderInput { bytes throws(ImageDecodingError) in
+                try pieces.advance(frame.bytes(in: bytes))
+            }
+        } catch {
+            pixelDamage = error
         }
-        isSettled = status != VP8_STATUS_SUSPENDED
     }
+
+    /// The size, as stored, that libwebp is to make of the still image.
+    private var size: PixelSize { container.size(for: options.target) }
 
     func preview() throws(ImageDecodingError) -> ImagePreview? {
-        guard let rows = rows, rows.count > previewedRows else { return nil }
-        previewedRows = rows.count
-        let pixels = try copy(rows)
-        let shown = options.alphaMode == .premultiplied ? pixels.premultiplied() : pixels
-        return ImagePreview(image: DecodedImage(pixels: shown, format: .webp), rowCount: rows.count)
+        if container.isAnimated { return try previewOfFirstFrame() }
+        if pieces == nil { try advance() }
+        guard let pieces, pieces.rowCount > previewedRows else { return nil }
+        previewedRows = pieces.rowCount
+        return ImagePreview(image: image(try pieces.copy()), rowCount: pieces.rowCount)
+    }
+
+    private func previewOfFirstFrame() throws(ImageDecodingError) -> ImagePreview? {
+        guard previewedRows == 0, !container.frames.isEmpty, let animation else { return nil }
+        // Damage is said at the end.
+        guard let pixels = try? animation.composited(0) else { return nil }
+        previewedRows = pixels.height
+        return ImagePreview(image: decoded(pixels), rowCount: pixels.height)
     }
 
     func finish() throws(ImageDecodingError) -> DecodedImage {
-        let image: WebPImage
+        guard !data.isEmpty else { throw ImageDecodingError(.empty, "there are no bytes") }
+        if damage == nil {
+            do throws(ImageDecodingError) { try container.requireEnd() } catch { try accept(error) }
+        }
+        var whole: DecodedImage
         do throws(ImageDecodingError) {
-            image = try WebPImage(data, options: options, settings)
+            whole = try container.isAnimated ? animatedImage(damage) : stillImage(damage)
         } catch {
-            guard options.allowsPartial else { throw error }
-            return try part(damage: error)
+            if damage == nil { try accept(error) }
+            guard let damage else { throw error }
+            return try part(damage)
         }
-        info = image.container.info
-        if let rows, rows.count == image.container.canvas.height, options.target == nil {
-            return image.finished(try copy(rows))
-        }
-        // What libwebp could not finish piece by piece, it says at once why.
-        do throws(ImageDecodingError) {
-            return try image.decode()
-        } catch {
-            guard options.allowsPartial else { throw error }
-            return try part(damage: error)
-        }
+        whole.damage = damage
+        return whole
     }
 
-    /// The rows there are of a damaged file; throws the damage when there are none.
-    static func part(
-        of data: Data, options: DecodingOptions, _ settings: WebPBitstream.Settings, damage: ImageDecodingError
-    ) throws(ImageDecodingError) -> DecodedImage {
-        guard damage.code != .exceedsLimit, damage.code != .outOfMemory else { throw damage }
-        var full = options
-        full.target = nil
-        let state = WebPDecodingState(options: full, settings)
-        try state.append(data)
-        state.reduction = BoxReduction(
-            from: state.info?.size ?? PixelSize(width: 1, height: 1), towards: options.target)
-        return try state.part(damage: damage)
+    /// The frames there are. Throws `missing`, or what is wrong with the first frame, when there is none.
+    private func animatedImage(_ missing: ImageDecodingError?) throws(ImageDecodingError) -> DecodedImage {
+        guard let animation else { throw missing ?? ImageDecodingError(.corrupt, "WebP: there is no image") }
+        var image = decoded(try animation.composited(0))
+        if container.frames.count > 1, options.includesAnimation { image.frames = animation }
+        return image
     }
 
-    /// How a part of a picture meets a target: libwebp cannot scale what it has not got.
-    private var reduction = BoxReduction(from: PixelSize(width: 1, height: 1), towards: nil)
-
-    private func part(damage: ImageDecodingError) throws(ImageDecodingError) -> DecodedImage {
-        guard damage.code != .exceedsLimit, damage.code != .outOfMemory, let rows, rows.count > 0 else { throw damage }
-        let pixels = try copy(rows).reduced(by: reduction)
-        let shown = options.alphaMode == .premultiplied ? pixels.premultiplied() : pixels
-        return DecodedImage(pixels: shown, format: .webp, damage: damage)
+    private var animation: CompositedAnimation<WebPFrameDecoder>? {
+        guard let layout = container.layout else { return nil }
+        let decoder = WebPFrameDecoder(data: data, frames: container.frames, settings: settings)
+        return CompositedAnimation(layout, decoder: decoder, orientation: container.orientation, options: options)
     }
 
-    /// The rows that libwebp has decoded, from the top, in its own memory.
-    private var rows: (start: UnsafeMutablePointer<UInt8>, stride: Int, size: PixelSize, count: Int)? {
-        guard let decoder else { return nil }
-        var (last, width, height, stride) = (Int32(0), Int32(0), Int32(0), Int32(0))
-        guard let start = WebPIDecGetRGB(decoder, &last, &width, &height, &stride), last > 0 else { return nil }
-        return (start, Int(stride), PixelSize(width: Int(width), height: Int(height)), Int(last))
-    }
-
-    private func copy(
-        _ rows: (start: UnsafeMutablePointer<UInt8>, stride: Int, size: PixelSize, count: Int)
-    ) throws(ImageDecodingError) -> PixelBuffer {
-        guard var pixels = PixelBuffer(size: rows.size, format: .rgba8, alphaMode: .straight) else {
-            throw ImageDecodingError(.outOfMemory, "there is no memory for \(rows.size) pixels")
+    private func stillImage(_ missing: ImageDecodingError?) throws(ImageDecodingError) -> DecodedImage {
+        if let pixelDamage { throw pixelDamage }
+        guard let frame = container.frames.first else {
+            throw missing ?? ImageDecodingError(.corrupt, "WebP: there is no image")
         }
-        let (stride, used) = (pixels.bytesPerRow, pixels.usedBytesPerRow)
-        pixels.withUnsafeMutableBytes { memory in
-            for y in 0..<rows.count {
-                let row = UnsafeRawBufferPointer(start: rows.start + y * rows.stride, count: used)
-                UnsafeMutableRawBufferPointer(rebasing: memory[y * stride..<y * stride + used]).copyMemory(from: row)
+        let pixels: PixelBuffer
+        if let pieces, pieces.size == size {
+            pixels = try pieces.finished()
+        } else {
+            // All bytes came at once, or an orientation behind the pixels has changed the size that is wanted.
+            pixels = try data.withDecoderInput { bytes throws(ImageDecodingError) in
+                try frame.pixels(bytes, size: size, settings)
             }
         }
-        return pixels
+        let isOpaque = !frame.declaresAlpha && !frame.isLossless || pixels.hasOnlyOpaquePixels
+        return image(isOpaque ? pixels.relabelled(.opaque) : pixels)
+    }
+
+    /// The rows there are of the still image; throws the damage when there are none.
+    private func part(_ damage: ImageDecodingError) throws(ImageDecodingError) -> DecodedImage {
+        if pieces == nil { try advance() }
+        guard let pieces, pieces.rowCount > 0 else { throw damage }
+        var image = image(try pieces.copy())
+        image.damage = damage
+        return image
+    }
+
+    /// The image of the still image's pixels, as stored.
+    private func image(_ pixels: PixelBuffer) -> DecodedImage {
+        let upright = options.appliesOrientation ? pixels.upright(from: container.orientation) : pixels
+        return decoded(options.alphaMode == .premultiplied ? upright.premultiplied() : upright)
+    }
+
+    private func decoded(_ pixels: PixelBuffer) -> DecodedImage {
+        DecodedImage(
+            pixels: pixels, colorProfile: container.metadata.colorProfile,
+            orientation: options.appliesOrientation ? .up : container.orientation, format: .webp)
     }
 }

@@ -6,41 +6,43 @@ struct RIFFChunk {
     var id: String
     /// Where the header begins.
     var start: Int
+    /// May reach beyond the bytes that have come so far, never beyond the container.
     var payload: Range<Int>
 
-    /// Header and payload.
-    var whole: Range<Int> { start..<payload.upperBound }
+    /// Whether all of the chunk is among the bytes.
+    func isThere(in bytes: UnsafeBufferPointer<UInt8>) -> Bool { payload.upperBound <= bytes.count }
 }
 
-/// Walks the chunks between two positions, and never beyond them. Source: WebP container specification, "RIFF file
-/// format".
+/// Walks the chunks between two positions, and never beyond them. Source: RFC 9649 section 2.3.
 struct RIFFChunks {
-    private let bytes: UnsafeBufferPointer<UInt8>
     private var offset: Int
     private let end: Int
 
-    /// `range` must lie within `bytes`, which must outlive the value.
-    init(_ bytes: UnsafeBufferPointer<UInt8>, in range: Range<Int>) {
-        self.bytes = bytes
+    init(in range: Range<Int>) {
         offset = range.lowerBound
         end = range.upperBound
     }
 
-    /// The next chunk; nil when there is no room for another header.
+    /// Whether there is no room for another header.
+    var isAtEnd: Bool { end - offset < 8 }
+
+    /// The chunk that begins here; nil at the end, and when its header has not come yet.
     ///
-    /// - Throws: ``ImageDecodingError`` `corrupt` when the chunk claims more bytes than there are.
-    mutating func next() throws(ImageDecodingError) -> RIFFChunk? {
-        guard end - offset >= 8 else { return nil }
+    /// - Throws: ``ImageDecodingError`` `corrupt` when the chunk claims more bytes than its container has.
+    func current(_ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) -> RIFFChunk? {
+        guard !isAtEnd, bytes.count >= offset + 8 else { return nil }
         let id = String(decoding: bytes[offset..<offset + 4], as: UTF8.self)
         let start = offset + 8
         let count = bytes.number(at: offset + 4, bytes: 4)
         guard count <= end - start else {
             throw ImageDecodingError(.corrupt, "WebP: the chunk \(id.debugDescription) reaches beyond its container")
         }
-        let chunk = RIFFChunk(id: id, start: offset, payload: start..<start + count)
-        // Chunks have even lengths, but the last one's padding is often left out.
-        offset = min(end, start + count + count % 2)
-        return chunk
+        return RIFFChunk(id: id, start: offset, payload: start..<start + count)
+    }
+
+    /// Goes on behind `chunk`. Chunks have even lengths, but the last one's padding is often left out.
+    mutating func skip(_ chunk: RIFFChunk) {
+        offset = min(end, chunk.payload.upperBound + chunk.payload.count % 2)
     }
 }
 

@@ -2,9 +2,10 @@ import AlcedoCore
 
 /// Where one frame lies, in the file and on the canvas, and how it is shown.
 struct WebPFrame: Sendable {
-    /// The pixels' chunk with its header, and an alpha chunk that belongs to it: what libwebp decodes.
+    /// The pixels' chunk with its header, and an alpha chunk that belongs to it: what libwebp decodes. The last bytes
+    /// may still have to come.
     var bitstream: Range<Int>
-    /// Where the pixels lie on the canvas.
+    /// Where the pixels lie on the canvas, and within it.
     var area: PixelRect
     var delay = Duration.zero
     /// Whether the frame's place becomes transparent before the next frame.
@@ -15,14 +16,20 @@ struct WebPFrame: Sendable {
     var declaresAlpha: Bool
     var isLossless: Bool
 
-    /// - Parameter area: What the container says; nil for the only image of a file without a canvas.
+    /// Makes the frame of what a container and a bitstream say.
+    ///
+    /// - Parameters:
+    ///   - area: What the container says; nil for the only image of a file without a canvas.
+    ///   - canvas: nil as `area`.
+    /// - Returns: nil when the bitstream's header has not come yet.
     /// - Throws: `corrupt` when the pixels are of another size than announced, or leave the canvas.
-    private init(
+    private init?(
         bitstream: Range<Int>, area: PixelRect?, canvas: PixelSize?, _ bytes: UnsafeBufferPointer<UInt8>
     ) throws(ImageDecodingError) {
-        let header = try WebPBitstream(UnsafeBufferPointer(rebasing: bytes[bitstream]))
-        let whole = PixelRect(x: 0, y: 0, width: header.size.width, height: header.size.height)
-        let area = area ?? whole
+        let isWhole = bitstream.upperBound <= bytes.count
+        let seen = bytes[bitstream.clamped(to: 0..<bytes.count)]
+        guard let header = try WebPHeader(UnsafeBufferPointer(rebasing: seen), isWhole: isWhole) else { return nil }
+        let area = area ?? PixelRect(x: 0, y: 0, width: header.size.width, height: header.size.height)
         guard area.size == header.size, area.clipped(to: canvas ?? area.size) == area else {
             throw ImageDecodingError(.corrupt, "WebP: the frame leaves its canvas or is not as large as announced")
         }
@@ -31,20 +38,27 @@ struct WebPFrame: Sendable {
         declaresAlpha = header.declaresAlpha
         isLossless = header.isLossless
     }
+
+    /// The part of the frame's pixels that has come.
+    func bytes(in bytes: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8> {
+        UnsafeBufferPointer(rebasing: bytes[bitstream.clamped(to: 0..<bytes.count)])
+    }
 }
 
 extension WebPFrame {
-    /// The only image of a file.
-    init(
-        image: RIFFChunk, alpha: RIFFChunk?, canvas: PixelSize?, _ bytes: UnsafeBufferPointer<UInt8>
+    /// The only image of a file; nil when its header has not come yet.
+    ///
+    /// - Parameter alphaStart: Where an alpha chunk before the image begins.
+    init?(
+        image: RIFFChunk, alphaStart: Int?, canvas: PixelSize?, _ bytes: UnsafeBufferPointer<UInt8>
     ) throws(ImageDecodingError) {
         let area = canvas.map { PixelRect(x: 0, y: 0, width: $0.width, height: $0.height) }
-        try self.init(bitstream: Self.range(image, alpha), area: area, canvas: canvas, bytes)
+        try self.init(bitstream: Self.range(image, alphaStart), area: area, canvas: canvas, bytes)
     }
 
-    /// Reads the header and the chunks of an `ANMF` chunk. Source: RFC 9649 section 2.7.1.1.
+    /// Reads the header and the chunks of an `ANMF` chunk that is there as a whole. Source: RFC 9649 section 2.7.1.1.
     init(
-        animation chunk: RIFFChunk, canvas: PixelSize?, _ bytes: UnsafeBufferPointer<UInt8>
+        animation chunk: RIFFChunk, canvas: PixelSize, _ bytes: UnsafeBufferPointer<UInt8>
     ) throws(ImageDecodingError) {
         let start = chunk.payload.lowerBound
         guard chunk.payload.count >= 16 else {
@@ -54,7 +68,10 @@ extension WebPFrame {
             x: 2 * bytes.number(at: start, bytes: 3), y: 2 * bytes.number(at: start + 3, bytes: 3),
             width: bytes.number(at: start + 6, bytes: 3) + 1, height: bytes.number(at: start + 9, bytes: 3) + 1)
         let image = try Self.image(in: start + 16..<chunk.payload.upperBound, bytes)
-        try self.init(bitstream: image, area: area, canvas: canvas, bytes)
+        guard let frame = try WebPFrame(bitstream: image, area: area, canvas: canvas, bytes) else {
+            throw ImageDecodingError(.truncated, "WebP: a frame's bitstream has no header")
+        }
+        self = frame
         delay = .milliseconds(bytes.number(at: start + 12, bytes: 3))
         let flags = bytes[start + 15]
         isCleared = flags & 1 != 0
@@ -64,21 +81,22 @@ extension WebPFrame {
     private static func image(
         in range: Range<Int>, _ bytes: UnsafeBufferPointer<UInt8>
     ) throws(ImageDecodingError) -> Range<Int> {
-        var chunks = RIFFChunks(bytes, in: range)
-        var alpha: RIFFChunk?
-        while let part = try chunks.next() {
+        var chunks = RIFFChunks(in: range)
+        var alphaStart: Int?
+        while let part = try chunks.current(bytes) {
             switch part.id {
-            case "ALPH" where alpha == nil: alpha = part
-            case "VP8 ", "VP8L": return Self.range(part, alpha)
-            default: continue
+            case "ALPH" where alphaStart == nil: alphaStart = part.start
+            case "VP8 ", "VP8L": return Self.range(part, alphaStart)
+            default: break
             }
+            chunks.skip(part)
         }
         throw ImageDecodingError(.corrupt, "WebP: a frame has no image")
     }
 
-    private static func range(_ image: RIFFChunk, _ alpha: RIFFChunk?) -> Range<Int> {
+    private static func range(_ image: RIFFChunk, _ alphaStart: Int?) -> Range<Int> {
         // Alpha of its own belongs to lossy pixels only.
-        let start = image.id == "VP8 " ? alpha?.start ?? image.start : image.start
+        let start = image.id == "VP8 " ? alphaStart ?? image.start : image.start
         return start..<image.payload.upperBound
     }
 }

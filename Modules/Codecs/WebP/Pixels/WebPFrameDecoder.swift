@@ -5,15 +5,14 @@ import FoundationEssentials
 struct WebPFrameDecoder: FrameDecoding {
     let data: Data
     let frames: [WebPFrame]
-    let settings: WebPBitstream.Settings
+    let settings: WebPSettings
 
     var byteCount: Int { data.count + frames.count * MemoryLayout<WebPFrame>.stride }
 
     func decodeFrame(_ index: Int) throws(ImageDecodingError) -> PixelBuffer {
         let frame = frames[index]
         return try data.withDecoderInput { bytes throws(ImageDecodingError) in
-            try WebPBitstream(UnsafeBufferPointer(rebasing: bytes[frame.bitstream]))
-                .pixels(size: frame.area.size, settings)
+            try frame.pixels(bytes, size: frame.area.size, settings)
         }
     }
 }
