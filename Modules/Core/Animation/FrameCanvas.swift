@@ -17,6 +17,8 @@ struct FrameCanvas {
     /// - Parameter rows: The frame's pixels, of the size of its area.
     mutating func draw(_ rows: PixelBuffer, as frame: AnimationFrame) {
         disposeOfLast()
+        // What libwebp blends with a place that has just been cleared, it copies.
+        let cleared = last?.disposal == .clear && frame.blend == .overAsLibwebp ? last?.area : nil
         saved = frame.disposal == .restore ? pixels : nil
         last = frame
         guard let visible = frame.area.clipped(to: pixels.size) else { return }
@@ -24,16 +26,21 @@ struct FrameCanvas {
             pixels = rows.relabelled(.straight)
             return
         }
+        draw(rows, at: frame.area, inside: visible, frame.blend)
+        if let copied = cleared?.clipped(to: visible) { draw(rows, at: frame.area, inside: copied, .source) }
+    }
+
+    /// Draws the part of a frame's pixels that lies inside `part`, which lies inside its area and on the canvas.
+    private mutating func draw(_ rows: PixelBuffer, at area: PixelRect, inside part: PixelRect, _ blend: FrameBlend) {
         let stride = pixels.bytesPerRow
         pixels.withUnsafeMutableBytes { canvas in
             rows.withUnsafeBytes { source in
-                for y in 0..<visible.size.height {
-                    let from = (visible.y - frame.area.y + y) * rows.bytesPerRow + (visible.x - frame.area.x) * 4
-                    let to = (visible.y + y) * stride + visible.x * 4
+                for y in part.y..<part.y + part.size.height {
+                    let from = (y - area.y) * rows.bytesPerRow + (part.x - area.x) * 4
+                    let to = y * stride + part.x * 4
                     Self.draw(
-                        UnsafeRawBufferPointer(rebasing: source[from..<from + visible.size.width * 4]),
-                        over: UnsafeMutableRawBufferPointer(rebasing: canvas[to..<to + visible.size.width * 4]),
-                        frame.blend)
+                        UnsafeRawBufferPointer(rebasing: source[from..<from + part.size.width * 4]),
+                        over: UnsafeMutableRawBufferPointer(rebasing: canvas[to..<to + part.size.width * 4]), blend)
                 }
             }
         }

@@ -21,6 +21,16 @@ public struct PixelRect: Sendable, Hashable, CustomStringConvertible {
         return PixelRect(x: left, y: top, width: width, height: height)
     }
 
+    /// The part that both rectangles have in common; nil when there is none. The other must lie within an image.
+    package func clipped(to other: PixelRect) -> PixelRect? {
+        let bounds = PixelSize(width: other.x + other.size.width, height: other.y + other.size.height)
+        guard let inside = clipped(to: bounds) else { return nil }
+        let (left, top) = (max(inside.x, other.x), max(inside.y, other.y))
+        let (right, bottom) = (inside.x + inside.size.width, inside.y + inside.size.height)
+        guard left < right, top < bottom else { return nil }
+        return PixelRect(x: left, y: top, width: right - left, height: bottom - top)
+    }
+
     private static func clip(_ start: Int, _ length: Int, to limit: Int) -> (start: Int, length: Int)? {
         guard length > 0 else { return nil }
         let (sum, overflow) = start.addingReportingOverflow(length)
