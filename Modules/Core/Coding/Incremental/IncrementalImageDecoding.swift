@@ -6,8 +6,8 @@ public import FoundationEssentials
 /// the end where the format needs them, so the caller bounds how many it appends. After an error every further call
 /// throws the same.
 public protocol IncrementalImageDecoding: AnyObject, Sendable {
-    /// What the header says; nil until enough bytes have come. Never changes afterwards, but for the frames of an
-    /// animation, which are known at the end.
+    /// What the header says; nil until enough bytes have come. Never changes afterwards, but for what files say behind
+    /// their pixels: the frames of an animation, and metadata with the orientation in them.
     var info: ImageInfo? { get }
 
     /// Takes the next bytes of the file and decodes as far as they reach.
