@@ -1,7 +1,7 @@
-import TestSupport
 import AlcedoCore
 import AlcedoWebP
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct WebPAnimationTests {
@@ -27,32 +27,85 @@ import Testing
         }
     }
 
-    @Test func `a smaller first frame is decoded in full size whatever the target`() throws {
-        let options = DecodingOptions(target: TargetSize(PixelSize(width: 7, height: 9)))
+    @Test func `frames, delays and plays are those of the file`() throws {
+        let frames = try #require(decoder.decode(fixture("animated.webp"), options: DecodingOptions()).frames)
+        let info = try decoder.inspect(fixture("animated.webp"), limits: DecodingLimits())
 
-        let pixels = try decoder.decode(fixture("offset.webp"), options: options).pixels
-
-        #expect(pixels == (try decoder.decode(fixture("offset.webp"), options: DecodingOptions()).pixels))
+        #expect(frames.frameCount == 2)
+        #expect(frames.playCount == 2)
+        #expect(info.loopCount == 2)
+        #expect((0..<2).map(frames.rawDelay) == [.milliseconds(50), .milliseconds(70)])
+        #expect(info.delays == (0..<2).map(frames.rawDelay))
+        #expect(frames.canvasSize == PixelSize(width: 14, height: 18))
     }
 
-    @Test func `a first frame of the canvas's size is decoded small`() throws {
-        let options = DecodingOptions(target: TargetSize(PixelSize(width: 7, height: 9)))
+    @Test func `a loop count of nought plays for ever`() throws {
+        var random = SeededGenerator(seed: 5)
+        var data = try randomAnimation(PixelSize(width: 4, height: 4), frameCount: 2, using: &random)
+        // RIFF header 12, VP8X 18, header of ANIM 8, colour 4.
+        data[42] = 0
 
-        #expect(try decoder.decode(fixture("animated.webp"), options: options).size == PixelSize(width: 7, height: 9))
+        #expect(try decoder.inspect(data, limits: DecodingLimits()).loopCount == 0)
+        #expect(try decoder.decode(data, options: DecodingOptions()).frames?.playCount == nil)
+    }
+
+    @Test(arguments: 0..<24) func `frames look as libwebp's own player draws them`(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let data = try randomAnimation(PixelSize(width: 12, height: 10), frameCount: 8, using: &random)
+        let expected = try #require(LibwebpPlayer.frames(of: data))
+
+        let frames = try #require(decoder.decode(data, options: DecodingOptions()).frames)
+
+        #expect(frames.frameCount == expected.count)
+        for index in expected.indices {
+            #expect(
+                clearingTransparent(Data(try frames.frame(at: index).tightBytes))
+                    == clearingTransparent(Data(expected[index])), "frame \(index)")
+        }
+    }
+
+    @Test func `frames are the same in any order`() throws {
+        var random = SeededGenerator(seed: 99)
+        let data = try randomAnimation(PixelSize(width: 9, height: 11), frameCount: 12, using: &random)
+        let forward = try #require(decoder.decode(data, options: DecodingOptions()).frames)
+        let jumping = try #require(decoder.decode(data, options: DecodingOptions()).frames)
+        let expected = try (0..<12).map { try forward.frame(at: $0) }
+
+        for index in (0..<12).shuffled(using: &random) + [3, 3, 11, 0] {
+            #expect(try jumping.frame(at: index) == expected[index])
+        }
+    }
+
+    @Test func `frames are averaged down and multiplied by alpha as asked`() throws {
+        let options = DecodingOptions(
+            alphaMode: .premultiplied, target: TargetSize(PixelSize(width: 7, height: 9)))
+        let image = try decoder.decode(fixture("animated.webp"), options: options)
+
+        #expect(image.size == PixelSize(width: 7, height: 9))
+        #expect(image.pixels.alphaMode == .premultiplied)
+        #expect(try image.frames?.frame(at: 0) == image.pixels)
+        #expect(try image.frames?.frame(at: 1).size == image.size)
+    }
+
+    @Test func `without its animation the first frame is a still image`() throws {
+        let options = DecodingOptions(includesAnimation: false)
+        let still = try decoder.decode(fixture("animated.webp"), options: options)
+
+        #expect(still.frames == nil)
+        #expect(still.pixels == (try decoder.decode(fixture("animated.webp"), options: DecodingOptions()).pixels))
     }
 
     @Test(arguments: [(10, 0), (0, 16), (0x1FF_FFFE, 0)])
     func `a frame that leaves the canvas is corrupt`(left: Int, top: Int) throws {
         let image = RIFFWriter.image(of: try fixture("part.webp"))
-        let header = RIFFWriter.extendedHeader(flags: 0x02, width: 14, height: 18)
         let frame = RIFFWriter.frame(left: left, top: top, width: 6, height: 4, [image])
 
-        #expect(errorCode(RIFFWriter.file([header, frame])) == .corrupt)
+        #expect(errorCode(RIFFWriter.file([RIFFWriter.animation(width: 14, height: 18), frame])) == .corrupt)
     }
 
     @Test func `a frame of another size than announced is corrupt`() throws {
         let image = RIFFWriter.image(of: try fixture("part.webp"))
-        let header = RIFFWriter.extendedHeader(flags: 0x02, width: 14, height: 18)
+        let header = RIFFWriter.animation(width: 14, height: 18)
 
         #expect(errorCode(RIFFWriter.file([header, RIFFWriter.frame(width: 6, height: 4, [image])])) == nil)
         #expect(errorCode(RIFFWriter.file([header, RIFFWriter.frame(width: 5, height: 4, [image])])) == .corrupt)
@@ -60,12 +113,45 @@ import Testing
         #expect(errorCode(RIFFWriter.file([header, RIFFWriter.chunk("ANMF", [0, 0, 0])])) == .corrupt)
     }
 
+    @Test func `a frame before the animation's header is corrupt, as libwebp has it`() throws {
+        let frame = RIFFWriter.frame(width: 6, height: 4, [RIFFWriter.image(of: try fixture("part.webp"))])
+        let file = RIFFWriter.file([RIFFWriter.extendedHeader(flags: 2, width: 14, height: 18), frame])
+
+        #expect(errorCode(file) == .corrupt)
+        #expect(LibwebpPlayer.frames(of: file) == nil)
+    }
+
     @Test func `frames are counted up to the limit`() throws {
         let data = try fixture("animated.webp")
 
         #expect(try decoder.inspect(data, limits: DecodingLimits(maximumFrameCount: 2)).frameCount == 2)
-        #expect(throws: ImageDecodingError(.exceedsLimit, "WebP: there are more than 1 frames")) {
-            try decoder.inspect(data, limits: DecodingLimits(maximumFrameCount: 1))
-        }
+        #expect(errorCode(data, limits: DecodingLimits(maximumFrameCount: 1)) == .exceedsLimit)
+    }
+
+    @Test func `a file cut between frames gives the frames there are, marked, when parts are allowed`() throws {
+        var random = SeededGenerator(seed: 3)
+        let data = try randomAnimation(PixelSize(width: 6, height: 6), frameCount: 5, using: &random)
+        let whole = try #require(decoder.decode(data, options: DecodingOptions()).frames)
+        let cut = Data(data.prefix(data.count - 9))
+
+        #expect(errorCode(cut) == .truncated)
+        let part = try decoder.decode(cut, options: DecodingOptions(allowsPartial: true))
+        #expect(part.damage?.code == .truncated)
+        #expect(part.frames?.frameCount == 4)
+        #expect(try part.frames?.frame(at: 3) == whole.frame(at: 3))
+    }
+
+    @Test func `a damaged later frame is an error when it is asked for`() throws {
+        var random = SeededGenerator(seed: 4)
+        var data = try randomAnimation(PixelSize(width: 30, height: 30), frameCount: 3, using: &random)
+        // The last frame's Huffman codes become nonsense.
+        let last = try #require(data.range(of: Data("VP8L".utf8), options: .backwards)).upperBound
+        for offset in last + 9..<data.count { data[offset] = 0xFF }
+
+        let frames = try #require(decoder.decode(data, options: DecodingOptions()).frames)
+
+        _ = try frames.frame(at: 1)
+        #expect(throws: ImageDecodingError.self) { try frames.frame(at: 2) }
+        _ = try frames.frame(at: 0)
     }
 }

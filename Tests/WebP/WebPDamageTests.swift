@@ -11,14 +11,10 @@ import Testing
     ]
     private let decoder = WebPDecoder()
 
-    @Test(arguments: names) func `every prefix is truncated`(name: String) throws {
-        let data = try fixture(name)
+    @Test(arguments: names) func `every prefix is truncated, at once and in pieces`(name: String) throws {
+        let codes = try DecoderChecks(decoder).checkTruncation(fixture(name))
 
-        #expect(errorCode(data.prefix(0)) == .empty)
-        for count in 1..<data.count {
-            #expect(errorCode(data.prefix(count)) == .truncated, "\(count) bytes")
-        }
-        #expect(errorCode(data) == nil)
+        #expect(codes == [.empty, .truncated])
     }
 
     @Test(arguments: ["lossless.webp", "lossless-alpha.webp", "lossy.webp"])
@@ -33,13 +29,18 @@ import Testing
         }
     }
 
-    @Test(arguments: names)
-    func `flipped bits give an error or an image of the size announced`(name: String) throws {
+    @Test(arguments: names) func `flipped bits give the same answer at once and in pieces`(name: String) throws {
+        let options = DecodingOptions(limits: DecodingLimits(maximumPixelCount: 100_000))
+
+        try DecoderChecks(decoder, options: options).checkFlippedBits(fixture(name), rounds: 300)
+    }
+
+    @Test(arguments: names) func `flipped bits give an error or an image of the size announced`(name: String) throws {
         let data = try fixture(name)
         var random = SeededGenerator(seed: 23)
         let limits = DecodingLimits(maximumPixelCount: 100_000)
 
-        for _ in 0..<1_000 {
+        for _ in 0..<300 {
             var damaged = data
             for _ in 0...Int.random(in: 0...3, using: &random) {
                 damaged[Int.random(in: 0..<data.count, using: &random)] ^= 1 << UInt8.random(in: 0..<8, using: &random)
@@ -62,7 +63,7 @@ import Testing
     }
 
     @Test func `a huge canvas around a small frame is refused`() throws {
-        let header = RIFFWriter.extendedHeader(flags: 0x02, width: 1 << 24, height: 1 << 24)
+        let header = RIFFWriter.animation(width: 1 << 24, height: 1 << 24)
         let frame = RIFFWriter.frame(width: 6, height: 4, [RIFFWriter.image(of: try fixture("part.webp"))])
 
         #expect(errorCode(RIFFWriter.file([header, frame])) == .exceedsLimit)
@@ -87,6 +88,21 @@ import Testing
 
     @Test func `a bitstream of another kind is an unsupported variant`() {
         #expect(errorCode(RIFFWriter.file([RIFFWriter.chunk("VP8Z", [1, 2, 3, 4])])) == .unsupportedVariant)
+    }
+
+    @Test func `a chunk that is no pixels and larger than its limit is left out`() throws {
+        let image = RIFFWriter.image(of: try fixture("lossless.webp"))
+        let chunks = ["ICCP", "EXIF", "XMP "].map { RIFFWriter.chunk($0, [UInt8](repeating: 1, count: 100)) }
+        let header = RIFFWriter.extendedHeader(flags: 0x2C, width: 14, height: 18)
+        let file = RIFFWriter.file([header, chunks[0], image, chunks[1], chunks[2]])
+        func metadata(_ limits: DecodingLimits) throws -> [Int?] {
+            let metadata = try decoder.inspect(file, limits: limits).metadata
+            return [metadata.colorProfile?.count, metadata.exif?.count, metadata.xmp?.count]
+        }
+
+        #expect(try metadata(DecodingLimits()) == [100, 100, 100])
+        #expect(try metadata(DecodingLimits(maximumMetadataByteCount: 250)) == [100, 100, nil])
+        #expect(try metadata(DecodingLimits(maximumChunkByteCount: 99)) == [nil, nil, nil])
     }
 
     @Test func `bytes after the file do not matter`() throws {

@@ -35,10 +35,17 @@ import Testing
         let pixels = try decoder.decode(fixture(file), options: DecodingOptions(alphaMode: .premultiplied)).pixels
 
         #expect(pixels.alphaMode == .premultiplied)
-        // libwebp rounds its products in its own way.
-        let differences = zip(pixels.tightBytes, straight.premultiplied().tightBytes).map { abs(Int($0) - Int($1)) }
-        #expect(differences.allSatisfy { $0 <= 1 })
+        #expect(pixels == straight.premultiplied())
         #expect(pixels.tightBytes != straight.tightBytes)
+    }
+
+    @Test(arguments: ["lossless.webp", "lossless-alpha.webp", "lossy.webp", "lossy-alpha.webp", "metadata.webp"])
+    func `pixels are those of libwebp's plain call`(file: String) throws {
+        let data = try fixture(file)
+
+        let image = try decoder.decode(data, options: DecodingOptions(appliesOrientation: false))
+
+        #expect(image.pixels.tightBytes == LibwebpPlayer.still(data))
     }
 
     @Test func `alpha that a lossless header denies is decoded all the same`() throws {
@@ -54,13 +61,35 @@ import Testing
     }
 
     @Test(arguments: [
-        ("lossless.webp", 1, false), ("lossless-alpha.webp", 1, true), ("lossy.webp", 1, false),
-        ("lossy-alpha.webp", 1, true), ("animated.webp", 2, true), ("offset.webp", 2, true),
+        ("lossless.webp", ColorModel.rgb, false), ("lossless-alpha.webp", .rgba, true), ("lossy.webp", .yCbCr, false),
+        ("lossy-alpha.webp", .yCbCr, true),
     ])
-    func `inspecting tells size, frames and alpha`(file: String, frames: Int, hasAlpha: Bool) throws {
+    func `inspecting tells size, colour model and alpha`(file: String, model: ColorModel, hasAlpha: Bool) throws {
         let info = try decoder.inspect(fixture(file), limits: DecodingLimits())
 
-        #expect(info == ImageInfo(format: .webp, size: size, hasAlpha: hasAlpha, frameCount: frames))
+        #expect(info == ImageInfo(format: .webp, size: size, hasAlpha: hasAlpha, colorModel: model))
+    }
+
+    @Test(arguments: ["animated.webp", "offset.webp"])
+    func `inspecting an animation counts its frames`(file: String) throws {
+        let info = try decoder.inspect(fixture(file), limits: DecodingLimits())
+
+        #expect(info.size == size && info.hasAlpha && info.frameCount == 2 && info.loopCount == 2)
+        #expect(info.delays.count == 2)
+    }
+
+    @Test func `the bytes that decoding holds grow with what libwebp keeps`() throws {
+        func count(_ file: String, _ options: DecodingOptions = DecodingOptions()) throws -> Int {
+            try decoder.decodingByteCount(fixture(file), options: options)
+        }
+        let output = try #require(PixelBuffer.byteCount(size: size, format: .rgba8))
+
+        #expect(try count("lossy.webp") >= output)
+        #expect(try count("lossless.webp") >= count("lossy.webp") + 4 * size.pixelCount)
+        #expect(try count("lossy-alpha.webp") >= count("lossy.webp") + 5 * size.pixelCount)
+        #expect(try count("lossy.webp", DecodingOptions(alphaMode: .premultiplied)) == count("lossy.webp") + output)
+        #expect(try count("animated.webp") > 4 * output)
+        #expect(try count("lossy.webp", DecodingOptions(target: TargetSize(size))) == count("lossy.webp"))
     }
 
     @Test func `a file is recognised by content, and nothing else is`() throws {
@@ -103,7 +132,9 @@ import Testing
         let header = RIFFWriter.extendedHeader(flags: 0x08, width: 14, height: 18)
         let file = RIFFWriter.file([header, image, RIFFWriter.chunk("EXIF", exif)])
 
-        #expect(try decoder.inspect(file, limits: DecodingLimits()).orientation == .right)
+        let info = try decoder.inspect(file, limits: DecodingLimits())
+        #expect(info.orientation == .right)
+        #expect(info.metadata.exif == (try fixture("right.exif")))
     }
 
     @Test func `a profile over the limit of metadata is left out`() throws {

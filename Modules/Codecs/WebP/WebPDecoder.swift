@@ -10,7 +10,8 @@ public import FoundationEssentials
 ///
 /// With a target size libwebp scales a still image while it decodes, and of a lossy file the full-size picture never
 /// exists; the full size must be within the limits all the same. Animations are averaged down when they are drawn. An
-/// EXIF orientation is applied; it lies behind the pixels, so previews do not have it yet. Source: RFC 9649.
+/// EXIF orientation is applied; it lies behind the pixels, so a file that announces EXIF has no previews before it has
+/// come, unless orientations are not applied. Source: RFC 9649.
 public struct WebPDecoder: ImageDecoding {
     /// Whether a second thread may help with a large lossy picture whose bytes are all there; the pixels are the same.
     public var usesThreads: Bool

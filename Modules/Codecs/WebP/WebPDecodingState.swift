@@ -48,7 +48,8 @@ final class WebPDecodingState: IncrementalDecodingState {
     /// Decodes the still image as far as its bytes reach.
     private func advance() throws(ImageDecodingError) {
         guard pixelDamage == nil, !container.isAnimated, let frame = container.firstFrame else { return }
-        if pieces == nil { pieces = try WebPPieces(frame, size: size) }
+        // An orientation behind the pixels changes, once, what is wanted for a target.
+        if pieces?.size != size { pieces = try WebPPieces(frame, size: size) }
         guard let pieces else { return }
         do throws(ImageDecodingError) {
             try data.withDecoderInput { bytes throws(ImageDecodingError) in
@@ -63,8 +64,10 @@ final class WebPDecodingState: IncrementalDecodingState {
     private var size: PixelSize { container.size(for: options.target) }
 
     func preview() throws(ImageDecodingError) -> ImagePreview? {
+        // Nobody wants a picture that turns over while it loads.
+        guard !options.appliesOrientation || container.isOrientationKnown else { return nil }
         if container.isAnimated { return try previewOfFirstFrame() }
-        if pieces == nil { try advance() }
+        if pieces?.size != size { try advance() }
         guard let pieces, pieces.rowCount > previewedRows else { return nil }
         previewedRows = pieces.rowCount
         return ImagePreview(image: image(try pieces.copy()), rowCount: pieces.rowCount)
@@ -118,7 +121,7 @@ final class WebPDecodingState: IncrementalDecodingState {
         if let pieces, pieces.size == size {
             pixels = try pieces.finished()
         } else {
-            // All bytes came at once, or an orientation behind the pixels has changed the size that is wanted.
+            // All bytes came at once, or the wanted size has changed.
             pixels = try data.withDecoderInput { bytes throws(ImageDecodingError) in
                 try frame.pixels(bytes, size: size, settings)
             }
@@ -129,7 +132,7 @@ final class WebPDecodingState: IncrementalDecodingState {
 
     /// The rows there are of the still image; throws the damage when there are none.
     private func part(_ damage: ImageDecodingError) throws(ImageDecodingError) -> DecodedImage {
-        if pieces == nil { try advance() }
+        if pieces?.size != size { try advance() }
         guard let pieces, pieces.rowCount > 0 else { throw damage }
         var image = image(try pieces.copy())
         image.damage = damage

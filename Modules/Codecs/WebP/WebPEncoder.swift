@@ -44,7 +44,7 @@ public struct WebPEncoder: ImageEncoding {
     public func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
         let file: Data
         if let frames = image.frames, frames.frameCount > 1 {
-            file = try WebPAnimationWriter(self).encode(frames)
+            file = try WebPAnimationWriter(config: configuration()).encode(frames)
         } else {
             file = try WebPSource(image.pixels, usesARGB: compression == .lossless).encode(configuration())
         }

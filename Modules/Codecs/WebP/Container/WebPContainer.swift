@@ -11,6 +11,7 @@ struct WebPContainer: Sendable {
     private var chunks = RIFFChunks(in: 0..<0)
     private var isSimple = false
     private var declaresAlpha = false
+    private var declaresEXIF = false
     private var alphaStart: Int?
     private var metadataByteCount = 0
 
@@ -33,6 +34,9 @@ struct WebPContainer: Sendable {
     var firstFrame: WebPFrame? { frames.first ?? arriving }
 
     var orientation: ImageOrientation { metadata.exif.map { ImageOrientation(exif: $0.bytes) } ?? .up }
+
+    /// Whether nothing can come that changes the orientation: EXIF lies behind the pixels.
+    var isOrientationKnown: Bool { isComplete || !declaresEXIF || metadata.exif != nil }
 
     /// nil before ``firstFrame``.
     var info: ImageInfo? {
@@ -118,6 +122,7 @@ struct WebPContainer: Sendable {
             guard chunk.isThere(in: bytes) else { return false }
             let start = chunk.payload.lowerBound
             declaresAlpha = bytes[start] & 0x10 != 0
+            declaresEXIF = bytes[start] & 0x08 != 0
             isAnimated = bytes[start] & 0x02 != 0
             let size = PixelSize(
                 width: bytes.number(at: start + 4, bytes: 3) + 1, height: bytes.number(at: start + 7, bytes: 3) + 1)

@@ -4,13 +4,10 @@ import FoundationEssentials
 
 /// Encodes an animation frame by frame, by libwebp's `WebPAnimEncoder`. Holds one frame at a time.
 struct WebPAnimationWriter {
-    private let encoder: WebPEncoder
-
-    init(_ encoder: WebPEncoder) { self.encoder = encoder }
+    let config: WebPConfig
 
     func encode(_ frames: any ImageFrameSource) throws(ImageEncodingError) -> Data {
         try WebPSource.check(frames.canvasSize)
-        let config = try encoder.configuration()
         var options = WebPAnimEncoderOptions()
         guard WebPAnimEncoderOptionsInit(&options) != 0 else {
             throw ImageEncodingError(.failed, "WebP: libwebp could not be started")
@@ -21,7 +18,7 @@ struct WebPAnimationWriter {
             throw ImageEncodingError(.outOfMemory, "WebP: there is no memory to encode with")
         }
         defer { WebPAnimEncoderDelete(writer) }
-        let end = try add(frames, to: writer, config)
+        let end = try add(frames, to: writer)
         guard WebPAnimEncoderAdd(writer, nil, end, nil) != 0 else { throw Self.error(writer) }
         var output = WebPData()
         defer { WebPDataClear(&output) }
@@ -30,9 +27,7 @@ struct WebPAnimationWriter {
     }
 
     /// Returns the time, in milliseconds, at which the last frame ends.
-    private func add(
-        _ frames: any ImageFrameSource, to writer: OpaquePointer, _ config: WebPConfig
-    ) throws(ImageEncodingError) -> Int32 {
+    private func add(_ frames: any ImageFrameSource, to writer: OpaquePointer) throws(ImageEncodingError) -> Int32 {
         var start = Int32(0)
         for index in 0..<frames.frameCount {
             let pixels: PixelBuffer

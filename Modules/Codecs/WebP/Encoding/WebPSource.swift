@@ -25,7 +25,7 @@ final class WebPSource {
             return isOpaque
                 ? WebPPictureImportRGBX(&picture, base, stride) : WebPPictureImportRGBA(&picture, base, stride)
         }
-        guard isCopied != 0 else { throw WebPEncoder.error(picture.error_code) }
+        guard isCopied != 0 else { throw ImageEncodingError(libwebp: picture.error_code) }
     }
 
     deinit { WebPPictureFree(&picture) }
@@ -41,7 +41,7 @@ final class WebPSource {
             picture.custom_ptr = UnsafeMutableRawPointer(output)
             return WebPEncode(&config, &picture)
         }
-        guard isEncoded != 0, let bytes = output.mem else { throw WebPEncoder.error(picture.error_code) }
+        guard isEncoded != 0, let bytes = output.mem else { throw ImageEncodingError(libwebp: picture.error_code) }
         return Data(bytes: bytes, count: output.size)
     }
 

@@ -1,0 +1,176 @@
+import AlcedoCore
+import AlcedoWebP
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct WebPEncoderTests {
+    private let size = PixelSize(width: 33, height: 21)
+    private let decoder = WebPDecoder()
+
+    private func decode(_ data: Data, _ options: DecodingOptions = DecodingOptions()) throws -> DecodedImage {
+        try decoder.decode(data, options: options)
+    }
+
+    private func noise() throws -> PixelBuffer {
+        var random = SeededGenerator(seed: 8)
+        return try #require(PixelBuffer.noise(size, using: &random))
+    }
+
+    @Test(arguments: [0, 4, 6, 99]) func `lossless pixels come back as they were`(method: Int) throws {
+        let pixels = try noise()
+        let encoder = WebPEncoder(compression: .lossless, method: method, keepsHiddenColor: true)
+
+        let data = try encoder.encode(DecodedImage(pixels: pixels))
+
+        #expect(try decode(data).pixels == pixels)
+        #expect(LibwebpPlayer.still(data) == pixels.tightBytes)
+    }
+
+    @Test func `colour that nobody sees is dropped unless it is to be kept`() throws {
+        let pixels = try noise()
+
+        let data = try WebPEncoder(compression: .lossless).encode(DecodedImage(pixels: pixels))
+
+        let result = try decode(data).pixels.tightBytes
+        #expect(result != pixels.tightBytes)
+        #expect(clearingTransparent(Data(result)) == clearingTransparent(Data(pixels.tightBytes)))
+    }
+
+    @Test func `lossy pictures are close, more so and larger with quality, and alpha is exact`() throws {
+        let pixels = try #require(PixelBuffer.gradient(PixelSize(width: 90, height: 70)))
+        func result(_ quality: Double) throws -> (count: Int, error: Int) {
+            let data = try WebPEncoder(compression: .lossy(quality: quality)).encode(DecodedImage(pixels: pixels))
+            #expect(try decoder.inspect(data, limits: DecodingLimits()).colorModel == .yCbCr)
+            let decoded = try decode(data).pixels
+            #expect(decoded.alphaMode == .opaque)
+            let differences = zip(decoded.tightBytes, pixels.tightBytes).map { abs(Int($0) - Int($1)) }
+            return (data.count, differences.reduce(0, +))
+        }
+
+        let (low, high) = (try result(5), try result(95))
+
+        #expect(low.count < high.count && low.error > high.error)
+        #expect(high.error < 4 * 90 * 70 * 4)
+        #expect(try result(-3).count == result(0).count && result(.nan).count == result(0).count)
+        #expect(try result(200).count == result(100).count)
+        let translucent = try noise()
+        let alpha = try decode(WebPEncoder().encode(DecodedImage(pixels: translucent))).pixels.tightBytes
+        for offset in stride(from: 3, to: alpha.count, by: 4) {
+            #expect(alpha[offset] == translucent.tightBytes[offset])
+        }
+    }
+
+    @Test(arguments: [WebPEncoder.Compression.lossless, .lossy(quality: 80)])
+    func `profile and orientation are kept, and the rows as they were stored`(
+        compression: WebPEncoder.Compression
+    ) throws {
+        let profile = Data("a profile of odd length".utf8)
+        for orientation in ImageOrientation.allCases {
+            let image = DecodedImage(pixels: try noise(), colorProfile: profile, orientation: orientation)
+
+            let data = try WebPEncoder(compression: compression).encode(image)
+
+            let stored = try decode(data, DecodingOptions(appliesOrientation: false))
+            #expect(stored.orientation == orientation)
+            #expect(stored.colorProfile == profile)
+            #expect(stored.size == size)
+            #expect(try decode(data).pixels == stored.pixels.upright(from: orientation))
+            #expect(LibwebpPlayer.still(data) == stored.pixels.tightBytes)
+        }
+    }
+
+    @Test func `every pixel format is encoded`() throws {
+        let encoder = WebPEncoder(compression: .lossless, keepsHiddenColor: true)
+        let gray = try #require(
+            PixelBuffer(size: size, format: .gray8, alphaMode: .opaque) { memory, _ in
+                for offset in memory.indices { memory[offset] = UInt8(offset & 255) }
+            })
+        let deep = try #require(
+            PixelBuffer(size: size, format: .rgba16, alphaMode: .straight) { memory, _ in
+                for offset in memory.indices { memory[offset] = UInt8(offset * 7 & 255) }
+            })
+        let premultiplied = try noise().premultiplied()
+        let filled = try #require(
+            PixelBuffer(size: size, format: .rgbx8, alphaMode: .opaque) { memory, _ in
+                memory.initializeMemory(as: UInt8.self, repeating: 255)
+            })
+
+        let grayResult = try decode(encoder.encode(DecodedImage(pixels: gray))).pixels
+        #expect(grayResult.alphaMode == .opaque)
+        #expect(grayResult.rgba(20, 3) == [UInt8](repeating: gray.tightBytes[3 * 33 + 20], count: 3) + [255])
+        let deepResult = try decode(encoder.encode(DecodedImage(pixels: deep))).pixels
+        let high = stride(from: 1, to: deep.tightBytes.count, by: 2).map { deep.tightBytes[$0] }
+        #expect(deepResult.tightBytes == high)
+        #expect(
+            try decode(encoder.encode(DecodedImage(pixels: premultiplied))).pixels.tightBytes
+                == premultiplied.unpremultiplied().tightBytes)
+        #expect(try decode(encoder.encode(DecodedImage(pixels: filled))).pixels.tightBytes.allSatisfy { $0 == 255 })
+    }
+
+    @Test func `an animation keeps its frames, delays and plays`() throws {
+        var random = SeededGenerator(seed: 12)
+        let file = try randomAnimation(PixelSize(width: 10, height: 12), frameCount: 6, using: &random)
+        let frames = try #require(decode(file).frames)
+        let image = try decode(file)
+        let encoder = WebPEncoder(compression: .lossless, keepsHiddenColor: true)
+
+        let data = try encoder.encode(image)
+
+        let again = try #require(decode(data).frames)
+        #expect(again.frameCount == 6)
+        #expect(again.playCount == 3)
+        #expect((0..<6).map(again.rawDelay) == (0..<6).map(frames.rawDelay))
+        for index in 0..<6 {
+            #expect(
+                clearingTransparent(Data(try again.frame(at: index).tightBytes))
+                    == clearingTransparent(Data(try frames.frame(at: index).tightBytes)))
+        }
+    }
+
+    @Test func `an animation keeps its profile`() throws {
+        var image = try decode(fixture("animated.webp"))
+        image.colorProfile = Data([1, 2, 3])
+
+        let again = try decode(WebPEncoder().encode(image))
+
+        #expect(again.colorProfile == Data([1, 2, 3]))
+        #expect(again.frames?.frameCount == 2)
+    }
+
+    @Test func `a frame that cannot be had is an error`() throws {
+        var random = SeededGenerator(seed: 4)
+        var file = try randomAnimation(PixelSize(width: 30, height: 30), frameCount: 3, using: &random)
+        let last = try #require(file.range(of: Data("VP8L".utf8), options: .backwards)).upperBound
+        for offset in last + 9..<file.count { file[offset] = 0xFF }
+        let image = try decode(file)
+
+        let error = #expect(throws: ImageEncodingError.self) { try WebPEncoder().encode(image) }
+
+        #expect(error?.code == .failed)
+    }
+
+    @Test func `a side of more than 16,383 pixels is refused`() throws {
+        for size in [PixelSize(width: 16_384, height: 1), PixelSize(width: 1, height: 16_384)] {
+            let pixels = try #require(PixelBuffer(size: size, format: .rgba8, alphaMode: .straight))
+            let error = #expect(throws: ImageEncodingError.self) {
+                try WebPEncoder().encode(DecodedImage(pixels: pixels))
+            }
+            #expect(error?.code == .unsupportedImage)
+        }
+        let longest = try #require(
+            PixelBuffer(size: PixelSize(width: 16_383, height: 1), format: .rgba8, alphaMode: .straight))
+        let data = try WebPEncoder(compression: .lossless, method: 0).encode(DecodedImage(pixels: longest))
+        #expect(try decode(data).size == longest.size)
+    }
+
+    @Test func `rows make the same file as the picture`() throws {
+        let image = DecodedImage(pixels: try noise(), colorProfile: Data([9]), orientation: .left)
+        let encoder = WebPEncoder(compression: .lossless)
+        var output = Data()
+
+        try image.sendRows(to: encoder.makeRowEncoder { $0.withUnsafeBytes { output.append(contentsOf: $0) } })
+
+        #expect(output == (try encoder.encode(image)))
+    }
+}

@@ -1,0 +1,126 @@
+import AlcedoCore
+import AlcedoWebP
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct WebPPiecesTests {
+    private static let names = [
+        "lossless.webp", "lossless-alpha.webp", "lossy.webp", "lossy-alpha.webp", "animated.webp", "offset.webp",
+        "metadata.webp",
+    ]
+    private let decoder = WebPDecoder()
+
+    /// A lossy picture that libwebp needs several pieces and bands for.
+    private func large(colorProfile: Data? = nil, orientation: ImageOrientation = .up) throws -> Data {
+        let pixels = try #require(PixelBuffer.gradient(PixelSize(width: 200, height: 300)))
+        return try WebPEncoder(method: 0).encode(
+            DecodedImage(pixels: pixels, colorProfile: colorProfile, orientation: orientation))
+    }
+
+    @Test(arguments: names) func `the image does not depend on the pieces`(name: String) throws {
+        try DecoderChecks(decoder).checkPieces(fixture(name))
+        let options = DecodingOptions(
+            alphaMode: .premultiplied, target: TargetSize(PixelSize(width: 5, height: 9)), allowsPartial: true)
+        try DecoderChecks(decoder, options: options).checkPieces(fixture(name))
+    }
+
+    @Test(arguments: names) func `rows are those of the image`(name: String) throws {
+        try DecoderChecks(decoder).checkRows(fixture(name))
+    }
+
+    @Test func `rows of a large lossy picture are those of the image`() throws {
+        try DecoderChecks(decoder).checkRows(large())
+        try DecoderChecks(decoder).checkRows(large(colorProfile: Data([1]), orientation: .right))
+        let pixels = try #require(PixelBuffer.gradient(PixelSize(width: 700, height: 900)))
+        let noisy = try WebPEncoder(compression: .lossy(quality: 99), method: 0).encode(DecodedImage(pixels: pixels))
+        try DecoderChecks(decoder).checkRows(noisy)
+    }
+
+    @Test func `rows of a lossy picture appear while its bytes come`() throws {
+        let data = try large(colorProfile: Data(repeating: 7, count: 500))
+        let whole = try decoder.decode(data, options: DecodingOptions()).pixels
+        let pieces = decoder.makeIncrementalDecoder(options: DecodingOptions())
+        var counts: [Int] = []
+
+        for start in stride(from: 0, to: data.count, by: 200) {
+            try pieces.append(Data(data[start..<min(data.count, start + 200)]))
+            guard let preview = try pieces.preview() else { continue }
+            counts.append(preview.rowCount)
+            let pixels = preview.image.pixels
+            #expect(pixels.tightBytes.prefix(800 * preview.rowCount) == whole.tightBytes.prefix(800 * preview.rowCount))
+            #expect(pixels.tightBytes.dropFirst(800 * preview.rowCount).allSatisfy { $0 == 0 })
+        }
+
+        #expect(counts == counts.sorted() && counts.count > 3)
+        #expect(counts.last == 300)
+        #expect(try pieces.preview() == nil)
+        #expect(try pieces.finish().pixels == whole)
+    }
+
+    @Test func `the header is known long before the end`() throws {
+        let data = try large(colorProfile: Data(repeating: 7, count: 500))
+        let pieces = decoder.makeIncrementalDecoder(options: DecodingOptions())
+
+        try pieces.append(Data(data.prefix(100)))
+        #expect(pieces.info == nil)
+        try pieces.append(Data(data[100..<600]))
+
+        #expect(pieces.info?.size == PixelSize(width: 200, height: 300))
+        #expect(pieces.info?.metadata.colorProfile?.count == 500)
+    }
+
+    @Test func `the first frame of an animation is a preview`() throws {
+        var random = SeededGenerator(seed: 2)
+        let data = try randomAnimation(PixelSize(width: 8, height: 8), frameCount: 3, using: &random)
+        let pieces = decoder.makeIncrementalDecoder(options: DecodingOptions())
+        let second = try #require(data.range(of: Data("ANMF".utf8), in: 100..<data.count)).lowerBound
+
+        try pieces.append(Data(data.prefix(second)))
+        let preview = try #require(try pieces.preview())
+        #expect(try pieces.preview() == nil)
+        try pieces.append(Data(data.dropFirst(second)))
+        let image = try pieces.finish()
+
+        #expect(preview.image.pixels == image.pixels)
+        #expect(image.frames?.frameCount == 3)
+    }
+
+    @Test func `limits are found before the pixels come`() throws {
+        let data = try large()
+        let limits = DecodingLimits(maximumPixelCount: 59_999)
+        let pieces = decoder.makeIncrementalDecoder(options: DecodingOptions(limits: limits, allowsPartial: true))
+
+        let error = #expect(throws: ImageDecodingError.self) { try pieces.append(Data(data.prefix(64))) }
+
+        #expect(error?.code == .exceedsLimit)
+    }
+
+    @Test func `the rows there are of a cut picture come when parts are allowed, turned as the file says`() throws {
+        let data = try large()
+        let cut = Data(data.prefix(data.count * 2 / 3))
+        let whole = try decoder.decode(data, options: DecodingOptions()).pixels
+
+        let part = try decoder.decode(cut, options: DecodingOptions(allowsPartial: true))
+
+        #expect(part.damage?.code == .truncated)
+        #expect(part.pixels.alphaMode == .straight)
+        let last = try #require((0..<300).last { part.pixels.rgba(0, $0)[3] != 0 })
+        #expect(last > 50 && last < 299)
+        #expect(part.pixels.tightBytes.prefix(800 * (last + 1)) == whole.tightBytes.prefix(800 * (last + 1)))
+        #expect(part.pixels.tightBytes.dropFirst(800 * (last + 1)).allSatisfy { $0 == 0 })
+        let target = TargetSize(PixelSize(width: 50, height: 75))
+        let small = try decoder.decode(cut, options: DecodingOptions(target: target, allowsPartial: true))
+        #expect(small.size == PixelSize(width: 50, height: 75))
+        #expect(small.isPartial)
+    }
+
+    @Test func `a thread changes no pixel`() throws {
+        let pixels = try #require(PixelBuffer.gradient(PixelSize(width: 1024, height: 300)))
+        let data = try WebPEncoder(method: 0).encode(DecodedImage(pixels: pixels))
+        let single = try WebPDecoder(usesThreads: false).decode(data, options: DecodingOptions())
+
+        #expect(try WebPDecoder(usesThreads: true).decode(data, options: DecodingOptions()).pixels == single.pixels)
+        #expect(LibwebpPlayer.still(data) == single.pixels.tightBytes)
+    }
+}
