@@ -96,7 +96,7 @@ import Testing
         #expect(error?.code == .exceedsLimit)
     }
 
-    @Test func `the rows there are of a cut picture come when parts are allowed, turned as the file says`() throws {
+    @Test func `the rows there are of a cut picture come when parts are allowed`() throws {
         let data = try large()
         let cut = Data(data.prefix(data.count * 2 / 3))
         let whole = try decoder.decode(data, options: DecodingOptions()).pixels
@@ -113,6 +113,24 @@ import Testing
         let small = try decoder.decode(cut, options: DecodingOptions(target: target, allowsPartial: true))
         #expect(small.size == PixelSize(width: 50, height: 75))
         #expect(small.isPartial)
+    }
+
+    @Test func `a part is turned as the file says`() throws {
+        // A whole file whose pixels end early.
+        let image = RIFFWriter.image(of: try large())
+        let header = RIFFWriter.extendedHeader(flags: 0x08, width: 200, height: 300)
+        let cut = RIFFWriter.chunk("VP8 ", Array(image[8..<image.count * 2 / 3]))
+        let file = RIFFWriter.file([header, cut, RIFFWriter.chunk("EXIF", ImageOrientation.right.exif)])
+
+        let part = try decoder.decode(file, options: DecodingOptions(allowsPartial: true))
+        let stored = try decoder.decode(file, options: DecodingOptions(appliesOrientation: false, allowsPartial: true))
+
+        #expect(errorCode(file) == .truncated)
+        #expect(part.damage?.code == .truncated)
+        #expect(part.size == PixelSize(width: 300, height: 200))
+        #expect(stored.orientation == .right)
+        #expect(part.pixels == stored.pixels.upright(from: .right))
+        #expect(stored.pixels.rgba(0, 0)[3] == 255 && stored.pixels.rgba(0, 299)[3] == 0)
     }
 
     @Test func `a thread changes no pixel`() throws {
