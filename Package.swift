@@ -139,8 +139,8 @@ package.targets += [
     .testTarget(
         name: "ReadmeTests",
         dependencies: [
-            "Alcedo", "AlcedoCURL", "AlcedoDownloader", "AlcedoJPEG", "AlcedoMemoryCache", "AlcedoPipeline",
-            "AlcedoTesting",
+            "Alcedo", "AlcedoCURL", "AlcedoCodecs", "AlcedoCore", "AlcedoDownloader", "AlcedoJPEG", "AlcedoMemoryCache",
+            "AlcedoPipeline", "AlcedoProcessing", "AlcedoTesting",
         ],
         path: "Tests/Readme"),
     .testTarget(

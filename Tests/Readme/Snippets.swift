@@ -1,10 +1,13 @@
 // The Swift code of README.md, compiled. `ReadmeTests` compares the two.
 import Alcedo
 import AlcedoCURL
+import AlcedoCodecs
+import AlcedoCore
 import AlcedoDownloader
 import AlcedoJPEG
 import AlcedoMemoryCache
 import AlcedoPipeline
+import AlcedoProcessing
 import AlcedoTesting
 import FoundationEssentials
 import Testing
@@ -15,6 +18,17 @@ func thumbnail(of url: URL) async throws -> DecodedImage? {
     guard var request = ImageRequest(url: url) else { return nil }
     request.processors = [Resize(to: PixelSize(width: 320, height: 320))]
     return try await pipeline.image(for: request)
+}
+
+func thumbnail(of data: Data) throws -> Data {
+    var jpeg = Data()
+    let encoder = JPEGEncoder(quality: 80).makeRowEncoder { bytes in
+        bytes.withUnsafeBytes { jpeg.append(contentsOf: $0) }
+    }
+    let size = PixelSize(width: 320, height: 320)
+    let resizer = RowResizer(to: size, next: encoder)
+    try CodecRegistry.standard.decodeRows(data, options: DecodingOptions(target: TargetSize(size)), into: resizer)
+    return jpeg
 }
 
 let small = ImagePipeline(

@@ -25,6 +25,13 @@ struct PNGChunk {
     /// Bytes of length and name.
     static let headerByteCount = 8
 
+    /// Throws `corrupt` unless the bytes, as far as they reach, begin as a PNG does.
+    static func checkSignature(_ bytes: some Collection<UInt8>) throws(ImageDecodingError) {
+        guard bytes.prefix(signature.count).elementsEqual(signature.prefix(bytes.count)) else {
+            throw ImageDecodingError(.corrupt, "PNG: the bytes begin as no PNG does")
+        }
+    }
+
     let name: UInt32
     /// All of it, length and checksum included, as it claims; may reach over the end of the file.
     let range: Range<Int>

@@ -10,6 +10,7 @@ struct PNGFile {
 
     /// Reads all that comes before the pixels, and the list of chunks. Of the frames of an animation only the number.
     init(_ bytes: PNGBytes, limits: DecodingLimits) throws(ImageDecodingError) {
+        try PNGChunk.checkSignature(bytes)
         self.bytes = bytes
         reader = try PNGReader(
             [bytes], chunkLimit: min(limits.maximumChunkByteCount, limits.maximumMetadataByteCount))

@@ -50,12 +50,7 @@ final class PNGIncrementalState: IncrementalDecodingState {
 
     /// Where the chunk with the first pixels begins; nil when it has not come. Looks at every chunk once.
     private func findPixels() throws(ImageDecodingError) -> Int? {
-        let signature = PNGChunk.signature
-        guard data.prefix(signature.count).elementsEqual(signature.prefix(data.count)) else {
-            // Bytes that are no PNG: libpng has the words.
-            _ = try PNGWholeImage.inspect(data, limits: options.limits)
-            throw ImageDecodingError(.corrupt, "PNG: the signature is wrong")
-        }
+        try PNGChunk.checkSignature(data)
         return try data.withDecoderInput { bytes throws(ImageDecodingError) in
             while scanned <= bytes.count - PNGChunk.headerByteCount {
                 let length = bytes.bigEndian(at: scanned)
