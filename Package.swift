@@ -120,7 +120,7 @@ let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
     ("URLResponseCache", [], false),
     ("URLSession", ["AlcedoTesting"], false),
     ("ViewBinding", [], false),
-    ("WebP", ["CWebP", "TestSupport"], true),
+    ("WebP", ["AlcedoTesting", "CWebP", "TestSupport"], true),
 ]
 for test in tests {
     package.targets.append(

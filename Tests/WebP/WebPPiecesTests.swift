@@ -1,8 +1,18 @@
 import AlcedoCore
+import AlcedoTesting
 import AlcedoWebP
 import Foundation
 import TestSupport
 import Testing
+
+/// Counts rows, and keeps nothing of them.
+private final class RowCounter: PixelRowConsumer {
+    private(set) var count = 0
+
+    func begin(_ header: PixelRowHeader) {}
+    func consume(_ row: RawSpan) { count += 1 }
+    func finish() {}
+}
 
 @Suite struct WebPPiecesTests {
     private static let names = [
@@ -35,6 +45,29 @@ import Testing
         let pixels = try #require(PixelBuffer.gradient(PixelSize(width: 700, height: 900)))
         let noisy = try WebPEncoder(compression: .lossy(quality: 99), method: 0).encode(DecodedImage(pixels: pixels))
         try DecoderChecks(decoder).checkRows(noisy)
+    }
+
+    @Test func `rows of a lossy picture take memory for some of them only`() throws {
+        // 32 MB; detailed enough to come in several pieces.
+        var random = SeededGenerator(seed: 1)
+        let noise = (0..<50_021).map { _ in UInt8.random(in: 0...255, using: &random) }
+        let pixels = try #require(
+            PixelBuffer(size: PixelSize(width: 2000, height: 4000), format: .rgba8, alphaMode: .opaque) { memory, _ in
+                for start in stride(from: 0, to: memory.count, by: noise.count) {
+                    UnsafeMutableRawBufferPointer(rebasing: memory[start...]).copyBytes(
+                        from: noise.prefix(memory.count - start))
+                }
+            })
+        let data = try WebPEncoder(compression: .lossy(quality: 1), method: 0).encode(DecodedImage(pixels: pixels))
+        let counter = RowCounter()
+
+        let (_, growth) = try ResidentMemory.growth {
+            try decoder.decodeRows(data, options: DecodingOptions(), into: counter)
+        }
+
+        #expect(counter.count == 4000)
+        #expect(data.count > 200_000)
+        #expect(growth < 16 << 20)
     }
 
     @Test func `rows of a lossy picture appear while its bytes come`() throws {

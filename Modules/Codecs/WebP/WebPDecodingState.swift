@@ -12,12 +12,16 @@ final class WebPDecodingState: IncrementalDecodingState {
     private var data = Data()
     /// The still image, when its bytes do not come all at once, or are damaged.
     private var pieces: WebPPieces?
+    /// Bytes of the file that were there when libwebp went on last.
+    private var decodedByteCount = 0
     private var previewedRows = 0
     /// Why only a part can be had, when parts are allowed.
     private var damage: ImageDecodingError?
     /// What is wrong with the still image's pixels. Said at the end, behind what is wrong with the chunks, so that the
     /// error is the same however the bytes come.
     private var pixelDamage: ImageDecodingError?
+
+    private static let pieceByteCount = 32 << 10
 
     init(options: DecodingOptions, _ settings: WebPSettings) {
         self.options = options
@@ -35,8 +39,11 @@ final class WebPDecodingState: IncrementalDecodingState {
         } catch {
             try accept(error)
         }
-        // A whole image waits for the end: libwebp is faster when it has all bytes.
-        if pieces != nil || container.arriving != nil { try advance() }
+        // A whole image waits for the end: libwebp is faster when it has all bytes. And each piece makes it begin some
+        // rows again, so small ones wait for one another, or for a preview.
+        guard pieces != nil || container.arriving != nil, data.count - decodedByteCount >= Self.pieceByteCount
+        else { return }
+        try advance()
     }
 
     /// Notes damage that is allowed, and throws what is not.
@@ -51,6 +58,7 @@ final class WebPDecodingState: IncrementalDecodingState {
         // An orientation behind the pixels changes, once, what is wanted for a target.
         if pieces?.size != size { pieces = try WebPPieces(frame, size: size) }
         guard let pieces else { return }
+        decodedByteCount = data.count
         do throws(ImageDecodingError) {
             try data.withDecoderInput { bytes throws(ImageDecodingError) in
                 try pieces.advance(frame.bytes(in: bytes))
@@ -67,7 +75,7 @@ final class WebPDecodingState: IncrementalDecodingState {
         // Nobody wants a picture that turns over while it loads.
         guard !options.appliesOrientation || container.isOrientationKnown else { return nil }
         if container.isAnimated { return try previewOfFirstFrame() }
-        if pieces?.size != size { try advance() }
+        if pieces?.size != size || decodedByteCount < data.count { try advance() }
         guard let pieces, pieces.rowCount > previewedRows else { return nil }
         previewedRows = pieces.rowCount
         return ImagePreview(image: image(try pieces.copy()), rowCount: pieces.rowCount)
@@ -113,6 +121,7 @@ final class WebPDecodingState: IncrementalDecodingState {
     }
 
     private func stillImage(_ missing: ImageDecodingError?) throws(ImageDecodingError) -> DecodedImage {
+        if pieces != nil { try advance() }
         if let pixelDamage { throw pixelDamage }
         guard let frame = container.frames.first else {
             throw missing ?? ImageDecodingError(.corrupt, "WebP: there is no image")
@@ -132,7 +141,7 @@ final class WebPDecodingState: IncrementalDecodingState {
 
     /// The rows there are of the still image; throws the damage when there are none.
     private func part(_ damage: ImageDecodingError) throws(ImageDecodingError) -> DecodedImage {
-        if pieces?.size != size { try advance() }
+        try advance()
         guard let pieces, pieces.rowCount > 0 else { throw damage }
         var image = image(try pieces.copy())
         image.damage = damage

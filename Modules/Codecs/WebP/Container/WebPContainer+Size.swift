@@ -15,7 +15,7 @@ extension WebPFrame {
     var workingByteCount: Int {
         let pixels = area.size.pixelCount
         // Rows of macroblocks with what is known of them, for two threads; measured, and rounded up.
-        let rows = (area.size.width + 64) * 256
+        let rows = area.size.width * 256 + (512 << 10)
         if isLossless { return 4 * pixels + rows }
         return declaresAlpha ? 5 * pixels + rows : rows
     }

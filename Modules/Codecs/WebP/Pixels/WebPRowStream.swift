@@ -4,31 +4,37 @@ import FoundationEssentials
 /// Hands over the rows of a frame as libwebp finishes them.
 struct WebPRowStream {
     private let frame: WebPFrame
-    private let pieces: WebPPieces
+    private let memory: WebPRowMemory
+    private let bytesPerRow: Int
+    private let decoder: WebPRowDecoder
 
     /// Bytes that libwebp gets before finished rows are handed over.
     private static let pieceByteCount = 32 << 10
 
+    /// - Parameter size: Within the limits, so that its bytes can be counted.
     init(_ frame: WebPFrame, size: PixelSize) throws(ImageDecodingError) {
         self.frame = frame
-        pieces = try WebPPieces(frame, size: size)
+        bytesPerRow = size.width * PixelFormat.rgba8.bytesPerPixel
+        memory = try WebPRowMemory(byteCount: size.height * bytesPerRow)
+        decoder = try WebPRowDecoder(frame, size: size, into: memory.bytes, bytesPerRow: bytesPerRow)
     }
 
     /// Sends all rows and the end; the beginning was sent.
     func send(_ data: Data, to consumer: any PixelRowConsumer) throws {
-        try data.bytes.withUnsafeBytes { memory in
-            let bytes = frame.bytes(in: memory.assumingMemoryBound(to: UInt8.self))
+        try data.bytes.withUnsafeBytes { file in
+            let bytes = frame.bytes(in: file.assumingMemoryBound(to: UInt8.self))
             var (sentRows, count) = (0, 0)
             while count < bytes.count {
                 count = min(bytes.count, count + Self.pieceByteCount)
-                try pieces.advance(UnsafeBufferPointer(rebasing: bytes[..<count]))
-                while sentRows < pieces.rowCount {
-                    try pieces.withRow(sentRows) { try consumer.consume($0) }
+                try decoder.advance(UnsafeBufferPointer(rebasing: bytes[..<count]))
+                while sentRows < decoder.rowCount {
+                    let row = memory.bytes[sentRows * bytesPerRow..<(sentRows + 1) * bytesPerRow]
+                    try consumer.consume(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(rebasing: row)))
                     sentRows += 1
                 }
-                pieces.release(rowsBefore: sentRows)
+                memory.release(first: sentRows * bytesPerRow)
             }
-            _ = try pieces.finished()
+            try decoder.requireComplete()
         }
         try consumer.finish()
     }

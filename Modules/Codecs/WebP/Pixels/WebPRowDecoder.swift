@@ -1,0 +1,62 @@
+import AlcedoCore
+import CWebP
+
+/// libwebp's incremental decoder: writes one frame's rows, from the top, as its bytes arrive.
+///
+/// libwebp keeps the address of its configuration, so that is allocated by hand and stays where it is.
+final class WebPRowDecoder {
+    let size: PixelSize
+    private let config: UnsafeMutablePointer<WebPDecoderConfig>
+    private let decoder: OpaquePointer
+    private var status = VP8_STATUS_SUSPENDED
+
+    /// Rows from the top that are finished; libwebp never looks at them again.
+    private(set) var rowCount = 0
+
+    /// - Parameters:
+    ///   - size: That of the picture to make; libwebp scales when it is another than the frame's.
+    ///   - memory: Where the straight RGBA8 rows go. Must stay there until the last ``advance(_:)``.
+    /// - Throws: `outOfMemory`.
+    init(
+        _ frame: WebPFrame, size: PixelSize, into memory: UnsafeMutableRawBufferPointer, bytesPerRow: Int
+    ) throws(ImageDecodingError) {
+        // No threads: their work would be waited for at the end of every piece.
+        let configuration = try WebPSettings(usesThreads: false).configuration(
+            from: frame.area.size, to: size, memory, bytesPerRow: bytesPerRow)
+        let config = UnsafeMutablePointer<WebPDecoderConfig>.allocate(capacity: 1)
+        config.initialize(to: configuration)
+        guard let decoder = WebPIDecode(nil, 0, config) else {
+            config.deallocate()
+            throw ImageDecodingError(.outOfMemory, "WebP: there is no memory to decode with")
+        }
+        self.size = size
+        self.config = config
+        self.decoder = decoder
+    }
+
+    deinit {
+        WebPIDelete(decoder)
+        config.deallocate()
+    }
+
+    /// Decodes as far as the bytes reach. `bytes` are all of the frame's so far; they need not lie where they lay.
+    ///
+    /// - Throws: What is wrong with them; that they end early is said by ``requireComplete()`` only.
+    func advance(_ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) {
+        guard status == VP8_STATUS_SUSPENDED, !bytes.isEmpty else { return }
+        status = WebPIUpdate(decoder, bytes.baseAddress, bytes.count)
+        if status == VP8_STATUS_NOT_ENOUGH_DATA { status = VP8_STATUS_SUSPENDED }
+        var (last, width, height, stride) = (Int32(0), Int32(0), Int32(0), Int32(0))
+        if WebPIDecGetRGB(decoder, &last, &width, &height, &stride) != nil {
+            rowCount = max(rowCount, min(Int(last), size.height))
+        }
+        guard status == VP8_STATUS_OK || status == VP8_STATUS_SUSPENDED else {
+            throw ImageDecodingError(libwebp: status)
+        }
+    }
+
+    /// Throws `truncated` when rows are missing, or again what was wrong.
+    func requireComplete() throws(ImageDecodingError) {
+        guard status == VP8_STATUS_OK else { throw ImageDecodingError(libwebp: status) }
+    }
+}
