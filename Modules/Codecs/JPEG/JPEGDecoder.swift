@@ -24,20 +24,9 @@ public struct JPEGDecoder: ImageDecoding {
 
     public func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
         do throws(ImageDecodingError) {
-            return try decodeWhole(data, options)
+            return try JPEGPicture.decode(data, options)
         } catch {
-            guard options.allowsPartial, error.code == .truncated || error.code == .corrupt else { throw error }
             return try JPEGDecodingState.part(of: data, options: options, damage: error)
-        }
-    }
-
-    private func decodeWhole(_ data: Data, _ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-        try data.withDecoderInput { bytes throws(ImageDecodingError) in
-            let reader = try JPEGReader(bytes, limits: options.limits)
-            var picture = try JPEGPicture(reader.start(options))
-            try picture.read(from: reader)
-            _ = try reader.finish()
-            return picture.image(options)
         }
     }
 

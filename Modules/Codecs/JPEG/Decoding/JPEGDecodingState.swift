@@ -93,16 +93,19 @@ final class JPEGDecodingState: IncrementalDecodingState {
     }
 
     func finish() throws(ImageDecodingError) -> DecodedImage {
-        guard stage == .finished, let picture else { return try JPEGDecoder().decode(data, options: options) }
-        return picture.image(options)
+        if stage == .finished, let picture { return picture.image(options) }
+        do throws(ImageDecodingError) {
+            return try JPEGPicture.decode(data, options)
+        } catch {
+            return try Self.part(of: data, options: options, damage: error)
+        }
     }
 
-    /// What there is of a damaged file; throws the damage when there is nothing to show.
+    /// What there is of a damaged file; throws the damage when parts are not wanted, or there is nothing to show.
     static func part(
         of data: Data, options: DecodingOptions, damage: ImageDecodingError
     ) throws(ImageDecodingError) -> DecodedImage {
-        var options = options
-        options.allowsPartial = true
+        guard options.allowsPartial, damage.code == .truncated || damage.code == .corrupt else { throw damage }
         let state = JPEGDecodingState(options: options)
         try state.append(data)
         return try state.part(damage: damage)

@@ -1,4 +1,5 @@
 import AlcedoCore
+import FoundationEssentials
 
 /// The pixels of a JPEG as far as they have been read.
 struct JPEGPicture {
@@ -46,5 +47,16 @@ struct JPEGPicture {
             pixels: options.appliesOrientation ? shown.upright(from: header.orientation) : shown,
             colorProfile: header.colorProfile, orientation: options.appliesOrientation ? .up : header.orientation,
             format: .jpeg, damage: damage)
+    }
+
+    /// The image of bytes that are all there, and whole.
+    static func decode(_ data: Data, _ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+        try data.withDecoderInput { bytes throws(ImageDecodingError) in
+            let reader = try JPEGReader(bytes, limits: options.limits)
+            var picture = try JPEGPicture(reader.start(options))
+            try picture.read(from: reader)
+            _ = try reader.finish()
+            return picture.image(options)
+        }
     }
 }

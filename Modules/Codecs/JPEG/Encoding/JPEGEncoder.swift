@@ -1,4 +1,5 @@
 public import AlcedoCore
+private import CJPEGShim
 public import FoundationEssentials
 
 /// Encodes images as JPEG, by libjpeg-turbo.
@@ -38,9 +39,7 @@ public struct JPEGEncoder: ImageEncoding {
     public func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
         var data = Data()
         do {
-            let encoder = JPEGRowEncoder(self) { bytes in
-                bytes.withUnsafeBytes { data.append(contentsOf: $0) }
-            }
+            let encoder = makeRowEncoder { bytes in bytes.withUnsafeBytes { data.append(contentsOf: $0) } }
             try image.sendRows(to: encoder)
         } catch {
             throw error as? ImageEncodingError ?? ImageEncodingError(.failed, "JPEG: \(error)")
@@ -50,6 +49,15 @@ public struct JPEGEncoder: ImageEncoding {
 
     /// Memory is O(*w*), unless the image is progressive or its Huffman tables are optimised.
     public func makeRowEncoder(output: @escaping (RawSpan) throws -> Void) -> any PixelRowConsumer {
-        JPEGRowEncoder(self, output: output)
+        JPEGRowEncoder(settings, background: background, output: output)
+    }
+
+    private var settings: alcedo_jpeg_settings {
+        var settings = alcedo_jpeg_settings()
+        settings.quality = Int32(min(max(quality, 1), 100))
+        (settings.horizontal_subsampling, settings.vertical_subsampling) = subsampling.factors
+        settings.is_progressive = isProgressive ? 1 : 0
+        settings.optimizes = optimizesHuffman ? 1 : 0
+        return settings
     }
 }

@@ -9,13 +9,18 @@ final class JPEGRowEncoder: PixelRowConsumer {
     /// Encoded bytes are handed on when there are about this many.
     private static let pieceByteCount = 1 << 14
 
-    private let settings: JPEGEncoder
+    private let settings: alcedo_jpeg_settings
+    private let background: OpaqueColor
     private let output: (RawSpan) throws -> Void
     private var shim: OpaquePointer?
     private var flattener: JPEGRowFlattener?
 
-    init(_ settings: JPEGEncoder, output: @escaping (RawSpan) throws -> Void) {
+    /// - Parameter settings: How to encode; what is encoded is said by the rows' header.
+    init(
+        _ settings: alcedo_jpeg_settings, background: OpaqueColor, output: @escaping (RawSpan) throws -> Void
+    ) {
         self.settings = settings
+        self.background = background
         self.output = output
     }
 
@@ -29,32 +34,26 @@ final class JPEGRowEncoder: PixelRowConsumer {
             throw ImageEncodingError(.outOfMemory, "libjpeg could not be started")
         }
         self.shim = shim
-        flattener = JPEGRowFlattener(header, background: settings.background)
+        flattener = JPEGRowFlattener(header, background: background)
         try begin(header, shim)
         try hand(to: shim, atLeast: 1)
     }
 
     private func begin(_ header: PixelRowHeader, _ shim: OpaquePointer) throws {
         let isGray = header.format == .gray8
-        let (horizontal, vertical) = settings.subsampling.factors
         let profile = header.colorProfile.flatMap { Self.isProfile($0, forGray: isGray) ? $0 : nil } ?? Data()
         let exif = header.orientation == .up ? [] : header.orientation.exif
         try profile.withUnsafeBytes { profile in
             try exif.withUnsafeBufferPointer { exif in
-                var shimSettings = alcedo_jpeg_settings()
-                shimSettings.width = UInt32(header.size.width)
-                shimSettings.height = UInt32(header.size.height)
-                shimSettings.is_gray = isGray ? 1 : 0
-                shimSettings.quality = Int32(min(max(settings.quality, 1), 100))
-                shimSettings.horizontal_subsampling = horizontal
-                shimSettings.vertical_subsampling = vertical
-                shimSettings.is_progressive = settings.isProgressive ? 1 : 0
-                shimSettings.optimizes = settings.optimizesHuffman ? 1 : 0
-                shimSettings.icc = profile.baseAddress?.assumingMemoryBound(to: UInt8.self)
-                shimSettings.icc_size = profile.count
-                shimSettings.exif = exif.baseAddress
-                shimSettings.exif_size = exif.count
-                try check(alcedo_jpeg_encoder_begin(shim, &shimSettings), shim)
+                var settings = settings
+                settings.width = UInt32(header.size.width)
+                settings.height = UInt32(header.size.height)
+                settings.is_gray = isGray ? 1 : 0
+                settings.icc = profile.baseAddress?.assumingMemoryBound(to: UInt8.self)
+                settings.icc_size = profile.count
+                settings.exif = exif.baseAddress
+                settings.exif_size = exif.count
+                try check(alcedo_jpeg_encoder_begin(shim, &settings), shim)
             }
         }
     }

@@ -24,6 +24,6 @@ public protocol ImageEncoding: Sendable {
 
 extension ImageEncoding {
     public func makeRowEncoder(output: @escaping (RawSpan) throws -> Void) -> any PixelRowConsumer {
-        WholeImageEncoder(self, output: output)
+        WholeImageEncoder(encode: { (image) throws(ImageEncodingError) in try encode(image) }, output: output)
     }
 }

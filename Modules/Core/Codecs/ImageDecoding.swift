@@ -44,7 +44,10 @@ extension ImageDecoding {
     }
 
     public func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding {
-        IncrementalDecoder(WholeFileState(self, options: options))
+        IncrementalDecoder(
+            WholeFileState(
+                inspect: { (data) throws(ImageDecodingError) in try inspect(data, limits: options.limits) },
+                decode: { (data) throws(ImageDecodingError) in try decode(data, options: options) }))
     }
 
     public func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {

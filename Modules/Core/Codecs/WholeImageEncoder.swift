@@ -1,13 +1,15 @@
 import FoundationEssentials
 
 /// Encodes rows by an encoder that needs the whole picture: collects it first.
-final class WholeImageEncoder<Encoder: ImageEncoding>: PixelRowConsumer {
-    private let encoder: Encoder
+final class WholeImageEncoder: PixelRowConsumer {
+    private let encode: (DecodedImage) throws(ImageEncodingError) -> Data
     private let output: (RawSpan) throws -> Void
     private let collector = PixelRowCollector()
 
-    init(_ encoder: Encoder, output: @escaping (RawSpan) throws -> Void) {
-        self.encoder = encoder
+    init(
+        encode: @escaping (DecodedImage) throws(ImageEncodingError) -> Data, output: @escaping (RawSpan) throws -> Void
+    ) {
+        self.encode = encode
         self.output = output
     }
 
@@ -18,7 +20,7 @@ final class WholeImageEncoder<Encoder: ImageEncoding>: PixelRowConsumer {
     func finish() throws {
         try collector.finish()
         guard let image = collector.image else { return }
-        let data = try encoder.encode(image)
+        let data = try encode(image)
         try output(data.bytes)
     }
 }

@@ -59,7 +59,10 @@ public struct CodecRegistry: Sendable {
 
     /// Makes a decoder that finds out the format from the first bytes it is given.
     public func makeIncrementalDecoder(options: DecodingOptions = DecodingOptions()) -> any IncrementalImageDecoding {
-        IncrementalDecoder(SniffingState(self, options: options))
+        IncrementalDecoder(
+            SniffingState(neededByteCount: Self.sniffedByteCount) { (head) throws(ImageDecodingError) in
+                try requireEntry(for: head).decoder.makeIncrementalDecoder(options: options)
+            })
     }
 
     /// The most bytes that decoding will hold at once. Throws ``ImageDecodingError``.
@@ -74,7 +77,7 @@ public struct CodecRegistry: Sendable {
         throw unknownFormat(data)
     }
 
-    func unknownFormat(_ data: Data) -> ImageDecodingError {
+    private func unknownFormat(_ data: Data) -> ImageDecodingError {
         guard !data.isEmpty else { return ImageDecodingError(.empty, "there are no bytes") }
         let known = entries.map(\.format.rawValue).joined(separator: ", ")
         let guess = data.looksLikeText ? "the bytes are text, perhaps a web page" : "the bytes are in no known format"
