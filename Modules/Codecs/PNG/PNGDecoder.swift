@@ -31,8 +31,7 @@ public struct PNGDecoder: ImageDecoding {
             let file = try PNGFile(memory.assumingMemoryBound(to: UInt8.self), limits: options.limits)
             let still = try PNGStill(file, strict)
             guard file.outline.animation == nil, still.plan.streams, still.plan.turn == .up else { return false }
-            let stream = PNGRowStream(reader: file.reader, plan: still.plan)
-            try stream.send(to: BoxReducer(still.plan.reduction, next: consumer))
+            try still.rows.send(to: BoxReducer(still.plan.reduction, next: consumer))
             return true
         }
         if !isStreamed { try decode(data, options: strict).sendRows(to: consumer) }

@@ -3,11 +3,13 @@ import FoundationEssentials
 
 /// Decodes one picture: a still image, or the one that an animation shows to programs that know no animations.
 struct PNGStill {
+    let file: PNGFile
     let reader: PNGReader
     let plan: PNGPlan
 
     /// - Throws: `exceedsLimit`.
     init(_ file: PNGFile, _ options: DecodingOptions) throws(ImageDecodingError) {
+        self.file = file
         reader = file.reader
         plan = PNGPlan(file.reader.header, file.info, options)
         try options.limits.check(plan.header.size, format: plan.format)
@@ -18,9 +20,10 @@ struct PNGStill {
         do throws(ImageDecodingError) {
             return try PNGStill(file, options).decode()
         } catch {
-            guard options.isPartAllowed(error) else { throw error }
+            guard error.code == .truncated || error.code == .corrupt else { throw error }
         }
-        // Again from the beginning, by the reader that makes use of every byte there is.
+        // Again from the beginning, by the reader that makes use of every byte there is: it finds the part, and names
+        // the damage as it does when the bytes come in pieces.
         return try PNGGrowingPicture.part(of: file, options)
     }
 
@@ -29,10 +32,21 @@ struct PNGStill {
         plan.image(plan.streams && plan.reduction.factor > 1 ? try reduced() : try whole())
     }
 
+    /// The stored rows, for a picture that need not be turned.
+    var rows: PNGRowStream {
+        PNGRowStream(reader: reader, plan: plan) {
+            var options = plan.options
+            options.target = nil
+            options.appliesOrientation = false
+            options.allowsPartial = false
+            return try PNGGrowingPicture.part(of: file, options).pixels
+        }
+    }
+
     private func reduced() throws(ImageDecodingError) -> PixelBuffer {
         let collector = PixelRowCollector()
         do {
-            try PNGRowStream(reader: reader, plan: plan).send(to: BoxReducer(plan.reduction, next: collector))
+            try rows.send(to: BoxReducer(plan.reduction, next: collector))
         } catch {
             throw error as? ImageDecodingError ?? ImageDecodingError(.corrupt, "\(error)")
         }

@@ -17,9 +17,9 @@ final class WebPDecodingState: IncrementalDecodingState {
     private var previewedRows = 0
     /// Why only a part can be had, when parts are allowed.
     private var damage: ImageDecodingError?
-    /// What is wrong with the still image's pixels. Said at the end, behind what is wrong with the chunks, so that the
-    /// error is the same however the bytes come.
-    private var pixelDamage: ImageDecodingError?
+    /// Whether libwebp refuses the rest of the still image. At the end it is asked again, with all bytes at once, when it
+    /// is more lenient, so that the outcome is the same however the bytes come.
+    private var isStuck = false
 
     private static let pieceByteCount = 32 << 10
 
@@ -54,7 +54,7 @@ final class WebPDecodingState: IncrementalDecodingState {
 
     /// Decodes the still image as far as its bytes reach.
     private func advance() throws(ImageDecodingError) {
-        guard pixelDamage == nil, !container.isAnimated, let frame = container.firstFrame else { return }
+        guard !isStuck, !container.isAnimated, let frame = container.firstFrame else { return }
         // An orientation behind the pixels changes, once, what is wanted for a target.
         if pieces?.size != size { pieces = try WebPPieces(frame, size: size) }
         guard let pieces else { return }
@@ -64,7 +64,7 @@ final class WebPDecodingState: IncrementalDecodingState {
                 try pieces.advance(frame.bytes(in: bytes))
             }
         } catch {
-            pixelDamage = error
+            isStuck = true
         }
     }
 
@@ -122,15 +122,14 @@ final class WebPDecodingState: IncrementalDecodingState {
 
     private func stillImage(_ missing: ImageDecodingError?) throws(ImageDecodingError) -> DecodedImage {
         if pieces != nil { try advance() }
-        if let pixelDamage { throw pixelDamage }
         guard let frame = container.frames.first else {
             throw missing ?? ImageDecodingError(.corrupt, "WebP: there is no image")
         }
         let pixels: PixelBuffer
-        if let pieces, pieces.size == size {
-            pixels = try pieces.finished()
+        if let pieces, pieces.size == size, let finished = try? pieces.finished() {
+            pixels = finished
         } else {
-            // All bytes came at once, or the wanted size has changed.
+            // All bytes came at once, or the wanted size has changed, or libwebp refused a piece.
             pixels = try data.withDecoderInput { bytes throws(ImageDecodingError) in
                 try frame.pixels(bytes, size: size, settings)
             }

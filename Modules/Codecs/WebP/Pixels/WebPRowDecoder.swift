@@ -55,8 +55,11 @@ final class WebPRowDecoder {
         }
     }
 
+    /// Whether libwebp has found the whole frame good.
+    var isComplete: Bool { status == VP8_STATUS_OK }
+
     /// Throws `truncated` when rows are missing, or again what was wrong.
     func requireComplete() throws(ImageDecodingError) {
-        guard status == VP8_STATUS_OK else { throw ImageDecodingError(libwebp: status) }
+        guard isComplete else { throw ImageDecodingError(libwebp: status) }
     }
 }

@@ -22,11 +22,12 @@ struct WebPRowStream {
     /// Sends all rows and the end; the beginning was sent.
     func send(_ data: Data, to consumer: any PixelRowConsumer) throws {
         try data.bytes.withUnsafeBytes { file in
-            let bytes = frame.bytes(in: file.assumingMemoryBound(to: UInt8.self))
+            let file = file.assumingMemoryBound(to: UInt8.self)
+            let bytes = frame.bytes(in: file)
             var (sentRows, count) = (0, 0)
             while count < bytes.count {
                 count = min(bytes.count, count + Self.pieceByteCount)
-                try decoder.advance(UnsafeBufferPointer(rebasing: bytes[..<count]))
+                guard try advance(UnsafeBufferPointer(rebasing: bytes[..<count])) else { break }
                 while sentRows < decoder.rowCount {
                     let row = memory.bytes[sentRows * bytesPerRow..<(sentRows + 1) * bytesPerRow]
                     try consumer.consume(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(rebasing: row)))
@@ -34,8 +35,22 @@ struct WebPRowStream {
                 }
                 memory.release(first: sentRows * bytesPerRow)
             }
-            try decoder.requireComplete()
+            guard !decoder.isComplete else { return }
+            // With all bytes at once libwebp is more lenient, and what it says then counts.
+            let whole = try frame.pixels(file, size: decoder.size, WebPSettings(usesThreads: false))
+            for y in sentRows..<whole.height { try consumer.consume(whole.row(y)) }
         }
         try consumer.finish()
+    }
+
+    /// False when libwebp refuses the bytes.
+    private func advance(_ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) -> Bool {
+        do throws(ImageDecodingError) {
+            try decoder.advance(bytes)
+            return true
+        } catch {
+            guard error.code != .outOfMemory else { throw error }
+            return false
+        }
     }
 }
