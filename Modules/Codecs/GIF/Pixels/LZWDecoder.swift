@@ -2,21 +2,24 @@ import AlcedoCore
 
 /// Turns the codes of one image into palette indices, as far as there are bytes and room.
 ///
-/// The table is a chain: each entry is the entry it extends, its last byte and its length, so a string is written from
-/// its end. Entries only ever point at earlier ones, and lengths follow from them, so no code can write outside the room
-/// that is asked for. Source: GIF89a appendix F; Welch, "A technique for high-performance data compression", 1984.
+/// Every entry of the table holds the last eight indices of its string, or fewer, and the entry that holds those before
+/// them, so a string is written eight indices at a time, from its end. Entries only ever point at earlier ones, and
+/// lengths follow from them, so no code can write outside the room that is asked for. Source: GIF89a appendix F; Welch,
+/// "A technique for high-performance data compression", 1984.
 struct LZWDecoder: ~Copyable {
     private struct Entry {
+        /// The first of these indices is in the lowest byte.
+        var tail: UInt64
+        /// The entry with the indices before the tail.
         var prefix: UInt16
-        var suffix: UInt8
-        var first: UInt8
-        var length: Int32
+        /// One less than the number of all indices.
+        var lastIndex: UInt16
     }
 
     /// Codes have at most twelve bits.
     private static let mostCodes = 4096
-    /// No string is longer: every code adds one byte to an earlier one.
-    static let longestString = mostCodes
+    /// No string is longer: every code adds one index to an earlier one. Eight are written at a time.
+    static let longestString = mostCodes + 8
 
     private let table: UnsafeMutablePointer<Entry>
     private let clearCode: Int
@@ -24,6 +27,8 @@ struct LZWDecoder: ~Copyable {
     private var codeSize: Int
     private var nextCode: Int
     private var previous = -1
+    /// The first index of the previous code's string.
+    private var previousFirst: UInt8 = 0
     private var bits: UInt64 = 0
     private var bitCount = 0
 
@@ -37,11 +42,10 @@ struct LZWDecoder: ~Copyable {
         codeSize = firstCodeSize
         nextCode = clearCode + 2
         table = .allocate(capacity: Self.mostCodes)
-        table.initialize(repeating: Entry(prefix: 0, suffix: 0, first: 0, length: 1), count: Self.mostCodes)
+        table.initialize(repeating: Entry(tail: 0, prefix: 0, lastIndex: 0), count: Self.mostCodes)
         for code in 0..<clearCode {
             // Indices above 255 name no colour of any palette; their low bytes are what other decoders keep.
-            let index = UInt8(truncatingIfNeeded: code)
-            table[code] = Entry(prefix: 0, suffix: index, first: index, length: 1)
+            table[code].tail = UInt64(UInt8(truncatingIfNeeded: code))
         }
     }
 
@@ -65,19 +69,14 @@ struct LZWDecoder: ~Copyable {
         guard let out = output.baseAddress, !hasEnded else { return }
         let room = output.count - Self.longestString
         // Copies that the loop can keep in registers.
-        var (bits, bitCount, codeSize, nextCode, previous) = (bits, bitCount, codeSize, nextCode, previous)
-        var (at, written) = (position, count)
+        var (bits, bitCount, codeSize, nextCode) = (bits, bitCount, codeSize, nextCode)
+        var (previous, first, at, written) = (previous, previousFirst, position, count)
         defer {
-            (self.bits, self.bitCount, self.codeSize, self.nextCode, self.previous) =
-                (bits, bitCount, codeSize, nextCode, previous)
-            (position, count) = (at, written)
+            (self.bits, self.bitCount, self.codeSize, self.nextCode) = (bits, bitCount, codeSize, nextCode)
+            (self.previous, previousFirst, position, count) = (previous, first, at, written)
         }
         while written <= room {
-            while bitCount < codeSize, at < input.count {
-                bits |= UInt64(input[at]) &<< UInt64(bitCount)
-                bitCount &+= 8
-                at &+= 1
-            }
+            Self.refill(&bits, &bitCount, input, &at)
             guard bitCount >= codeSize else { return }
             let code = Int(truncatingIfNeeded: bits & (1 &<< UInt64(codeSize) &- 1))
             bits &>>= UInt64(codeSize)
@@ -92,30 +91,71 @@ struct LZWDecoder: ~Copyable {
                 hasEnded = true
                 return
             }
-            if previous >= 0, nextCode < Self.mostCodes {
-                guard code <= nextCode else { throw Self.impossible(code) }
-                let extended = table[previous]
-                let source = code == nextCode ? extended : table[code]
-                table[nextCode] = Entry(
-                    prefix: UInt16(truncatingIfNeeded: previous), suffix: source.first, first: extended.first,
-                    length: extended.length &+ 1)
-                nextCode &+= 1
+            let grows = previous >= 0 && nextCode < Self.mostCodes
+            if code < (previous < 0 ? clearCode : nextCode) {
+                written &+= write(code, to: out + written)
+                first = UInt8(truncatingIfNeeded: out[written &- Int(table[code].lastIndex) &- 1])
+                if grows { extend(previous, by: first, as: nextCode) }
             } else {
-                guard code < (previous < 0 ? clearCode : nextCode) else { throw Self.impossible(code) }
+                // The entry that this very code makes: the string before and its own first index.
+                guard grows, code == nextCode else { throw Self.impossible(code) }
+                extend(previous, by: first, as: nextCode)
+                written &+= write(code, to: out + written)
             }
+            if grows { nextCode &+= 1 }
             // After the first code too: with indices of one bit the table is at the next size from the beginning.
             if nextCode == 1 &<< codeSize, codeSize < 12 { codeSize &+= 1 }
             previous = code
-            var entry = table[code]
-            written &+= Int(entry.length)
-            var end = out + written
-            while entry.length > 1 {
-                end -= 1
-                end.pointee = entry.suffix
-                entry = table[Int(entry.prefix)]
-            }
-            (end - 1).pointee = entry.suffix
         }
+    }
+
+    /// Takes as many whole bytes as fit; at least the bits of a code when there are any.
+    @inline(__always)
+    private static func refill(
+        _ bits: inout UInt64, _ bitCount: inout Int, _ input: UnsafeBufferPointer<UInt8>, _ at: inout Int
+    ) {
+        guard bitCount < 12 else { return }
+        if at &+ 8 <= input.count, let base = input.baseAddress {
+            let word = UnsafeRawPointer(base + at).loadUnaligned(as: UInt64.self)
+            bits |= UInt64(littleEndian: word) &<< UInt64(bitCount)
+            let taken = (63 &- bitCount) &>> 3
+            at &+= taken
+            bitCount &+= taken &* 8
+            // What was taken in part comes again.
+            bits &= ~0 &>> UInt64(64 &- bitCount)
+        } else {
+            while bitCount < 12, at < input.count {
+                bits |= UInt64(input[at]) &<< UInt64(bitCount)
+                bitCount &+= 8
+                at &+= 1
+            }
+        }
+    }
+
+    /// Writes the string of a code, and up to seven indices that do not count after it. Returns its length.
+    @inline(__always)
+    private func write(_ code: Int, to out: UnsafeMutablePointer<UInt8>) -> Int {
+        var entry = table[code]
+        let length = Int(entry.lastIndex) &+ 1
+        var offset = Int(entry.lastIndex) & ~7
+        while true {
+            UnsafeMutableRawPointer(out + offset).storeBytes(of: entry.tail.littleEndian, as: UInt64.self)
+            guard offset > 0 else { return length }
+            offset &-= 8
+            entry = table[Int(entry.prefix)]
+        }
+    }
+
+    /// Makes the entry of a string and one index more.
+    @inline(__always)
+    private func extend(_ code: Int, by index: UInt8, as newCode: Int) {
+        let entry = table[code]
+        let last = entry.lastIndex &+ 1
+        let place = UInt64(last & 7) &* 8
+        table[newCode] =
+            place == 0
+            ? Entry(tail: UInt64(index), prefix: UInt16(truncatingIfNeeded: code), lastIndex: last)
+            : Entry(tail: entry.tail | UInt64(index) &<< place, prefix: entry.prefix, lastIndex: last)
     }
 
     private static func impossible(_ code: Int) -> ImageDecodingError {
