@@ -1,0 +1,70 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(2)))
+struct InspectTests {
+    let folder: TemporaryDirectory
+    let alcedo: Program
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
+    }
+
+    private func objects(_ output: String) throws -> [[String: Any]] {
+        try output.split(separator: "\n").map {
+            try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+        }
+    }
+
+    @Test func `every argument is one object a line, in order, whatever happens to it`() async throws {
+        let good = Samples.folder.appending(path: "tiles.png").path
+        let text = folder.url.appending(path: "a page with\na new line.gif")
+        try Data("<html>".utf8).write(to: text)
+        let cut = folder.url.appending(path: "cut.jpg")
+        try Data(contentsOf: Samples.folder.appending(path: "dunes.jpg")).prefix(5_000).write(to: cut)
+        let arguments = [good, "/nonexistent.png", folder.path, text.path, cut.path, "/dev/zero", good]
+
+        let outcome = try await alcedo.run(["inspect", "--json", "--pixels"] + arguments)
+
+        #expect(outcome.status == 1 && outcome.problems == "")
+        let objects = try objects(outcome.output)
+        #expect(objects.map { $0["path"] as? String } == arguments)
+        let codes = objects.map { ($0["error"] as? [String: Any])?["code"] as? String }
+        #expect(codes == [nil, "unreadable", "unreadable", "unknownFormat", "truncated", "unreadable", nil])
+        #expect(objects[4]["width"] as? Int == 1200 && objects[4]["frames"] == nil)
+        let tiles = objects[0]
+        #expect(tiles["format"] as? String == "png" && tiles["width"] as? Int == 512)
+        #expect(tiles["frameCount"] as? Int == 1 && tiles["loopCount"] is NSNull && tiles["error"] is NSNull)
+        #expect((tiles["delaysMs"] as? [Double]) == [] && tiles["orientation"] as? Int == 1)
+        let frames = try #require(tiles["frames"] as? [[String: String]])
+        #expect(frames.count == 1 && frames[0]["sha256"]?.count == 64)
+        #expect(frames[0]["sha256Alpha0Zeroed"]?.count == 64)
+    }
+
+    @Test func `an animation has a digest, and a delay, of every frame`() async throws {
+        let gif = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(
+            path: "../GIF/Fixtures/animated.gif"
+        ).standardized
+
+        let outcome = try await alcedo.run(["inspect", "--json", "--pixels", gif.path])
+        let plain = try await alcedo.run(["inspect", gif.path])
+
+        let object = try #require(try objects(outcome.output).first)
+        #expect(outcome.status == 0)
+        #expect((object["frames"] as? [Any])?.count == 3 && object["frameCount"] as? Int == 3)
+        #expect(object["delaysMs"] as? [Double] == [50, 50, 50] && object["loopCount"] as? Int == 3)
+        #expect(plain.output.contains("gif, 13 x 19") && plain.output.contains("3 frames, 0.15 s, loop count 3"))
+    }
+
+    @Test func `the memory of a thumbnail is measured, and foretold`() async throws {
+        let file = Samples.folder.appending(path: "dunes.jpg").path
+
+        let outcome = try await alcedo.run(["bench", "memory", file, "--size", "100"])
+
+        #expect(outcome.status == 0)
+        #expect(outcome.output.contains("jpeg, 1200 x 800 pixels, 1 frames, decoded to 150 x 100"))
+        #expect(outcome.output.contains("foretold: 0.0"))
+    }
+}
