@@ -51,6 +51,30 @@ import Testing
         }
     }
 
+    /// Inputs that a fuzzer found, on which the two readers of libpng once disagreed.
+    @Test func `damage is judged the same at once, in pieces and by rows`() throws {
+        let checks = DecoderChecks(decoder)
+        let small = PNGWriter.header(width: 2, height: 2, colorType: 0)
+        // Of a short signature only the first byte is wrong.
+        let signature = Data("PN\0\0".utf8)
+        // Pixel data that are wrong at their beginning, and end early.
+        let pixels = PNGWriter.file([PNGWriter.header(width: 13, height: 9)]) + [0, 0, 0, 34]
+        let zlib = pixels + Data("IDAT".utf8) + [0x80, 4, 1, 0]
+        // A chunk whose name is none, and whose end is missing.
+        let name = PNGWriter.file([small, Self.stored]) + [0, 0, 0, 0x4E, 0x44, 0xAE, 0x42, 0x60, 0x82]
+        // All rows and more, in a stream of pixel data that is not ended.
+        let openEnd = PNGWriter.file([small, Self.stored, PNGWriter.end])
+
+        #expect([signature, zlib, name].map { errorCode($0) } == [.corrupt, .corrupt, .truncated])
+        for data in [signature, zlib, name] { try checks.checkTruncation(data) }
+        try checks.checkRows(openEnd)
+        try checks.checkPieces(openEnd)
+    }
+
+    /// Two rows of two gray pixels, and three bytes, in a stored block that is not the last of its stream.
+    private static let stored = PNGWriter.chunk(
+        "IDAT", [0x78, 1, 0, 9, 0, 0xF6, 0xFF, 0, 0x10, 0x20, 0, 0x30, 0x40, 1, 2, 3])
+
     @Test func `one flipped bit of pixel data is never an image`() throws {
         let data = try fixture("rgba.png")
         let pixelData = 8 + 25 + 8..<data.count - 12
