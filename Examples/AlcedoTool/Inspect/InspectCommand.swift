@@ -54,7 +54,8 @@ struct InspectCommand {
                 let blank = report
                 report = try await decoding.run { inspector.inspect(data, blank) }
             } catch {
-                report.error = .init(code: "unreadable", message: "\(error)")
+                let isEmpty = (error as? DownloadError)?.code == .empty
+                report.error = .init(code: isEmpty ? "empty" : "unreadable", message: "\(error)")
             }
             if report.error != nil { status = .failure }
             Console.output(isJSON ? try report.json + "\n" : report.text)

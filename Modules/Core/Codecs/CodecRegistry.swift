@@ -8,7 +8,19 @@ public struct CodecRegistry: Sendable {
         public var decoder: any ImageDecoding
         /// Whether bytes that begin like this are of the format. Gets at most ``CodecRegistry/sniffedByteCount`` bytes.
         public var recognises: @Sendable (_ prefix: RawSpan) -> Bool
+        /// What files of the format begin with, where that is all there is to recognise. Tells a file that ends inside
+        /// it from one of an unknown format, and lets a decoder of pieces begin early.
+        public var signatures: [FormatSignature] = []
 
+        /// A format that is recognised by what its files begin with.
+        public init(format: ImageFormat, decoder: any ImageDecoding, signatures: [FormatSignature]) {
+            self.format = format
+            self.decoder = decoder
+            self.signatures = signatures
+            recognises = { prefix in signatures.contains { $0.match(prefix) == .whole } }
+        }
+
+        /// A format that is recognised by more than that.
         public init(
             format: ImageFormat,
             decoder: any ImageDecoding,
@@ -32,6 +44,18 @@ public struct CodecRegistry: Sendable {
         let bytes = data.bytes
         let prefix = bytes.extracting(first: Self.sniffedByteCount)
         for entry in entries where entry.recognises(prefix) { return entry }
+        return nil
+    }
+
+    /// The entry for a file that begins like this; nil while the first bytes that follow may still decide for another.
+    private func settledEntry(for head: Data) -> Entry? {
+        guard head.count < Self.sniffedByteCount else { return entry(for: head) }
+        let bytes = head.bytes
+        for entry in entries {
+            if entry.recognises(bytes) { return entry }
+            // Without signatures nobody knows what more bytes would bring.
+            if entry.signatures.isEmpty || entry.mayBegin(bytes) { return nil }
+        }
         return nil
     }
 
@@ -60,8 +84,10 @@ public struct CodecRegistry: Sendable {
     /// Makes a decoder that finds out the format from the first bytes it is given.
     public func makeIncrementalDecoder(options: DecodingOptions = DecodingOptions()) -> any IncrementalImageDecoding {
         IncrementalDecoder(
-            SniffingState(neededByteCount: Self.sniffedByteCount) { (head) throws(ImageDecodingError) in
-                try requireEntry(for: head).decoder.makeIncrementalDecoder(options: options)
+            SniffingState { (head, isEnd) throws(ImageDecodingError) in
+                if let entry = settledEntry(for: head) { return entry.decoder.makeIncrementalDecoder(options: options) }
+                guard isEnd || head.count >= Self.sniffedByteCount else { return nil }
+                return try requireEntry(for: head).decoder.makeIncrementalDecoder(options: options)
             })
     }
 
@@ -79,8 +105,16 @@ public struct CodecRegistry: Sendable {
 
     private func unknownFormat(_ data: Data) -> ImageDecodingError {
         guard !data.isEmpty else { return ImageDecodingError(.empty, "there are no bytes") }
+        if let entry = entries.first(where: { $0.mayBegin(data.bytes) }) {
+            return ImageDecodingError(.truncated, "the bytes end where a file of format \(entry.format) begins")
+        }
         let known = entries.map(\.format.rawValue).joined(separator: ", ")
         let guess = data.looksLikeText ? "the bytes are text, perhaps a web page" : "the bytes are in no known format"
         return ImageDecodingError(.unknownFormat, "\(guess) (known: \(known))")
     }
+}
+
+extension CodecRegistry.Entry {
+    /// Whether the bytes are the beginning of one of the signatures, and no more.
+    fileprivate func mayBegin(_ bytes: RawSpan) -> Bool { signatures.contains { $0.match(bytes) == .beginning } }
 }

@@ -21,7 +21,7 @@ public protocol ImageDecoding: Sendable {
 
     /// Decodes one image, of an animation the first frame, and hands over its rows as they are made.
     ///
-    /// The rows are those of ``decode(_:options:)``. Memory is O(*w*) where the file stores rows from top to bottom and
+    /// The rows are those of ``decode(_:options:)`` without the animation. Memory is O(*w*) where the file stores rows from top to bottom and
     /// the orientation leaves them so; otherwise the decoder keeps what the format and the turning need. Damage is
     /// found when rows were handed over already: a consumer relies on ``PixelRowConsumer/finish()``. Partial images are
     /// not given.

@@ -1,20 +1,19 @@
 import FoundationEssentials
 
-/// Waits for as many bytes as formats may look at, then decodes by the decoder that is found for them.
-///
-/// It does not decide earlier: a format that comes first in order may need more bytes than one that comes later.
+/// Waits for as many bytes as show the format, then decodes by the decoder that is found for them.
 final class SniffingState: IncrementalDecodingState {
-    private let neededByteCount: Int
-    private let makeDecoder: (_ head: Data) throws(ImageDecodingError) -> any IncrementalImageDecoding
+    private let makeDecoder: (_ head: Data, _ isEnd: Bool) throws(ImageDecodingError) -> (any IncrementalImageDecoding)?
     private var head = Data()
     private var decoder: (any IncrementalImageDecoding)?
 
-    /// - Parameter makeDecoder: Throws when no format is known that begins like this.
+    /// - Parameter makeDecoder: Returns nil when more bytes are needed, which at the end there are not; throws when no
+    ///   format is known that begins like this.
     init(
-        neededByteCount: Int,
-        makeDecoder: @escaping (_ head: Data) throws(ImageDecodingError) -> any IncrementalImageDecoding
+        makeDecoder:
+            @escaping (_ head: Data, _ isEnd: Bool) throws(ImageDecodingError) -> (
+                any IncrementalImageDecoding
+            )?
     ) {
-        self.neededByteCount = neededByteCount
         self.makeDecoder = makeDecoder
     }
 
@@ -23,21 +22,21 @@ final class SniffingState: IncrementalDecodingState {
     func append(_ bytes: Data) throws(ImageDecodingError) {
         if let decoder { return try decoder.append(bytes) }
         head.append(bytes)
-        if head.count >= neededByteCount { _ = try begin() }
+        try begin(isEnd: false)
     }
 
-    private func begin() throws(ImageDecodingError) -> any IncrementalImageDecoding {
-        let decoder = try makeDecoder(head)
+    private func begin(isEnd: Bool) throws(ImageDecodingError) {
+        guard let decoder = try makeDecoder(head, isEnd) else { return }
+        self.decoder = decoder
         try decoder.append(head)
         head = Data()
-        self.decoder = decoder
-        return decoder
     }
 
     func preview() throws(ImageDecodingError) -> ImagePreview? { try decoder?.preview() }
 
     func finish() throws(ImageDecodingError) -> DecodedImage {
-        if let decoder { return try decoder.finish() }
-        return try begin().finish()
+        if decoder == nil { try begin(isEnd: true) }
+        guard let decoder else { throw ImageDecodingError(.unknownFormat, "the bytes are in no known format") }
+        return try decoder.finish()
     }
 }

@@ -20,8 +20,11 @@ public final class PixelRowCollector: PixelRowConsumer {
         image = nil
     }
 
+    /// - Throws: ``ImageDecodingError`` `corrupt` for a row too many.
     public func consume(_ row: RawSpan) throws {
-        guard let stride = buffer?.bytesPerRow, let rows = buffer?.height, nextRow < rows else { return }
+        guard let stride = buffer?.bytesPerRow, let rows = buffer?.height, nextRow < rows else {
+            throw ImageDecodingError(.corrupt, "there are more rows than the picture is high")
+        }
         buffer?.withUnsafeMutableBytes { memory in
             let target = UnsafeMutableRawBufferPointer(rebasing: memory[nextRow * stride..<(nextRow + 1) * stride])
             row.withUnsafeBytes { target.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0.prefix(stride))) }
@@ -29,8 +32,11 @@ public final class PixelRowCollector: PixelRowConsumer {
         nextRow += 1
     }
 
+    /// - Throws: ``ImageDecodingError`` `truncated` when rows are missing.
     public func finish() throws {
-        guard let header, let buffer else { return }
+        guard let header, let buffer, nextRow == buffer.height else {
+            throw ImageDecodingError(.truncated, "there are fewer rows than the picture is high")
+        }
         image = DecodedImage(pixels: buffer, colorProfile: header.colorProfile, orientation: header.orientation)
         self.buffer = nil
     }

@@ -58,7 +58,7 @@ public final class Downloader: Downloading {
                 return Download(data: data)
             }
         }
-        guard !download.data.isEmpty else { throw DownloadError(.empty, "there are no bytes in the answer") }
+        guard !download.data.isEmpty else { throw DownloadError(.empty, "there are no bytes") }
         return download
     }
 }

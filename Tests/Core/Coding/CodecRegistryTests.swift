@@ -42,6 +42,66 @@ import Testing
         #expect(try registry.inspect(Data("acc".utf8)).size.width == 3)
     }
 
+    private func signed(_ name: String, level: UInt8) -> CodecRegistry.Entry {
+        CodecRegistry.Entry(
+            format: ImageFormat(rawValue: name), decoder: LevelDecoder(level: level),
+            signatures: [FormatSignature(Array(name.utf8)), FormatSignature([UInt8(ascii: "?"), nil, 7])])
+    }
+
+    @Test func `a signature may have places for any byte, and a file that ends in it is truncated`() throws {
+        let registry = CodecRegistry([signed("abcd", level: 1)])
+
+        for whole in [Data("abcd".utf8), Data("abcdef".utf8), Data([0x3F, 9, 7]), Data([0x3F, 0, 7, 1])] {
+            #expect(registry.entry(for: whole) != nil)
+        }
+        for part in [Data("a".utf8), Data("abc".utf8), Data([0x3F]), Data([0x3F, 9])] {
+            #expect(registry.entry(for: part) == nil)
+            #expect { try registry.inspect(part) } throws: { ($0 as? ImageDecodingError)?.code == .truncated }
+        }
+        #expect { try registry.inspect(Data("abd".utf8)) } throws: {
+            ($0 as? ImageDecodingError)?.code == .unknownFormat
+        }
+    }
+
+    /// How many bytes it takes until a decoder of pieces has found out the format.
+    private func bytesNeeded(_ registry: CodecRegistry, _ text: String) throws -> Int {
+        let decoder = registry.makeIncrementalDecoder()
+        var count = 0
+        for byte in Data(text.utf8) {
+            do throws(ImageDecodingError) { try decoder.append(Data([byte])) } catch { break }
+            count += 1
+        }
+        return count
+    }
+
+    @Test func `pieces are decoded as soon as no format before can be meant`() throws {
+        /// Refuses its first byte, so that the test sees when it begins.
+        struct Refusing: ImageDecoding {
+            func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
+                throw ImageDecodingError(.corrupt, "refused")
+            }
+            func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+                throw ImageDecodingError(.corrupt, "refused")
+            }
+            func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding { Refusal() }
+        }
+        final class Refusal: IncrementalImageDecoding {
+            let info: ImageInfo? = nil
+            func append(_ bytes: Data) throws(ImageDecodingError) { throw ImageDecodingError(.corrupt, "refused") }
+            func preview() throws(ImageDecodingError) -> ImagePreview? { nil }
+            func finish() throws(ImageDecodingError) -> DecodedImage { throw ImageDecodingError(.corrupt, "refused") }
+        }
+        let short = CodecRegistry.Entry(
+            format: ImageFormat(rawValue: "ab"), decoder: Refusing(), signatures: [FormatSignature(Array("ab".utf8))])
+        let text = "abcx" + String(repeating: "-", count: 100)
+
+        #expect(try bytesNeeded(CodecRegistry([short]), text) == 1)
+        // Until the fourth byte it may be the format that comes first.
+        #expect(try bytesNeeded(CodecRegistry([signed("abcd", level: 1), short]), text) == 3)
+        // Nobody knows what a format without signatures is waiting for.
+        #expect(try bytesNeeded(CodecRegistry([entry("x", level: 1) { _ in false }, short]), text) == 63)
+    }
+
     @Test func `a format sees the beginning only, and of a slice its own beginning`() {
         let registry = CodecRegistry([entry("a", level: 1) { $0.byteCount == 64 && $0.contains([1, 2]) }])
         let data = Data([0, 0, 1, 2]) + Data(count: 1000)

@@ -29,10 +29,10 @@ import Testing
     @Test func `there is no picture before its end`() throws {
         let image = try image(.rgba8)
         let collector = PixelRowCollector()
-        try collector.finish()
-        #expect(collector.image == nil)
+        #expect(throws: ImageDecodingError.self) { try collector.finish() }
         try collector.begin(image.rowHeader)
         for y in 0..<3 {
+            #expect { try collector.finish() } throws: { ($0 as? ImageDecodingError)?.code == .truncated }
             try collector.consume(image.pixels.row(y))
             #expect(collector.image == nil)
         }
@@ -40,13 +40,15 @@ import Testing
         #expect(collector.image?.pixels == image.pixels)
     }
 
-    @Test func `rows too long or too many are cut off`() throws {
+    @Test func `rows too long are cut off, rows too many refused`() throws {
         let image = try image(.gray8)
         let collector = PixelRowCollector()
         try collector.begin(image.rowHeader)
         // All bytes, padding and following rows included.
         for y in 0..<3 { try collector.consume(image.pixels.bytes.extracting(droppingFirst: y * 64)) }
-        try collector.consume(image.pixels.row(0))
+        #expect { try collector.consume(image.pixels.row(0)) } throws: {
+            ($0 as? ImageDecodingError)?.code == .corrupt
+        }
         try collector.finish()
         #expect(collector.image?.pixels == image.pixels)
     }
