@@ -9,10 +9,10 @@ public import FoundationEssentials
 /// rounded to nearest, as everywhere in Alcedo, and not down, as libwebp would.
 ///
 /// With a target size libwebp scales a still image while it decodes, and of a lossy file the full-size picture never
-/// exists; the full size must be within the limits all the same. Animations are averaged down when they are drawn; beside their
-/// canvases libwebp keeps some hundred kilobytes while a frame is decoded. An
-/// EXIF orientation is applied; it lies behind the pixels, so a file that announces EXIF has no previews before it has
-/// come, unless orientations are not applied. Source: RFC 9649.
+/// exists; the full size must be within the limits all the same. Animations are averaged down when they are drawn; beside
+/// their canvases libwebp keeps some hundred kilobytes while a frame is decoded. An EXIF orientation is applied; it lies
+/// behind the pixels, so a file that announces EXIF has no previews before it has come, unless orientations are not
+/// applied. Source: RFC 9649.
 public struct WebPDecoder: ImageDecoding {
     /// Whether a second thread may help with a large lossy picture whose bytes are all there; the pixels are the same.
     public var usesThreads: Bool
