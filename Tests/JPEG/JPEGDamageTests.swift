@@ -140,6 +140,12 @@ import Testing
         #expect(throws: ImageDecodingError(.exceedsLimit, "JPEG: the image has too many scans")) {
             try decoder.decode(repeating(91), options: DecodingOptions())
         }
+        // In pieces, at the scan that is too many, not when the file has come to its end.
+        let pieces = decoder.makeIncrementalDecoder(options: DecodingOptions())
+        try pieces.append(file.dropLast(2))
+        #expect(throws: ImageDecodingError(.exceedsLimit, "JPEG: the image has too many scans")) {
+            for _ in 0..<95 { try pieces.append(file[scan]) }
+        }
     }
 
     @Test func `variants that are not decoded say so`() throws {

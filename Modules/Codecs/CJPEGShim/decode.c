@@ -172,6 +172,8 @@ alcedo_jpeg_status alcedo_jpeg_consume(alcedo_jpeg_decoder *d, uint32_t *complet
     if (setjmp(d->escape)) return alcedo_jpeg_failure(d);
     int result;
     do {
+        // libjpeg tells of its progress only where it reads to the end by itself.
+        check_scans((j_common_ptr)c);
         result = jpeg_consume_input(c);
     } while (result != JPEG_SUSPENDED && result != JPEG_REACHED_EOI);
     const int scans = jpeg_input_complete(c) ? c->input_scan_number : c->input_scan_number - 1;

@@ -21,10 +21,13 @@ final class JPEGDecodingState: IncrementalDecodingState {
     init(options: DecodingOptions) { self.options = options }
 
     func append(_ bytes: Data) throws(ImageDecodingError) {
+        guard stage != .finished else { return }
         if data.isEmpty { data = bytes } else { data.append(bytes) }
-        guard !data.isEmpty, stage != .failed, stage != .waiting, stage != .finished else { return }
+        guard !data.isEmpty, stage != .failed, stage != .waiting else { return }
         do throws(ImageDecodingError) {
             try withReader { reader throws(ImageDecodingError) in try advance(reader) }
+            // The picture is whole, or is decoded by another reader: coefficients need not stay.
+            if stage == .finished || stage == .waiting { reader = nil }
         } catch {
             stage = .failed
             // What is allowed to be damaged is looked at when all of it is there.
