@@ -97,6 +97,30 @@ import Testing
         #expect(try profile(JPEGEditor.inserting(second + first, into: file)) == icc)
         #expect(try profile(JPEGEditor.inserting(first, into: file)) == nil)
         #expect(try profile(JPEGEditor.inserting(first + first, into: file)) == nil)
+        #expect(try profile(JPEGEditor.inserting(first + second + second, into: file)) == nil)
+        let other = JPEGEditor.profile(icc.dropFirst(100), number: 2, of: 3)
+        #expect(try profile(JPEGEditor.inserting(first + other, into: file)) == nil)
+        for (number, count) in [(UInt8(0), UInt8(1)), (0, 0), (2, 1)] {
+            let odd = JPEGEditor.profile(icc, number: number, of: count)
+            #expect(try profile(JPEGEditor.inserting(odd, into: file)) == nil)
+        }
+    }
+
+    @Test func `EXIF, XMP and the profile are told byte for byte, also when bytes come one by one`() throws {
+        let exif = JPEGEditor.exif(orientation: 8)
+        let packet = Array("<x/>".utf8)
+        let xmp = JPEGEditor.segment(0xE1, Array("http://ns.adobe.com/xap/1.0/\0".utf8) + packet)
+        let second = JPEGEditor.segment(0xE1, Array("Exif\0\0MM\0*".utf8))
+        let file = JPEGEditor.inserting(exif + xmp + second, into: try fixture("profile.jpg"))
+
+        let info = try decoder.inspect(file, limits: DecodingLimits())
+        let pieces = decoder.makeIncrementalDecoder(options: DecodingOptions())
+        for byte in file { try pieces.append(Data([byte])) }
+
+        #expect(info.metadata.exif == Data(exif.dropFirst(10)))
+        #expect(info.metadata.xmp == Data(packet))
+        #expect(try info.metadata.colorProfile == fixture("profile.icc"))
+        #expect(pieces.info == info)
     }
 
     @Test func `a profile over the limit is left out`() throws {
@@ -108,7 +132,9 @@ import Testing
     @Test func `a profile of inks does not stay with colours`() throws {
         let part = JPEGEditor.profile(try fixture("profile.icc"), number: 1, of: 1)
 
-        #expect(try profile(JPEGEditor.inserting(part, into: fixture("cmyk.jpg"))) == nil)
+        let inks = JPEGEditor.inserting(part, into: try fixture("cmyk.jpg"))
+        #expect(try profile(inks) == nil)
+        #expect(try decoder.inspect(inks, limits: DecodingLimits()).metadata.colorProfile == fixture("profile.icc"))
         #expect(try profile(JPEGEditor.inserting(part, into: fixture("rgb.jpg"))) != nil)
     }
 }

@@ -8,6 +8,9 @@
 enum { FEWEST_SCANS = 20, MOST_SCANS = 100 };
 static const uint64_t MOST_SCANNED_PIXELS = UINT64_C(1) << 30;
 
+// About what the caches nearest to a core hold.
+enum { MOST_CACHED_BYTES = 1 << 22 };
+
 static void check_scans(j_common_ptr cinfo) {
     alcedo_jpeg_decoder *d = cinfo->client_data;
     const int scan = d->cinfo.input_scan_number;
@@ -31,8 +34,7 @@ alcedo_jpeg_decoder *alcedo_jpeg_create(const uint8_t *bytes, size_t count) {
     d->progress.progress_monitor = check_scans;
     d->cinfo.progress = &d->progress;
     alcedo_jpeg_init_source(d, bytes, count);
-    jpeg_save_markers(&d->cinfo, JPEG_APP0 + 1, 0xFFFF);
-    jpeg_save_markers(&d->cinfo, JPEG_APP0 + 2, 0xFFFF);
+    alcedo_jpeg_init_markers(d);
     return d;
 }
 
@@ -45,7 +47,6 @@ alcedo_jpeg_decoder *alcedo_jpeg_create_stream(void) {
 
 void alcedo_jpeg_destroy(alcedo_jpeg_decoder *d) {
     jpeg_destroy_decompress(&d->cinfo);
-    free(d->icc);
     free(d);
 }
 
@@ -70,18 +71,6 @@ static alcedo_jpeg_color color(const struct jpeg_decompress_struct *c) {
     }
 }
 
-/// What follows `name`, its final zero counted in `name_size`, in the first APP1 marker that begins with it.
-static const uint8_t *find_marker(
-    const struct jpeg_decompress_struct *c, const char *name, size_t name_size, size_t *size) {
-    for (jpeg_saved_marker_ptr m = c->marker_list; m; m = m->next) {
-        if (m->marker == JPEG_APP0 + 1 && m->data_length > name_size && !memcmp(m->data, name, name_size)) {
-            *size = m->data_length - name_size;
-            return m->data + name_size;
-        }
-    }
-    return NULL;
-}
-
 alcedo_jpeg_status alcedo_jpeg_read_header(alcedo_jpeg_decoder *d, alcedo_jpeg_info *info) {
     if (setjmp(d->escape)) return alcedo_jpeg_failure(d);
     if (jpeg_read_header(&d->cinfo, TRUE) == JPEG_SUSPENDED) return ALCEDO_JPEG_SUSPENDED;
@@ -98,14 +87,11 @@ alcedo_jpeg_status alcedo_jpeg_read_header(alcedo_jpeg_decoder *d, alcedo_jpeg_i
             info->coefficient_bytes += (uint64_t)c->width_in_blocks * c->height_in_blocks * sizeof(JBLOCK);
         }
     }
-    info->exif = find_marker(&d->cinfo, "Exif\0", 6, &info->exif_size);
-    info->xmp = find_marker(&d->cinfo, "http://ns.adobe.com/xap/1.0/", 29, &info->xmp_size);
-    unsigned int icc_size = 0;
-    // A profile of inks says nothing about the colours they are turned into.
-    if (!is_cmyk(&d->cinfo) && jpeg_read_icc_profile(&d->cinfo, &d->icc, &icc_size)) {
-        info->icc = d->icc;
-        info->icc_size = icc_size;
-    }
+    info->exif = d->exif.size ? d->base + d->exif.offset : NULL;
+    info->exif_size = d->exif.size;
+    info->xmp = d->xmp.size ? d->base + d->xmp.offset : NULL;
+    info->xmp_size = d->xmp.size;
+    info->icc_size = alcedo_jpeg_profile_size(d);
     return ALCEDO_JPEG_OK;
 }
 
@@ -130,11 +116,21 @@ static void convert_cmyk(uint8_t *row, size_t width, int is_inverted) {
     }
 }
 
+/// Makes the row that small pictures are decoded by, at an odd multiple of 8 bytes.
+static void make_row(alcedo_jpeg_decoder *d) {
+    struct jpeg_decompress_struct *c = &d->cinfo;
+    const size_t size = (size_t)c->output_width * (size_t)c->output_components + 32;
+    uint8_t *memory = c->mem->alloc_large((j_common_ptr)c, JPOOL_IMAGE, size);
+    d->row = memory + (24 - (uintptr_t)memory % 16) % 16;
+}
+
 alcedo_jpeg_status alcedo_jpeg_start(alcedo_jpeg_decoder *d, int is_gray) {
     struct jpeg_decompress_struct *c = &d->cinfo;
     if (setjmp(d->escape)) return alcedo_jpeg_failure(d);
     c->out_color_space = is_cmyk(c) ? JCS_CMYK : is_gray ? JCS_GRAYSCALE : JCS_EXT_RGBA;
     c->buffered_image = d->is_stream && jpeg_has_multiple_scans(c);
+    jpeg_calc_output_dimensions(c);
+    if (c->jpeg_color_space == JCS_YCbCr && !is_gray) make_row(d);
     return jpeg_start_decompress(c) ? ALCEDO_JPEG_OK : ALCEDO_JPEG_SUSPENDED;
 }
 
@@ -145,7 +141,17 @@ alcedo_jpeg_status alcedo_jpeg_read_rows(
     *count = 0;
     if (setjmp(d->escape)) return alcedo_jpeg_failure(d);
     if ((size_t)c->output_width * (size_t)c->output_components > stride) ERREXIT(c, JERR_IMAGE_TOO_BIG);
+    // libjpeg-turbo writes colours past the caches when rows are aligned, as the caller's are. That is good for a large
+    // picture only, which the caches do not hold; a small one is read again at once.
+    const int is_small = capacity * stride <= MOST_CACHED_BYTES;
     while (*count < capacity && c->output_scanline < c->output_height) {
+        if (d->row && is_small) {
+            JSAMPROW row = d->row;
+            if (jpeg_read_scanlines(c, &row, 1) == 0) return ALCEDO_JPEG_SUSPENDED;
+            memcpy(out + *count * stride, row, (size_t)c->output_width * 4);
+            ++*count;
+            continue;
+        }
         // As many rows a call as one pass of the upsampler makes, which is what it has at hand anyway.
         JSAMPROW rows[8];
         const size_t left = capacity - *count;

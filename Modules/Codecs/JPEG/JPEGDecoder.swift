@@ -17,7 +17,9 @@ public struct JPEGDecoder: ImageDecoding {
 
     public func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
         try data.withDecoderInput { bytes throws(ImageDecodingError) in
-            guard let info = try JPEGReader(bytes, limits: limits).info else { throw Self.noHeader }
+            guard let info = try JPEGReader(bytes, limits: limits, keepsMetadata: true).info else {
+                throw Self.noHeader
+            }
             return info
         }
     }

@@ -32,13 +32,13 @@ typedef struct {
     uint32_t bit_depth;
     /// What libjpeg keeps of an image that comes in several scans, beside the output; 0 for one scan.
     uint64_t coefficient_bytes;
-    // Owned by the decoder; NULL when absent. `exif` begins at the TIFF header.
+    // Among the decoder's bytes; NULL when absent. `exif` begins at the TIFF header.
     const uint8_t *_Nullable exif;
     size_t exif_size;
-    const uint8_t *_Nullable icc;
-    size_t icc_size;
     const uint8_t *_Nullable xmp;
     size_t xmp_size;
+    /// 0 when there is no ICC profile, or a part of it is missing.
+    size_t icc_size;
     alcedo_jpeg_color color;
     int has_several_scans;
     /// libjpeg decodes arithmetic coding only when all bytes are there.
@@ -62,6 +62,9 @@ void alcedo_jpeg_destroy(alcedo_jpeg_decoder *_Nonnull decoder);
 
 /// Reads up to the first scan. Allocates nothing for pixels.
 alcedo_jpeg_status alcedo_jpeg_read_header(alcedo_jpeg_decoder *_Nonnull decoder, alcedo_jpeg_info *_Nonnull info);
+
+/// Puts the parts of the ICC profile together: `icc_size` bytes. To be called when the header has just been read.
+void alcedo_jpeg_copy_profile(const alcedo_jpeg_decoder *_Nonnull decoder, uint8_t *_Nonnull out);
 
 /// Gives the size of the output when the DCT scales by `eighths` / 8 (1 to 8), and keeps that choice.
 alcedo_jpeg_status alcedo_jpeg_set_scale(

@@ -6,6 +6,7 @@ import FoundationEssentials
 final class JPEGReader {
     private let shim: OpaquePointer
     private let limits: DecodingLimits
+    private let keepsMetadata: Bool
     private(set) var info: ImageInfo?
     /// Whether all coefficients are kept until the end of the bytes.
     private(set) var hasSeveralScans = false
@@ -16,12 +17,17 @@ final class JPEGReader {
     private(set) var rowHeader: PixelRowHeader?
 
     /// Reads the header. The bytes must outlive the reader.
-    init(_ bytes: UnsafeBufferPointer<UInt8>, limits: DecodingLimits) throws(ImageDecodingError) {
+    ///
+    /// - Parameter keepsMetadata: Whether ``info`` is to have EXIF and XMP; it always has what the picture is shown by.
+    init(
+        _ bytes: UnsafeBufferPointer<UInt8>, limits: DecodingLimits, keepsMetadata: Bool = false
+    ) throws(ImageDecodingError) {
         guard let base = bytes.baseAddress, let shim = alcedo_jpeg_create(base, bytes.count) else {
             throw Self.notStarted
         }
         self.shim = shim
         self.limits = limits
+        self.keepsMetadata = keepsMetadata
         _ = try readHeader()
     }
 
@@ -30,6 +36,7 @@ final class JPEGReader {
         guard let shim = alcedo_jpeg_create_stream() else { throw Self.notStarted }
         self.shim = shim
         self.limits = limits
+        keepsMetadata = true
     }
 
     deinit { alcedo_jpeg_destroy(shim) }
@@ -66,14 +73,28 @@ final class JPEGReader {
 
     private func metadata(_ header: alcedo_jpeg_info) -> ImageMetadata {
         var left = limits.maximumMetadataByteCount
-        func kept(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Data? {
-            guard let bytes, count > 0, count <= min(left, limits.maximumChunkByteCount) else { return nil }
+        func isKept(_ count: Int) -> Bool {
+            guard count > 0, count <= min(left, limits.maximumChunkByteCount) else { return false }
             left -= count
+            return true
+        }
+        func kept(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Data? {
+            guard let bytes, isKept(count) else { return nil }
             return Data(bytes: bytes, count: count)
         }
-        return ImageMetadata(
-            colorProfile: kept(header.icc, header.icc_size), exif: kept(header.exif, header.exif_size),
-            xmp: kept(header.xmp, header.xmp_size))
+        var metadata = ImageMetadata()
+        if isKept(header.icc_size) {
+            var profile = Data(count: header.icc_size)
+            profile.withUnsafeMutableBytes { memory in
+                guard let base = memory.baseAddress else { return }
+                alcedo_jpeg_copy_profile(shim, base.assumingMemoryBound(to: UInt8.self))
+            }
+            metadata.colorProfile = profile
+        }
+        guard keepsMetadata else { return metadata }
+        metadata.exif = kept(header.exif, header.exif_size)
+        metadata.xmp = kept(header.xmp, header.xmp_size)
+        return metadata
     }
 
     private static func colorModel(_ color: alcedo_jpeg_color) -> ColorModel {
@@ -91,9 +112,11 @@ final class JPEGReader {
     func start(_ options: DecodingOptions) throws(ImageDecodingError) -> PixelRowHeader {
         guard let info else { throw ImageDecodingError(.corrupt, "JPEG: there is no header") }
         let isGray = options.pixelFormat == .gray8 && info.colorModel == .gray
+        // A profile of inks says nothing about the colours they are turned into.
+        let hasInks = info.colorModel == .cmyk || info.colorModel == .ycck
         var header = PixelRowHeader(
             size: info.size, format: isGray ? .gray8 : .rgba8, alphaMode: .opaque,
-            colorProfile: info.metadata.colorProfile, orientation: info.orientation)
+            colorProfile: hasInks ? nil : info.metadata.colorProfile, orientation: info.orientation)
         if let target = options.target { header.size = try shrink(info, towards: target) }
         try limits.check(header.size, format: header.format)
         // The whole picture is read however small it is decoded, and that takes its time.

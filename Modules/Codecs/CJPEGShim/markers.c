@@ -1,0 +1,74 @@
+#include "internal.h"
+
+#include <string.h>
+
+// Segments are remembered by their place in the bytes, which are all kept anyway. libjpeg's own way copies each of them,
+// byte by byte and whatever their number, before anyone can look at a limit.
+
+/// Whether the segment begins with a name, its final zero counted in `name_size`, and more follows.
+static int has_name(const uint8_t *bytes, size_t size, const char *name, size_t name_size) {
+    return size > name_size && !memcmp(bytes, name, name_size);
+}
+
+/// Remembers what follows the name in the first such segment.
+static void remember(alcedo_jpeg_segment *segment, const alcedo_jpeg_decoder *d, const uint8_t *bytes, size_t size) {
+    if (segment->offset) return;
+    segment->offset = (size_t)(bytes - d->base);
+    segment->size = size;
+}
+
+/// Remembers a part of the profile: its number, how many there are, data. Source: ICC.1:2022, annex B.4.
+static void remember_profile(alcedo_jpeg_decoder *d, const uint8_t *bytes, size_t size) {
+    alcedo_jpeg_profile *profile = &d->profile;
+    if (size < 2) return;
+    const uint8_t number = bytes[0], count = bytes[1];
+    if (profile->count == 0) profile->count = count;
+    if (number == 0 || number > count || count != profile->count || profile->parts[number].offset) {
+        profile->is_broken = 1;
+        return;
+    }
+    profile->found++;
+    profile->size += size - 2;
+    remember(&profile->parts[number], d, bytes + 2, size - 2);
+}
+
+static boolean on_segment(j_decompress_ptr cinfo) {
+    static const char exif[] = "Exif\0", xmp[] = "http://ns.adobe.com/xap/1.0/", icc[] = "ICC_PROFILE";
+    alcedo_jpeg_decoder *d = cinfo->client_data;
+    const uint8_t *bytes = cinfo->src->next_input_byte;
+    const size_t left = cinfo->src->bytes_in_buffer;
+    size_t length = left < 2 ? 2 : (size_t)bytes[0] << 8 | bytes[1];
+    if (length < 2) length = 2;
+    // Called again from the marker on when more has come.
+    if (left < length) return cinfo->src->fill_input_buffer(cinfo);
+    const uint8_t *content = bytes + 2;
+    const size_t size = length - 2;
+    if (cinfo->unread_marker == JPEG_APP0 + 2) {
+        if (has_name(content, size, icc, sizeof icc)) remember_profile(d, content + sizeof icc, size - sizeof icc);
+    } else if (has_name(content, size, exif, sizeof exif)) {
+        remember(&d->exif, d, content + sizeof exif, size - sizeof exif);
+    } else if (has_name(content, size, xmp, sizeof xmp)) {
+        remember(&d->xmp, d, content + sizeof xmp, size - sizeof xmp);
+    }
+    cinfo->src->next_input_byte += length;
+    cinfo->src->bytes_in_buffer -= length;
+    return TRUE;
+}
+
+void alcedo_jpeg_init_markers(alcedo_jpeg_decoder *d) {
+    jpeg_set_marker_processor(&d->cinfo, JPEG_APP0 + 1, on_segment);
+    jpeg_set_marker_processor(&d->cinfo, JPEG_APP0 + 2, on_segment);
+}
+
+size_t alcedo_jpeg_profile_size(const alcedo_jpeg_decoder *d) {
+    const alcedo_jpeg_profile *profile = &d->profile;
+    return profile->is_broken || profile->found != profile->count ? 0 : profile->size;
+}
+
+void alcedo_jpeg_copy_profile(const alcedo_jpeg_decoder *d, uint8_t *out) {
+    for (int number = 1; number <= d->profile.count; number++) {
+        const alcedo_jpeg_segment *part = &d->profile.parts[number];
+        memcpy(out, d->base + part->offset, part->size);
+        out += part->size;
+    }
+}
