@@ -13,6 +13,8 @@ struct DirectoryLock: ~Copyable {
         for _ in 0..<200 {
             if flock(file, LOCK_EX | LOCK_NB) == 0 { return }
             guard errno == EWOULDBLOCK || errno == EINTR else { break }
+            // The kernel can wait for a lock, but not for at most so long. The thread is the cache's own, which does
+            // nothing else meanwhile.
             usleep(10_000)
         }
         let reason = errno
