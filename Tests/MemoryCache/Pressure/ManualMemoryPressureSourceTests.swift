@@ -1,0 +1,65 @@
+import AlcedoCore
+import AlcedoTesting
+import TestSupport
+import Testing
+
+@Suite struct ManualMemoryPressureSourceTests {
+    private let source = ManualMemoryPressureSource()
+    private let seen = Guarded<[String]>([])
+
+    private func observe(_ name: String) -> any Sendable {
+        source.observe { [seen] level in seen.change { $0.append("\(name) \(level)") } }
+    }
+
+    @Test func `observers are called at changes, in their order, until their token goes`() {
+        var first: (any Sendable)? = observe("a")
+        let second = observe("b")
+        #expect(source.observerCount == 2)
+
+        source.set(.normal)
+        source.set(.warning)
+        source.set(.warning)
+        #expect(seen.value == ["a warning", "b warning"])
+        #expect(source.level == .warning)
+
+        first = nil
+        source.set(.normal)
+        #expect(seen.value == ["a warning", "b warning", "b normal"])
+        #expect(source.observerCount == 1)
+        withExtendedLifetime((first, second)) {}
+    }
+
+    @Test func `who comes late is called from the next change on`() {
+        source.set(.critical)
+        let token = observe("a")
+        #expect(seen.value.isEmpty)
+        source.set(.normal)
+        #expect(seen.value == ["a normal"])
+        withExtendedLifetime(token) {}
+    }
+
+    @Test func `a handler may end other observations and begin new ones`() {
+        let tokens = Guarded<[any Sendable]>([])
+        let first = source.observe { [source, seen] level in
+            seen.change { $0.append("first \(level)") }
+            let old = tokens.change { tokens in
+                defer { tokens = [] }
+                return tokens
+            }
+            _ = consume old
+            let new = source.observe { level in seen.change { $0.append("new \(level)") } }
+            tokens.change { $0 = [new] }
+        }
+        let second = observe("second")
+        tokens.change { $0 = [second] }
+        _ = consume second
+
+        source.set(.warning)
+        #expect(seen.value == ["first warning"])
+        source.set(.critical)
+        #expect(seen.value == ["first warning", "first critical"])
+        #expect(source.observerCount == 2)
+        withExtendedLifetime(first) {}
+        tokens.change { $0 = [] }
+    }
+}
