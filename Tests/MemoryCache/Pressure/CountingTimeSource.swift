@@ -1,0 +1,20 @@
+import AlcedoCore
+import FoundationEssentials
+import TestSupport
+
+/// The machine's clock, which counts how often it is looked at.
+struct CountingTimeSource: TimeSource {
+    private let clock = SystemClock()
+    private let looks = Guarded(0)
+
+    var count: Int { looks.value }
+
+    var now: Date { clock.now }
+
+    var uptime: Duration {
+        looks.change { $0 += 1 }
+        return clock.uptime
+    }
+
+    func sleep(for duration: Duration) async throws { try await clock.sleep(for: duration) }
+}

@@ -1,0 +1,50 @@
+@testable import AlcedoMemoryCache
+import Testing
+
+@Suite struct KernelTextTests {
+    private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+    @Test(arguments: [("0", 0), ("4096\n", 4096), ("  7 \n", 7), ("9223372036854775807\n", Int.max), ("007", 7)])
+    func `a file of one value is its number`(text: String, number: Int) {
+        #expect(KernelText.number(bytes(text)) == number)
+    }
+
+    @Test(arguments: HostileText.numbers)
+    func `what is not a number that fits is none`(text: [UInt8]) {
+        #expect(KernelText.number(text) == nil)
+        #expect(KernelText.limit(text) == nil)
+    }
+
+    @Test func `max and the huge number of cgroup v1 are no limit`() {
+        #expect(KernelText.limit(bytes("max\n")) == nil)
+        #expect(KernelText.limit(bytes("9223372036854771712\n")) == nil)
+        #expect(KernelText.limit(bytes("9223372036854710272\n")) == nil)
+        #expect(KernelText.limit(bytes("536870912\n")) == 536_870_912)
+        #expect(KernelText.limit(bytes("0\n")) == 0)
+    }
+
+    @Test func `a value is found by its whole key, in the first line that has it`() {
+        let text = bytes("low 1\nhigh 2\nhigh_max 9\nmax 3\nhigh 4\noom")
+
+        #expect(KernelText.number(after: "high", in: text) == 2)
+        #expect(KernelText.number(after: "max", in: text) == 3)
+        #expect(KernelText.number(after: "hig", in: text) == nil)
+        #expect(KernelText.number(after: "oom", in: text) == nil)
+    }
+
+    @Test func `meminfo tells kibibytes`() {
+        let text = bytes("MemTotal:       24684100 kB\nMemAvailable:\t5 kB")
+
+        #expect(KernelText.byteCount(after: "MemTotal:", in: text) == 24_684_100 * 1024)
+        #expect(KernelText.byteCount(after: "MemAvailable:", in: text) == 5 * 1024)
+        #expect(KernelText.byteCount(after: "MemTotal:", in: bytes("MemTotal: 9223372036854775807 kB\n")) == nil)
+    }
+
+    @Test(arguments: HostileText.lines)
+    func `no text is too odd to look for a key in`(text: [UInt8]) {
+        for key in ["high", "MemTotal:", "", "max"] {
+            #expect(KernelText.number(after: key, in: text) == nil)
+            #expect(KernelText.byteCount(after: key, in: text) == nil)
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import AlcedoCore
+import Glibc
+import TestSupport
+import Testing
+
+@testable import AlcedoMemoryCache
+
+/// Triggers as the thread sees them. A socket with urgent data, like a pressure file, is ready with POLLPRI.
+@Suite(.timeLimit(.minutes(3)))
+struct MemoryPressureTriggerTests {
+    /// Two connected sockets. The source closes the first, the test the second.
+    private struct Pair {
+        var watched: Int32
+        var other: Int32
+
+        init() throws {
+            var ends: [Int32] = [-1, -1]
+            let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+            try #require(socketpair(AF_UNIX, kind, 0, &ends) == 0)
+            (watched, other) = (ends[0], ends[1])
+        }
+
+        /// False where the kernel knows no urgent data on such sockets (before 5.15).
+        func fire() -> Bool {
+            var byte: UInt8 = 1
+            return send(other, &byte, 1, Int32(MSG_OOB)) == 1
+        }
+    }
+
+    @Test(arguments: [MemoryPressure.warning, .critical])
+    func `a trigger that fires is a level until it is silent for a while`(level: MemoryPressure) async throws {
+        let pair = try Pair()
+        defer { close(pair.other) }
+        let system = WatchedSystem(triggers: [
+            {
+                level == .warning
+                    ? StallTriggers(warning: pair.watched) : StallTriggers(critical: pair.watched)
+            }
+        ])
+        let observation = system.observe()
+        try await system.eventuallyReads()
+        try await system.pass(seconds: 3)
+        #expect(system.seen.value.isEmpty)
+
+        guard pair.fire() else { return }
+        try await eventually { system.seen.value == [level] }
+
+        // The other end hears no more of it: the urgent byte is taken.
+        var byte: UInt8 = 0
+        #expect(recv(pair.watched, &byte, 1, Int32(MSG_OOB)) == 1)
+        try await system.pass(seconds: 15)
+        try await eventually { system.seen.value == [level, .normal] }
+        observation.end()
+    }
+
+    @Test func `the machine's memory is not asked for while stalls are announced`() async throws {
+        let pair = try Pair()
+        defer { close(pair.other) }
+        let system = WatchedSystem(triggers: [{ StallTriggers() }, { StallTriggers(warning: pair.watched) }])
+        let observation = system.observe()
+        try await system.eventuallyReads()
+        try await system.pass(seconds: 3)
+
+        #expect(system.figures.value.includesAvailable.allSatisfy { !$0 })
+        observation.end()
+    }
+
+    @Test func `a trigger that fails is dropped for the next, and the last for the figures`() async throws {
+        let (first, second) = (try Pair(), try Pair())
+        let made = Guarded(0)
+        let system = WatchedSystem(
+            triggers: [first, second].map { pair in
+                {
+                    made.change { $0 += 1 }
+                    return StallTriggers(critical: pair.watched)
+                }
+            })
+        let observation = system.observe()
+        try await system.eventuallyReads()
+        #expect(made.value == 1)
+
+        // Both ends shut is POLLHUP.
+        close(first.other)
+        try await eventually { made.value == 2 }
+        #expect(system.figures.value.includesAvailable.allSatisfy { !$0 })
+
+        close(second.other)
+        try await eventually { system.figures.value.includesAvailable.last == true }
+        #expect(made.value == 2 && system.seen.value.isEmpty)
+        observation.end()
+    }
+
+    @Test(arguments: ["silent", "error", "hang-up", "invalid", "urgent"])
+    func `no trigger keeps a processor busy`(kind: String) async throws {
+        let pair = try Pair()
+        var (watched, other) = (pair.watched, pair.other)
+        switch kind {
+        case "error":
+            // The writing end of a pipe that nobody reads any more: POLLERR.
+            var ends: [Int32] = [-1, -1]
+            try #require(pipe(&ends) == 0)
+            close(ends[0])
+            watched = ends[1]
+        case "invalid": watched = 1 << 20
+        case "urgent": _ = pair.fire()
+        default: break
+        }
+        if watched != pair.watched { close(pair.watched) }
+        if kind == "hang-up" {
+            close(other)
+            other = -1
+        }
+        defer { if other >= 0 { close(other) } }
+        let looks = CountingTimeSource()
+        let system = WatchedSystem(
+            interval: .milliseconds(20), time: looks, triggers: [{ [watched] in StallTriggers(warning: watched) }])
+        let observation = system.observe()
+
+        try await eventually { system.figures.value.readCount >= 10 }
+
+        // About four looks at the clock a turn, and a turn or two a reading.
+        let (lookCount, readCount) = (looks.count, system.figures.value.readCount)
+        #expect(lookCount < 12 * (readCount + 2))
+        observation.end()
+        try await eventually { system.figures.value.threadCount == 0 }
+    }
+}

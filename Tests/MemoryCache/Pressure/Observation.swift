@@ -1,0 +1,20 @@
+import TestSupport
+
+/// Tokens, held until a test says otherwise.
+final class Observation: Sendable {
+    private let tokens: Guarded<[any Sendable]>
+
+    init(_ tokens: any Sendable...) { self.tokens = Guarded(tokens) }
+
+    /// Holds another token too.
+    func hold(_ token: any Sendable) { tokens.change { $0.append(token) } }
+
+    /// Lets the tokens go.
+    func end() {
+        let old = tokens.change { tokens in
+            defer { tokens = [] }
+            return tokens
+        }
+        withExtendedLifetime(old) {}
+    }
+}

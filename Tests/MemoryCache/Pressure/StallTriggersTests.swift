@@ -1,0 +1,52 @@
+@testable import AlcedoMemoryCache
+import Glibc
+import Testing
+
+@Suite(.timeLimit(.minutes(3)))
+struct StallTriggersTests {
+    private let system: FakeSystem
+
+    init() throws { system = try FakeSystem() }
+
+    @Test func `both triggers are written, each at once and with the null at its end`() {
+        let path = system.root + "/pressure"
+        #expect(mkfifo(path, 0o600) == 0)
+        let reader = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
+        defer { close(reader) }
+
+        let triggers = StallTriggers(arming: path)
+
+        let isWhole = triggers.warning >= 0 && triggers.critical >= 0
+        #expect(isWhole)
+        var bytes = [UInt8](repeating: 1, count: 200)
+        let count = read(reader, &bytes, bytes.count)
+        #expect(bytes.prefix(max(0, count)).elementsEqual("some 100000 2000000\0full 150000 2000000\0".utf8))
+    }
+
+    @Test func `what cannot be opened or written is done without`() throws {
+        for path in ["/missing", "/", "/below/missing"] {
+            let triggers = StallTriggers(arming: system.root + path)
+            let isArmed = triggers.isArmed
+            #expect(!isArmed)
+        }
+        // Opens, and refuses every write for want of room.
+        let isArmed = StallTriggers(arming: "/dev/full").isArmed
+        #expect(!isArmed)
+    }
+
+    @Test func `descriptors are closed when the triggers go`() {
+        var ends: [Int32] = [-1, -1]
+        #expect(pipe(&ends) == 0)
+        defer { close(ends[0]) }
+        #expect(fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0)
+        do {
+            let triggers = StallTriggers(critical: ends[1])
+            let isArmed = triggers.isArmed
+            #expect(isArmed)
+        }
+
+        // The end of the file: nobody is left to write. With a writer it would be an error.
+        var byte: UInt8 = 0
+        #expect(read(ends[0], &byte, 1) == 0)
+    }
+}

@@ -1,0 +1,44 @@
+@testable import AlcedoMemoryCache
+import FoundationEssentials
+import Glibc
+import Testing
+
+@Suite(.timeLimit(.minutes(3)))
+struct SystemFilesTests {
+    private let system: FakeSystem
+    private let files: SystemFiles
+
+    init() throws {
+        system = try FakeSystem()
+        files = SystemFiles(root: system.root + "/")
+    }
+
+    @Test func `what cannot be read is nil, what is empty is empty`() throws {
+        try system.write("", to: "/empty")
+
+        #expect(files.contents("/empty") == [])
+        #expect(files.contents("/missing") == nil)
+        #expect(files.contents("/") == nil)
+        #expect(files.contents("/empty/below") == nil)
+    }
+
+    @Test func `a long file is cut after its last whole line`() throws {
+        let line = "MemTotal: 12345 kB\n"
+        try system.write(String(repeating: line, count: 10000), to: "/long")
+
+        let bytes = try #require(files.contents("/long"))
+
+        #expect(bytes.count == SystemFiles.byteLimit / line.utf8.count * line.utf8.count)
+        #expect(bytes.last == 0x0A)
+    }
+
+    @Test func `a long file of one line holds nothing that is whole`() throws {
+        try system.write(String(repeating: "1", count: SystemFiles.byteLimit + 1), to: "/long")
+        #expect(files.contents("/long") == [])
+    }
+
+    @Test func `nobody waits for a FIFO that no one writes to`() {
+        #expect(mkfifo(system.root + "/fifo", 0o600) == 0)
+        #expect(files.contents("/fifo") == [])
+    }
+}

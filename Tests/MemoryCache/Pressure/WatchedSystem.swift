@@ -1,0 +1,82 @@
+import AlcedoCore
+@testable import AlcedoMemoryCache
+import AlcedoTesting
+import TestSupport
+import Testing
+
+/// A source whose readings, triggers and clock a test holds in its hand.
+final class WatchedSystem: Sendable {
+    struct Figures {
+        var readings = MemoryReadings()
+        var readCount = 0
+        var includesAvailable: [Bool] = []
+        /// Threads that watch now.
+        var threadCount = 0
+        var threadsMade = 0
+    }
+
+    /// Goes with the thread whose sensors hold it.
+    private final class Presence: Sendable {
+        private let figures: Guarded<Figures>
+
+        init(_ figures: Guarded<Figures>) {
+            self.figures = figures
+            figures.change { $0.threadCount += 1 }
+            figures.change { $0.threadsMade += 1 }
+        }
+
+        deinit { figures.change { $0.threadCount -= 1 } }
+    }
+
+    let clock: ManualClock
+    let figures = Guarded(Figures())
+    let seen = Guarded<[MemoryPressure]>([])
+    let source: SystemMemoryPressureSource
+
+    static let hold = Duration.seconds(10)
+
+    init(
+        interval: Duration = .milliseconds(2), time: (any TimeSource)? = nil,
+        triggers: [@Sendable () -> StallTriggers] = []
+    ) {
+        let clock = ManualClock()
+        self.clock = clock
+        let configuration = SystemMemoryPressureSource.Configuration(interval: interval, hold: Self.hold)
+        source = SystemMemoryPressureSource(configuration: configuration, clock: time ?? clock) { [figures] in
+            let presence = Presence(figures)
+            var sensors = MemoryPressureSensors()
+            sensors.triggers = triggers
+            sensors.read = { includesAvailable in
+                withExtendedLifetime(presence) {}
+                return figures.change { figures in
+                    figures.readCount += 1
+                    figures.includesAvailable.append(includesAvailable)
+                    return figures.readings
+                }
+            }
+            return sensors
+        }
+    }
+
+    /// Observes, and notes what it sees.
+    func observe() -> Observation { observe { [seen] level in seen.change { $0.append(level) } } }
+
+    func observe(_ handler: @escaping @Sendable (MemoryPressure) -> Void) -> Observation {
+        Observation(source.observe(handler))
+    }
+
+    /// Sets what the next readings say.
+    func setUse(_ level: MemoryPressure) {
+        let used = [MemoryPressure.normal: 0, .warning: 950, .critical: 1000][level] ?? 0
+        figures.change { $0.readings.usages = [MemoryUsage(current: used, inactiveFile: 0, max: 1000)] }
+    }
+
+    /// Moves the clock on in steps of a second, and returns once the thread has looked again after each.
+    func pass(seconds: Int) async throws {
+        for _ in 0..<seconds {
+            let before = figures.value.readCount
+            clock.advance(by: .seconds(1))
+            try await eventually { figures.value.readCount > before }
+        }
+    }
+}
