@@ -1,0 +1,59 @@
+import Glibc
+
+/// How much memory this process may have.
+public struct SystemMemory: Sendable, Equatable {
+    private static let largestCostLimit = 768 << 20
+
+    /// Memory of the machine, in bytes; 0 when it cannot be told.
+    public var physicalByteCount: Int
+    /// The smallest limit of the control groups that this process is in, in bytes; nil when there is none.
+    ///
+    /// With cgroup v2 that is `memory.max` and `memory.high` of the own group and of every group above it that can be
+    /// seen, with cgroup v1 `memory.limit_in_bytes` and what `memory.stat` tells about the groups above.
+    public var limitByteCount: Int?
+
+    public init(physicalByteCount: Int, limitByteCount: Int? = nil) {
+        (self.physicalByteCount, self.limitByteCount) = (physicalByteCount, limitByteCount)
+    }
+
+    /// Reads the system's figures. A few small files; what cannot be read is passed over.
+    ///
+    /// - Parameter root: Absolute path of the folder that stands for `/`. A test makes a folder of its own.
+    /// - SeeAlso: admin-guide/cgroup-v2.rst ("Memory Interface Files"), admin-guide/cgroup-v1/memory.rst.
+    public static func current(root: String = "/") -> SystemMemory {
+        let files = SystemFiles(root: root)
+        let groups = ControlGroups(files: files)
+        var limits = groups.unified.flatMap { [$0 + "/memory.max", $0 + "/memory.high"] }
+            .compactMap { files.contents($0).flatMap(KernelText.limit) }
+        if let memory = groups.memory {
+            let own = files.contents(memory + "/memory.limit_in_bytes").flatMap(KernelText.limit)
+            let inherited = files.contents(memory + "/memory.stat")
+                .flatMap { KernelText.limit(after: "hierarchical_memory_limit", in: $0) }
+            limits += [own, inherited].compactMap { $0 }
+        }
+        let total = files.contents("/proc/meminfo").flatMap { KernelText.byteCount(after: "MemTotal:", in: $0) }
+        return SystemMemory(physicalByteCount: total ?? countedPages(), limitByteCount: limits.min())
+    }
+
+    /// A cost limit for a memory cache, in bytes: 15 % of the memory this process may have, and at most 768 MiB.
+    ///
+    /// Reads the system each time, as ``current(root:)`` does: ask once.
+    public static var defaultCostLimit: Int {
+        let memory = current()
+        return defaultCostLimit(physicalByteCount: memory.physicalByteCount, limitByteCount: memory.limitByteCount)
+    }
+
+    /// 15 % of the smaller figure, rounded down, at least 0 and at most 768 MiB (805,306,368 bytes).
+    public static func defaultCostLimit(physicalByteCount: Int, limitByteCount: Int?) -> Int {
+        let smaller = max(0, min(physicalByteCount, limitByteCount ?? physicalByteCount))
+        // Hundredths first: no figure is so large that it overflows.
+        return min(smaller / 100 * 15 + smaller % 100 * 15 / 100, largestCostLimit)
+    }
+
+    private static func countedPages() -> Int {
+        let (pages, size) = (sysconf(Int32(_SC_PHYS_PAGES)), sysconf(Int32(_SC_PAGESIZE)))
+        guard pages > 0, size > 0 else { return 0 }
+        let (bytes, overflows) = pages.multipliedReportingOverflow(by: size)
+        return overflows ? 0 : bytes
+    }
+}
