@@ -25,7 +25,7 @@ let package = Package(
             name: "AlcedoCore", path: "Modules/Core", swiftSettings: [.enableExperimentalFeature("Lifetimes")]),
 
         // Caches
-        .target(name: "AlcedoMemoryCache", dependencies: ["AlcedoCore"], path: "Modules/MemoryCache"),
+        .target(name: "AlcedoMemoryCache", dependencies: ["AlcedoCore"], path: "Modules/MemoryCache/Bounded"),
         .target(name: "AlcedoDiskCache", dependencies: ["AlcedoCore"], path: "Modules/DiskCache/Files"),
         .target(name: "AlcedoSQLiteCache", dependencies: ["AlcedoCore", "CSQLite"], path: "Modules/DiskCache/SQLite"),
         .target(name: "AlcedoURLResponseCache", dependencies: ["AlcedoCore"], path: "Modules/URLResponseCache"),

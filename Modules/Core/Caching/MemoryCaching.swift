@@ -10,10 +10,13 @@ public protocol MemoryCaching: Sendable {
     func store(_ image: DecodedImage, for key: ImageKey)
     /// Removes the image stored under `key`. Returns whether there was one.
     @discardableResult func remove(_ key: ImageKey) -> Bool
+    /// Removes the original and every variant of a resource. Returns how many images that were.
+    @discardableResult func removeAll(of resource: ResourceKey) -> Int
     /// Removes every image.
     func removeAll()
     /// Removes the least useful images until the cost of the rest is at most `cost` bytes.
     func trim(toCost cost: Int)
-    /// The sum of the costs of all images stored, in bytes.
+    /// The sum of the costs of all images stored, in bytes. What an image costs is the cache's to say; the bytes that its
+    /// pixels occupy, usually.
     var totalCost: Int { get }
 }

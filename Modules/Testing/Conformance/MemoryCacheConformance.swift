@@ -10,8 +10,13 @@ public enum MemoryCacheConformance {
         public var costLimit: Int
     }
 
-    /// Cost of the images that the checks store.
-    private static let unit = DecodedImage.gray(side: 1).cost
+    /// What the smallest image costs in the caches that `make` makes: most ask ``DecodedImage/cost``, some count otherwise.
+    private static func unit(_ make: Check.Factory) throws -> Int {
+        let cache = try make(Options(costLimit: 1 << 20))
+        cache.store(.gray(side: 1), for: key("unit"))
+        try ConformanceFailure.require(cache.totalCost > 0, "an image that is stored costs nothing")
+        return cache.totalCost
+    }
 
     private static func key(_ name: String, variant: String = "") -> ImageKey {
         ImageKey(ResourceKey(name), variant: variant)
@@ -19,6 +24,7 @@ public enum MemoryCacheConformance {
 
     public static let checks: [Check] = [
         Check("what was stored is found, and nothing else") { make in
+            let unit = try unit(make)
             let cache = try make(Options(costLimit: 10 * unit))
             cache.store(.gray(side: 1, level: 7), for: key("a"))
             let found = cache.image(for: key("a"))
@@ -26,11 +32,13 @@ public enum MemoryCacheConformance {
             try ConformanceFailure.require(cache.image(for: key("b")) == nil, "found what was never stored")
         },
         Check("a variant and the original do not stand for one another") { make in
+            let unit = try unit(make)
             let cache = try make(Options(costLimit: 10 * unit))
             cache.store(.gray(side: 1), for: key("a", variant: "small"))
             try ConformanceFailure.require(cache.image(for: key("a")) == nil, "the variant answered for the original")
         },
         Check("storing again replaces the image and its cost") { make in
+            let unit = try unit(make)
             let cache = try make(Options(costLimit: 10 * unit))
             cache.store(.gray(side: 1, level: 1), for: key("a"))
             cache.store(.gray(side: 1, level: 2), for: key("a"))
@@ -39,6 +47,7 @@ public enum MemoryCacheConformance {
             try ConformanceFailure.require(cache.totalCost == unit, "cost \(cache.totalCost), not \(unit)")
         },
         Check("the sum of the costs never exceeds the limit") { make in
+            let unit = try unit(make)
             let cache = try make(Options(costLimit: 3 * unit))
             for number in 0..<50 {
                 cache.store(.gray(side: 1), for: key("\(number)"))
@@ -46,6 +55,7 @@ public enum MemoryCacheConformance {
             }
         },
         Check("an image over the whole limit is not stored, and evicts nothing else") { make in
+            let unit = try unit(make)
             let cache = try make(Options(costLimit: 2 * unit))
             cache.store(.gray(side: 1), for: key("small"))
             cache.store(.gray(side: 200), for: key("large"))
@@ -53,6 +63,7 @@ public enum MemoryCacheConformance {
             try ConformanceFailure.require(cache.image(for: key("small")) != nil, "an oversized image evicted another")
         },
         Check("an image over the whole limit takes away what it was to replace") { make in
+            let unit = try unit(make)
             let cache = try make(Options(costLimit: 2 * unit))
             cache.store(.gray(side: 1), for: key("a"))
             cache.store(.gray(side: 200), for: key("a"))
@@ -65,6 +76,7 @@ public enum MemoryCacheConformance {
             try ConformanceFailure.require(cache.image(for: key("a")) == nil, "stored without room")
         },
         Check("removing removes that image only, and says whether there was one") { make in
+            let unit = try unit(make)
             let cache = try make(Options(costLimit: 10 * unit))
             cache.store(.gray(side: 1), for: key("a"))
             cache.store(.gray(side: 1), for: key("b"))
@@ -74,7 +86,23 @@ public enum MemoryCacheConformance {
             try ConformanceFailure.require(cache.image(for: key("b")) != nil, "another went too")
             try ConformanceFailure.require(cache.totalCost == unit, "cost \(cache.totalCost), not \(unit)")
         },
+        Check("removing a resource removes all its variants, and no other's") { make in
+            let unit = try unit(make)
+            let cache = try make(Options(costLimit: 10 * unit))
+            for key in [key("a"), key("a", variant: "small"), key("a", variant: "round"), key("ab"), key("b")] {
+                cache.store(.gray(side: 1), for: key)
+            }
+            try ConformanceFailure.require(cache.removeAll(of: ResourceKey("a")) == 3, "not as many went as were there")
+            for key in [key("a"), key("a", variant: "small"), key("a", variant: "round")] {
+                try ConformanceFailure.require(cache.image(for: key) == nil, "\(key) stayed")
+            }
+            try ConformanceFailure.require(cache.image(for: key("ab")) != nil, "one of a longer name went too")
+            try ConformanceFailure.require(cache.image(for: key("b")) != nil, "another resource went too")
+            try ConformanceFailure.require(cache.totalCost == 2 * unit, "cost \(cache.totalCost), not \(2 * unit)")
+            try ConformanceFailure.require(cache.removeAll(of: ResourceKey("a")) == 0, "some went twice")
+        },
         Check("removing everything leaves nothing") { make in
+            let unit = try unit(make)
             let cache = try make(Options(costLimit: 10 * unit))
             for number in 0..<5 { cache.store(.gray(side: 1), for: key("\(number)")) }
             cache.removeAll()
@@ -82,6 +110,7 @@ public enum MemoryCacheConformance {
             try ConformanceFailure.require(cache.image(for: key("0")) == nil, "an image stayed")
         },
         Check("trimming reaches the cost asked for") { make in
+            let unit = try unit(make)
             let cache = try make(Options(costLimit: 10 * unit))
             for number in 0..<10 { cache.store(.gray(side: 1), for: key("\(number)")) }
             cache.trim(toCost: 4 * unit)
@@ -90,6 +119,7 @@ public enum MemoryCacheConformance {
             try ConformanceFailure.require(cache.totalCost == 0, "cost \(cache.totalCost) after a trim to nought")
         },
         Check("many tasks at once keep the cost right") { make in
+            let unit = try unit(make)
             let cache = try make(Options(costLimit: 20 * unit))
             await withTaskGroup(of: Void.self) { group in
                 for task in 0..<8 {

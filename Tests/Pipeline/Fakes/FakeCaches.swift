@@ -14,6 +14,14 @@ final class DictionaryMemoryCache: MemoryCaching {
 
     func remove(_ key: ImageKey) -> Bool { images.change { $0.removeValue(forKey: key) != nil } }
 
+    func removeAll(of resource: ResourceKey) -> Int {
+        images.change { images in
+            let before = images.count
+            images = images.filter { $0.key.resource != resource }
+            return before - images.count
+        }
+    }
+
     func removeAll() { images.change { $0 = [:] } }
 
     func trim(toCost cost: Int) { removeAll() }

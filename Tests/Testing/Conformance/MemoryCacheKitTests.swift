@@ -9,7 +9,7 @@ struct MemoryCacheKitTests {
     enum Fault: CaseIterable {
         case confusesKeysOfOneLength, ignoresVariants, keepsWhatItShouldReplace, countsReplacedImages
         case hasALimitOfItsOwn, oversizedEvictsAll, storesOversized, oversizedLeavesTheOld, storesWithoutRoom
-        case removesAlways, removesTooMuch, keepsTheCostOfAll, ignoresTrims
+        case removesAlways, removesTooMuch, removesByPrefix, forgetsVariants, keepsTheCostOfAll, ignoresTrims
 
         /// What the kit says of it.
         var broken: Set<String> {
@@ -19,9 +19,14 @@ struct MemoryCacheKitTests {
                     "what was stored is found, and nothing else",
                     "an image over the whole limit is not stored, and evicts nothing else",
                     "removing removes that image only, and says whether there was one",
+                    "removing a resource removes all its variants, and no other's",
                     "many tasks at once keep the cost right",
                 ]
-            case .ignoresVariants: ["a variant and the original do not stand for one another"]
+            case .ignoresVariants:
+                [
+                    "a variant and the original do not stand for one another",
+                    "removing a resource removes all its variants, and no other's",
+                ]
             case .keepsWhatItShouldReplace: ["storing again replaces the image and its cost"]
             case .countsReplacedImages:
                 ["storing again replaces the image and its cost", "many tasks at once keep the cost right"]
@@ -36,6 +41,7 @@ struct MemoryCacheKitTests {
             case .storesWithoutRoom: ["a limit of nought stores nothing"]
             case .removesAlways: ["removing removes that image only, and says whether there was one"]
             case .removesTooMuch: ["removing removes that image only, and says whether there was one"]
+            case .removesByPrefix, .forgetsVariants: ["removing a resource removes all its variants, and no other's"]
             case .keepsTheCostOfAll: ["removing everything leaves nothing"]
             case .ignoresTrims: ["trimming reaches the cost asked for"]
             }
@@ -127,6 +133,22 @@ struct MemoryCacheKitTests {
                 let removed = state.remove(key)
                 if fault == .removesTooMuch, removed, state.images.count == 1 { state.images = [] }
                 return removed || fault == .removesAlways
+            }
+        }
+
+        func removeAll(of resource: ResourceKey) -> Int {
+            let fault = fault
+            let name = resource.description
+            return state.change { state in
+                let before = state.images.count
+                state.images.removeAll { entry in
+                    switch fault {
+                    case .removesByPrefix: entry.key.resource.description.hasPrefix(name)
+                    case .forgetsVariants: entry.key == ImageKey(resource)
+                    default: entry.key.resource == resource
+                    }
+                }
+                return before - state.images.count
             }
         }
 

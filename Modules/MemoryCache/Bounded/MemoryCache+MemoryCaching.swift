@@ -13,5 +13,8 @@ extension MemoryCache: MemoryCaching where Key == ImageKey, Value == DecodedImag
     @discardableResult
     public func remove(_ key: ImageKey) -> Bool { removeValue(for: key) != nil }
 
+    @discardableResult
+    public func removeAll(of resource: ResourceKey) -> Int { 0 }
+
     public func trim(toCost cost: Int) { trim(toCost: cost, count: Int.max) }
 }
