@@ -14,7 +14,7 @@ struct MemoryCacheTests {
     private func keys(in cache: MemoryCache<Int, String>) -> [Int] { (0..<10).filter { cache.value(for: $0) != nil } }
 
     private func filled(costLimit: Int, countLimit: Int = .max, _ keys: [Int]) -> MemoryCache<Int, String> {
-        let cache = MemoryCache<Int, String>(costLimit: costLimit, countLimit: countLimit)
+        let cache = MemoryCache<Int, String>(costLimit: costLimit, countLimit: countLimit, policy: .lru)
         for key in keys { cache.store("\(key)", for: key, cost: 1) }
         return cache
     }
@@ -57,7 +57,7 @@ struct MemoryCacheTests {
     }
 
     @Test func `a negative cost is nought`() {
-        let cache = MemoryCache<Int, String>(costLimit: 5)
+        let cache = MemoryCache<Int, String>(costLimit: 5, policy: .lru)
         #expect(cache.store("a", for: 0, cost: -10))
         #expect(cache.store("b", for: 1, cost: .min))
         #expect(cache.totalCost == 0 && cache.count == 2)
@@ -67,9 +67,10 @@ struct MemoryCacheTests {
 
     @Test func `costs as large as numbers go do not trap`() {
         let cache = MemoryCache<Int, String>(costLimit: .max)
-        #expect(cache.store("a", for: 0, cost: .max))
-        #expect(cache.store("b", for: 1, cost: .max))
-        #expect(cache.totalCost == .max && cache.count == 1)
+        #expect(!cache.store("a", for: 0, cost: .max))
+        #expect(cache.store("a", for: 0, cost: .max / 2))
+        #expect(cache.store("b", for: 1, cost: .max / 2))
+        #expect(cache.totalCost == .max / 2 && cache.count == 1)
         cache.trim(toCost: .min, count: .min)
         #expect(cache.totalCost == 0 && cache.count == 0)
     }

@@ -41,7 +41,7 @@ import Testing
         var random = SeededGenerator(seed: seed)
         let costLimit = Int.random(in: 0...60, using: &random)
         let countLimit = seed % 2 == 0 ? Int.max : Int.random(in: 1...12, using: &random)
-        let cache = MemoryCache<Int, Int>(costLimit: costLimit, countLimit: countLimit)
+        let cache = MemoryCache<Int, Int>(costLimit: costLimit, countLimit: countLimit, policy: .lru)
         var reference = Reference(costLimit: costLimit, countLimit: countLimit)
 
         for step in 0..<4000 {

@@ -15,7 +15,7 @@ struct ReleaseTests {
         deinit { goes() }
     }
 
-    private let cache = Cache(costLimit: 2)
+    private let cache = Cache(costLimit: 2, policy: .lru)
 
     private final class Count: Sendable {
         let value = Atomic<Int>(0)

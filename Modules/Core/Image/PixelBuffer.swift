@@ -65,6 +65,15 @@ public struct PixelBuffer: Sendable {
         }
     }
 
+    /// Gives the buffer back while some other copy of it holds the memory.
+    var weakReference: @Sendable () -> PixelBuffer? {
+        { [size, format, alphaMode, bytesPerRow, weak storage] in
+            storage.map {
+                PixelBuffer(size: size, format: format, alphaMode: alphaMode, bytesPerRow: bytesPerRow, storage: $0)
+            }
+        }
+    }
+
     /// All bytes, padding included.
     public var bytes: RawSpan {
         @_lifetime(borrow self)

@@ -6,13 +6,20 @@ public struct ImageKey: Sendable, Hashable, CustomStringConvertible {
     public let resource: ResourceKey
     /// Size, processors and additional identifier, in a stable spelling; empty for the original.
     public let variant: String
+    /// The same for all variants of a resource.
+    package let resourceHash: Int
     private let hash: Int
 
     public init(_ resource: ResourceKey, variant: String = "") {
         self.resource = resource
         self.variant = variant
+        resourceHash = resource.hashValue
+        guard !variant.isEmpty else {
+            hash = resourceHash
+            return
+        }
         var hasher = Hasher()
-        hasher.combine(resource)
+        hasher.combine(resourceHash)
         hasher.combine(variant)
         hash = hasher.finalize()
     }
@@ -22,6 +29,9 @@ public struct ImageKey: Sendable, Hashable, CustomStringConvertible {
     }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(hash) }
+
+    /// The hash as it was computed when the key was made.
+    public var hashValue: Int { hash }
 
     /// The key of the same resource's original.
     public var original: ImageKey { ImageKey(resource) }

@@ -1,86 +1,276 @@
-import AlcedoCore
+public import AlcedoCore
+import Synchronization
 
-/// Keeps values in memory up to a cost, and lets the least recently used go first.
+/// Keeps values in memory within limits, and lets an ``EvictionPolicy`` say what goes.
 ///
-/// Synchronous and safe from any thread: no task, no actor. The lock is held for a dictionary look-up and a few index
-/// changes; values that go are released outside it. A hit costs tens of nanoseconds with a key whose hash is ready.
+/// Synchronous and safe from any thread: no task, no actor, no timer. Several threads read at once where the policy allows
+/// it, as the default one does. The lock is held for a few memory accesses; values are released, and the listener is
+/// called, outside it, so both may call the cache.
 ///
-/// - Complexity: O(1) for every operation, amortised over insertions for evictions.
+/// The time of entries is the clock's uptime. What is too old is never returned; it goes when it is asked for, when its
+/// turn comes in the look that each store takes at two entries, or with ``removeExpired()``.
+///
+/// - Complexity: O(1) for every operation, amortised over stores, unless it says otherwise.
 public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// Most cost, in the caller's unit, usually bytes. Nought or less stores nothing.
-    public let costLimit: Int
-    /// Most entries. Nought or less stores nothing.
-    public let countLimit: Int
+    public typealias Eviction = MemoryCacheEviction<Key, Value>
 
-    private let list = Locked(LRUList<Key, Value>())
+    /// Readers that do not meet: more than that many threads at once are rare, and each makes a store dearer.
+    private static var mostLanes: Int { 8 }
+
+    public let limits: MemoryCacheLimits
+
+    @usableFromInline let lock: ReadMostlyLock<MemoryCacheState<Key, Value>, ReaderNotes>
+    @usableFromInline let readsMarks: Bool
+    private let clock: any TimeSource
+    private let groupHash: (@Sendable (Key) -> Int)?
+    private let onEviction: (@Sendable (Eviction) -> Void)?
+    private let pressure = Locked<(any Sendable)?>(nil)
+
+    /// - Parameters:
+    ///   - limits: Default: see ``MemoryCacheLimits/init(cost:count:entryCost:timeToLive:extendsLifeOnUse:)``.
+    ///   - policy: Default: ``AdaptivePolicy``.
+    ///   - findsHeldValues: Whether a value that was evicted, or was too costly to store, is still found for as long as
+    ///     somebody else holds it. It then costs nothing, and is not stored again by being found. Takes values that are
+    ///     ``WeaklyHeld``. What was removed, replaced or too old is not found. Default: false.
+    ///   - pressureSource: At a warning the cache lets half of what it holds go, at critical pressure everything; the weak
+    ///     level stays. Default: nil.
+    ///   - clock: Default: the system's.
+    ///   - onEviction: Called for each entry that has left, outside the lock, on the thread whose call made it leave,
+    ///     before that call returns. It may call the cache. Threads that evict at the same time call at the same time.
+    public init(
+        limits: MemoryCacheLimits = MemoryCacheLimits(),
+        policy: some EvictionPolicy = .adaptive,
+        findsHeldValues: Bool = false,
+        pressureSource: (any MemoryPressureSource)? = nil,
+        clock: any TimeSource = SystemClock(),
+        onEviction: (@Sendable (Eviction) -> Void)? = nil
+    ) {
+        self.limits = limits
+        self.clock = clock
+        self.onEviction = onEviction
+        readsMarks = type(of: policy).readsMarks
+        groupHash = Self.groupHash()
+        let state = MemoryCacheState<Key, Value>(
+            hasGroups: groupHash != nil, policy: policy, isWeak: findsHeldValues)
+        lock = ReadMostlyLock(state, notes: ReaderNotes(), laneCount: readsMarks ? Self.mostLanes : 1)
+        guard let pressureSource else { return }
+        let token = pressureSource.observe { [weak self] in self?.respond(to: $0) }
+        pressure.withLock { $0 = token }
+    }
 
     /// - Parameters:
     ///   - costLimit: Most cost, in the caller's unit, usually bytes. Nought or less stores nothing.
     ///   - countLimit: Most entries. Nought or less stores nothing. Default: no limit of its own.
-    public init(costLimit: Int, countLimit: Int = Int.max) {
-        self.costLimit = costLimit
-        self.countLimit = countLimit
+    ///   - policy: Default: ``AdaptivePolicy``.
+    public convenience init(costLimit: Int, countLimit: Int = .max, policy: some EvictionPolicy = .adaptive) {
+        self.init(limits: MemoryCacheLimits(cost: costLimit, count: countLimit), policy: policy)
     }
 
     /// Sum of the costs of all entries.
-    public var totalCost: Int { list.withLock { $0.totalCost } }
+    public var totalCost: Int { lock.withSharedLock { state, _ in state.table.totalCost } }
 
     /// Number of entries.
-    public var count: Int { list.withLock { $0.count } }
+    public var count: Int { lock.withSharedLock { state, _ in state.table.count } }
+
+    /// What the cache has done so far.
+    public var statistics: MemoryCacheStatistics {
+        lock.withEverything { state, lanes in
+            var statistics = state.statistics
+            for notes in lanes {
+                statistics.hits.count += notes.hits
+                statistics.hits.cost &+= notes.hitCost
+                statistics.misses += notes.misses
+                statistics.weakHits += notes.weakHits
+            }
+            return statistics
+        }
+    }
 
     /// Returns the value stored under `key`, and counts as a use of it.
+    @inlinable
     public func value(for key: Key) -> Value? {
-        list.withLock { $0.use(key) }
+        let hash = key.hashValue
+        guard readsMarks else { return valueAlone(for: key, hash: hash) }
+        var isMortal = false
+        let value = lock.withSharedLock { (state, notes) -> Value? in
+            guard let slot = state.table.slot(of: key, hash: hash) else {
+                return notes.missed(state.weak?.value(for: key))
+            }
+            guard state.table.entries[slot].deadline == .max else {
+                isMortal = true
+                return nil
+            }
+            notes.found(state.table.entries[slot].cost)
+            state.marks.note(slot, stamp: notes.stamp(at: state.tick))
+            return state.table.entries[slot].value
+        }
+        return isMortal ? valueAlone(for: key, hash: hash) : value
+    }
+
+    /// Looks up where the policy must know at once, or the entry may be too old.
+    @usableFromInline
+    func valueAlone(for key: Key, hash: Int) -> Value? {
+        // A clock is never read under the lock, and only when it matters.
+        guard limits.timeToLive != nil || mayExpire else { return valueAlone(for: key, hash: hash, now: nil) }
+        return valueAlone(for: key, hash: hash, now: nanoseconds)
+    }
+
+    private func valueAlone(for key: Key, hash: Int, now: Int64?) -> Value? {
+        var gone: [Eviction] = []
+        let value = lock.withLock { (state, notes) -> Value? in
+            guard let slot = state.table.slot(of: key, hash: hash) else {
+                return notes.missed(state.weak?.value(for: key))
+            }
+            if let now, state.table.isExpired(slot, at: now) {
+                state.remove(slot, .expired, into: &gone)
+                return notes.missed(nil)
+            }
+            notes.found(state.table.entries[slot].cost)
+            state.noteUse(of: slot)
+            if let now { state.table.extendLife(of: slot, at: now) }
+            return state.table.entries[slot].value
+        }
+        report(gone)
+        return value
+    }
+
+    /// Whether a value is stored under `key`. Not a use, and not counted.
+    public func contains(_ key: Key) -> Bool {
+        let (hash, now) = (key.hashValue, nanoseconds)
+        return lock.withSharedLock { state, _ in
+            state.table.slot(of: key, hash: hash).map { !state.table.isExpired($0, at: now) } ?? false
+        }
     }
 
     /// Stores `value` under `key`, replacing what is there, and counts as a use of it.
     ///
-    /// A value whose cost exceeds the whole limit is not stored and evicts nothing else; what stood under `key` goes,
-    /// because it is no longer right. A negative cost counts as nought.
+    /// A value whose cost exceeds a limit, or whose time is over already, is not stored and evicts nothing else; what stood
+    /// under `key` goes, because it is no longer right. A negative cost counts as nought.
     ///
-    /// - Returns: Whether the value is stored.
+    /// - Parameter timeToLive: How long it lives; nil for as long as the limits say. Nought or less: its time is over.
+    /// - Returns: Whether the value is stored. A policy may refuse it.
     @discardableResult
-    public func store(_ value: Value, for key: Key, cost: Int) -> Bool {
-        let cost = max(0, cost)
-        guard cost <= costLimit, costLimit > 0, countLimit > 0 else {
-            removeValue(for: key)
+    public func store(_ value: Value, for key: Key, cost: Int, timeToLive: Duration? = nil) -> Bool {
+        let (cost, hash) = (max(0, cost), key.hashValue)
+        let life = timeToLive ?? limits.timeToLive
+        let lifetime = life.map(Self.nanoseconds) ?? .max
+        guard limits.admits(cost: cost), lifetime > 0 else {
+            refuse(value, for: key, cost: cost, isTooOld: lifetime <= 0)
             return false
         }
-        let (costLimit, countLimit) = (costLimit, countLimit)
-        let released = list.withLock { list in
-            var released: [Value] = []
-            if let old = list.remove(key) { released.append(old) }
-            // Room first: the sum then never exceeds the limit, and cannot overflow.
-            list.trim(toCost: costLimit - cost, count: countLimit - 1, into: &released)
-            list.insert(value, for: key, cost: cost)
-            return released
+        let now = life != nil || mayExpire ? nanoseconds : nil
+        let (deadline, overflows) = (now ?? 0).addingReportingOverflow(lifetime)
+        var gone: [Eviction] = []
+        let isStored = lock.withLock { state, _ in
+            state.store(
+                value, for: key, hash: hash, groupHash: groupHash?(key) ?? 0, cost: cost, limits: limits,
+                deadline: life == nil ? .max : overflows ? .max - 1 : deadline,
+                lifetime: life != nil && limits.extendsLifeOnUse ? lifetime : 0, now: now, into: &gone)
         }
-        _ = consume released
-        return true
+        report(gone)
+        return isStored
     }
 
-    /// Removes and returns the value stored under `key`.
+    /// Removes and returns the value stored under `key`. One that is too old is removed, not returned.
     @discardableResult
     public func removeValue(for key: Key) -> Value? {
-        list.withLock { $0.remove(key) }
+        let (hash, now) = (key.hashValue, mayExpire ? nanoseconds : .min)
+        var gone: [Eviction] = []
+        lock.withLock { state, _ in
+            state.weak?.forget(key)
+            guard let slot = state.table.slot(of: key, hash: hash) else { return }
+            state.remove(slot, state.table.isExpired(slot, at: now) ? .expired : .removed, into: &gone)
+        }
+        report(gone)
+        return gone.first { $0.reason == .removed }?.value
     }
 
-    /// Removes every entry.
+    /// Removes every entry. O(number of entries).
     public func removeAll() {
-        let released = list.withLock { list in
-            defer { list = LRUList() }
-            return list
-        }
-        _ = consume released
+        var gone: [Eviction] = []
+        lock.withLock { state, _ in state.removeAll(into: &gone) }
+        report(gone)
     }
 
-    /// Removes the least recently used entries until the rest cost at most `cost` and are at most `count`.
-    public func trim(toCost cost: Int = Int.max, count: Int = Int.max) {
-        let released = list.withLock { list in
-            var released: [Value] = []
-            list.trim(toCost: max(0, cost), count: max(0, count), into: &released)
-            return released
+    /// Removes what is too old. O(number of entries), if any of them has a time.
+    public func removeExpired() {
+        let now = nanoseconds
+        var gone: [Eviction] = []
+        lock.withLock { state, _ in state.removeExpired(at: now, into: &gone) }
+        report(gone)
+    }
+
+    /// Lets the least useful entries go until the rest cost at most `cost` and are at most `count`.
+    public func trim(toCost cost: Int = .max, count: Int = .max) {
+        var gone: [Eviction] = []
+        lock.withLock { state, _ in state.trim(toCost: max(0, cost), count: max(0, count), into: &gone) }
+        report(gone)
+    }
+
+    /// What to do when memory is short: half goes at a warning, everything at critical pressure.
+    public func respond(to level: MemoryPressure) {
+        switch level {
+        case .normal: break
+        case .warning: trim(toCost: totalCost / 2)
+        case .critical: trim(toCost: 0, count: 0)
         }
-        _ = consume released
+    }
+
+    /// Keys, values and costs of all entries that are not too old, in no order. Not a use. O(number of entries).
+    public var entries: [(key: Key, value: Value, cost: Int)] {
+        let now = nanoseconds
+        return lock.withSharedLock { state, _ in
+            state.table.entries.compactMap { entry in
+                guard entry.deadline > now, let key = entry.key, let value = entry.value else { return nil }
+                return (key, value, entry.cost)
+            }
+        }
+    }
+
+    /// Removes the entries of a group for which `isMember` holds. O(number of entries whose group has that hash).
+    func removeGroup(_ hash: Int, where isMember: (Key) -> Bool) -> Int {
+        var gone: [Eviction] = []
+        lock.withLock { state, _ in
+            for slot in state.table.slots(ofGroup: hash) where state.table.entries[slot].key.map(isMember) == true {
+                state.remove(slot, .removed, into: &gone)
+            }
+            state.weak?.forgetAll(where: isMember)
+        }
+        report(gone)
+        return gone.count
+    }
+
+    private var mayExpire: Bool { lock.withSharedLock { state, _ in state.table.mortalCount > 0 } }
+
+    private var nanoseconds: Int64 { Self.nanoseconds(clock.uptime) }
+
+    private func refuse(_ value: Value, for key: Key, cost: Int, isTooOld: Bool) {
+        removeValue(for: key)
+        lock.withLock { state, _ in
+            state.statistics.refusals.add(cost)
+            if !isTooOld { state.weak?.remember(value, for: key) }
+        }
+    }
+
+    private func report(_ gone: [Eviction]) {
+        guard let onEviction else { return }
+        for eviction in gone { onEviction(eviction) }
+    }
+
+    /// Clamped to what fits: 292 years.
+    private static func nanoseconds(_ duration: Duration) -> Int64 {
+        let (seconds, attoseconds) = duration.components
+        let (whole, overflows) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        let (sum, overflowsSum) = whole.addingReportingOverflow(attoseconds / 1_000_000_000)
+        guard !overflows, !overflowsSum else { return duration < .zero ? .min : .max - 1 }
+        return sum
+    }
+
+    /// nil when keys have no groups.
+    private static func groupHash() -> (@Sendable (Key) -> Int)? {
+        func hash<Grouped: GroupedKey>(of type: Grouped.Type) -> @Sendable (Key) -> Int {
+            { ($0 as? Grouped)?.groupHash ?? 0 }
+        }
+        return (Key.self as? any GroupedKey.Type).map { hash(of: $0) }
     }
 }

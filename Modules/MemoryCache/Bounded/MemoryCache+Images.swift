@@ -6,15 +6,10 @@ public typealias ImageMemoryCache = MemoryCache<ImageKey, DecodedImage>
 extension MemoryCache: MemoryCaching where Key == ImageKey, Value == DecodedImage {
     public func image(for key: ImageKey) -> DecodedImage? { value(for: key) }
 
-    public func store(_ image: DecodedImage, for key: ImageKey) {
-        store(image, for: key, cost: image.cost)
-    }
+    public func store(_ image: DecodedImage, for key: ImageKey) { store(image, for: key, cost: image.cost) }
 
     @discardableResult
     public func remove(_ key: ImageKey) -> Bool { removeValue(for: key) != nil }
 
-    @discardableResult
-    public func removeAll(of resource: ResourceKey) -> Int { 0 }
-
-    public func trim(toCost cost: Int) { trim(toCost: cost, count: Int.max) }
+    public func trim(toCost cost: Int) { trim(toCost: cost, count: .max) }
 }

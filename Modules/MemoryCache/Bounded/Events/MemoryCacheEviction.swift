@@ -1,0 +1,8 @@
+/// An entry that has left a memory cache.
+public struct MemoryCacheEviction<Key: Sendable, Value: Sendable>: Sendable {
+    public let key: Key
+    public let value: Value
+    /// In the caller's unit, usually bytes.
+    public let cost: Int
+    public let reason: EvictionReason
+}

@@ -1,0 +1,36 @@
+/// What a memory cache has done since it was made. Sums wrap round rather than trap.
+public struct MemoryCacheStatistics: Sendable, Equatable {
+    /// A number of entries and the sum of their costs.
+    public struct Tally: Sendable, Equatable {
+        public internal(set) var count = 0
+        public internal(set) var cost = 0
+
+        public init() {}
+
+        mutating func add(_ cost: Int) {
+            count += 1
+            self.cost &+= cost
+        }
+    }
+
+    /// Look-ups that found an entry, and what was found cost.
+    public internal(set) var hits = Tally()
+    /// Look-ups that found none, ``weakHits`` included.
+    public internal(set) var misses = 0
+    /// Look-ups that found an evicted value, because somebody still held it.
+    public internal(set) var weakHits = 0
+    /// Values stored, those that replaced another included.
+    public internal(set) var insertions = Tally()
+    /// Values that were not stored: too costly for the cache, or too old.
+    public internal(set) var refusals = Tally()
+    /// Entries that left, by reason.
+    public internal(set) var evictions: [EvictionReason: Tally] = [:]
+
+    public init() {}
+
+    /// Hits divided by look-ups; nought before the first.
+    public var hitRatio: Double {
+        let lookups = hits.count + misses
+        return lookups == 0 ? 0 : Double(hits.count) / Double(lookups)
+    }
+}

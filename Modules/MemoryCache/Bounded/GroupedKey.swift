@@ -1,0 +1,21 @@
+public import AlcedoCore
+
+/// A key of which several belong together, such as the variants of one image.
+///
+/// A memory cache with such keys removes a group without looking at its other entries.
+public protocol GroupedKey: Hashable, Sendable {
+    associatedtype Group: Hashable & Sendable
+    var group: Group { get }
+    /// `group.hashValue`. A key that keeps it ready saves work at each store.
+    var groupHash: Int { get }
+}
+
+extension GroupedKey {
+    public var groupHash: Int { group.hashValue }
+}
+
+extension ImageKey: GroupedKey {
+    /// The resource, which all variants of an image share.
+    public var group: ResourceKey { resource }
+    public var groupHash: Int { resourceHash }
+}

@@ -1,0 +1,183 @@
+/// The default: weighs how often an entry is used against its cost, resists scans and loops, and turns into LRU where
+/// recency is all there is.
+///
+/// New entries enter a *window*, which is LRU. The one that leaves it meets the least valuable entry of the *main* part:
+/// the higher of uses divided by cost stays. A defender that stays has its uses halved, so that it cannot rest on them.
+/// The main part is ordered by the value plus an age that grows as entries go. Entries that have gone are remembered, three
+/// times as many as there are, with their uses. When one comes back that the window let go shortly before, a larger
+/// window would have kept it, and the window grows; when the main part had let it go, the window shrinks.
+///
+/// A hit only leaves a mark; the mark is looked at when the entry's turn to go has come.
+///
+/// All O(1), amortised. About 80 bytes an entry, and three ghosts of some fifty.
+///
+/// Sources: window and duel, G. Einziger, R. Friedman, B. Manes, "TinyLFU: A Highly Efficient Cache Admission Policy",
+/// ACM Transactions on Storage 13 (2017); value and age, L. Cherkasova, "Improving WWW Proxies Performance with
+/// Greedy-Dual-Size-Frequency Caching Policy", HP Laboratories (1998); the size of the window from what ghosts tell,
+/// N. Megiddo, D. Modha, "ARC: A Self-Tuning, Low Overhead Replacement Cache", FAST 2003; marks, F. Corbató, "A Paging
+/// Experiment with the Multics System" (1968).
+public struct AdaptivePolicy: EvictionPolicy {
+    public static var readsMarks: Bool { true }
+
+    private struct Entry: Sendable {
+        var hash: UInt64 = 0
+        var cost = 0
+        var frequency: UInt8 = 0
+        var isInWindow = false
+    }
+
+    private enum Part: UInt8 { case window, main }
+
+    private static let highestFrequency = 15
+    private static let firstShare = 0.1
+    private static let leastShare = 0.02
+    /// Ghosts for each entry.
+    private static let memory = 3
+    /// A ghost came back *shortly* after it went when its part let fewer go since than this share of all entries.
+    private static let shortly = 0.1
+    /// By how many entries' shares the window changes for one ghost.
+    private static let step = 8.0
+    /// Value of an entry of the average cost, for each use.
+    private static let unit = Double(1 << 20)
+
+    private var entries = ContiguousArray<Entry>()
+    /// By last use.
+    private var window = MonotoneQueue()
+    /// By age at the last look plus value.
+    private var main = MonotoneQueue()
+    private var ghosts = GhostList()
+    private var windowCost = 0
+    private var totalCost = 0
+    private var windowShare = firstShare
+    private var departures = (window: 0, main: 0)
+
+    public init() {}
+
+    public mutating func insert(
+        _ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: UseMarks
+    ) {
+        let slot = entry.index
+        while entries.count <= slot { entries.append(Entry()) }
+        var frequency = 0
+        if let ghost = ghosts.take(hash) {
+            frequency = min(Int(ghost.frequency) + 1, Self.highestFrequency)
+            adapt(to: ghost)
+        }
+        entries[slot] = Entry(hash: hash, cost: cost, frequency: UInt8(frequency), isInWindow: true)
+        window.insert(slot, marks.lastUse(entry))
+        windowCost += cost
+        totalCost += cost
+        // With room to spare the main part is filled without a duel.
+        while hasRoom, isWindowTooLarge, let oldest = leastRecentlyUsed(marks) { moveToMain(oldest) }
+    }
+
+    public mutating func remove(_ entry: EntrySlot) { forget(entry.index) }
+
+    public mutating func evict(marks: UseMarks) -> EntrySlot? {
+        while true {
+            let defender = leastValuable(marks)
+            guard isWindowTooLarge || defender == nil, let candidate = leastRecentlyUsed(marks) else {
+                guard let defender else { return nil }
+                departures.main += 1
+                return bury(defender, from: .main, number: departures.main)
+            }
+            if let defender {
+                if value(of: candidate) > value(of: defender) {
+                    moveToMain(candidate)
+                    continue
+                }
+                entries[defender].frequency >>= 1
+                reorder(defender)
+            }
+            departures.window += 1
+            return bury(candidate, from: .window, number: departures.window)
+        }
+    }
+
+    public mutating func removeAll() { self = AdaptivePolicy() }
+
+    /// The entry stored last is not up for a duel before another has come.
+    private var isWindowTooLarge: Bool {
+        window.count > 1 && Double(windowCost) > windowShare * Double(totalCost)
+    }
+
+    private var count: Int { window.count + main.count }
+
+    private mutating func adapt(to ghost: GhostList.Ghost) {
+        let isFromWindow = ghost.part == Part.window.rawValue
+        let since = (isFromWindow ? departures.window : departures.main) - ghost.number
+        let count = Double(max(1, count))
+        guard Double(since) < max(1, Self.shortly * count) else { return }
+        let change = Self.step / count
+        windowShare = isFromWindow ? min(1, windowShare + change) : max(Self.leastShare, windowShare - change)
+    }
+
+    /// The window's oldest, after those that were used since they took their place have moved on.
+    private mutating func leastRecentlyUsed(_ marks: UseMarks) -> Int? {
+        while let slot = window.least() {
+            let lastUse = marks.lastUse(EntrySlot(slot))
+            countUses(slot, marks)
+            guard lastUse > window.number(of: slot) else { return slot }
+            window.remove(slot)
+            window.insert(slot, lastUse)
+        }
+        return nil
+    }
+
+    /// The main part's least valuable, after those that were used since they took their place have moved on.
+    private mutating func leastValuable(_ marks: UseMarks) -> Int? {
+        while let slot = main.least() {
+            guard countUses(slot, marks) else { return slot }
+            reorder(slot)
+        }
+        return nil
+    }
+
+    /// Whether there were any.
+    @discardableResult
+    private mutating func countUses(_ slot: Int, _ marks: UseMarks) -> Bool {
+        let uses = marks.takeCount(EntrySlot(slot))
+        guard uses > 0 else { return false }
+        entries[slot].frequency = UInt8(min(Int(entries[slot].frequency) + uses, Self.highestFrequency))
+        return true
+    }
+
+    /// Uses for each unit of cost. An entry counts for half a use when it was never read.
+    private func value(of slot: Int) -> Double {
+        (0.5 + Double(entries[slot].frequency)) / Double(max(1, entries[slot].cost))
+    }
+
+    private func worth(of slot: Int) -> UInt64 {
+        let mean = max(1, Double(totalCost) / Double(max(1, count)))
+        return UInt64(min(max(1, value(of: slot) * mean * Self.unit), Double(1 << 52)))
+    }
+
+    private mutating func reorder(_ slot: Int) {
+        main.remove(slot)
+        main.insert(slot, aboveFloor: worth(of: slot))
+    }
+
+    private mutating func moveToMain(_ slot: Int) {
+        window.remove(slot)
+        windowCost -= entries[slot].cost
+        entries[slot].isInWindow = false
+        main.insert(slot, aboveFloor: worth(of: slot))
+    }
+
+    private mutating func bury(_ slot: Int, from part: Part, number: Int) -> EntrySlot {
+        let entry = entries[slot]
+        let ghost = GhostList.Ghost(
+            hash: entry.hash, frequency: entry.frequency, part: part.rawValue, number: number)
+        ghosts.remember(ghost, limit: Self.memory * count)
+        forget(slot)
+        return EntrySlot(slot)
+    }
+
+    private mutating func forget(_ slot: Int) {
+        let entry = entries[slot]
+        totalCost -= entry.cost
+        guard entry.isInWindow else { return main.remove(slot) }
+        window.remove(slot)
+        windowCost -= entry.cost
+    }
+}

@@ -1,0 +1,41 @@
+/// Decides which entry goes when a memory cache is full.
+///
+/// A policy sees no keys and no values: only slots, costs and hashes. The cache calls it under its lock, so a policy
+/// needs none; it must not call out. Every call should be O(1), amortised.
+public protocol EvictionPolicy: Sendable {
+    /// Whether the policy looks at ``UseMarks`` when something must go, rather than be told of each use at once.
+    ///
+    /// A cache whose policy does so lets several threads read at once.
+    static var readsMarks: Bool { get }
+
+    /// An entry was stored.
+    ///
+    /// - Parameters:
+    ///   - hash: Of the key; the same when that key is stored again. Two keys may share one.
+    ///   - hasRoom: Whether the entry fits without another going.
+    ///   - cost: At least 0, and at most half of `Int.max`. The sum over all entries is at most as much again.
+    mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: UseMarks)
+
+    /// An entry was read, or stored again at the same cost. Never called when ``readsMarks`` is true.
+    mutating func use(_ entry: EntrySlot)
+
+    /// An entry was removed by the cache's owner, or its time was over.
+    mutating func remove(_ entry: EntrySlot)
+
+    /// Chooses the entry that goes next, and forgets it. nil when there are none.
+    ///
+    /// The entry that was inserted last may be chosen: that is how a policy refuses what is not worth its room.
+    mutating func evict(marks: UseMarks) -> EntrySlot?
+
+    /// Forgets everything, what it remembers of past entries too.
+    mutating func removeAll()
+
+    /// Down to which cost entries go once their sum exceeds `limit`.
+    func costToKeep(limit: Int) -> Int
+}
+
+extension EvictionPolicy {
+    public static var readsMarks: Bool { false }
+    public mutating func use(_ entry: EntrySlot) {}
+    public func costToKeep(limit: Int) -> Int { limit }
+}

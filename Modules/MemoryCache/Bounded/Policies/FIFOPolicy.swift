@@ -1,0 +1,25 @@
+/// What was stored first goes first, used or not.
+///
+/// Source: L. Belady, "A Study of Replacement Algorithms for a Virtual-Storage Computer", IBM Systems Journal 5 (1966).
+public struct FIFOPolicy: EvictionPolicy {
+    /// Uses do not matter, so several threads may read at once.
+    public static var readsMarks: Bool { true }
+
+    private var order = SlotLists(count: 1)
+
+    public init() {}
+
+    public mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: UseMarks) {
+        order.append(entry.index, to: 0)
+    }
+
+    public mutating func remove(_ entry: EntrySlot) { order.remove(entry.index, from: 0) }
+
+    public mutating func evict(marks: UseMarks) -> EntrySlot? {
+        guard let oldest = order.oldest(of: 0) else { return nil }
+        order.remove(oldest, from: 0)
+        return EntrySlot(oldest)
+    }
+
+    public mutating func removeAll() { order.removeAll() }
+}

@@ -1,0 +1,54 @@
+/// Doubly linked lists of slots, each slot in at most one of them: eight bytes a slot, every operation O(1).
+struct SlotLists: Sendable {
+    private struct Link: Sendable {
+        var newer: Int32 = -1
+        var older: Int32 = -1
+    }
+
+    private struct Ends: Sendable {
+        var newest: Int32 = -1
+        var oldest: Int32 = -1
+    }
+
+    private var links = ContiguousArray<Link>()
+    private var lists: ContiguousArray<Ends>
+
+    init(count: Int) { lists = ContiguousArray(repeating: Ends(), count: count) }
+
+    /// The slot that was appended first.
+    func oldest(of list: Int) -> Int? {
+        let slot = lists[list].oldest
+        return slot < 0 ? nil : Int(slot)
+    }
+
+    /// The neighbour of `slot` towards the newest.
+    func next(after slot: Int) -> Int? {
+        let newer = links[slot].newer
+        return newer < 0 ? nil : Int(newer)
+    }
+
+    func isNewest(_ slot: Int, of list: Int) -> Bool { lists[list].newest == Int32(slot) }
+
+    /// Adds a slot that is in none of the lists, as the newest.
+    mutating func append(_ slot: Int, to list: Int) {
+        while links.count <= slot { links.append(Link()) }
+        let newest = lists[list].newest
+        links[slot] = Link(newer: -1, older: newest)
+        if newest < 0 { lists[list].oldest = Int32(slot) } else { links[Int(newest)].newer = Int32(slot) }
+        lists[list].newest = Int32(slot)
+    }
+
+    mutating func remove(_ slot: Int, from list: Int) {
+        let link = links[slot]
+        if link.newer < 0 { lists[list].newest = link.older } else { links[Int(link.newer)].older = link.older }
+        if link.older < 0 { lists[list].oldest = link.newer } else { links[Int(link.older)].newer = link.newer }
+    }
+
+    mutating func moveToNewest(_ slot: Int, of list: Int) {
+        guard !isNewest(slot, of: list) else { return }
+        remove(slot, from: list)
+        append(slot, to: list)
+    }
+
+    mutating func removeAll() { self = SlotLists(count: lists.count) }
+}

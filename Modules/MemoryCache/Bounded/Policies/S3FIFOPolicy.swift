@@ -1,0 +1,84 @@
+/// Three queues: new entries wait in a small one; those that were used there more than once, and those that come back soon
+/// after they went, are kept in the main one, where a used entry goes round again.
+///
+/// Source: J. Yang, Y. Zhang, Z. Qiu, Y. Yue, K. V. Rashmi, "FIFO Queues are All You Need for Cache Eviction", SOSP 2023.
+public struct S3FIFOPolicy: EvictionPolicy {
+    public static var readsMarks: Bool { true }
+
+    private struct Entry: Sendable {
+        var hash: UInt64 = 0
+        var cost = 0
+        var frequency: UInt8 = 0
+        var isInMain = false
+    }
+
+    private static let small = 0
+    private static let main = 1
+    private static let smallShare = 0.1
+    private static let highestFrequency = 3
+    /// Uses in the small queue that lead to the main one.
+    private static let promotion = 2
+
+    private var entries = ContiguousArray<Entry>()
+    private var queues = SlotLists(count: 2)
+    private var ghosts = GhostList()
+    private var costs = (small: 0, main: 0)
+    private var count = 0
+
+    public init() {}
+
+    public mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: UseMarks) {
+        while entries.count <= entry.index { entries.append(Entry()) }
+        let isKnown = ghosts.take(hash) != nil
+        entries[entry.index] = Entry(hash: hash, cost: cost, isInMain: isKnown)
+        count += 1
+        enqueue(entry.index)
+    }
+
+    public mutating func remove(_ entry: EntrySlot) {
+        dequeue(entry.index)
+        count -= 1
+    }
+
+    public mutating func evict(marks: UseMarks) -> EntrySlot? {
+        while let slot = nextInLine {
+            dequeue(slot)
+            let uses = Int(entries[slot].frequency) + marks.takeCount(EntrySlot(slot))
+            entries[slot].frequency = UInt8(min(uses, Self.highestFrequency))
+            if entries[slot].isInMain, uses > 0 {
+                entries[slot].frequency -= 1
+            } else if !entries[slot].isInMain, uses >= Self.promotion {
+                entries[slot].isInMain = true
+            } else {
+                count -= 1
+                if !entries[slot].isInMain {
+                    let ghost = GhostList.Ghost(hash: entries[slot].hash, frequency: 0, part: 0, number: 0)
+                    ghosts.remember(ghost, limit: count)
+                }
+                return EntrySlot(slot)
+            }
+            enqueue(slot)
+        }
+        return nil
+    }
+
+    public mutating func removeAll() { self = S3FIFOPolicy() }
+
+    private var nextInLine: Int? {
+        let total = Double(costs.small + costs.main)
+        let (small, main) = (queues.oldest(of: Self.small), queues.oldest(of: Self.main))
+        return Double(costs.small) > Self.smallShare * total ? small ?? main : main ?? small
+    }
+
+    private mutating func enqueue(_ slot: Int) {
+        let entry = entries[slot]
+        queues.append(slot, to: entry.isInMain ? Self.main : Self.small)
+        if entry.isInMain { costs.main += entry.cost } else { costs.small += entry.cost }
+    }
+
+    private mutating func dequeue(_ slot: Int) {
+        let entry = entries[slot]
+        queues.remove(slot, from: entry.isInMain ? Self.main : Self.small)
+        if entry.isInMain { costs.main -= entry.cost } else { costs.small -= entry.cost }
+    }
+}

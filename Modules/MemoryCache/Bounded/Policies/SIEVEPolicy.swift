@@ -1,0 +1,35 @@
+/// A hand goes from the oldest entry to the newest, forgives those that were used since it last came by, and takes the
+/// first that was not.
+///
+/// Source: Y. Zhang, J. Yang, Y. Yue, Y. Vigfusson, K. V. Rashmi, "SIEVE is Simpler than LRU: an Efficient Turn-Key
+/// Eviction Algorithm for Web Caches", NSDI 2024.
+public struct SIEVEPolicy: EvictionPolicy {
+    public static var readsMarks: Bool { true }
+
+    private var order = SlotLists(count: 1)
+    private var hand: Int?
+
+    public init() {}
+
+    public mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: UseMarks) {
+        order.append(entry.index, to: 0)
+    }
+
+    public mutating func remove(_ entry: EntrySlot) {
+        if hand == entry.index { hand = order.next(after: entry.index) }
+        order.remove(entry.index, from: 0)
+    }
+
+    public mutating func evict(marks: UseMarks) -> EntrySlot? {
+        // Each step but the last takes a mark away that a hit has made.
+        while let slot = hand ?? order.oldest(of: 0) {
+            hand = order.next(after: slot)
+            guard marks.takeCount(EntrySlot(slot)) == 0 else { continue }
+            order.remove(slot, from: 0)
+            return EntrySlot(slot)
+        }
+        return nil
+    }
+
+    public mutating func removeAll() { self = SIEVEPolicy() }
+}

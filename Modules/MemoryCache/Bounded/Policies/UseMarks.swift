@@ -1,0 +1,52 @@
+public import Synchronization
+
+/// What a cache notes at each hit, for the policies that are content to look at it when something must go.
+///
+/// Eight bytes an entry: how often it was used since the policy last looked, up to 255, and when for the last time.
+/// Several threads may note at once; when two meet on one entry, one of the notes may be lost.
+///
+/// `@unchecked` because of the pointer: it is changed only while the cache is locked for writing, marks are atomic.
+public final class UseMarks: @unchecked Sendable {
+    @usableFromInline var marks: UnsafeMutablePointer<Atomic<UInt64>>
+    private var capacity = 16
+
+    init() {
+        marks = .allocate(capacity: capacity)
+        for slot in 0..<capacity { (marks + slot).initialize(to: Atomic(0)) }
+    }
+
+    deinit { marks.deallocate() }
+
+    /// Makes room for `slot`. Only while the cache is locked for writing.
+    func reserve(_ slot: Int) {
+        guard slot >= capacity else { return }
+        let larger = UnsafeMutablePointer<Atomic<UInt64>>.allocate(capacity: capacity * 2)
+        for slot in 0..<capacity * 2 {
+            let mark = slot < capacity ? marks[slot].load(ordering: .relaxed) : 0
+            (larger + slot).initialize(to: Atomic(mark))
+        }
+        marks.deallocate()
+        marks = larger
+        capacity *= 2
+    }
+
+    /// Notes a use. `stamp` never decreases in one thread.
+    @inlinable
+    func note(_ slot: Int, stamp: UInt64) {
+        let count = marks[slot].load(ordering: .relaxed) & 0xFF
+        marks[slot].store(stamp << 8 | (count < 0xFF ? count + 1 : count), ordering: .relaxed)
+    }
+
+    /// How often an entry was used since this was last asked, up to 255.
+    public func takeCount(_ entry: EntrySlot) -> Int {
+        let mark = marks[entry.index].load(ordering: .relaxed)
+        marks[entry.index].store(mark & ~0xFF, ordering: .relaxed)
+        return Int(mark & 0xFF)
+    }
+
+    /// When an entry was last used or stored, on a scale of the cache's own that never runs back in one thread.
+    public func lastUse(_ entry: EntrySlot) -> UInt64 { marks[entry.index].load(ordering: .relaxed) >> 8 }
+
+    /// Begins anew for an entry that was stored.
+    func reset(_ slot: Int, stamp: UInt64) { marks[slot].store(stamp << 8, ordering: .relaxed) }
+}

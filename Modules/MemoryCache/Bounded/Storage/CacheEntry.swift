@@ -1,0 +1,19 @@
+/// One entry of a memory cache, or a free place for one.
+@usableFromInline
+struct CacheEntry<Key: Sendable, Value: Sendable>: Sendable {
+    /// nil while the place is free, as is the value.
+    @usableFromInline var key: Key?
+    @usableFromInline var value: Value?
+    @usableFromInline var hash = 0
+    @usableFromInline var cost = 0
+    /// When the entry's time is over, in nanoseconds of the clock's uptime; `Int64.max` for never.
+    @usableFromInline var deadline = Int64.max
+    /// By how much a use moves the deadline; 0 for not at all.
+    var lifetime: Int64 = 0
+    var groupHash = 0
+    /// Neighbours in the list of the group; -1 for none.
+    var nextInGroup: Int32 = -1
+    var previousInGroup: Int32 = -1
+
+    init() {}
+}

@@ -1,0 +1,91 @@
+/// The entries of a memory cache: where they are, what they cost, and how they are found. Every operation is O(1),
+/// amortised where memory grows.
+@usableFromInline
+struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    @usableFromInline var entries = ContiguousArray<CacheEntry<Key, Value>>()
+    @usableFromInline var index = HashIndex()
+    /// nil when keys have no groups.
+    private var groups: GroupIndex?
+    private var free: [Int32] = []
+    private(set) var count = 0
+    private(set) var totalCost = 0
+    /// How many entries have a deadline.
+    private(set) var mortalCount = 0
+
+    init(hasGroups: Bool) { groups = hasGroups ? GroupIndex() : nil }
+
+    @inlinable
+    func slot(of key: Key, hash: Int) -> Int? {
+        index.slot(hash) { entries[$0].hash == hash && entries[$0].key == key }
+    }
+
+    /// Adds an entry under a key that is not there. Returns its slot.
+    mutating func insert(
+        _ value: Value, for key: Key, hash: Int, groupHash: Int, cost: Int, deadline: Int64, lifetime: Int64
+    ) -> Int {
+        let slot: Int
+        if let last = free.popLast() {
+            slot = Int(last)
+        } else {
+            slot = entries.count
+            entries.append(CacheEntry())
+        }
+        entries[slot].key = key
+        entries[slot].value = value
+        entries[slot].hash = hash
+        entries[slot].cost = cost
+        entries[slot].groupHash = groupHash
+        setDeadline(deadline, lifetime: lifetime, of: slot)
+        index.insert(slot, hash: hash) { [entries] in entries[$0].hash }
+        groups?.insert(slot, into: &entries)
+        count += 1
+        totalCost += cost
+        return slot
+    }
+
+    /// Puts another value of the same cost in the place of one. Returns the old one.
+    mutating func replace(_ slot: Int, with value: Value, deadline: Int64, lifetime: Int64) -> Value? {
+        setDeadline(deadline, lifetime: lifetime, of: slot)
+        let old = entries[slot].value.take()
+        entries[slot].value = value
+        return old
+    }
+
+    /// Frees a slot and hands over what it held.
+    mutating func remove(_ slot: Int, reason: EvictionReason) -> MemoryCacheEviction<Key, Value>? {
+        index.remove(slot, hash: entries[slot].hash) { [entries] in entries[$0].hash }
+        groups?.remove(slot, from: &entries)
+        setDeadline(.max, lifetime: 0, of: slot)
+        count -= 1
+        totalCost -= entries[slot].cost
+        free.append(Int32(slot))
+        guard let key = entries[slot].key.take(), let value = entries[slot].value.take() else { return nil }
+        return MemoryCacheEviction(key: key, value: value, cost: entries[slot].cost, reason: reason)
+    }
+
+    mutating func extendLife(of slot: Int, at now: Int64) {
+        guard entries[slot].lifetime > 0 else { return }
+        let (deadline, overflows) = now.addingReportingOverflow(entries[slot].lifetime)
+        entries[slot].deadline = overflows ? .max - 1 : deadline
+    }
+
+    func isExpired(_ slot: Int, at now: Int64) -> Bool { entries[slot].deadline <= now }
+
+    /// The slots of a group's entries, and of those of another group that has the same hash. O(their number).
+    func slots(ofGroup hash: Int) -> [Int] {
+        var slots: [Int] = []
+        var next = groups?.first(hash, in: entries)
+        while let slot = next {
+            slots.append(slot)
+            let following = entries[slot].nextInGroup
+            next = following < 0 ? nil : Int(following)
+        }
+        return slots
+    }
+
+    private mutating func setDeadline(_ deadline: Int64, lifetime: Int64, of slot: Int) {
+        mortalCount += (deadline < .max ? 1 : 0) - (entries[slot].deadline < .max ? 1 : 0)
+        entries[slot].deadline = deadline
+        entries[slot].lifetime = lifetime
+    }
+}

@@ -1,0 +1,92 @@
+/// Finds slots by hash: open addressing with linear probing, removal by shifting back, at most three quarters full.
+///
+/// A cell holds a slot and 32 bits of the hash, eight bytes in all, so that a look-up among a million entries touches
+/// one cache line here and one of the entry. Hashes should be good and, where keys come from outside, keyed, as those
+/// of the standard library's `Hasher` are. O(1) expected; growth doubles, so it is O(1) amortised.
+///
+/// Source: D. E. Knuth, The Art of Computer Programming 3, section 6.4, algorithms L and R.
+@usableFromInline
+struct HashIndex: Sendable {
+    /// 0 is free; else the tag in the high half and the slot plus one in the low.
+    @usableFromInline var cells = ContiguousArray<UInt64>(repeating: 0, count: 16)
+    @usableFromInline var shift: UInt64 = 60
+    @usableFromInline var count = 0
+
+    init() {}
+
+    /// Spreads a hash: its home is in the high bits, its tag in the low.
+    @inlinable
+    static func mix(_ hash: Int) -> UInt64 {
+        // 2^64 divided by the golden ratio; odd. Without the shift the low bits would know nothing of the high ones.
+        let product = UInt64(truncatingIfNeeded: hash) &* 0x9E37_79B9_7F4A_7C15
+        return product ^ product >> 32
+    }
+
+    /// The slot under `hash` for which `matches` holds.
+    @inlinable
+    func slot(_ hash: Int, where matches: (Int) -> Bool) -> Int? {
+        let mixed = Self.mix(hash)
+        let tag = mixed << 32
+        let mask = cells.count - 1
+        var position = Int(truncatingIfNeeded: mixed >> shift)
+        while true {
+            let cell = cells[position]
+            if cell == 0 { return nil }
+            if (cell ^ tag) >> 32 == 0 {
+                let slot = Int(truncatingIfNeeded: cell & 0xFFFF_FFFF) - 1
+                if matches(slot) { return slot }
+            }
+            position = (position + 1) & mask
+        }
+    }
+
+    /// Adds a slot that is not there yet.
+    ///
+    /// - Parameter hashOf: The hash under which another slot was added.
+    mutating func insert(_ slot: Int, hash: Int, hashOf: (Int) -> Int) {
+        if (count + 1) * 4 > cells.count * 3 { grow(hashOf) }
+        count += 1
+        place(Self.cell(slot, hash), Self.mix(hash))
+    }
+
+    /// Removes a slot that is there.
+    mutating func remove(_ slot: Int, hash: Int, hashOf: (Int) -> Int) {
+        let mask = cells.count - 1
+        let wanted = Self.cell(slot, hash)
+        var hole = Int(truncatingIfNeeded: Self.mix(hash) >> shift)
+        while cells[hole] != wanted {
+            if cells[hole] == 0 { return }
+            hole = (hole + 1) & mask
+        }
+        count -= 1
+        var next = (hole + 1) & mask
+        while cells[next] != 0 {
+            let home = Int(truncatingIfNeeded: Self.mix(hashOf(Self.slot(cells[next]))) >> shift)
+            // A cell may move back as far as its home.
+            if (next - home) & mask >= (next - hole) & mask {
+                cells[hole] = cells[next]
+                hole = next
+            }
+            next = (next + 1) & mask
+        }
+        cells[hole] = 0
+    }
+
+    private mutating func grow(_ hashOf: (Int) -> Int) {
+        let old = cells
+        cells = ContiguousArray(repeating: 0, count: old.count * 2)
+        shift -= 1
+        for cell in old where cell != 0 { place(cell, Self.mix(hashOf(Self.slot(cell)))) }
+    }
+
+    private mutating func place(_ cell: UInt64, _ mixed: UInt64) {
+        let mask = cells.count - 1
+        var position = Int(truncatingIfNeeded: mixed >> shift)
+        while cells[position] != 0 { position = (position + 1) & mask }
+        cells[position] = cell
+    }
+
+    private static func cell(_ slot: Int, _ hash: Int) -> UInt64 { mix(hash) << 32 | UInt64(slot + 1) }
+
+    private static func slot(_ cell: UInt64) -> Int { Int(truncatingIfNeeded: cell & 0xFFFF_FFFF) - 1 }
+}

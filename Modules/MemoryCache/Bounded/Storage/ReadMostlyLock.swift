@@ -1,0 +1,84 @@
+public import Glibc
+
+/// A value that many threads may read at once, with a small note-pad a lane for what readers count.
+///
+/// A reader locks one lane, its thread's own, so readers do not meet, not even in one cache line; a writer locks all
+/// lanes. That makes writing dearer by some nanoseconds a lane. With one lane it is a plain lock. (Known as big-reader
+/// lock: "brlock" in Linux 2.4, "lglock" later.) Hold it for a few memory accesses only. Not recursive.
+///
+/// `@unchecked` because of the pointers: `value` is written under all lanes and read under at least one; a lane's notes
+/// are touched under that lane.
+@usableFromInline
+struct ReadMostlyLock<Value: Sendable, Notes: Sendable>: ~Copyable, @unchecked Sendable {
+    /// Two cache lines, because processors fetch them in pairs.
+    private static var alignment: Int { 128 }
+    /// Where the notes stand behind the lock.
+    @usableFromInline static var notesOffset: Int { 64 }
+
+    @usableFromInline let lanes: UnsafeMutableRawPointer
+    @usableFromInline let laneStride: Int
+    /// A power of two.
+    @usableFromInline let laneCount: Int
+    @usableFromInline let value: UnsafeMutablePointer<Value>
+
+    /// - Parameters:
+    ///   - laneCount: How many readers do not meet; rounded up to a power of two.
+    ///   - notes: The first notes of every lane.
+    init(_ initial: consuming Value, notes: Notes, laneCount: Int) {
+        var count = 1
+        while count < laneCount { count *= 2 }
+        self.laneCount = count
+        let size = Self.notesOffset + MemoryLayout<Notes>.stride
+        laneStride = (size + Self.alignment - 1) / Self.alignment * Self.alignment
+        lanes = .allocate(byteCount: laneStride * count, alignment: Self.alignment)
+        value = .allocate(capacity: 1)
+        value.initialize(to: initial)
+        for lane in 0..<count {
+            mutex(lane).initialize(to: pthread_mutex_t())
+            pthread_mutex_init(mutex(lane), nil)
+            self.notes(lane).initialize(to: notes)
+        }
+    }
+
+    deinit {
+        for lane in 0..<laneCount {
+            pthread_mutex_destroy(mutex(lane))
+            notes(lane).deinitialize(count: 1)
+        }
+        lanes.deallocate()
+        value.deinitialize(count: 1)
+        value.deallocate()
+    }
+
+    /// Runs `body` while nobody writes; others may read. `body` gets the notes of the lane alone.
+    @inlinable
+    borrowing func withSharedLock<Result>(_ body: (borrowing Value, inout Notes) -> Result) -> Result {
+        let lane = laneCount == 1 ? 0 : ThreadNumber.current & (laneCount - 1)
+        pthread_mutex_lock(mutex(lane))
+        defer { pthread_mutex_unlock(mutex(lane)) }
+        return body(value.pointee, &notes(lane).pointee)
+    }
+
+    /// Runs `body` on the value, alone, with the notes of the first lane.
+    @inlinable
+    borrowing func withLock<Result>(_ body: (inout Value, inout Notes) -> Result) -> Result {
+        for lane in 0..<laneCount { pthread_mutex_lock(mutex(lane)) }
+        defer { for lane in 0..<laneCount { pthread_mutex_unlock(mutex(lane)) } }
+        return body(&value.pointee, &notes(0).pointee)
+    }
+
+    /// Runs `body` on the value and the notes of every lane, alone.
+    borrowing func withEverything<Result>(_ body: (inout Value, [Notes]) -> Result) -> Result {
+        withLock { value, _ in body(&value, (0..<laneCount).map { notes($0).pointee }) }
+    }
+
+    @inlinable
+    func mutex(_ lane: Int) -> UnsafeMutablePointer<pthread_mutex_t> {
+        (lanes + lane * laneStride).assumingMemoryBound(to: pthread_mutex_t.self)
+    }
+
+    @inlinable
+    func notes(_ lane: Int) -> UnsafeMutablePointer<Notes> {
+        (lanes + lane * laneStride + Self.notesOffset).assumingMemoryBound(to: Notes.self)
+    }
+}

@@ -1,0 +1,39 @@
+/// Values that were evicted, for as long as somebody else holds them.
+///
+/// Those that nobody holds any more are swept out whenever the number has doubled, so there are never more than twice as
+/// many notes as values that are held, and 64. O(1), amortised.
+@usableFromInline
+struct WeakLevel<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    typealias Reference = @Sendable () -> Value?
+
+    private static var fewest: Int { 64 }
+
+    private var references: [Key: Reference] = [:]
+    private var sweepCount = fewest
+
+    init() {}
+
+    @usableFromInline
+    func value(for key: Key) -> Value? { references[key]?() }
+
+    mutating func remember(_ value: Value, for key: Key) {
+        guard let held = value as? any WeaklyHeld, let reference = Self.reference(to: held) else { return }
+        references[key] = reference
+        guard references.count > sweepCount else { return }
+        references = references.filter { $0.value() != nil }
+        sweepCount = max(Self.fewest, references.count * 2)
+    }
+
+    mutating func forget(_ key: Key) {
+        if !references.isEmpty { references[key] = nil }
+    }
+
+    mutating func forgetAll(where isForgotten: (Key) -> Bool) {
+        references = references.filter { !isForgotten($0.key) }
+    }
+
+    private static func reference<Held: WeaklyHeld>(to value: Held) -> Reference? {
+        guard let reference = value.weakReference else { return nil }
+        return { reference() as? Value }
+    }
+}
