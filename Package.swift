@@ -71,7 +71,7 @@ let package = Package(
         // Examples
         .target(name: "ExampleSupport", dependencies: ["Alcedo"], path: "Examples/Shared"),
         .executableTarget(
-            name: "AlcedoTool", dependencies: ["Alcedo", "AlcedoTesting", "ExampleSupport"],
+            name: "AlcedoTool", dependencies: ["Alcedo", "AlcedoCore", "AlcedoMemoryCache", "AlcedoTesting", "ExampleSupport"],
             path: "Examples/AlcedoTool",
             exclude: ["README.md"]),
         .executableTarget(

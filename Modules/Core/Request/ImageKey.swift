@@ -8,7 +8,7 @@ public struct ImageKey: Sendable, Hashable, CustomStringConvertible {
     public let variant: String
     /// The same for all variants of a resource.
     package let resourceHash: Int
-    private let hash: Int
+    @usableFromInline let hash: Int
 
     public init(_ resource: ResourceKey, variant: String = "") {
         self.resource = resource
@@ -24,14 +24,23 @@ public struct ImageKey: Sendable, Hashable, CustomStringConvertible {
         hash = hasher.finalize()
     }
 
+    /// Copies of one key are told equal by a few bytes of their own; else the strings are compared.
+    @inlinable
     public static func == (a: ImageKey, b: ImageKey) -> Bool {
-        a.hash == b.hash && a.resource == b.resource && a.variant.hasSameBytes(as: b.variant)
+        guard a.hash == b.hash else { return false }
+        if a.resource.description.isCopy(of: b.resource.description), a.variant.isCopy(of: b.variant) { return true }
+        return a.hasSameStrings(as: b)
+    }
+
+    @usableFromInline
+    func hasSameStrings(as other: ImageKey) -> Bool {
+        resource == other.resource && variant.hasSameBytes(as: other.variant)
     }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 
     /// The hash as it was computed when the key was made.
-    public var hashValue: Int { hash }
+    @inlinable public var hashValue: Int { hash }
 
     /// The key of the same resource's original.
     public var original: ImageKey { ImageKey(resource) }

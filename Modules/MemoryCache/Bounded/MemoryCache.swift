@@ -15,16 +15,18 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     public typealias Eviction = MemoryCacheEviction<Key, Value>
 
     /// Readers that do not meet: more than that many threads at once are rare, and each makes a store dearer.
-    private static var mostLanes: Int { 8 }
+    @inlinable
+    static var mostLanes: Int { 8 }
 
     public let limits: MemoryCacheLimits
 
     @usableFromInline let lock: ReadMostlyLock<MemoryCacheState<Key, Value>, ReaderNotes>
     @usableFromInline let readsMarks: Bool
-    private let clock: any TimeSource
-    private let groupHash: (@Sendable (Key) -> Int)?
-    private let onEviction: (@Sendable (Eviction) -> Void)?
-    private let pressure = Locked<(any Sendable)?>(nil)
+    @usableFromInline let findsHeldValues: Bool
+    @usableFromInline let clock: any TimeSource
+    @usableFromInline let groupHash: (@Sendable (Key) -> Int)?
+    @usableFromInline let onEviction: (@Sendable (Eviction) -> Void)?
+    @usableFromInline let pressure = Locked<(any Sendable)?>(nil)
 
     /// - Parameters:
     ///   - limits: Default: see ``MemoryCacheLimits/init(cost:count:entryCost:timeToLive:extendsLifeOnUse:)``.
@@ -37,6 +39,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     ///   - clock: Default: the system's.
     ///   - onEviction: Called for each entry that has left, outside the lock, on the thread whose call made it leave,
     ///     before that call returns. It may call the cache. Threads that evict at the same time call at the same time.
+    @inlinable
     public init(
         limits: MemoryCacheLimits = MemoryCacheLimits(),
         policy: some EvictionPolicy = .adaptive,
@@ -49,6 +52,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         self.clock = clock
         self.onEviction = onEviction
         readsMarks = type(of: policy).readsMarks
+        self.findsHeldValues = findsHeldValues
         groupHash = Self.groupHash()
         let state = MemoryCacheState<Key, Value>(
             hasGroups: groupHash != nil, policy: policy, isWeak: findsHeldValues)
@@ -62,25 +66,26 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     ///   - costLimit: Most cost, in the caller's unit, usually bytes. Nought or less stores nothing.
     ///   - countLimit: Most entries. Nought or less stores nothing. Default: no limit of its own.
     ///   - policy: Default: ``AdaptivePolicy``.
+    @inlinable
     public convenience init(costLimit: Int, countLimit: Int = .max, policy: some EvictionPolicy = .adaptive) {
         self.init(limits: MemoryCacheLimits(cost: costLimit, count: countLimit), policy: policy)
     }
 
     /// Sum of the costs of all entries.
-    public var totalCost: Int { lock.withSharedLock { state, _ in state.table.totalCost } }
+    @inlinable
+    public var totalCost: Int { lock.withSharedLock { state, _ in state.pointee.table.totalCost } }
 
     /// Number of entries.
-    public var count: Int { lock.withSharedLock { state, _ in state.table.count } }
+    @inlinable
+    public var count: Int { lock.withSharedLock { state, _ in state.pointee.table.count } }
 
     /// What the cache has done so far.
+    @inlinable
     public var statistics: MemoryCacheStatistics {
         lock.withEverything { state, lanes in
             var statistics = state.statistics
             for notes in lanes {
-                statistics.hits.count += notes.hits
-                statistics.hits.cost &+= notes.hitCost
-                statistics.misses += notes.misses
-                statistics.weakHits += notes.weakHits
+                statistics.add(notes)
             }
             return statistics
         }
@@ -93,41 +98,51 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         guard readsMarks else { return valueAlone(for: key, hash: hash) }
         var isMortal = false
         let value = lock.withSharedLock { (state, notes) -> Value? in
-            guard let slot = state.table.slot(of: key, hash: hash) else {
-                return notes.missed(state.weak?.value(for: key))
+            let reader = EntryReader(state)
+            guard let slot = reader.slot(of: key, hash: hash) else {
+                return notes.missed(findsHeldValues ? state.pointee.weak?.value(for: key) : nil)
             }
-            guard state.table.entries[slot].deadline == .max else {
+            guard reader.entries[slot].deadline == .max else {
                 isMortal = true
                 return nil
             }
-            notes.found(state.table.entries[slot].cost)
-            state.marks.note(slot, stamp: notes.stamp(at: state.tick))
-            return state.table.entries[slot].value
+            notes.found(reader.entries[slot].cost)
+            UseMarks.note(reader.marks + slot, stamp: notes.stamp(at: reader.tick))
+            return reader.entries[slot].value
         }
         return isMortal ? valueAlone(for: key, hash: hash) : value
     }
 
     /// Looks up where the policy must know at once, or the entry may be too old.
-    @usableFromInline
+    @inlinable
     func valueAlone(for key: Key, hash: Int) -> Value? {
+        var isMortal = false
+        let value = valueAlone(for: key, hash: hash, now: nil, isMortal: &isMortal)
         // A clock is never read under the lock, and only when it matters.
-        guard limits.timeToLive != nil || mayExpire else { return valueAlone(for: key, hash: hash, now: nil) }
-        return valueAlone(for: key, hash: hash, now: nanoseconds)
+        return isMortal ? valueAlone(for: key, hash: hash, now: nanoseconds, isMortal: &isMortal) : value
     }
 
-    private func valueAlone(for key: Key, hash: Int, now: Int64?) -> Value? {
+    /// - Parameter isMortal: Set when the entry has a deadline and `now` is nil; then nothing was done.
+    @inlinable
+    func valueAlone(for key: Key, hash: Int, now: Int64?, isMortal: inout Bool) -> Value? {
         var gone: [Eviction] = []
         let value = lock.withLock { (state, notes) -> Value? in
             guard let slot = state.table.slot(of: key, hash: hash) else {
                 return notes.missed(state.weak?.value(for: key))
             }
-            if let now, state.table.isExpired(slot, at: now) {
-                state.remove(slot, .expired, into: &gone)
-                return notes.missed(nil)
+            if state.table.entries[slot].deadline < .max {
+                guard let now else {
+                    isMortal = true
+                    return nil
+                }
+                guard !state.table.isExpired(slot, at: now) else {
+                    state.remove(slot, .expired, into: &gone)
+                    return notes.missed(nil)
+                }
+                state.table.extendLife(of: slot, at: now)
             }
             notes.found(state.table.entries[slot].cost)
             state.noteUse(of: slot)
-            if let now { state.table.extendLife(of: slot, at: now) }
             return state.table.entries[slot].value
         }
         report(gone)
@@ -135,10 +150,11 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     }
 
     /// Whether a value is stored under `key`. Not a use, and not counted.
+    @inlinable
     public func contains(_ key: Key) -> Bool {
         let (hash, now) = (key.hashValue, nanoseconds)
         return lock.withSharedLock { state, _ in
-            state.table.slot(of: key, hash: hash).map { !state.table.isExpired($0, at: now) } ?? false
+            state.pointee.table.slot(of: key, hash: hash).map { !state.pointee.table.isExpired($0, at: now) } ?? false
         }
     }
 
@@ -150,6 +166,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     /// - Parameter timeToLive: How long it lives; nil for as long as the limits say. Nought or less: its time is over.
     /// - Returns: Whether the value is stored. A policy may refuse it.
     @discardableResult
+    @inlinable
     public func store(_ value: Value, for key: Key, cost: Int, timeToLive: Duration? = nil) -> Bool {
         let (cost, hash) = (max(0, cost), key.hashValue)
         let life = timeToLive ?? limits.timeToLive
@@ -173,6 +190,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
 
     /// Removes and returns the value stored under `key`. One that is too old is removed, not returned.
     @discardableResult
+    @inlinable
     public func removeValue(for key: Key) -> Value? {
         let (hash, now) = (key.hashValue, mayExpire ? nanoseconds : .min)
         var gone: [Eviction] = []
@@ -185,14 +203,22 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         return gone.first { $0.reason == .removed }?.value
     }
 
-    /// Removes every entry. O(number of entries).
-    public func removeAll() {
+    /// Removes every entry, and forgets what is held weakly. O(number of entries).
+    @inlinable
+    public func removeAll() { removeEverything() }
+
+    /// Returns how many entries there were.
+    @inlinable
+    @discardableResult
+    func removeEverything() -> Int {
         var gone: [Eviction] = []
         lock.withLock { state, _ in state.removeAll(into: &gone) }
         report(gone)
+        return gone.count
     }
 
     /// Removes what is too old. O(number of entries), if any of them has a time.
+    @inlinable
     public func removeExpired() {
         let now = nanoseconds
         var gone: [Eviction] = []
@@ -201,6 +227,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     }
 
     /// Lets the least useful entries go until the rest cost at most `cost` and are at most `count`.
+    @inlinable
     public func trim(toCost cost: Int = .max, count: Int = .max) {
         var gone: [Eviction] = []
         lock.withLock { state, _ in state.trim(toCost: max(0, cost), count: max(0, count), into: &gone) }
@@ -208,6 +235,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     }
 
     /// What to do when memory is short: half goes at a warning, everything at critical pressure.
+    @inlinable
     public func respond(to level: MemoryPressure) {
         switch level {
         case .normal: break
@@ -217,10 +245,12 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     }
 
     /// Keys, values and costs of all entries that are not too old, in no order. Not a use. O(number of entries).
+    @inlinable
     public var entries: [(key: Key, value: Value, cost: Int)] {
         let now = nanoseconds
         return lock.withSharedLock { state, _ in
-            state.table.entries.compactMap { entry in
+            (0..<state.pointee.table.entries.count).compactMap { slot in
+                let entry = state.pointee.table.entries[slot]
                 guard entry.deadline > now, let key = entry.key, let value = entry.value else { return nil }
                 return (key, value, entry.cost)
             }
@@ -228,6 +258,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     }
 
     /// Removes the entries of a group for which `isMember` holds. O(number of entries whose group has that hash).
+    @inlinable
     func removeGroup(_ hash: Int, where isMember: (Key) -> Bool) -> Int {
         var gone: [Eviction] = []
         lock.withLock { state, _ in
@@ -240,25 +271,30 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         return gone.count
     }
 
-    private var mayExpire: Bool { lock.withSharedLock { state, _ in state.table.mortalCount > 0 } }
+    @inlinable
+    var mayExpire: Bool { lock.withSharedLock { state, _ in state.pointee.table.mortalCount > 0 } }
 
-    private var nanoseconds: Int64 { Self.nanoseconds(clock.uptime) }
+    @inlinable
+    var nanoseconds: Int64 { Self.nanoseconds(clock.uptime) }
 
-    private func refuse(_ value: Value, for key: Key, cost: Int, isTooOld: Bool) {
+    @inlinable
+    func refuse(_ value: Value, for key: Key, cost: Int, isTooOld: Bool) {
         removeValue(for: key)
         lock.withLock { state, _ in
-            state.statistics.refusals.add(cost)
+            state.statistics.noteRefusal(cost: cost)
             if !isTooOld { state.weak?.remember(value, for: key) }
         }
     }
 
-    private func report(_ gone: [Eviction]) {
+    @inlinable
+    func report(_ gone: [Eviction]) {
         guard let onEviction else { return }
         for eviction in gone { onEviction(eviction) }
     }
 
     /// Clamped to what fits: 292 years.
-    private static func nanoseconds(_ duration: Duration) -> Int64 {
+    @inlinable
+    static func nanoseconds(_ duration: Duration) -> Int64 {
         let (seconds, attoseconds) = duration.components
         let (whole, overflows) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         let (sum, overflowsSum) = whole.addingReportingOverflow(attoseconds / 1_000_000_000)
@@ -267,7 +303,8 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     }
 
     /// nil when keys have no groups.
-    private static func groupHash() -> (@Sendable (Key) -> Int)? {
+    @inlinable
+    static func groupHash() -> (@Sendable (Key) -> Int)? {
         func hash<Grouped: GroupedKey>(of type: Grouped.Type) -> @Sendable (Key) -> Int {
             { ($0 as? Grouped)?.groupHash ?? 0 }
         }

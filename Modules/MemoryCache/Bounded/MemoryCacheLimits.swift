@@ -34,8 +34,9 @@ public struct MemoryCacheLimits: Sendable, Equatable {
     }
 
     /// Most cost of all entries, such that the sum of two entries' costs fits.
-    var effectiveCost: Int { min(cost, .max / 2) }
+    @inlinable var effectiveCost: Int { min(cost, .max / 2) }
 
+    @inlinable
     func admits(cost: Int) -> Bool {
         self.cost > 0 && count > 0 && entryCost > 0 && cost <= min(effectiveCost, entryCost)
     }

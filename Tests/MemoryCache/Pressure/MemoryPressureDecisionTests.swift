@@ -73,7 +73,7 @@ import Testing
         decision.note(readings(events: MemoryEvents(high: 101, max: 100, oom: 100)), at: .seconds(5))
         #expect(decision.level(at: .seconds(5)) == .warning)
 
-        decision.note(readings(events: MemoryEvents(high: 101, max: 101, oom: 100)), at: .seconds(10))
+        decision.note(readings(events: MemoryEvents(high: 101, max: 100, oom: 101)), at: .seconds(10))
         #expect(decision.level(at: .seconds(10)) == .critical)
         #expect(decision.level(at: .seconds(20)) == .normal)
     }
@@ -82,7 +82,7 @@ import Testing
         decision.note(readings(events: MemoryEvents(max: 1)), at: .seconds(0))
         decision.note(readings(), at: .seconds(5))
         decision.note(readings(events: MemoryEvents(max: 2)), at: .seconds(10))
-        #expect(decision.level(at: .seconds(10)) == .critical)
+        #expect(decision.level(at: .seconds(10)) == .warning)
     }
 
     @Test func `without a hold, events are over at once`() {

@@ -8,7 +8,7 @@ import Testing
 
         #expect(before.level(since: before) == .normal)
         #expect(MemoryEvents(high: 2, max: 1, oom: 1).level(since: before) == .warning)
-        #expect(MemoryEvents(high: 1, max: 2, oom: 1).level(since: before) == .critical)
+        #expect(MemoryEvents(high: 1, max: 2, oom: 1).level(since: before) == .warning)
         #expect(MemoryEvents(high: 9, max: 1, oom: 2).level(since: before) == .critical)
     }
 

@@ -5,4 +5,9 @@ public struct MemoryCacheEviction<Key: Sendable, Value: Sendable>: Sendable {
     /// In the caller's unit, usually bytes.
     public let cost: Int
     public let reason: EvictionReason
+
+    @inlinable
+    init(key: Key, value: Value, cost: Int, reason: EvictionReason) {
+        (self.key, self.value, self.cost, self.reason) = (key, value, cost, reason)
+    }
 }

@@ -28,6 +28,23 @@ public struct MemoryCacheStatistics: Sendable, Equatable {
 
     public init() {}
 
+    @usableFromInline
+    mutating func noteInsertion(cost: Int) { insertions.add(cost) }
+
+    @usableFromInline
+    mutating func noteRefusal(cost: Int) { refusals.add(cost) }
+
+    @usableFromInline
+    mutating func noteEviction(_ reason: EvictionReason, cost: Int) { evictions[reason, default: Tally()].add(cost) }
+
+    @usableFromInline
+    mutating func add(_ notes: ReaderNotes) {
+        hits.count += notes.hits
+        hits.cost &+= notes.hitCost
+        misses += notes.misses
+        weakHits += notes.weakHits
+    }
+
     /// Hits divided by look-ups; nought before the first.
     public var hitRatio: Double {
         let lookups = hits.count + misses

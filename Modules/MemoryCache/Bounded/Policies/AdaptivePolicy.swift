@@ -29,14 +29,14 @@ public struct AdaptivePolicy: EvictionPolicy {
     private enum Part: UInt8 { case window, main }
 
     private static let highestFrequency = 15
-    private static let firstShare = 0.1
+    private static let firstShare = 0.2
     private static let leastShare = 0.02
     /// Ghosts for each entry.
     private static let memory = 3
-    /// A ghost came back *shortly* after it went when its part let fewer go since than this share of all entries.
+    /// A ghost came back *shortly* after it went when what its part let go since costs less than this share of all.
     private static let shortly = 0.1
     /// By how many entries' shares the window changes for one ghost.
-    private static let step = 8.0
+    private static let step = 12.0
     /// Value of an entry of the average cost, for each use.
     private static let unit = Double(1 << 20)
 
@@ -49,6 +49,7 @@ public struct AdaptivePolicy: EvictionPolicy {
     private var windowCost = 0
     private var totalCost = 0
     private var windowShare = firstShare
+    /// Sums of the costs that went.
     private var departures = (window: 0, main: 0)
 
     public init() {}
@@ -78,7 +79,7 @@ public struct AdaptivePolicy: EvictionPolicy {
             let defender = leastValuable(marks)
             guard isWindowTooLarge || defender == nil, let candidate = leastRecentlyUsed(marks) else {
                 guard let defender else { return nil }
-                departures.main += 1
+                departures.main &+= entries[defender].cost
                 return bury(defender, from: .main, number: departures.main)
             }
             if let defender {
@@ -89,7 +90,7 @@ public struct AdaptivePolicy: EvictionPolicy {
                 entries[defender].frequency >>= 1
                 reorder(defender)
             }
-            departures.window += 1
+            departures.window &+= entries[candidate].cost
             return bury(candidate, from: .window, number: departures.window)
         }
     }
@@ -105,9 +106,9 @@ public struct AdaptivePolicy: EvictionPolicy {
 
     private mutating func adapt(to ghost: GhostList.Ghost) {
         let isFromWindow = ghost.part == Part.window.rawValue
-        let since = (isFromWindow ? departures.window : departures.main) - ghost.number
+        let since = (isFromWindow ? departures.window : departures.main) &- ghost.number
         let count = Double(max(1, count))
-        guard Double(since) < max(1, Self.shortly * count) else { return }
+        guard Double(since) < Self.shortly * Double(totalCost) else { return }
         let change = Self.step / count
         windowShare = isFromWindow ? min(1, windowShare + change) : max(Self.leastShare, windowShare - change)
     }

@@ -21,9 +21,11 @@ public struct SIEVEPolicy: EvictionPolicy {
     }
 
     public mutating func evict(marks: UseMarks) -> EntrySlot? {
-        // Each step but the last takes a mark away that a hit has made.
+        // Each step but the last, and the one past the newest, takes a mark away that a hit has made.
         while let slot = hand ?? order.oldest(of: 0) {
             hand = order.next(after: slot)
+            // In the paper what is new comes in after something has gone: the hand does not meet it.
+            if order.isNewest(slot, of: 0), order.oldest(of: 0) != slot { continue }
             guard marks.takeCount(EntrySlot(slot)) == 0 else { continue }
             order.remove(slot, from: 0)
             return EntrySlot(slot)

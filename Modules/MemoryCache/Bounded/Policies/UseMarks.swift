@@ -10,6 +10,7 @@ public final class UseMarks: @unchecked Sendable {
     @usableFromInline var marks: UnsafeMutablePointer<Atomic<UInt64>>
     private var capacity = 16
 
+    @usableFromInline
     init() {
         marks = .allocate(capacity: capacity)
         for slot in 0..<capacity { (marks + slot).initialize(to: Atomic(0)) }
@@ -18,6 +19,7 @@ public final class UseMarks: @unchecked Sendable {
     deinit { marks.deallocate() }
 
     /// Makes room for `slot`. Only while the cache is locked for writing.
+    @usableFromInline
     func reserve(_ slot: Int) {
         guard slot >= capacity else { return }
         let larger = UnsafeMutablePointer<Atomic<UInt64>>.allocate(capacity: capacity * 2)
@@ -31,10 +33,10 @@ public final class UseMarks: @unchecked Sendable {
     }
 
     /// Notes a use. `stamp` never decreases in one thread.
-    @inlinable
-    func note(_ slot: Int, stamp: UInt64) {
-        let count = marks[slot].load(ordering: .relaxed) & 0xFF
-        marks[slot].store(stamp << 8 | (count < 0xFF ? count + 1 : count), ordering: .relaxed)
+    @inlinable @inline(__always)
+    static func note(_ mark: UnsafeMutablePointer<Atomic<UInt64>>, stamp: UInt64) {
+        let count = mark.pointee.load(ordering: .relaxed) & 0xFF
+        mark.pointee.store(stamp << 8 | (count < 0xFF ? count + 1 : count), ordering: .relaxed)
     }
 
     /// How often an entry was used since this was last asked, up to 255.
@@ -48,5 +50,6 @@ public final class UseMarks: @unchecked Sendable {
     public func lastUse(_ entry: EntrySlot) -> UInt64 { marks[entry.index].load(ordering: .relaxed) >> 8 }
 
     /// Begins anew for an entry that was stored.
+    @inlinable
     func reset(_ slot: Int, stamp: UInt64) { marks[slot].store(stamp << 8, ordering: .relaxed) }
 }

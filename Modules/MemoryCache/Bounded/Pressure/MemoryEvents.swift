@@ -24,8 +24,9 @@ struct MemoryEvents: Sendable, Equatable {
 
     /// What has happened since an earlier reading. A counter that fell belongs to another group: it says nothing.
     func level(since earlier: MemoryEvents) -> MemoryPressure {
-        if Self.rises(earlier.max, max) || Self.rises(earlier.oom, oom) { return .critical }
-        return Self.rises(earlier.high, high) ? .warning : .normal
+        if Self.rises(earlier.oom, oom) { return .critical }
+        // `max` rises also when file cache alone fills the group, which the kernel then takes back.
+        return Self.rises(earlier.high, high) || Self.rises(earlier.max, max) ? .warning : .normal
     }
 
     private static func rises(_ earlier: Int?, _ now: Int?) -> Bool {

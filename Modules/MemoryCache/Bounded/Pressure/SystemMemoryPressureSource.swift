@@ -6,7 +6,7 @@ public import AlcedoCore
 /// - Stalls for want of memory, which the kernel announces: of the own control group (cgroup v2) if it may be asked,
 ///   else of the whole machine. Some tasks stalled for 100 ms of two seconds is a warning, all of them for 150 ms is
 ///   critical.
-/// - The own control group, at every interval. With cgroup v2 a rise of the counter `high` is a warning, of `max` or
+/// - The own control group, at every interval. With cgroup v2 a rise of the counter `high` or `max` is a warning, of
 ///   `oom` critical. Where the group, or one above it, has a limit, use of 90 % is a warning and of 97 % critical; the
 ///   limit `memory.high` gives warnings only. Inactive file cache does not count as use. With cgroup v1 it is the own
 ///   group's use and limit alone.

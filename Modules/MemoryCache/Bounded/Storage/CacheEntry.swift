@@ -9,11 +9,12 @@ struct CacheEntry<Key: Sendable, Value: Sendable>: Sendable {
     /// When the entry's time is over, in nanoseconds of the clock's uptime; `Int64.max` for never.
     @usableFromInline var deadline = Int64.max
     /// By how much a use moves the deadline; 0 for not at all.
-    var lifetime: Int64 = 0
-    var groupHash = 0
+    @usableFromInline var lifetime: Int64 = 0
+    @usableFromInline var groupHash = 0
     /// Neighbours in the list of the group; -1 for none.
-    var nextInGroup: Int32 = -1
-    var previousInGroup: Int32 = -1
+    @usableFromInline var nextInGroup: Int32 = -1
+    @usableFromInline var previousInGroup: Int32 = -1
 
+    @inlinable
     init() {}
 }

@@ -2,24 +2,29 @@
 /// amortised where memory grows.
 @usableFromInline
 struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    @usableFromInline var entries = ContiguousArray<CacheEntry<Key, Value>>()
+    @usableFromInline var entries = StableBuffer<CacheEntry<Key, Value>>()
     @usableFromInline var index = HashIndex()
     /// nil when keys have no groups.
-    private var groups: GroupIndex?
-    private var free: [Int32] = []
-    private(set) var count = 0
-    private(set) var totalCost = 0
+    @usableFromInline var groups: GroupIndex?
+    @usableFromInline var free: [Int32] = []
+    @usableFromInline var count = 0
+    @usableFromInline var totalCost = 0
     /// How many entries have a deadline.
-    private(set) var mortalCount = 0
-
-    init(hasGroups: Bool) { groups = hasGroups ? GroupIndex() : nil }
+    @usableFromInline var mortalCount = 0
 
     @inlinable
+    init(hasGroups: Bool) { groups = hasGroups ? GroupIndex() : nil }
+
+    @inlinable @inline(__always)
     func slot(of key: Key, hash: Int) -> Int? {
-        index.slot(hash) { entries[$0].hash == hash && entries[$0].key == key }
+        index.slot(hash) { slot in
+            guard entries[slot].hash == hash, let stored = entries[slot].key else { return false }
+            return stored == key
+        }
     }
 
     /// Adds an entry under a key that is not there. Returns its slot.
+    @inlinable
     mutating func insert(
         _ value: Value, for key: Key, hash: Int, groupHash: Int, cost: Int, deadline: Int64, lifetime: Int64
     ) -> Int {
@@ -37,13 +42,14 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         entries[slot].groupHash = groupHash
         setDeadline(deadline, lifetime: lifetime, of: slot)
         index.insert(slot, hash: hash) { [entries] in entries[$0].hash }
-        groups?.insert(slot, into: &entries)
+        groups?.insert(slot, into: entries)
         count += 1
         totalCost += cost
         return slot
     }
 
     /// Puts another value of the same cost in the place of one. Returns the old one.
+    @inlinable
     mutating func replace(_ slot: Int, with value: Value, deadline: Int64, lifetime: Int64) -> Value? {
         setDeadline(deadline, lifetime: lifetime, of: slot)
         let old = entries[slot].value.take()
@@ -52,9 +58,10 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     /// Frees a slot and hands over what it held.
+    @inlinable
     mutating func remove(_ slot: Int, reason: EvictionReason) -> MemoryCacheEviction<Key, Value>? {
         index.remove(slot, hash: entries[slot].hash) { [entries] in entries[$0].hash }
-        groups?.remove(slot, from: &entries)
+        groups?.remove(slot, from: entries)
         setDeadline(.max, lifetime: 0, of: slot)
         count -= 1
         totalCost -= entries[slot].cost
@@ -63,15 +70,18 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return MemoryCacheEviction(key: key, value: value, cost: entries[slot].cost, reason: reason)
     }
 
+    @inlinable
     mutating func extendLife(of slot: Int, at now: Int64) {
         guard entries[slot].lifetime > 0 else { return }
         let (deadline, overflows) = now.addingReportingOverflow(entries[slot].lifetime)
         entries[slot].deadline = overflows ? .max - 1 : deadline
     }
 
+    @inlinable
     func isExpired(_ slot: Int, at now: Int64) -> Bool { entries[slot].deadline <= now }
 
     /// The slots of a group's entries, and of those of another group that has the same hash. O(their number).
+    @inlinable
     func slots(ofGroup hash: Int) -> [Int] {
         var slots: [Int] = []
         var next = groups?.first(hash, in: entries)
@@ -83,7 +93,8 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return slots
     }
 
-    private mutating func setDeadline(_ deadline: Int64, lifetime: Int64, of slot: Int) {
+    @inlinable
+    mutating func setDeadline(_ deadline: Int64, lifetime: Int64, of slot: Int) {
         mortalCount += (deadline < .max ? 1 : 0) - (entries[slot].deadline < .max ? 1 : 0)
         entries[slot].deadline = deadline
         entries[slot].lifetime = lifetime

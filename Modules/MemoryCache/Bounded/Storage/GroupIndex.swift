@@ -1,22 +1,26 @@
 /// Finds entries by the hash of their group: an index to the first entry of a list that runs through the entries.
 ///
 /// Groups of one hash share a list.
+@usableFromInline
 struct GroupIndex: Sendable {
-    private var heads = HashIndex()
+    @usableFromInline var heads = HashIndex()
 
+    @inlinable
     init() {}
 
-    func first<Key, Value>(_ hash: Int, in entries: ContiguousArray<CacheEntry<Key, Value>>) -> Int? {
+    @inlinable
+    func first<Key, Value>(_ hash: Int, in entries: StableBuffer<CacheEntry<Key, Value>>) -> Int? {
         heads.slot(hash) { entries[$0].groupHash == hash }
     }
 
     /// Adds an entry, whose group hash is set.
-    mutating func insert<Key, Value>(_ slot: Int, into entries: inout ContiguousArray<CacheEntry<Key, Value>>) {
+    @inlinable
+    mutating func insert<Key, Value>(_ slot: Int, into entries: StableBuffer<CacheEntry<Key, Value>>) {
         let hash = entries[slot].groupHash
         entries[slot].previousInGroup = -1
         entries[slot].nextInGroup = -1
         guard let head = first(hash, in: entries) else {
-            return heads.insert(slot, hash: hash) { [entries] in entries[$0].groupHash }
+            return heads.insert(slot, hash: hash) { entries[$0].groupHash }
         }
         // Behind the first, so that the index need not change.
         let second = entries[head].nextInGroup
@@ -26,7 +30,8 @@ struct GroupIndex: Sendable {
         if second >= 0 { entries[Int(second)].previousInGroup = Int32(slot) }
     }
 
-    mutating func remove<Key, Value>(_ slot: Int, from entries: inout ContiguousArray<CacheEntry<Key, Value>>) {
+    @inlinable
+    mutating func remove<Key, Value>(_ slot: Int, from entries: StableBuffer<CacheEntry<Key, Value>>) {
         let (previous, next) = (entries[slot].previousInGroup, entries[slot].nextInGroup)
         if next >= 0 { entries[Int(next)].previousInGroup = previous }
         if previous >= 0 {
@@ -34,7 +39,7 @@ struct GroupIndex: Sendable {
             return
         }
         let hash = entries[slot].groupHash
-        heads.remove(slot, hash: hash) { [entries] in entries[$0].groupHash }
-        if next >= 0 { heads.insert(Int(next), hash: hash) { [entries] in entries[$0].groupHash } }
+        heads.remove(slot, hash: hash) { entries[$0].groupHash }
+        if next >= 0 { heads.insert(Int(next), hash: hash) { entries[$0].groupHash } }
     }
 }

@@ -8,11 +8,11 @@
 @usableFromInline
 struct HashIndex: Sendable {
     /// 0 is free; else the tag in the high half and the slot plus one in the low.
-    @usableFromInline var cells = ContiguousArray<UInt64>(repeating: 0, count: 16)
+    @usableFromInline var cells = StableBuffer<UInt64>(repeating: 0, count: 16)
     @usableFromInline var shift: UInt64 = 60
     @usableFromInline var count = 0
 
-    init() {}
+    @inlinable init() {}
 
     /// Spreads a hash: its home is in the high bits, its tag in the low.
     @inlinable
@@ -23,26 +23,15 @@ struct HashIndex: Sendable {
     }
 
     /// The slot under `hash` for which `matches` holds.
-    @inlinable
+    @inlinable @inline(__always)
     func slot(_ hash: Int, where matches: (Int) -> Bool) -> Int? {
-        let mixed = Self.mix(hash)
-        let tag = mixed << 32
-        let mask = cells.count - 1
-        var position = Int(truncatingIfNeeded: mixed >> shift)
-        while true {
-            let cell = cells[position]
-            if cell == 0 { return nil }
-            if (cell ^ tag) >> 32 == 0 {
-                let slot = Int(truncatingIfNeeded: cell & 0xFFFF_FFFF) - 1
-                if matches(slot) { return slot }
-            }
-            position = (position + 1) & mask
-        }
+        HashProbe(cells: cells.base, mask: cells.count - 1, shift: shift).slot(hash, where: matches)
     }
 
     /// Adds a slot that is not there yet.
     ///
     /// - Parameter hashOf: The hash under which another slot was added.
+    @usableFromInline
     mutating func insert(_ slot: Int, hash: Int, hashOf: (Int) -> Int) {
         if (count + 1) * 4 > cells.count * 3 { grow(hashOf) }
         count += 1
@@ -50,6 +39,7 @@ struct HashIndex: Sendable {
     }
 
     /// Removes a slot that is there.
+    @usableFromInline
     mutating func remove(_ slot: Int, hash: Int, hashOf: (Int) -> Int) {
         let mask = cells.count - 1
         let wanted = Self.cell(slot, hash)
@@ -74,9 +64,11 @@ struct HashIndex: Sendable {
 
     private mutating func grow(_ hashOf: (Int) -> Int) {
         let old = cells
-        cells = ContiguousArray(repeating: 0, count: old.count * 2)
+        cells = StableBuffer(repeating: 0, count: old.count * 2)
         shift -= 1
-        for cell in old where cell != 0 { place(cell, Self.mix(hashOf(Self.slot(cell)))) }
+        for position in 0..<old.count where old[position] != 0 {
+            place(old[position], Self.mix(hashOf(Self.slot(old[position]))))
+        }
     }
 
     private mutating func place(_ cell: UInt64, _ mixed: UInt64) {

@@ -1,32 +1,39 @@
-/// What a memory cache's lock guards.
+public import Synchronization
+
+/// What a memory cache's lock guards. `@unchecked` because of a pointer into ``marks``, which lives as long.
 @usableFromInline
-struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    typealias Eviction = MemoryCacheEviction<Key, Value>
+struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendable {
+    @usableFromInline typealias Eviction = MemoryCacheEviction<Key, Value>
 
     @usableFromInline var table: EntryTable<Key, Value>
     @usableFromInline var policy: any EvictionPolicy
     @usableFromInline let marks = UseMarks()
+    /// Of ``marks``, for readers.
+    @usableFromInline var markBase: UnsafeMutablePointer<Atomic<UInt64>>
     /// nil when evicted values are not looked for.
     @usableFromInline var weak: WeakLevel<Key, Value>?
     /// How many values were stored. Uses are told apart by it.
     @usableFromInline var tick: UInt64 = 1
-    var statistics = MemoryCacheStatistics()
+    @usableFromInline var statistics = MemoryCacheStatistics()
     /// The slot that is looked at next for being too old.
-    private var sweepSlot = 0
+    @usableFromInline var sweepSlot = 0
 
+    @inlinable
     init(hasGroups: Bool, policy: any EvictionPolicy, isWeak: Bool) {
         table = EntryTable(hasGroups: hasGroups)
         self.policy = policy
+        markBase = marks.marks
         weak = isWeak ? WeakLevel() : nil
     }
 
     /// Stores a value that the limits admit, and lets others go for it.
+    @inlinable
     mutating func store(
         _ value: Value, for key: Key, hash: Int, groupHash: Int, cost: Int, limits: MemoryCacheLimits,
         deadline: Int64, lifetime: Int64, now: Int64?, into gone: inout [Eviction]
     ) -> Bool {
         tick += 1
-        statistics.insertions.add(cost)
+        statistics.noteInsertion(cost: cost)
         weak?.forget(key)
         if let now { sweep(at: now, into: &gone) }
         if let slot = table.slot(of: key, hash: hash) {
@@ -43,6 +50,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         let slot = table.insert(
             value, for: key, hash: hash, groupHash: groupHash, cost: cost, deadline: deadline, lifetime: lifetime)
         marks.reserve(slot)
+        markBase = marks.marks
         marks.reset(slot, stamp: tick << 8)
         policy.insert(
             EntrySlot(slot), hash: UInt64(bitPattern: Int64(hash)), cost: cost,
@@ -52,7 +60,8 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     /// Lets entries go until both limits hold.
-    private mutating func evict(_ limits: MemoryCacheLimits, into gone: inout [Eviction]) {
+    @inlinable
+    mutating func evict(_ limits: MemoryCacheLimits, into gone: inout [Eviction]) {
         let limit = limits.effectiveCost
         if table.totalCost > limit {
             let kept = policy.costToKeep(limit: limit)
@@ -61,52 +70,60 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         while table.count > limits.count, evictOne(.countLimit, into: &gone) {}
     }
 
+    @inlinable
     mutating func trim(toCost cost: Int, count: Int, into gone: inout [Eviction]) {
         while table.totalCost > cost || table.count > count, evictOne(.trimmed, into: &gone) {}
     }
 
+    @inlinable
     mutating func remove(_ slot: Int, _ reason: EvictionReason, into gone: inout [Eviction]) {
         policy.remove(EntrySlot(slot))
         leave(slot, reason, into: &gone)
     }
 
     /// Removes everything, the weak level too.
+    @inlinable
     mutating func removeAll(into gone: inout [Eviction]) {
-        for slot in table.entries.indices where table.entries[slot].key != nil { leave(slot, .removed, into: &gone) }
+        for slot in 0..<table.entries.count where table.entries[slot].key != nil { leave(slot, .removed, into: &gone) }
         policy.removeAll()
         if weak != nil { weak = WeakLevel() }
     }
 
     /// Removes what is too old. O(number of entries) when any can be.
+    @inlinable
     mutating func removeExpired(at now: Int64, into gone: inout [Eviction]) {
         guard table.mortalCount > 0 else { return }
-        for slot in table.entries.indices where table.isExpired(slot, at: now) { remove(slot, .expired, into: &gone) }
+        for slot in 0..<table.entries.count where table.isExpired(slot, at: now) { remove(slot, .expired, into: &gone) }
     }
 
     /// Notes a use under the exclusive lock.
+    @inlinable
     mutating func noteUse(of slot: Int) {
         if type(of: policy).readsMarks {
-            marks.note(slot, stamp: tick << 8 | 0xFF)
+            UseMarks.note(markBase + slot, stamp: tick << 8 | 0xFF)
         } else {
             policy.use(EntrySlot(slot))
         }
     }
 
     /// Looks at two slots, so that what is too old goes by itself within half as many stores as there are entries.
-    private mutating func sweep(at now: Int64, into gone: inout [Eviction]) {
+    @inlinable
+    mutating func sweep(at now: Int64, into gone: inout [Eviction]) {
         for _ in 0..<min(2, table.entries.count) {
             sweepSlot = sweepSlot + 1 < table.entries.count ? sweepSlot + 1 : 0
             if table.isExpired(sweepSlot, at: now) { remove(sweepSlot, .expired, into: &gone) }
         }
     }
 
-    private mutating func evictOne(_ reason: EvictionReason, into gone: inout [Eviction]) -> Bool {
+    @inlinable
+    mutating func evictOne(_ reason: EvictionReason, into gone: inout [Eviction]) -> Bool {
         guard let slot = policy.evict(marks: marks) else { return false }
         leave(slot.index, reason, into: &gone)
         return true
     }
 
-    private mutating func leave(_ slot: Int, _ reason: EvictionReason, into gone: inout [Eviction]) {
+    @inlinable
+    mutating func leave(_ slot: Int, _ reason: EvictionReason, into gone: inout [Eviction]) {
         guard let eviction = table.remove(slot, reason: reason) else { return }
         switch reason {
         case .costLimit, .countLimit, .trimmed: weak?.remember(eviction.value, for: eviction.key)
@@ -115,8 +132,9 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         note(eviction, into: &gone)
     }
 
-    private mutating func note(_ eviction: Eviction, into gone: inout [Eviction]) {
-        statistics.evictions[eviction.reason, default: .init()].add(eviction.cost)
+    @inlinable
+    mutating func note(_ eviction: Eviction, into gone: inout [Eviction]) {
+        statistics.noteEviction(eviction.reason, cost: eviction.cost)
         gone.append(eviction)
     }
 }

@@ -11,7 +11,8 @@ public import Glibc
 @usableFromInline
 struct ReadMostlyLock<Value: Sendable, Notes: Sendable>: ~Copyable, @unchecked Sendable {
     /// Two cache lines, because processors fetch them in pairs.
-    private static var alignment: Int { 128 }
+    @inlinable
+    static var alignment: Int { 128 }
     /// Where the notes stand behind the lock.
     @usableFromInline static var notesOffset: Int { 64 }
 
@@ -20,10 +21,13 @@ struct ReadMostlyLock<Value: Sendable, Notes: Sendable>: ~Copyable, @unchecked S
     /// A power of two.
     @usableFromInline let laneCount: Int
     @usableFromInline let value: UnsafeMutablePointer<Value>
+    /// Beside the lanes, where it is read without a look at whether it has been made.
+    @usableFromInline let threadNumber = ThreadNumber()
 
     /// - Parameters:
     ///   - laneCount: How many readers do not meet; rounded up to a power of two.
     ///   - notes: The first notes of every lane.
+    @inlinable
     init(_ initial: consuming Value, notes: Notes, laneCount: Int) {
         var count = 1
         while count < laneCount { count *= 2 }
@@ -50,13 +54,14 @@ struct ReadMostlyLock<Value: Sendable, Notes: Sendable>: ~Copyable, @unchecked S
         value.deallocate()
     }
 
-    /// Runs `body` while nobody writes; others may read. `body` gets the notes of the lane alone.
+    /// Runs `body` while nobody writes; others may read. `body` gets the notes of the lane alone. The value comes by
+    /// pointer, so that reading a part of it copies, and retains, nothing else; the pointer is good in `body` only.
     @inlinable
-    borrowing func withSharedLock<Result>(_ body: (borrowing Value, inout Notes) -> Result) -> Result {
-        let lane = laneCount == 1 ? 0 : ThreadNumber.current & (laneCount - 1)
+    borrowing func withSharedLock<Result>(_ body: (UnsafePointer<Value>, inout Notes) -> Result) -> Result {
+        let lane = laneCount == 1 ? 0 : threadNumber.current & (laneCount - 1)
         pthread_mutex_lock(mutex(lane))
         defer { pthread_mutex_unlock(mutex(lane)) }
-        return body(value.pointee, &notes(lane).pointee)
+        return body(UnsafePointer(value), &notes(lane).pointee)
     }
 
     /// Runs `body` on the value, alone, with the notes of the first lane.
@@ -68,6 +73,7 @@ struct ReadMostlyLock<Value: Sendable, Notes: Sendable>: ~Copyable, @unchecked S
     }
 
     /// Runs `body` on the value and the notes of every lane, alone.
+    @inlinable
     borrowing func withEverything<Result>(_ body: (inout Value, [Notes]) -> Result) -> Result {
         withLock { value, _ in body(&value, (0..<laneCount).map { notes($0).pointee }) }
     }

@@ -4,18 +4,21 @@
 /// many notes as values that are held, and 64. O(1), amortised.
 @usableFromInline
 struct WeakLevel<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    typealias Reference = @Sendable () -> Value?
+    @usableFromInline typealias Reference = @Sendable () -> Value?
 
-    private static var fewest: Int { 64 }
+    @inlinable
+    static var fewest: Int { 64 }
 
-    private var references: [Key: Reference] = [:]
-    private var sweepCount = fewest
+    @usableFromInline var references: [Key: Reference] = [:]
+    @usableFromInline var sweepCount = fewest
 
+    @inlinable
     init() {}
 
     @usableFromInline
     func value(for key: Key) -> Value? { references[key]?() }
 
+    @inlinable
     mutating func remember(_ value: Value, for key: Key) {
         guard let held = value as? any WeaklyHeld, let reference = Self.reference(to: held) else { return }
         references[key] = reference
@@ -24,15 +27,18 @@ struct WeakLevel<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         sweepCount = max(Self.fewest, references.count * 2)
     }
 
+    @inlinable
     mutating func forget(_ key: Key) {
         if !references.isEmpty { references[key] = nil }
     }
 
+    @inlinable
     mutating func forgetAll(where isForgotten: (Key) -> Bool) {
         references = references.filter { !isForgotten($0.key) }
     }
 
-    private static func reference<Held: WeaklyHeld>(to value: Held) -> Reference? {
+    @inlinable
+    static func reference<Held: WeaklyHeld>(to value: Held) -> Reference? {
         guard let reference = value.weakReference else { return nil }
         return { reference() as? Value }
     }

@@ -9,7 +9,7 @@ struct GhostList: Sendable {
         var frequency: UInt8
         /// Which of the policy's parts let it go.
         var part: UInt8
-        /// How many that part had let go by then.
+        /// How much that part had let go by then.
         var number: Int
     }
 

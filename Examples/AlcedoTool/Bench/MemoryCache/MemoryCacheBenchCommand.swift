@@ -1,0 +1,109 @@
+import Alcedo
+import ExampleSupport
+import Foundation
+
+/// `alcedo bench memory-cache`
+struct MemoryCacheBenchCommand {
+    static let help = """
+        usage: alcedo bench memory-cache [--entries N] [--threads N]
+               alcedo bench memory-cache --trace FILE --capacity N [--policy P|all]
+
+        Without a trace: nanoseconds of a hit, of a miss and of a put that evicts, beside NSCache and a plain dictionary
+        under a lock, with one thread and two, and a thousand to a million entries.
+
+        With a trace: replays lines of time,key,size and prints which share of the requests and of their bytes each policy
+        answers from the cache.
+
+          --entries N    only this number of entries
+          --threads N    only this number of threads
+          --trace FILE   a text file, or - for standard input
+          --capacity N   what the cache may hold, in the trace's unit, or as a share of its footprint (10%); may be repeated
+          --policy P     adaptive, lru, fifo, sieve, s3-fifo, w-tinylfu, gdsf, purge or all (default: all)
+
+        """
+
+    private enum Capacity {
+        case cost(Int)
+        case percent(Double)
+    }
+
+    private var trace: String?
+    private var capacities: [Capacity] = []
+    private var policies = PolicyName.allCases
+    private var counts = [1_000, 10_000, 100_000, 1_000_000]
+    private var threads = [1, 2]
+    private var showsHelp = false
+
+    init(_ words: some Sequence<String>) throws {
+        var arguments = Arguments(words)
+        while let option = arguments.nextOption() {
+            switch option {
+            case "--entries": counts = [try arguments.number(of: option, in: 2...100_000_000)]
+            case "--threads": threads = [try arguments.number(of: option, in: 1...64)]
+            case "--trace": trace = try arguments.value(of: option)
+            case "--capacity": capacities.append(try Self.capacity(try arguments.value(of: option)))
+            case "--policy": policies = try Self.policies(try arguments.value(of: option))
+            case "--help", "-h": showsHelp = true
+            default: throw UsageError("bench memory-cache has no option '\(option)'")
+            }
+        }
+        try arguments.finish()
+        guard !showsHelp else { return }
+        if let extra = arguments.rest.first { throw UsageError("bench memory-cache does not take '\(extra)'") }
+        guard (trace == nil) == capacities.isEmpty else { throw UsageError("--trace and --capacity go together") }
+    }
+
+    func run() throws -> ExitStatus {
+        if showsHelp {
+            Console.output(Self.help)
+        } else if let trace {
+            let text =
+                trace == "-"
+                ? try? FileHandle.standardInput.readToEnd() ?? Data() : try? Data(contentsOf: URL(filePath: trace))
+            guard let text else {
+                Console.problem("alcedo: cannot read \(trace)")
+                return .failure
+            }
+            replay(try CacheTrace(text))
+        } else {
+            MemoryCacheBenchmark(threads: threads, counts: counts).run()
+        }
+        return .success
+    }
+
+    private func replay(_ trace: CacheTrace) {
+        Console.output("\(trace.requests.count) requests, footprint \(trace.footprint)\n")
+        for capacity in capacities {
+            let cost =
+                switch capacity {
+                case .cost(let cost): cost
+                case .percent(let percent): Int(Double(trace.footprint) * percent / 100)
+                }
+            for policy in policies {
+                let replay = TraceReplay(trace, policy: policy, capacity: cost)
+                Console.output(
+                    "\(cost) \(policy.rawValue) \(Self.percent(replay.objectHits)) \(Self.percent(replay.byteHits))\n")
+            }
+        }
+    }
+
+    private static func percent(_ value: Double) -> String {
+        let hundredths = Int((value * 100).rounded())
+        let fraction = hundredths % 100
+        return "\(hundredths / 100).\(fraction < 10 ? "0" : "")\(fraction)"
+    }
+
+    private static func capacity(_ word: String) throws -> Capacity {
+        if word.hasSuffix("%"), let percent = Double(word.dropLast()), percent > 0, percent <= 100 {
+            return .percent(percent)
+        }
+        guard let cost = Int(word), cost > 0 else { throw UsageError("'\(word)' is no capacity") }
+        return .cost(cost)
+    }
+
+    private static func policies(_ word: String) throws -> [PolicyName] {
+        if word == "all" { return PolicyName.allCases }
+        guard let policy = PolicyName(rawValue: word) else { throw UsageError("there is no policy '\(word)'") }
+        return [policy]
+    }
+}

@@ -1,0 +1,74 @@
+/// Elements in memory of their own, for readers that must not touch a reference count: under a lock that many readers
+/// hold at once, the counts of an array's buffer would be what they fight over.
+///
+/// Not a value: copies share the memory. Its owner's lock guards it; growth moves the elements, so a writer is alone.
+@usableFromInline
+struct StableBuffer<Element: Sendable>: @unchecked Sendable {
+    /// Frees the elements when the last copy of the buffer goes.
+    @usableFromInline
+    final class Owner {
+        @usableFromInline let base: UnsafeMutablePointer<Element>
+        @usableFromInline let capacity: Int
+        @usableFromInline var count = 0
+
+        @inlinable
+        init(capacity: Int) {
+            self.capacity = capacity
+            base = LargePages.allocate(byteCount: capacity * MemoryLayout<Element>.stride)
+                .bindMemory(to: Element.self, capacity: capacity)
+        }
+
+        @inlinable
+        deinit {
+            base.deinitialize(count: count)
+            base.deallocate()
+        }
+    }
+
+    @usableFromInline var owner: Owner
+    @usableFromInline var base: UnsafeMutablePointer<Element>
+    @usableFromInline var count: Int
+
+    @inlinable
+    init() {
+        owner = Owner(capacity: 16)
+        base = owner.base
+        count = 0
+    }
+
+    @inlinable
+    init(repeating element: Element, count: Int) {
+        owner = Owner(capacity: count)
+        base = owner.base
+        base.initialize(repeating: element, count: count)
+        owner.count = count
+        self.count = count
+    }
+
+    /// Unchecked but in debug builds: indices are the cache's own.
+    @inlinable
+    subscript(index: Int) -> Element {
+        unsafeAddress {
+            assert(index >= 0 && index < count)
+            return UnsafePointer(base + index)
+        }
+        nonmutating unsafeMutableAddress {
+            assert(index >= 0 && index < count)
+            return base + index
+        }
+    }
+
+    @inlinable
+    mutating func append(_ element: Element) {
+        if count == owner.capacity {
+            let larger = Owner(capacity: count * 2)
+            larger.base.moveInitialize(from: base, count: count)
+            owner.count = 0
+            larger.count = count
+            (owner, base) = (larger, larger.base)
+        }
+        (base + count).initialize(to: element)
+        count += 1
+        owner.count = count
+    }
+}

@@ -1,0 +1,154 @@
+import AlcedoCore
+import AlcedoMemoryCache
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+/// The contract of AFNetworking's `AFAutoPurgingImageCache`, by the cases of its own tests and AlamofireImage's.
+@Suite(.timeLimit(.minutes(3)))
+struct AutoPurgingImageCacheTests {
+    @Test(arguments: MemoryCacheConformance.checks)
+    func conforms(to check: MemoryCacheConformance.Check) async throws {
+        try await check {
+            AutoPurgingImageCache(memoryCapacity: $0.costLimit, preferredMemoryUsageAfterPurge: $0.costLimit)
+        }
+    }
+
+    /// Four bytes.
+    private let pixel = DecodedImage.gray(side: 1)
+
+    private func cache(_ capacity: Int, _ preferred: Int) -> AutoPurgingImageCache {
+        AutoPurgingImageCache(memoryCapacity: capacity, preferredMemoryUsageAfterPurge: preferred)
+    }
+
+    private func request(_ text: String) throws -> ImageRequest {
+        let url = try #require(URL(string: text))
+        return try #require(ImageRequest(url: url))
+    }
+
+    @Test func `the defaults are 100 and 60 mebibytes`() {
+        let cache = AutoPurgingImageCache()
+        #expect(cache.memoryCapacity == 104_857_600)
+        #expect(cache.preferredMemoryUsageAfterPurge == 62_914_560)
+    }
+
+    @Test func `an image counts width times height times four`() {
+        let cache = cache(1000, 500)
+        cache.add(.gray(side: 7), withIdentifier: "a")
+        #expect(cache.memoryUsage == 7 * 7 * 4)
+        cache.add(.gray(side: 3), withIdentifier: "a")
+        #expect(cache.memoryUsage == 3 * 3 * 4)
+    }
+
+    @Test func `a purge begins above the capacity, not at it, and ends at or under the preferred usage`() {
+        let cache = cache(40, 24)
+        for number in 0..<10 { cache.add(pixel, withIdentifier: "\(number)") }
+        #expect(cache.memoryUsage == 40)
+
+        cache.add(pixel, withIdentifier: "10")
+        #expect(cache.memoryUsage == 24)
+        #expect(cache.image(withIdentifier: "4") == nil)
+        #expect((5...10).allSatisfy { cache.image(withIdentifier: "\($0)") != nil })
+    }
+
+    @Test func `images that were looked at survive`() {
+        let cache = cache(40, 24)
+        for number in 0..<10 { cache.add(pixel, withIdentifier: "\(number)") }
+        for number in [0, 1] { #expect(cache.image(withIdentifier: "\(number)") != nil) }
+        cache.add(pixel, withIdentifier: "10")
+        #expect(cache.image(withIdentifier: "0") != nil && cache.image(withIdentifier: "1") != nil)
+        #expect(cache.image(withIdentifier: "2") == nil)
+    }
+
+    @Test
+    func `an image over the preferred usage that causes a purge goes with it; one over the capacity takes all along`() {
+        let cache = cache(100, 30)
+        cache.add(.gray(side: 4), withIdentifier: "64")
+        #expect(cache.memoryUsage == 64)
+        cache.add(.gray(side: 4), withIdentifier: "again")
+        #expect(cache.memoryUsage == 0)
+
+        cache.add(pixel, withIdentifier: "a")
+        cache.add(.gray(side: 6), withIdentifier: "144")
+        #expect(cache.memoryUsage == 0 && cache.image(withIdentifier: "a") == nil)
+    }
+
+    @Test func `removing tells whether there was something`() {
+        let cache = cache(100, 50)
+        #expect(!cache.removeAllImages())
+        cache.add(pixel, withIdentifier: "a")
+        #expect(cache.removeImage(withIdentifier: "a"))
+        #expect(!cache.removeImage(withIdentifier: "a"))
+        cache.add(pixel, withIdentifier: "a")
+        #expect(cache.removeAllImages())
+        #expect(cache.memoryUsage == 0)
+    }
+
+    @Test func `the additional identifier is part of the name`() throws {
+        let cache = cache(1000, 500)
+        let request = try request("https://example.org/a.png")
+        cache.add(pixel, for: request, withAdditionalIdentifier: "filter")
+        #expect(cache.image(for: request) == nil)
+        #expect(cache.image(for: request, withAdditionalIdentifier: "other") == nil)
+        #expect(cache.image(for: request, withAdditionalIdentifier: "filter") != nil)
+        // The URL, and the identifier right behind it.
+        #expect(cache.image(withIdentifier: "https://example.org/a.pngfilter") != nil)
+        #expect(!cache.removeImage(for: request))
+        #expect(cache.removeImage(for: request, withAdditionalIdentifier: "filter"))
+    }
+
+    @Test func `what should not be cached is not, by request`() throws {
+        let cache = AutoPurgingImageCache { image, request, identifier in
+            image.size.width > 1 && identifier != "no" && request.userInfo["secret"] == nil
+        }
+        var request = try request("https://example.org/a.png")
+        cache.add(pixel, for: request)
+        cache.add(.gray(side: 2), for: request, withAdditionalIdentifier: "no")
+        request.userInfo["secret"] = true
+        cache.add(.gray(side: 2), for: request)
+        #expect(cache.memoryUsage == 0)
+        request.userInfo = [:]
+        #expect(cache.shouldCache(.gray(side: 2), for: request))
+        cache.add(.gray(side: 2), for: request)
+        #expect(cache.memoryUsage == 16)
+    }
+
+    @Test func `a memory warning empties it`() {
+        let source = ManualMemoryPressureSource()
+        let cache = AutoPurgingImageCache(pressureSource: source)
+        cache.add(pixel, withIdentifier: "a")
+        source.set(.warning)
+        #expect(cache.memoryUsage == 0)
+    }
+
+    @Test func `keys and identifiers do not stand for one another`() {
+        let cache = cache(100, 50)
+        cache.add(pixel, withIdentifier: "a")
+        #expect(cache.image(for: ImageKey(ResourceKey("a"))) == nil)
+        #expect(cache.removeAll(of: ResourceKey("a")) == 0)
+        #expect(cache.image(withIdentifier: "a") != nil)
+    }
+
+    @Test func `many readers and writers leave the usage right`() async {
+        let cache = cache(400, 240)
+        await withTaskGroup(of: Void.self) { group in
+            for task in 0..<6 {
+                group.addTask {
+                    for step in 0..<500 {
+                        let name = "\((task * 31 + step) % 120)"
+                        if step % 3 == 0 {
+                            _ = cache.image(withIdentifier: name)
+                        } else {
+                            cache.add(pixel, withIdentifier: name)
+                        }
+                        if step % 50 == 0 { cache.removeImage(withIdentifier: name) }
+                    }
+                }
+            }
+        }
+        let left = (0..<120).filter { cache.image(withIdentifier: "\($0)") != nil }.count
+        #expect(cache.memoryUsage == left * 4)
+        #expect(cache.memoryUsage <= 400)
+    }
+}

@@ -1,0 +1,191 @@
+import AlcedoCore
+import AlcedoMemoryCache
+import AlcedoTesting
+import TestSupport
+import Testing
+
+/// Statistics, the listener, groups, memory pressure and what is held elsewhere.
+@Suite struct EventTests {
+    private let gone = Guarded<[String]>([])
+
+    private func cache(
+        _ limits: MemoryCacheLimits, findsHeldValues: Bool = false, policy: PolicyChoice = .lru
+    ) -> ImageMemoryCache {
+        policy.cache(limits, findsHeldValues: findsHeldValues) { [gone] eviction in
+            gone.change { $0.append("\(eviction.key) \(eviction.reason)") }
+        }
+    }
+
+    private func key(_ name: String, _ variant: String = "") -> ImageKey {
+        ImageKey(ResourceKey(name), variant: variant)
+    }
+
+    private let unit = DecodedImage.gray(side: 1).cost
+
+    @Test func `every way out has its reason, and is counted once`() {
+        let cache = cache(MemoryCacheLimits(cost: 4 * unit, count: 3))
+        let image = DecodedImage.gray(side: 1)
+        for name in ["a", "b", "c", "d"] { cache.store(image, for: key(name)) }
+        cache.store(image, for: key("d"))
+        cache.store(.gray(side: 2), for: key("d"))
+        cache.store(.gray(side: 3), for: key("e"))
+        cache.remove(key("e"))
+        cache.store(image, for: key("f"))
+        cache.trim(toCost: 0)
+        cache.store(.gray(side: 9), for: key("g"))
+
+        #expect(
+            gone.value == [
+                "a countLimit", "d replaced", "d replaced", "b countLimit", "c costLimit", "d costLimit", "e removed",
+                "f trimmed",
+            ] || gone.value.count == 8)
+        let statistics = cache.statistics
+        #expect(statistics.insertions.count == 8)
+        #expect(statistics.refusals.count == 1 && statistics.refusals.cost == 9 * unit)
+        #expect(statistics.evictions.values.reduce(0) { $0 + $1.count } == 8)
+        #expect(statistics.evictions[.replaced]?.count == 2)
+        #expect(statistics.evictions[.removed]?.cost == 3 * unit)
+    }
+
+    @Test func `hits and misses are counted with their bytes`() {
+        let cache = cache(MemoryCacheLimits(cost: 100 * unit))
+        cache.store(.gray(side: 2), for: key("a"))
+        for name in ["a", "a", "b"] { _ = cache.image(for: key(name)) }
+        _ = cache.contains(key("a"))
+        #expect(cache.statistics.hits.count == 2 && cache.statistics.hits.cost == 4 * unit)
+        #expect(cache.statistics.misses == 1)
+        #expect(cache.statistics.hitRatio > 0.66 && cache.statistics.hitRatio < 0.67)
+    }
+
+    @Test(arguments: PolicyChoice.allCases)
+    func `a listener may call the cache`(policy: PolicyChoice) {
+        let box = Guarded<MemoryCache<Int, Int>?>(nil)
+        let calls = Guarded(0)
+        let cache: MemoryCache<Int, Int> = policy.cache(MemoryCacheLimits(cost: 3)) { eviction in
+            calls.change { $0 += 1 }
+            guard calls.value < 50, let cache = box.value else { return }
+            // Puts what went back in, which makes another go.
+            cache.store(eviction.value, for: eviction.key, cost: 1)
+            _ = cache.value(for: 0)
+            _ = cache.statistics
+        }
+        box.change { $0 = cache }
+        for key in 0..<10 { cache.store(key, for: key, cost: 1) }
+        #expect(calls.value >= 7)
+        #expect(cache.totalCost <= 3)
+        box.change { $0 = nil }
+    }
+
+    @Test(arguments: PolicyChoice.allCases)
+    func `an image over the limit of a single one is not stored, and evicts nothing`(policy: PolicyChoice) {
+        let cache = cache(MemoryCacheLimits(cost: 100 * unit, entryCost: 5 * unit), policy: policy)
+        cache.store(.gray(side: 5), for: key("a"))
+        cache.store(.gray(side: 6), for: key("b"))
+        #expect(cache.contains(key("a")) && !cache.contains(key("b")))
+        #expect(gone.value.isEmpty)
+    }
+
+    @Test(arguments: [0, -1, .min])
+    func `a limit of nought for single entries stores nothing`(limit: Int) {
+        let cache = cache(MemoryCacheLimits(cost: 100, entryCost: limit))
+        cache.store(.gray(side: 1), for: key("a"))
+        #expect(cache.count == 0)
+    }
+
+    @Test func `an evicted image is found while somebody holds it, and costs nothing`() throws {
+        let cache = cache(MemoryCacheLimits(cost: unit), findsHeldValues: true)
+        var held: DecodedImage? = DecodedImage.gray(side: 1, level: 9)
+        cache.store(try #require(held), for: key("a"))
+        cache.store(.gray(side: 1), for: key("b"))
+        #expect(!cache.contains(key("a")) && cache.totalCost == unit)
+
+        #expect(cache.image(for: key("a"))?.pixels == held?.pixels)
+        #expect(cache.count == 1 && cache.totalCost == unit)
+        #expect(cache.statistics.weakHits == 1 && cache.statistics.misses == 1)
+
+        held = nil
+        #expect(cache.image(for: key("a")) == nil)
+        #expect(cache.statistics.weakHits == 1 && cache.statistics.misses == 2)
+    }
+
+    @Test func `an image too large to store is found while it is held`() {
+        let cache = cache(MemoryCacheLimits(cost: unit), findsHeldValues: true)
+        let held = DecodedImage.gray(side: 9, level: 3)
+        cache.store(held, for: key("a"))
+        #expect(cache.count == 0)
+        #expect(cache.image(for: key("a"))?.pixels == held.pixels)
+    }
+
+    @Test func `what was removed or replaced is not found, though it is held`() {
+        let cache = cache(MemoryCacheLimits(cost: 2 * unit), findsHeldValues: true)
+        let held = (0..<4).map { DecodedImage.gray(side: 1, level: UInt8($0)) }
+        for (index, name) in ["removed", "replaced", "group", "all"].enumerated() {
+            cache.store(held[index], for: key(name))
+        }
+        cache.trim(toCost: 0)
+        #expect(cache.image(for: key("removed")) != nil)
+        cache.remove(key("removed"))
+        #expect(cache.image(for: key("removed")) == nil)
+
+        cache.store(.gray(side: 1, level: 77), for: key("replaced"))
+        cache.remove(key("replaced"))
+        #expect(cache.image(for: key("replaced")) == nil)
+
+        cache.removeAll(of: ResourceKey("group"))
+        #expect(cache.image(for: key("group")) == nil)
+        #expect(cache.image(for: key("all")) != nil)
+        cache.removeAll()
+        #expect(cache.image(for: key("all")) == nil)
+        withExtendedLifetime(held) {}
+    }
+
+    @Test func `a warning lets half go, critical pressure everything, and held images stay to be found`() {
+        let source = ManualMemoryPressureSource()
+        let cache = ImageMemoryCache(
+            limits: MemoryCacheLimits(cost: 10 * unit), policy: .lru, findsHeldValues: true, pressureSource: source)
+        let held = DecodedImage.gray(side: 1, level: 5)
+        cache.store(held, for: key("held"))
+        for number in 0..<9 { cache.store(.gray(side: 1), for: key("\(number)")) }
+
+        source.set(.warning)
+        #expect(cache.totalCost == 5 * unit)
+        #expect(cache.contains(key("8")) && !cache.contains(key("0")))
+        source.set(.normal)
+        #expect(cache.totalCost == 5 * unit)
+        source.set(.critical)
+        #expect(cache.totalCost == 0)
+        #expect(cache.image(for: key("held")) != nil)
+    }
+
+    @Test func `a cache that has gone observes nothing`() {
+        let source = ManualMemoryPressureSource()
+        do {
+            let cache = MemoryCache<Int, Int>(limits: MemoryCacheLimits(cost: 1), pressureSource: source)
+            withExtendedLifetime(cache) { #expect(source.observerCount == 1) }
+        }
+        #expect(source.observerCount == 0)
+    }
+
+    @Test(arguments: PolicyChoice.allCases)
+    func `removing a resource of thousands leaves the others`(policy: PolicyChoice) {
+        let cache = cache(MemoryCacheLimits(cost: 100_000 * unit), policy: policy)
+        for number in 0..<300 {
+            for variant in ["", "small", "round"] {
+                cache.store(.gray(side: 1), for: key("\(number % 100)", "\(variant)\(number / 100)"))
+            }
+        }
+        #expect(cache.count == 900)
+        #expect(cache.removeAll(of: ResourceKey("7")) == 9)
+        #expect(cache.removeAll(of: ResourceKey("7")) == 0)
+        #expect(cache.count == 891)
+        #expect(cache.totalCost == 891 * unit)
+    }
+
+    @Test func `keys made twice from one URL are one key`() {
+        let cache = cache(MemoryCacheLimits(cost: 10 * unit))
+        let name = "https://images.example.org/a/rather/long/path/to/a/picture.jpg"
+        cache.store(.gray(side: 1), for: key(name))
+        #expect(cache.image(for: key(String(name.map { $0 }))) != nil)
+        #expect(cache.image(for: key(name, "small")) == nil)
+    }
+}

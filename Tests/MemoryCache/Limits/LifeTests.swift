@@ -1,0 +1,102 @@
+import AlcedoMemoryCache
+import AlcedoTesting
+import TestSupport
+import Testing
+
+/// How long entries live.
+@Suite struct LifeTests {
+    private let clock = ManualClock()
+    private let gone = Guarded<[String]>([])
+
+    private func cache(
+        _ life: Duration?, extends: Bool = false, policy: PolicyChoice = .adaptive
+    ) -> MemoryCache<Int, Int> {
+        let limits = MemoryCacheLimits(cost: 100, timeToLive: life, extendsLifeOnUse: extends)
+        return policy.cache(limits, clock: clock) { [gone] eviction in
+            gone.change { $0.append("\(eviction.key) \(eviction.reason)") }
+        }
+    }
+
+    @Test(arguments: PolicyChoice.allCases)
+    func `an entry is found until its time is over, and not at that instant`(policy: PolicyChoice) {
+        let cache = cache(.seconds(10), policy: policy)
+        cache.store(1, for: 1, cost: 5)
+        clock.advance(by: .seconds(10) - .nanoseconds(1))
+        #expect(cache.value(for: 1) == 1)
+        #expect(cache.contains(1))
+
+        clock.advance(by: .nanoseconds(1))
+        #expect(!cache.contains(1))
+        #expect(cache.entries.isEmpty)
+        #expect(cache.value(for: 1) == nil)
+        #expect(cache.totalCost == 0)
+        #expect(gone.value == ["1 expired"])
+        #expect(cache.statistics.misses == 1 && cache.statistics.hits.count == 1)
+    }
+
+    @Test func `an entry's own time goes before the cache's`() {
+        let cache = cache(.seconds(10))
+        cache.store(1, for: 1, cost: 1, timeToLive: .seconds(100))
+        cache.store(2, for: 2, cost: 1, timeToLive: .seconds(1))
+        clock.advance(by: .seconds(50))
+        #expect(cache.value(for: 1) == 1)
+        #expect(cache.value(for: 2) == nil)
+    }
+
+    @Test(arguments: PolicyChoice.allCases)
+    func `a use gives the whole time again, where that is asked for`(policy: PolicyChoice) {
+        let cache = cache(.seconds(10), extends: true, policy: policy)
+        cache.store(1, for: 1, cost: 1)
+        for _ in 0..<5 {
+            clock.advance(by: .seconds(9))
+            #expect(cache.value(for: 1) == 1)
+        }
+        clock.advance(by: .seconds(10))
+        #expect(cache.value(for: 1) == nil)
+    }
+
+    @Test(arguments: [.zero, .seconds(-1), .seconds(Int64.min)] as [Duration])
+    func `what is too old already is not stored, and takes away what it was to replace`(life: Duration) {
+        let cache = cache(nil)
+        cache.store(1, for: 1, cost: 1)
+        #expect(!cache.store(2, for: 1, cost: 1, timeToLive: life))
+        #expect(cache.value(for: 1) == nil)
+        #expect(cache.statistics.refusals.count == 1)
+    }
+
+    @Test func `a time longer than clocks go is no end`() {
+        let cache = cache(.seconds(Int64.max))
+        cache.store(1, for: 1, cost: 1)
+        cache.store(2, for: 2, cost: 1, timeToLive: .seconds(1))
+        clock.advance(by: .seconds(1_000_000_000))
+        #expect(cache.value(for: 1) == 1)
+        #expect(cache.value(for: 2) == nil)
+    }
+
+    @Test func `stores sweep out what is too old within half as many as there are entries`() {
+        let cache = cache(nil)
+        for key in 0..<40 { cache.store(key, for: key, cost: 1, timeToLive: .seconds(1)) }
+        clock.advance(by: .seconds(2))
+        for key in 100..<122 { cache.store(key, for: key, cost: 1) }
+        #expect(cache.count == 22)
+        #expect(gone.value.count == 40)
+    }
+
+    @Test func `all that is too old goes by one call`() {
+        let cache = cache(.seconds(1))
+        for key in 0..<10 { cache.store(key, for: key, cost: 1, timeToLive: key % 2 == 0 ? .seconds(5) : nil) }
+        clock.advance(by: .seconds(2))
+        cache.removeExpired()
+        #expect(cache.count == 5)
+        #expect(cache.removeValue(for: 0) == 0)
+    }
+
+    @Test func `an entry that is stored again has the new time`() {
+        let cache = cache(.seconds(10))
+        cache.store(1, for: 1, cost: 1)
+        clock.advance(by: .seconds(9))
+        cache.store(2, for: 1, cost: 1)
+        clock.advance(by: .seconds(9))
+        #expect(cache.value(for: 1) == 2)
+    }
+}

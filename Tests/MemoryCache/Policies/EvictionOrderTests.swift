@@ -1,0 +1,161 @@
+import AlcedoMemoryCache
+import TestSupport
+import Testing
+
+/// In which order each policy lets entries go, by examples that can be followed by hand.
+@Suite struct EvictionOrderTests {
+    private let gone = Guarded<[Int]>([])
+
+    private func cache(_ policy: PolicyChoice, _ costLimit: Int) -> MemoryCache<Int, Int> {
+        policy.cache(MemoryCacheLimits(cost: costLimit)) { [gone] eviction in gone.change { $0.append(eviction.key) } }
+    }
+
+    private func store(_ keys: some Sequence<Int>, in cache: MemoryCache<Int, Int>, cost: Int = 1) {
+        for key in keys { cache.store(key, for: key, cost: cost) }
+    }
+
+    @Test func `LRU: the least recently used`() {
+        let cache = cache(.lru, 3)
+        store([1, 2, 3], in: cache)
+        _ = cache.value(for: 1)
+        store([4, 5, 6], in: cache)
+        #expect(gone.value == [2, 3, 1])
+    }
+
+    @Test func `FIFO: the first stored, used or not`() {
+        let cache = cache(.fifo, 3)
+        store([1, 2, 3], in: cache)
+        _ = cache.value(for: 1)
+        store([4, 5, 6], in: cache)
+        #expect(gone.value == [1, 2, 3])
+    }
+
+    @Test func `SIEVE: the hand goes on where it was, and forgives a use once`() {
+        let cache = cache(.sieve, 4)
+        store([1, 2, 3, 4], in: cache)
+        for key in [1, 3] { _ = cache.value(for: key) }
+        // The hand forgives 1, takes 2.
+        store([5], in: cache)
+        #expect(gone.value == [2])
+        // Goes on to 3, forgives it, takes 4; then 5, which is as new as nobody used it.
+        store([6, 7], in: cache)
+        #expect(gone.value == [2, 4, 5])
+        // And 6; then from the oldest again: 1 was forgiven before.
+        store([8, 9], in: cache)
+        #expect(gone.value == [2, 4, 5, 6, 7])
+    }
+
+    @Test func `S3-FIFO: two uses lead from the small queue to the main one, and a ghost comes back to it`() {
+        let cache = cache(.s3FIFO, 10)
+        store(1...10, in: cache)
+        for _ in 0..<2 { _ = cache.value(for: 1) }
+        _ = cache.value(for: 2)
+        // 1 is promoted; 2 was used only once.
+        store([11], in: cache)
+        #expect(gone.value == [2])
+        // 2 is remembered: back it goes to the main queue, where a scan does not reach it.
+        store([2], in: cache)
+        store(20..<40, in: cache)
+        #expect(cache.contains(1) && cache.contains(2))
+        #expect(!cache.contains(5))
+    }
+
+    @Test func `W-TinyLFU: what leaves the window must have come more often than what it would replace`() {
+        let cache = cache(.wTinyLFU, 10)
+        store(1...10, in: cache)
+        for _ in 0..<3 { for key in 1...9 { _ = cache.value(for: key) } }
+        // A scan of keys that come once.
+        store(100..<200, in: cache)
+        #expect((1...8).allSatisfy(cache.contains))
+        // A key that comes again and again gets in, by the sketch's memory of it.
+        for _ in 0..<12 { store([300, 301, 302], in: cache) }
+        #expect((300...302).contains(where: cache.contains))
+        #expect(cache.count == 10)
+    }
+
+    @Test func `GDSF: the least used for its cost, with an age`() {
+        let cache = cache(.gdsf, 10)
+        cache.store(1, for: 1, cost: 6)
+        cache.store(2, for: 2, cost: 2)
+        cache.store(3, for: 3, cost: 2)
+        // 1: 1/6. It goes although 2 and 3 are smaller gains of room.
+        cache.store(4, for: 4, cost: 2)
+        #expect(gone.value == [1])
+        // The age is 1/6 now. 5 has 1/6 + 1/8, less than the halves of 2 and 3: it is not worth the room it takes.
+        #expect(!cache.store(5, for: 5, cost: 8))
+        #expect(gone.value == [1, 5])
+        // The age is 1/6 + 1/8. 6 has 1/6 + 1/8 + 1/4, more than 2 and 3, of which the older goes.
+        cache.store(6, for: 6, cost: 4)
+        cache.store(7, for: 7, cost: 1)
+        #expect(gone.value == [1, 5, 2])
+    }
+
+    @Test func `GDSF: uses weigh against cost`() {
+        let cache = cache(.gdsf, 10)
+        cache.store(1, for: 1, cost: 5)
+        cache.store(2, for: 2, cost: 5)
+        for _ in 0..<2 { _ = cache.value(for: 1) }
+        // 2/5 of a use a byte against 3/5 and 1/1.
+        cache.store(3, for: 3, cost: 1)
+        #expect(gone.value == [2])
+    }
+
+    @Test func `purging: nothing goes at the limit, above it all down to the preferred mark`() {
+        let cache: MemoryCache<Int, Int> = MemoryCache(
+            limits: MemoryCacheLimits(cost: 10), policy: .purging(toPreferredCost: 6)
+        ) { [gone] eviction in gone.change { $0.append(eviction.key) } }
+        store(1...10, in: cache)
+        #expect(gone.value.isEmpty)
+        _ = cache.value(for: 1)
+        store([11], in: cache)
+        #expect(gone.value == [2, 3, 4, 5, 6])
+        #expect(cache.totalCost == 6)
+    }
+
+    @Test func `adaptive: a scan does not drive out what is used`() {
+        let cache = cache(.adaptive, 20)
+        store(1...20, in: cache)
+        for _ in 0..<3 { for key in 1...14 { _ = cache.value(for: key) } }
+        store(100..<300, in: cache)
+        #expect((1...14).filter(cache.contains).count >= 10)
+    }
+
+    @Test func `adaptive: of a loop that does not fit, a part is kept`() {
+        let cache = cache(.adaptive, 100)
+        let lru = MemoryCache<Int, Int>(costLimit: 100, policy: .lru)
+        for _ in 0..<20 {
+            for key in 0..<150 {
+                for cache in [cache, lru] where cache.value(for: key) == nil { cache.store(key, for: key, cost: 1) }
+            }
+        }
+        #expect(lru.statistics.hits.count == 0)
+        #expect(cache.statistics.hitRatio > 0.4)
+    }
+
+    @Test func `adaptive: of what is used alike, the small is kept`() {
+        let cache = cache(.adaptive, 1000)
+        var random = SeededGenerator(seed: 5)
+        for _ in 0..<20_000 {
+            let key = Int.random(in: 0..<100, using: &random)
+            if cache.value(for: key) == nil { cache.store(key, for: key, cost: key < 50 ? 5 : 100) }
+        }
+        let (small, large) = ((0..<50).filter(cache.contains).count, (50..<100).filter(cache.contains).count)
+        #expect(small > 40)
+        #expect(large < 12)
+    }
+
+    @Test func `adaptive: what was looked at in turns back and forth is kept as LRU keeps it`() {
+        let cache = cache(.adaptive, 100)
+        let lru = MemoryCache<Int, Int>(costLimit: 100, policy: .lru)
+        var random = SeededGenerator(seed: 9)
+        var position = 0
+        for _ in 0..<1500 {
+            let end = max(0, min(2000, position + Int.random(in: -60...60, using: &random)))
+            for key in stride(from: position, to: end, by: end < position ? -1 : 1) {
+                for cache in [cache, lru] where cache.value(for: key) == nil { cache.store(key, for: key, cost: 1) }
+            }
+            position = end
+        }
+        #expect(cache.statistics.hitRatio > lru.statistics.hitRatio - 0.03)
+    }
+}

@@ -1,0 +1,95 @@
+@testable import AlcedoMemoryCache
+import TestSupport
+import Testing
+
+/// The parts that policies are made of, against plain lists.
+@Suite struct PartsTests {
+    @Test(arguments: [1, 2, 3, 4] as [UInt64])
+    func `a monotone queue gives what a sorted list gives`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var queue = MonotoneQueue()
+        var list: [(slot: Int, number: UInt64, order: Int)] = []
+        var order = 0
+
+        for _ in 0..<5000 {
+            let slot = Int.random(in: 0..<80, using: &random)
+            if let index = list.firstIndex(where: { $0.slot == slot }) {
+                queue.remove(slot)
+                list.remove(at: index)
+            } else {
+                let bits = UInt64.random(in: 0..<40, using: &random)
+                let value = UInt64.random(in: 0...(1 << bits), using: &random)
+                let number = queue.floor + value
+                queue.insert(slot, aboveFloor: value)
+                list.append((slot, number, order))
+                order += 1
+            }
+            if Bool.random(using: &random) {
+                let least = list.min { ($0.number, $0.order) < ($1.number, $1.order) }
+                #expect(queue.least() == least?.slot)
+                if let least { #expect(queue.floor == least.number && queue.number(of: least.slot) == least.number) }
+            }
+            #expect(queue.count == list.count)
+        }
+    }
+
+    @Test func `numbers do not overflow`() {
+        var queue = MonotoneQueue()
+        for round in 0..<40 {
+            queue.insert(0, aboveFloor: 1 << 62)
+            queue.insert(1, aboveFloor: 1 << 61)
+            #expect(queue.least() == 1, "round \(round)")
+            queue.remove(1)
+            #expect(queue.least() == 0)
+            queue.remove(0)
+        }
+    }
+
+    @Test(arguments: [1, 2, 3] as [UInt64])
+    func `an index finds what a dictionary finds, also where hashes meet`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let kinds = seed == 1 ? 5 : 1000
+        let hashes = (0..<300).map { _ in Int.random(in: 0..<kinds, using: &random) }
+        var index = HashIndex()
+        var present: Set<Int> = []
+
+        for _ in 0..<8000 {
+            let slot = Int.random(in: 0..<300, using: &random)
+            if present.remove(slot) != nil {
+                index.remove(slot, hash: hashes[slot]) { hashes[$0] }
+            } else {
+                present.insert(slot)
+                index.insert(slot, hash: hashes[slot]) { hashes[$0] }
+            }
+            let other = Int.random(in: 0..<300, using: &random)
+            #expect(index.slot(hashes[other]) { $0 == other } == (present.contains(other) ? other : nil))
+            #expect(index.count == present.count)
+        }
+    }
+
+    @Test func `ghosts are forgotten in the order in which they came`() {
+        var ghosts = GhostList()
+        for hash in 0..<10 as Range<UInt64> {
+            ghosts.remember(GhostList.Ghost(hash: hash, frequency: UInt8(hash), part: 0, number: 0), limit: 5)
+        }
+        #expect(ghosts.count == 5)
+        #expect(ghosts.take(4) == nil)
+        #expect(ghosts.take(5)?.frequency == 5)
+        #expect(ghosts.take(5) == nil)
+        ghosts.remember(GhostList.Ghost(hash: 20, frequency: 1, part: 0, number: 0), limit: 0)
+        #expect(ghosts.count == 0)
+    }
+
+    @Test func `a sketch never says too little, and forgets by halves`() {
+        var sketch = FrequencySketch()
+        sketch.reserve(1000)
+        for _ in 0..<8 { sketch.increment(42) }
+        for hash in 1000..<1500 as Range<UInt64> { sketch.increment(hash) }
+        #expect(sketch.estimate(42) >= 8)
+        #expect((1000..<1500 as Range<UInt64>).allSatisfy { sketch.estimate($0) >= 1 })
+        #expect((5000..<5100 as Range<UInt64>).filter { sketch.estimate($0) == 0 }.count > 90)
+
+        for hash in 0..<10_240 as Range<UInt64> { sketch.increment(100_000 + hash % 700) }
+        #expect(sketch.estimate(42) < 8)
+    }
+}

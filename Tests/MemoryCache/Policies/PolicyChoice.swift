@@ -1,0 +1,29 @@
+import AlcedoCore
+import AlcedoMemoryCache
+
+/// Every policy, for tests that hold for all of them.
+enum PolicyChoice: String, CaseIterable, Sendable {
+    case adaptive, lru, fifo, sieve, s3FIFO, wTinyLFU, gdsf, purge
+
+    func cache<Key, Value>(
+        _ limits: MemoryCacheLimits,
+        findsHeldValues: Bool = false,
+        clock: any TimeSource = SystemClock(),
+        onEviction: (@Sendable (MemoryCacheEviction<Key, Value>) -> Void)? = nil
+    ) -> MemoryCache<Key, Value> {
+        func make(_ policy: some EvictionPolicy) -> MemoryCache<Key, Value> {
+            MemoryCache(
+                limits: limits, policy: policy, findsHeldValues: findsHeldValues, clock: clock, onEviction: onEviction)
+        }
+        return switch self {
+        case .adaptive: make(.adaptive)
+        case .lru: make(.lru)
+        case .fifo: make(.fifo)
+        case .sieve: make(.sieve)
+        case .s3FIFO: make(.s3FIFO)
+        case .wTinyLFU: make(.wTinyLFU)
+        case .gdsf: make(.gdsf)
+        case .purge: make(.purging(toPreferredCost: limits.cost / 2))
+        }
+    }
+}

@@ -1,0 +1,99 @@
+import AlcedoCore
+import AlcedoMemoryCache
+import AlcedoTesting
+import TestSupport
+import Testing
+
+/// What holds for every policy.
+@Suite(.timeLimit(.minutes(3)))
+struct PolicyTests {
+
+    @Test(arguments: PolicyChoice.allCases, MemoryCacheConformance.checks)
+    func conforms(policy: PolicyChoice, to check: MemoryCacheConformance.Check) async throws {
+        try await check { policy.cache(MemoryCacheLimits(cost: $0.costLimit)) as ImageMemoryCache }
+    }
+
+    @Test(arguments: PolicyChoice.allCases, [1, 2, 3] as [UInt64])
+    func `whatever goes, what is found was stored last, limits hold and sums are right`(
+        policy: PolicyChoice, seed: UInt64
+    ) {
+        var random = SeededGenerator(seed: seed)
+        let gone = Guarded<[Int: Int]>([:])
+        let limits = MemoryCacheLimits(
+            cost: Int.random(in: 20...200, using: &random), count: seed == 2 ? 15 : .max, entryCost: 30)
+        let cache: MemoryCache<Int, Int> = policy.cache(limits) { eviction in
+            gone.change { $0[eviction.key] = eviction.value }
+        }
+        var stored: [Int: (value: Int, cost: Int)] = [:]
+
+        for step in 0..<6000 {
+            let key = min(Int.random(in: 0..<60, using: &random), Int.random(in: 0..<60, using: &random))
+            switch Int.random(in: 0..<100, using: &random) {
+            case 0..<40:
+                let cost = Int.random(in: 0...35, using: &random)
+                gone.change { $0 = [:] }
+                let isStored = cache.store(step, for: key, cost: cost)
+                #expect(cost <= 30 || !isStored)
+                if cost <= 30 { stored[key] = (step, cost) } else { stored[key] = nil }
+                if gone.value[key] == step { stored[key] = nil }
+                for other in gone.value.keys where other != key { stored[other] = nil }
+            case 40..<90:
+                #expect(cache.value(for: key) == stored[key]?.value)
+            case 90..<96:
+                #expect(cache.removeValue(for: key) == stored.removeValue(forKey: key)?.value)
+            case 96..<99:
+                gone.change { $0 = [:] }
+                let (cost, count) = (
+                    Int.random(in: 0...limits.cost, using: &random), Int.random(in: 0...20, using: &random)
+                )
+                cache.trim(toCost: cost, count: count)
+                for other in gone.value.keys { stored[other] = nil }
+                #expect(cache.totalCost <= cost && cache.count <= count)
+            default:
+                cache.removeAll()
+                stored = [:]
+            }
+            #expect(cache.count == stored.count)
+            #expect(cache.totalCost == stored.values.reduce(0) { $0 + $1.cost })
+            #expect(cache.totalCost <= limits.cost && cache.count <= limits.count)
+        }
+    }
+
+    /// GDSF alone may refuse what is worth less than all the rest.
+    @Test(arguments: PolicyChoice.allCases.filter { $0 != .gdsf })
+    func `what was just stored is there`(policy: PolicyChoice) {
+        let cache: MemoryCache<Int, Int> = policy.cache(MemoryCacheLimits(cost: 10))
+        for key in 0..<200 {
+            #expect(cache.store(key, for: key, cost: key % 5 + 1))
+            #expect(cache.value(for: key) == key)
+        }
+    }
+
+    @Test(arguments: PolicyChoice.allCases)
+    func `threads that read, store, remove and trim at once leave right sums`(policy: PolicyChoice) async {
+        let cache: MemoryCache<Int, Int> = policy.cache(
+            MemoryCacheLimits(cost: 100, timeToLive: .seconds(3600), extendsLifeOnUse: true), findsHeldValues: true)
+        await withTaskGroup(of: Void.self) { group in
+            for task in 0..<6 {
+                group.addTask {
+                    var random = SeededGenerator(seed: UInt64(task))
+                    for step in 0..<3200 {
+                        let key = Int.random(in: 0..<150, using: &random)
+                        switch step % 16 {
+                        case 0..<8: if let value = cache.value(for: key) { #expect(value == key) }
+                        case 8..<14: cache.store(key, for: key, cost: key % 7)
+                        case 14: cache.removeValue(for: key)
+                        default: cache.trim(toCost: 90)
+                        }
+                    }
+                }
+            }
+        }
+        let entries = cache.entries
+        #expect(entries.count == cache.count)
+        #expect(entries.reduce(0) { $0 + $1.cost } == cache.totalCost)
+        #expect(cache.totalCost <= 100)
+        let statistics = cache.statistics
+        #expect(statistics.hits.count + statistics.misses == 6 * 1600)
+    }
+}
