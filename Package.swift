@@ -71,7 +71,8 @@ let package = Package(
         // Examples
         .target(name: "ExampleSupport", dependencies: ["Alcedo"], path: "Examples/Shared"),
         .executableTarget(
-            name: "AlcedoTool", dependencies: ["Alcedo", "AlcedoCore", "AlcedoMemoryCache", "AlcedoTesting", "ExampleSupport"],
+            name: "AlcedoTool",
+            dependencies: ["Alcedo", "AlcedoCore", "AlcedoMemoryCache", "AlcedoTesting", "ExampleSupport"],
             path: "Examples/AlcedoTool",
             exclude: ["README.md"]),
         .executableTarget(

@@ -15,12 +15,14 @@ extension ImagePipeline.Configuration {
     /// - Parameters:
     ///   - cacheDirectory: A directory that belongs to the disk cache alone; nil keeps nothing on disk. Made when it is
     ///     first written to. Default: ``standardCacheDirectory``.
-    ///   - memoryLimit: Most bytes of decoded images. Default: 256 MiB.
+    ///   - memoryLimit: Most bytes of decoded images; nil for 15 % of the memory that this process may have, at most
+    ///     768 MiB. Half of them go when memory becomes short, all when it is critical; what a view holds is found again.
+    ///     Default: nil.
     ///   - diskLimit: Most bytes on disk. Default: 256 MiB.
     ///   - responseLimit: Most bytes of HTTP answers in memory. Default: 16 MiB.
     public static func standard(
         cacheDirectory: URL? = standardCacheDirectory,
-        memoryLimit: Int = 256 << 20,
+        memoryLimit: Int? = nil,
         diskLimit: Int = 256 << 20,
         responseLimit: Int = 16 << 20
     ) -> Self {
@@ -29,7 +31,9 @@ extension ImagePipeline.Configuration {
         return Self(
             downloader: Downloader(transport: transport),
             codecs: .standard,
-            memoryCache: ImageMemoryCache(costLimit: memoryLimit),
+            memoryCache: ImageMemoryCache(
+                limits: MemoryCacheLimits(cost: memoryLimit ?? SystemMemory.defaultCostLimit), findsHeldValues: true,
+                pressureSource: SystemMemoryPressureSource()),
             diskCache: cacheDirectory.map { FileDiskCache(directory: $0, sizeLimit: diskLimit) })
     }
 

@@ -87,4 +87,48 @@ struct ShowAndBenchTests {
         #expect(outcome.status == 1)
         #expect(outcome.problems.contains("no image in"))
     }
+
+    @Test func `a trace is replayed with each policy, at sizes and shares`() async throws {
+        // A loop of forty keys through room for thirty: LRU never hits, what resists loops does.
+        let loop = (0..<800).map { "\($0),key\($0 % 40),10\n" }.joined()
+        let file = folder.url.appending(path: "loop.csv")
+        try Data("time,key,size\n\(loop)".utf8).write(to: file)
+
+        let outcome = try await alcedo.run(
+            ["bench", "memory-cache", "--trace", file.path, "--capacity", "300", "--capacity", "75%"])
+
+        #expect(outcome.status == 0)
+        let lines = outcome.output.split(separator: "\n")
+        #expect(lines.first == "800 requests, footprint 400")
+        #expect(lines.count == 1 + 2 * 8)
+        #expect(lines.filter { $0.hasPrefix("300 lru 0.00 0.00") }.count == 2)
+        let adaptive = try #require(lines.first { $0.hasPrefix("300 adaptive ") }?.split(separator: " "))
+        #expect(try #require(Double(adaptive[2])) > 30)
+    }
+
+    @Test(arguments: [
+        ["--trace", "x.csv"], ["--capacity", "5"], ["--trace", "x.csv", "--capacity", "0"],
+        ["--trace", "x.csv", "--capacity", "5", "--policy", "best"], ["--entries", "1"], ["extra"], ["--nonsense"],
+    ])
+    func `what the cache benchmark does not understand is a question of usage`(arguments: [String]) async throws {
+        let outcome = try await alcedo.run(["bench", "memory-cache"] + arguments)
+        #expect(outcome.status == 2 && outcome.output == "")
+    }
+
+    @Test func `a trace that is none is named with its line`() async throws {
+        let file = folder.url.appending(path: "bad.csv")
+        try Data("0,a,1\n1,b\n2,c,large\n".utf8).write(to: file)
+        let bad = try await alcedo.run(["bench", "memory-cache", "--trace", file.path, "--capacity", "5"])
+        #expect(bad.status == 2 && bad.problems.contains("line 3"))
+        let missing = try await alcedo.run(["bench", "memory-cache", "--trace", "/nowhere.csv", "--capacity", "5"])
+        #expect(missing.status == 1 && missing.problems.contains("/nowhere.csv"))
+    }
+
+    @Test func `the cache benchmark prints a row for each number of entries`() async throws {
+        let outcome = try await alcedo.run([
+            "bench", "memory-cache", "--entries", "100", "--threads", "1", "--operations", "100",
+        ])
+        #expect(outcome.status == 0)
+        #expect(outcome.output.split(separator: "\n").filter { $0.hasPrefix("100 ") }.count == 3)
+    }
 }

@@ -5,7 +5,7 @@ import Foundation
 /// `alcedo bench memory-cache`
 struct MemoryCacheBenchCommand {
     static let help = """
-        usage: alcedo bench memory-cache [--entries N] [--threads N]
+        usage: alcedo bench memory-cache [--entries N] [--threads N] [--operations N]
                alcedo bench memory-cache --trace FILE --capacity N [--policy P|all]
 
         Without a trace: nanoseconds of a hit, of a miss and of a put that evicts, beside NSCache and a plain dictionary
@@ -16,6 +16,7 @@ struct MemoryCacheBenchCommand {
 
           --entries N    only this number of entries
           --threads N    only this number of threads
+          --operations N about how many of each are timed at once (default: 1000000)
           --trace FILE   a text file, or - for standard input
           --capacity N   what the cache may hold, in the trace's unit, or as a share of its footprint (10%); may be repeated
           --policy P     adaptive, lru, fifo, sieve, s3-fifo, w-tinylfu, gdsf, purge or all (default: all)
@@ -32,6 +33,7 @@ struct MemoryCacheBenchCommand {
     private var policies = PolicyName.allCases
     private var counts = [1_000, 10_000, 100_000, 1_000_000]
     private var threads = [1, 2]
+    private var operations = 1_000_000
     private var showsHelp = false
 
     init(_ words: some Sequence<String>) throws {
@@ -40,6 +42,7 @@ struct MemoryCacheBenchCommand {
             switch option {
             case "--entries": counts = [try arguments.number(of: option, in: 2...100_000_000)]
             case "--threads": threads = [try arguments.number(of: option, in: 1...64)]
+            case "--operations": operations = try arguments.number(of: option, in: 1...1_000_000_000)
             case "--trace": trace = try arguments.value(of: option)
             case "--capacity": capacities.append(try Self.capacity(try arguments.value(of: option)))
             case "--policy": policies = try Self.policies(try arguments.value(of: option))
@@ -66,7 +69,7 @@ struct MemoryCacheBenchCommand {
             }
             replay(try CacheTrace(text))
         } else {
-            MemoryCacheBenchmark(threads: threads, counts: counts).run()
+            MemoryCacheBenchmark(threads: threads, counts: counts, operations: operations).run()
         }
         return .success
     }

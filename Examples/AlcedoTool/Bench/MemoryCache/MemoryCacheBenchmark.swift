@@ -25,13 +25,14 @@ struct MemoryCacheBenchmark {
         case put = "put that evicts"
     }
 
-    /// Least operations of one measurement, and how many measurements are taken; the best counts.
-    private static let operations = 1_000_000
+    /// How many measurements are taken; the best counts.
     private static let rounds = 3
     private static let blockSize = 250
 
     let threads: [Int]
     let counts: [Int]
+    /// About how many operations one measurement takes.
+    let operations: Int
 
     /// Prints a table for each kind of work: nanoseconds for one operation of one thread.
     func run() {
@@ -59,7 +60,7 @@ struct MemoryCacheBenchmark {
         var best = Array(repeating: Double.infinity, count: subjects.count)
         for _ in 0..<Self.rounds {
             for (index, subject) in subjects.enumerated() {
-                best[index] = min(best[index], Self.time(keys.count, threads: threads, subject))
+                best[index] = min(best[index], time(keys.count, threads: threads, subject))
             }
         }
         let cells = best.map { nanoseconds in
@@ -161,7 +162,7 @@ struct MemoryCacheBenchmark {
         }
     }
 
-    private static func time(_ count: Int, threads: Int, _ subject: Subject) -> Double {
+    private func time(_ count: Int, threads: Int, _ subject: Subject) -> Double {
         let passes = max(1, operations / count / threads)
         nonisolated(unsafe) let subject = subject
         let results = Locked<[Double]>([])
