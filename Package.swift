@@ -10,10 +10,10 @@ let gtkLibrary = Target.Dependency.target(name: "CGTK", condition: .when(platfor
 let package = Package(
     name: "Alcedo",
     products: [
-        "Alcedo", "AlcedoCore", "AlcedoMemoryCache", "AlcedoDiskCache", "AlcedoSQLiteCache", "AlcedoURLResponseCache",
-        "AlcedoDownloader", "AlcedoCURL", "AlcedoURLSession", "AlcedoCodecs", "AlcedoPNG", "AlcedoJPEG", "AlcedoGIF",
-        "AlcedoWebP", "AlcedoProcessing", "AlcedoPipeline", "AlcedoViewBinding", "AlcedoTerminal", "AlcedoGTK",
-        "AlcedoTesting",
+        "Alcedo", "AlcedoCore", "AlcedoMemoryCache", "AlcedoNSCache", "AlcedoDiskCache", "AlcedoSQLiteCache",
+        "AlcedoURLResponseCache", "AlcedoDownloader", "AlcedoCURL", "AlcedoURLSession", "AlcedoCodecs", "AlcedoPNG",
+        "AlcedoJPEG", "AlcedoGIF", "AlcedoWebP", "AlcedoProcessing", "AlcedoPipeline", "AlcedoViewBinding",
+        "AlcedoTerminal", "AlcedoGTK", "AlcedoTesting",
     ].map { .library(name: $0, targets: [$0]) } + [.executable(name: "alcedo", targets: ["AlcedoTool"])],
     traits: [
         .trait(name: "GTK", description: "GTK 4 views; needs libgtk-4-dev."),
@@ -26,6 +26,7 @@ let package = Package(
 
         // Caches
         .target(name: "AlcedoMemoryCache", dependencies: ["AlcedoCore"], path: "Modules/MemoryCache/Bounded"),
+        .target(name: "AlcedoNSCache", dependencies: ["AlcedoCore"], path: "Modules/MemoryCache/NSCache"),
         .target(name: "AlcedoDiskCache", dependencies: ["AlcedoCore"], path: "Modules/DiskCache/Files"),
         .target(name: "AlcedoSQLiteCache", dependencies: ["AlcedoCore", "CSQLite"], path: "Modules/DiskCache/SQLite"),
         .target(name: "AlcedoURLResponseCache", dependencies: ["AlcedoCore"], path: "Modules/URLResponseCache"),
@@ -112,6 +113,7 @@ let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
     ("GTK", ["AlcedoViewBinding", gtkLibrary], false),
     ("JPEG", ["TestSupport"], true),
     ("MemoryCache", ["AlcedoTesting", "TestSupport"], false),
+    ("NSCache", ["AlcedoTesting", "TestSupport"], false),
     ("Pipeline", ["AlcedoTesting", "TestSupport"], false),
     ("PNG", ["AlcedoJPEG", "TestSupport"], true),
     ("Processing", [], true),
