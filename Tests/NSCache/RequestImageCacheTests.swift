@@ -1,0 +1,77 @@
+import AlcedoCore
+import AlcedoNSCache
+import AlcedoTesting
+import Testing
+
+@Suite struct RequestImageCacheTests {
+    private let backend = NSCacheBackend(costLimit: 10_000)
+    private let key = ImageKey(ResourceKey("picture"))
+
+    private var cache: RequestImageCache { RequestImageCache(backend) }
+
+    private func request(
+        _ policy: CachePolicy = .all, decoding: DecodingOptions = DecodingOptions(), identifier: String? = nil
+    ) -> ImageRequest {
+        ImageRequest(
+            source: .file("/picture.png"), decoding: decoding, cachePolicy: policy, resource: key.resource,
+            additionalIdentifier: identifier)
+    }
+
+    @Test(arguments: [
+        (CachePolicy.all, true),
+        (.cacheOnly, true),
+        (.reload, false),
+        (.none, false),
+        (CachePolicy(memory: .read), true),
+        (CachePolicy(memory: .write), false),
+        (CachePolicy(memory: []), false),
+        (CachePolicy(disk: [], responses: []), true),
+        (CachePolicy(disk: .write, responses: .write), true),
+        (CachePolicy(memory: .read, disk: [], responses: [], allowsNetwork: false), true),
+    ])
+    func `a policy reads what is stored if it reads memory, whatever it says of the rest`(
+        policy: CachePolicy, reads: Bool
+    ) {
+        backend.store(.gray(side: 1, level: 7), for: key)
+        #expect((cache.cachedImage(for: request(policy)) != nil) == reads)
+        #expect(backend.image(for: key) != nil, "reading took it away")
+    }
+
+    @Test(arguments: [
+        (CachePolicy.all, true),
+        (.cacheOnly, true),
+        (.reload, true),
+        (.none, false),
+        (CachePolicy(memory: .write, disk: [], responses: []), true),
+        (CachePolicy(memory: .read), false),
+    ])
+    func `a policy stores if it writes memory, a reload too`(policy: CachePolicy, writes: Bool) {
+        cache.cacheImage(.gray(side: 1, level: 7), for: request(policy))
+        #expect((backend.image(for: key)?.level == 7) == writes)
+    }
+
+    @Test func `a reload replaces what others then read`() {
+        cache.cacheImage(.gray(side: 1, level: 1), for: request())
+        cache.cacheImage(.gray(side: 1, level: 2), for: request(.reload))
+        #expect(cache.cachedImage(for: request())?.level == 2)
+        #expect(cache.cachedImage(for: request(.reload)) == nil)
+    }
+
+    @Test func `requests for one source share the original, whatever is done to it`() {
+        let small = request(decoding: DecodingOptions(target: TargetSize(PixelSize(width: 4, height: 4))))
+        cache.cacheImage(.gray(side: 1, level: 3), for: small)
+        #expect(cache.cachedImage(for: request(identifier: "other"))?.level == 3)
+        #expect(backend.image(for: small.key) == nil)
+        #expect(backend.image(for: small.originalKey) != nil)
+    }
+
+    @Test func `nothing stored is nothing found`() {
+        #expect(cache.cachedImage(for: request()) == nil)
+    }
+
+    @Test func `a copy sees the same images`() {
+        let copy = cache
+        copy.cacheImage(.gray(side: 1, level: 9), for: request())
+        #expect(cache.cachedImage(for: request())?.level == 9)
+    }
+}
