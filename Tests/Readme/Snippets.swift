@@ -1,4 +1,4 @@
-// The Swift code of README.md, compiled. `ReadmeTests` compares the two.
+// The Swift code of README.md and of the modules' own, compiled. `ReadmeTests` compares the two.
 import Alcedo
 import AlcedoCURL
 import AlcedoCodecs
@@ -36,6 +36,9 @@ let small = ImagePipeline(
         downloader: Downloader(transport: CURLTransport()),
         codecs: CodecRegistry([.jpeg]),
         memoryCache: ImageMemoryCache(costLimit: 32 << 20)))
+
+let cache = MemoryCache<String, [UInt8]>(
+    limits: MemoryCacheLimits(cost: 64 << 20, timeToLive: .seconds(600)), policy: .adaptive)
 
 @Test(arguments: MemoryCacheConformance.checks)
 func conforms(to check: MemoryCacheConformance.Check) async throws {
