@@ -85,7 +85,8 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         lock.withEverything { state, lanes in
             var statistics = state.statistics
             for notes in lanes {
-                statistics.add(notes)
+                statistics.noteLookups(
+                    hits: notes.hits, cost: notes.hitCost, misses: notes.misses, weakHits: notes.weakHits)
             }
             return statistics
         }

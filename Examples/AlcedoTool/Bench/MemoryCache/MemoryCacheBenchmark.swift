@@ -119,6 +119,7 @@ struct MemoryCacheBenchmark {
     private func foundation(
         _ work: Work, _ present: [ImageKey], _ keys: [ImageKey], _ picture: Picture
     ) -> Subject {
+        // NSCache locks itself; it is only not declared Sendable.
         nonisolated(unsafe) let cache = NSCache<Key, Picture>()
         // Its insertion looks through all entries that cost less: with one cost for all that is none.
         cache.countLimit = present.count
@@ -166,6 +167,7 @@ struct MemoryCacheBenchmark {
 
     private func time(_ count: Int, threads: Int, _ subject: Subject) -> Double {
         let passes = max(1, operations / count / threads)
+        // It touches what is shared only through the caches; each thread has keys of its own.
         nonisolated(unsafe) let subject = subject
         let results = Locked<[Double]>([])
         let share = count / threads

@@ -38,11 +38,11 @@ public struct MemoryCacheStatistics: Sendable, Equatable {
     mutating func noteEviction(_ reason: EvictionReason, cost: Int) { evictions[reason, default: Tally()].add(cost) }
 
     @usableFromInline
-    mutating func add(_ notes: ReaderNotes) {
-        hits.count += notes.hits
-        hits.cost &+= notes.hitCost
-        misses += notes.misses
-        weakHits += notes.weakHits
+    mutating func noteLookups(hits count: Int, cost: Int, misses: Int, weakHits: Int) {
+        hits.count += count
+        hits.cost &+= cost
+        self.misses += misses
+        self.weakHits += weakHits
     }
 
     /// Hits divided by look-ups; nought before the first.

@@ -14,14 +14,6 @@ struct HashIndex: Sendable {
 
     @inlinable init() {}
 
-    /// Spreads a hash: its home is in the high bits, its tag in the low.
-    @inlinable
-    static func mix(_ hash: Int) -> UInt64 {
-        // 2^64 divided by the golden ratio; odd. Without the shift the low bits would know nothing of the high ones.
-        let product = UInt64(truncatingIfNeeded: hash) &* 0x9E37_79B9_7F4A_7C15
-        return product ^ product >> 32
-    }
-
     /// The slot under `hash` for which `matches` holds.
     @inlinable @inline(__always)
     func slot(_ hash: Int, where matches: (Int) -> Bool) -> Int? {
@@ -35,7 +27,7 @@ struct HashIndex: Sendable {
     mutating func insert(_ slot: Int, hash: Int, hashOf: (Int) -> Int) {
         if (count + 1) * 4 > cells.count * 3 { grow(hashOf) }
         count += 1
-        place(Self.cell(slot, hash), Self.mix(hash))
+        place(Self.cell(slot, hash), HashProbe.mix(hash))
     }
 
     /// Removes a slot that is there.
@@ -43,7 +35,7 @@ struct HashIndex: Sendable {
     mutating func remove(_ slot: Int, hash: Int, hashOf: (Int) -> Int) {
         let mask = cells.count - 1
         let wanted = Self.cell(slot, hash)
-        var hole = Int(truncatingIfNeeded: Self.mix(hash) >> shift)
+        var hole = Int(truncatingIfNeeded: HashProbe.mix(hash) >> shift)
         while cells[hole] != wanted {
             if cells[hole] == 0 { return }
             hole = (hole + 1) & mask
@@ -51,7 +43,7 @@ struct HashIndex: Sendable {
         count -= 1
         var next = (hole + 1) & mask
         while cells[next] != 0 {
-            let home = Int(truncatingIfNeeded: Self.mix(hashOf(Self.slot(cells[next]))) >> shift)
+            let home = Int(truncatingIfNeeded: HashProbe.mix(hashOf(Self.slot(cells[next]))) >> shift)
             // A cell may move back as far as its home.
             if (next - home) & mask >= (next - hole) & mask {
                 cells[hole] = cells[next]
@@ -67,7 +59,7 @@ struct HashIndex: Sendable {
         cells = StableBuffer(repeating: 0, count: old.count * 2)
         shift -= 1
         for position in 0..<old.count where old[position] != 0 {
-            place(old[position], Self.mix(hashOf(Self.slot(old[position]))))
+            place(old[position], HashProbe.mix(hashOf(Self.slot(old[position]))))
         }
     }
 
@@ -78,7 +70,7 @@ struct HashIndex: Sendable {
         cells[position] = cell
     }
 
-    private static func cell(_ slot: Int, _ hash: Int) -> UInt64 { mix(hash) << 32 | UInt64(slot + 1) }
+    private static func cell(_ slot: Int, _ hash: Int) -> UInt64 { HashProbe.mix(hash) << 32 | UInt64(slot + 1) }
 
     private static func slot(_ cell: UInt64) -> Int { Int(truncatingIfNeeded: cell & 0xFFFF_FFFF) - 1 }
 }

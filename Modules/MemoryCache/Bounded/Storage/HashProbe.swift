@@ -10,10 +10,18 @@ struct HashProbe {
         (self.cells, self.mask, self.shift) = (cells, mask, shift)
     }
 
+    /// Spreads a hash: its home is in the high bits, its tag in the low.
+    @inlinable
+    static func mix(_ hash: Int) -> UInt64 {
+        // 2^64 divided by the golden ratio; odd. Without the shift the low bits would know nothing of the high ones.
+        let product = UInt64(truncatingIfNeeded: hash) &* 0x9E37_79B9_7F4A_7C15
+        return product ^ product >> 32
+    }
+
     /// The slot under `hash` for which `matches` holds.
     @inlinable @inline(__always)
     func slot(_ hash: Int, where matches: (Int) -> Bool) -> Int? {
-        let mixed = HashIndex.mix(hash)
+        let mixed = Self.mix(hash)
         let tag = mixed << 32
         var position = Int(truncatingIfNeeded: mixed >> shift)
         while true {
