@@ -1,3 +1,4 @@
+import AlcedoCore
 import AlcedoMemoryCache
 import Synchronization
 import Testing
@@ -48,6 +49,43 @@ struct ReleaseTests {
 
         let expected = ["evict": 2, "removeAll": 2, "refuse": 2][way] ?? 1
         #expect(count.value.load(ordering: .relaxed) == expected)
+    }
+
+    /// A value that its holder lets go at the very instant at which the weak level looks at it.
+    private final class FleetingCaller: WeaklyHeld {
+        let holder = Holder()
+        private let goes: @Sendable () -> Void
+
+        init(_ goes: @escaping @Sendable () -> Void) { self.goes = goes }
+
+        deinit { goes() }
+
+        var weakReference: (@Sendable () -> FleetingCaller?)? {
+            { [weak self, holder] in
+                let value = self
+                holder.value.withLock { $0 = nil }
+                return value
+            }
+        }
+
+        final class Holder: Sendable {
+            let value = Locked<FleetingCaller?>(nil)
+        }
+    }
+
+    @Test func `values that are let go while the weak level is swept find the cache unlocked`() {
+        let cache = MemoryCache<Int, FleetingCaller>(
+            limits: MemoryCacheLimits(cost: 1), policy: .lru, findsHeldValues: true)
+        let count = Count()
+        for key in 0..<1000 {
+            let value = FleetingCaller { [weak cache] in
+                _ = cache?.totalCost
+                count.value.add(1, ordering: .relaxed)
+            }
+            value.holder.value.withLock { $0 = value }
+            cache.store(value, for: key, cost: 1)
+        }
+        #expect(count.value.load(ordering: .relaxed) > 900)
     }
 
     @Test func `values go with the cache, and not before`() {

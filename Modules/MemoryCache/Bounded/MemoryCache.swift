@@ -126,7 +126,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     /// - Parameter isMortal: Set when the entry has a deadline and `now` is nil; then nothing was done.
     @inlinable
     func valueAlone(for key: Key, hash: Int, now: Int64?, isMortal: inout Bool) -> Value? {
-        var gone: [Eviction] = []
+        var gone = Departures<Key, Value>()
         let value = lock.withLock { (state, notes) -> Value? in
             guard let slot = state.table.slot(of: key, hash: hash) else {
                 return notes.missed(state.weak?.value(for: key))
@@ -178,7 +178,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         }
         let now = life != nil || mayExpire ? nanoseconds : nil
         let (deadline, overflows) = (now ?? 0).addingReportingOverflow(lifetime)
-        var gone: [Eviction] = []
+        var gone = Departures<Key, Value>()
         let isStored = lock.withLock { state, _ in
             state.store(
                 value, for: key, hash: hash, groupHash: groupHash?(key) ?? 0, cost: cost, limits: limits,
@@ -194,14 +194,14 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     @inlinable
     public func removeValue(for key: Key) -> Value? {
         let (hash, now) = (key.hashValue, mayExpire ? nanoseconds : .min)
-        var gone: [Eviction] = []
+        var gone = Departures<Key, Value>()
         lock.withLock { state, _ in
             state.weak?.forget(key)
             guard let slot = state.table.slot(of: key, hash: hash) else { return }
             state.remove(slot, state.table.isExpired(slot, at: now) ? .expired : .removed, into: &gone)
         }
         report(gone)
-        return gone.first { $0.reason == .removed }?.value
+        return gone.evictions.first { $0.reason == .removed }?.value
     }
 
     /// Removes every entry, and forgets what is held weakly. O(number of entries).
@@ -212,17 +212,17 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     @inlinable
     @discardableResult
     func removeEverything() -> Int {
-        var gone: [Eviction] = []
+        var gone = Departures<Key, Value>()
         lock.withLock { state, _ in state.removeAll(into: &gone) }
         report(gone)
-        return gone.count
+        return gone.evictions.count
     }
 
     /// Removes what is too old. O(number of entries), if any of them has a time.
     @inlinable
     public func removeExpired() {
         let now = nanoseconds
-        var gone: [Eviction] = []
+        var gone = Departures<Key, Value>()
         lock.withLock { state, _ in state.removeExpired(at: now, into: &gone) }
         report(gone)
     }
@@ -230,7 +230,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     /// Lets the least useful entries go until the rest cost at most `cost` and are at most `count`.
     @inlinable
     public func trim(toCost cost: Int = .max, count: Int = .max) {
-        var gone: [Eviction] = []
+        var gone = Departures<Key, Value>()
         lock.withLock { state, _ in state.trim(toCost: max(0, cost), count: max(0, count), into: &gone) }
         report(gone)
     }
@@ -261,7 +261,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     /// Removes the entries of a group for which `isMember` holds. O(number of entries whose group has that hash).
     @inlinable
     func removeGroup(_ hash: Int, where isMember: (Key) -> Bool) -> Int {
-        var gone: [Eviction] = []
+        var gone = Departures<Key, Value>()
         lock.withLock { state, _ in
             for slot in state.table.slots(ofGroup: hash) where state.table.entries[slot].key.map(isMember) == true {
                 state.remove(slot, .removed, into: &gone)
@@ -269,7 +269,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
             state.weak?.forgetAll(where: isMember)
         }
         report(gone)
-        return gone.count
+        return gone.evictions.count
     }
 
     @inlinable
@@ -281,16 +281,17 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     @inlinable
     func refuse(_ value: Value, for key: Key, cost: Int, isTooOld: Bool) {
         removeValue(for: key)
+        var gone = Departures<Key, Value>()
         lock.withLock { state, _ in
             state.statistics.noteRefusal(cost: cost)
-            if !isTooOld { state.weak?.remember(value, for: key) }
+            if !isTooOld { state.weak?.remember(value, for: key, lookingAt: &gone.lookedAt) }
         }
     }
 
     @inlinable
-    func report(_ gone: [Eviction]) {
+    func report(_ gone: Departures<Key, Value>) {
         guard let onEviction else { return }
-        for eviction in gone { onEviction(eviction) }
+        for eviction in gone.evictions { onEviction(eviction) }
     }
 
     /// Clamped to what fits: 292 years.

@@ -30,7 +30,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
     @inlinable
     mutating func store(
         _ value: Value, for key: Key, hash: Int, groupHash: Int, cost: Int, limits: MemoryCacheLimits,
-        deadline: Int64, lifetime: Int64, now: Int64?, into gone: inout [Eviction]
+        deadline: Int64, lifetime: Int64, now: Int64?, into gone: inout Departures<Key, Value>
     ) -> Bool {
         tick += 1
         statistics.noteInsertion(cost: cost)
@@ -61,7 +61,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
 
     /// Lets entries go until both limits hold.
     @inlinable
-    mutating func evict(_ limits: MemoryCacheLimits, into gone: inout [Eviction]) {
+    mutating func evict(_ limits: MemoryCacheLimits, into gone: inout Departures<Key, Value>) {
         let limit = limits.effectiveCost
         if table.totalCost > limit {
             let kept = policy.costToKeep(limit: limit)
@@ -71,19 +71,19 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
     }
 
     @inlinable
-    mutating func trim(toCost cost: Int, count: Int, into gone: inout [Eviction]) {
+    mutating func trim(toCost cost: Int, count: Int, into gone: inout Departures<Key, Value>) {
         while table.totalCost > cost || table.count > count, evictOne(.trimmed, into: &gone) {}
     }
 
     @inlinable
-    mutating func remove(_ slot: Int, _ reason: EvictionReason, into gone: inout [Eviction]) {
+    mutating func remove(_ slot: Int, _ reason: EvictionReason, into gone: inout Departures<Key, Value>) {
         policy.remove(EntrySlot(slot))
         leave(slot, reason, into: &gone)
     }
 
     /// Removes everything, the weak level too.
     @inlinable
-    mutating func removeAll(into gone: inout [Eviction]) {
+    mutating func removeAll(into gone: inout Departures<Key, Value>) {
         for slot in 0..<table.entries.count where table.entries[slot].key != nil { leave(slot, .removed, into: &gone) }
         policy.removeAll()
         if weak != nil { weak = WeakLevel() }
@@ -91,7 +91,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
 
     /// Removes what is too old. O(number of entries) when any can be.
     @inlinable
-    mutating func removeExpired(at now: Int64, into gone: inout [Eviction]) {
+    mutating func removeExpired(at now: Int64, into gone: inout Departures<Key, Value>) {
         guard table.mortalCount > 0 else { return }
         for slot in 0..<table.entries.count where table.isExpired(slot, at: now) { remove(slot, .expired, into: &gone) }
     }
@@ -108,7 +108,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
 
     /// Looks at two slots, so that what is too old goes by itself within half as many stores as there are entries.
     @inlinable
-    mutating func sweep(at now: Int64, into gone: inout [Eviction]) {
+    mutating func sweep(at now: Int64, into gone: inout Departures<Key, Value>) {
         for _ in 0..<min(2, table.entries.count) {
             sweepSlot = sweepSlot + 1 < table.entries.count ? sweepSlot + 1 : 0
             if table.isExpired(sweepSlot, at: now) { remove(sweepSlot, .expired, into: &gone) }
@@ -116,25 +116,26 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
     }
 
     @inlinable
-    mutating func evictOne(_ reason: EvictionReason, into gone: inout [Eviction]) -> Bool {
+    mutating func evictOne(_ reason: EvictionReason, into gone: inout Departures<Key, Value>) -> Bool {
         guard let slot = policy.evict(marks: marks) else { return false }
         leave(slot.index, reason, into: &gone)
         return true
     }
 
     @inlinable
-    mutating func leave(_ slot: Int, _ reason: EvictionReason, into gone: inout [Eviction]) {
+    mutating func leave(_ slot: Int, _ reason: EvictionReason, into gone: inout Departures<Key, Value>) {
         guard let eviction = table.remove(slot, reason: reason) else { return }
         switch reason {
-        case .costLimit, .countLimit, .trimmed: weak?.remember(eviction.value, for: eviction.key)
+        case .costLimit, .countLimit, .trimmed:
+            weak?.remember(eviction.value, for: eviction.key, lookingAt: &gone.lookedAt)
         case .expired, .removed, .replaced: break
         }
         note(eviction, into: &gone)
     }
 
     @inlinable
-    mutating func note(_ eviction: Eviction, into gone: inout [Eviction]) {
+    mutating func note(_ eviction: Eviction, into gone: inout Departures<Key, Value>) {
         statistics.noteEviction(eviction.reason, cost: eviction.cost)
-        gone.append(eviction)
+        gone.evictions.append(eviction)
     }
 }

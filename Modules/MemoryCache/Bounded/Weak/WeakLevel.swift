@@ -18,12 +18,17 @@ struct WeakLevel<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline
     func value(for key: Key) -> Value? { references[key]?() }
 
+    /// - Parameter lookedAt: Gets what a sweep has found alive, to be released outside the lock.
     @inlinable
-    mutating func remember(_ value: Value, for key: Key) {
+    mutating func remember(_ value: Value, for key: Key, lookingAt lookedAt: inout [Value]) {
         guard let held = value as? any WeaklyHeld, let reference = Self.reference(to: held) else { return }
         references[key] = reference
         guard references.count > sweepCount else { return }
-        references = references.filter { $0.value() != nil }
+        references = references.filter { _, reference in
+            guard let value = reference() else { return false }
+            lookedAt.append(value)
+            return true
+        }
         sweepCount = max(Self.fewest, references.count * 2)
     }
 
