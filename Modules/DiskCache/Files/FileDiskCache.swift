@@ -79,6 +79,10 @@ public final class FileDiskCache: DataCaching {
         await perform { [self] in remove(key.fileName, in: $0) } ?? false
     }
 
+    public func contains(_ key: ImageKey) async -> Bool { false }
+    public func removeAll(of resource: ResourceKey) async -> Int { 0 }
+    public var count: Int { 0 }
+
     public func removeAll() async {
         await perform { [self] folder in
             folder.removeAbandonedFiles()

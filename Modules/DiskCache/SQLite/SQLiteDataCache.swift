@@ -57,6 +57,10 @@ public final class SQLiteDataCache: DataCaching {
         await file.performUncancelled { try $0.remove(key) } ?? false
     }
 
+    public func contains(_ key: ImageKey) async -> Bool { false }
+    public func removeAll(of resource: ResourceKey) async -> Int { 0 }
+    public var count: Int { 0 }
+
     public func removeAll() async { await file.performUncancelled { try $0.removeAll() } }
 
     public var totalSize: Int {

@@ -91,8 +91,61 @@ public enum DataCacheConformance {
             for number in 0..<5 { try await cache.store(bytes(10), for: key("\(number)")) }
             await cache.removeAll()
             let found = await cache.data(for: key("0"))
-            let size = await cache.totalSize
-            try ConformanceFailure.require(found == nil && size == 0, "\(size) bytes stayed")
+            let (size, count) = await (cache.totalSize, cache.count)
+            try ConformanceFailure.require(found == nil && size == 0 && count == 0, "\(count) entries stayed")
+        },
+        Check("removing a resource removes its original and variants, no other's, and says how many") { make in
+            let cache = try make(roomy)
+            for variant in ["", "small", "round"] { try await cache.store(bytes(10), for: key("a", variant: variant)) }
+            for name in ["b", "a ", "a [small]", ""] { try await cache.store(bytes(10), for: key(name)) }
+            let first = await cache.removeAll(of: ResourceKey("a"))
+            let second = await cache.removeAll(of: ResourceKey("a"))
+            try ConformanceFailure.require(first == 3 && second == 0, "said \(first), then \(second)")
+            for variant in ["", "small", "round"] {
+                let found = await cache.contains(key("a", variant: variant))
+                try ConformanceFailure.require(!found, "the variant \"\(variant)\" stayed")
+            }
+            let count = await cache.count
+            try ConformanceFailure.require(count == 4, "\(count) of four others stayed")
+        },
+        Check("entries are counted") { make in
+            let cache = try make(roomy)
+            for name in ["a", "b", "a"] { try await cache.store(bytes(10), for: key(name)) }
+            let two = await cache.count
+            await cache.remove(key("a"))
+            let one = await cache.count
+            try ConformanceFailure.require(two == 2 && one == 1, "counted \(two) of two, then \(one) of one")
+        },
+        Check("it says what it contains") { make in
+            let cache = try make(roomy)
+            try await cache.store(bytes(10), for: key("a"))
+            let (a, variant, b) = await (
+                cache.contains(key("a")), cache.contains(key("a", variant: "v")), cache.contains(key("b"))
+            )
+            try ConformanceFailure.require(a && !variant && !b, "said \(a), \(variant), \(b)")
+        },
+        Check("an entry comes back with its expiry") { make in
+            let cache = try make(roomy)
+            let expiry = Date(timeIntervalSince1970: (Date().timeIntervalSince1970 + 1000).rounded())
+            try await cache.store(CachedData(bytes(10), expiry: expiry), for: key("a"))
+            let found = await cache.entry(for: key("a"))?.expiry
+            try ConformanceFailure.require(found == expiry, "it is \(String(describing: found)), not \(expiry)")
+        },
+        Check("an entry whose time is over is not stored, and what was there goes") { make in
+            let cache = try make(roomy)
+            try await cache.store(bytes(10), for: key("a"))
+            try await cache.store(CachedData(bytes(10), expiry: Date(timeIntervalSince1970: 1000)), for: key("a"))
+            let found = await cache.contains(key("a"))
+            let count = await cache.count
+            try ConformanceFailure.require(!found && count == 0, "found")
+        },
+        Check("flushing returns, and loses nothing") { make in
+            let cache = try make(roomy)
+            await cache.flush()
+            try await cache.store(bytes(10), for: key("a"))
+            await cache.flush()
+            let found = await cache.data(for: key("a"))
+            try ConformanceFailure.require(found == bytes(10), "lost")
         },
         Check("what removes goes on in a cancelled task") { make in
             let cache = try make(roomy)
@@ -118,8 +171,11 @@ public enum DataCacheConformance {
                 let newest = await cache.data(for: key("\(number)"))
                 try ConformanceFailure.require(newest != nil, "entry \(number) went at once")
             }
+            await cache.flush()
             let size = await cache.totalSize
             try ConformanceFailure.require(size <= 64 << 10, "\(size) bytes are kept")
+            let count = await cache.count
+            try ConformanceFailure.require(count >= 4, "\(count) entries are kept where seven have room")
         },
         Check("an entry over the whole limit is an error, and evicts nothing") { make in
             let cache = try make(Options(sizeLimit: 64 << 10, storage: 0))
@@ -159,11 +215,14 @@ public enum DataCacheConformance {
     public static let persistenceChecks: [Check] = [
         Check("entries survive the cache that stored them") { make in
             let first = try make(roomy)
-            try await first.store(CachedData(bytes(5000), metadata: bytes(7)), for: key("a"))
+            let expiry = Date(timeIntervalSince1970: (Date().timeIntervalSince1970 + 1000).rounded())
+            let entry = CachedData(bytes(5000), metadata: bytes(7), expiry: expiry)
+            try await first.store(entry, for: key("a"))
+            await first.flush()
             let second = try make(roomy)
             let found = await second.entry(for: key("a"))
             let size = await second.totalSize
-            try ConformanceFailure.require(found == CachedData(bytes(5000), metadata: bytes(7)), "lost")
+            try ConformanceFailure.require(found == entry, "found \(String(describing: found))")
             try ConformanceFailure.require(size >= 5007, "\(size) bytes are counted")
         },
         Check("entries of another storage are not seen") { make in

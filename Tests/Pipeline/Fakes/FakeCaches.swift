@@ -59,5 +59,17 @@ final class FakeDataCache: DataCaching {
 
     func removeAll() async { entries.change { $0 = [:] } }
 
+    func contains(_ key: ImageKey) async -> Bool { entries.value[key] != nil }
+
+    func removeAll(of resource: ResourceKey) async -> Int {
+        entries.change { entries in
+            let before = entries.count
+            entries = entries.filter { $0.key.resource != resource }
+            return before - entries.count
+        }
+    }
+
+    var count: Int { entries.value.count }
+
     var totalSize: Int { entries.value.values.reduce(0) { $0 + $1.data.count } }
 }

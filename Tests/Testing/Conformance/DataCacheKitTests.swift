@@ -13,7 +13,8 @@ struct DataCacheKitTests {
         case losesNotes, findsSomethingInNothing, givesSlices, dropsEmptyEntries, keepsWhatItShouldReplace
         case ignoresVariants, makesNamesOfKeys, removesAlways, keepsTheSizeOfAll, hasNoLimit, evictsTheNewest
         case storesOversized, refusesOversizedWrongly, oversizedEvictsAll, tearsEntries, heedsCancellation
-        case forgetsAtTheEnd, hasOneStorage
+        case forgetsAtTheEnd, hasOneStorage, removesLikeResources, countsNothing, containsAlways, forgetsExpiries
+        case storesTheExpired, forgetsWhenFlushed
 
         var broken: Set<String> {
             switch self {
@@ -27,7 +28,11 @@ struct DataCacheKitTests {
             case .givesSlices: ["data begins at index nought"]
             case .dropsEmptyEntries: ["no bytes are an entry too"]
             case .keepsWhatItShouldReplace: ["storing again replaces the entry"]
-            case .ignoresVariants: ["a variant and the original do not stand for one another"]
+            case .ignoresVariants:
+                [
+                    "a variant and the original do not stand for one another", "it says what it contains",
+                    "removing a resource removes its original and variants, no other's, and says how many",
+                ]
             case .makesNamesOfKeys: ["keys may hold anything"]
             case .removesAlways: ["removing removes that entry only, and says whether there was one"]
             case .keepsTheSizeOfAll:
@@ -38,6 +43,26 @@ struct DataCacheKitTests {
             case .tearsEntries: ["many tasks at once see whole entries only"]
             case .heedsCancellation: ["what removes goes on in a cancelled task"]
             case .forgetsAtTheEnd: ["entries survive the cache that stored them"]
+            case .removesLikeResources:
+                ["removing a resource removes its original and variants, no other's, and says how many"]
+            case .countsNothing:
+                [
+                    "entries are counted", "the size stays within the limit, and the newest entry stays",
+                    "removing a resource removes its original and variants, no other's, and says how many",
+                ]
+            case .containsAlways:
+                [
+                    "it says what it contains", "an entry whose time is over is not stored, and what was there goes",
+                    "removing a resource removes its original and variants, no other's, and says how many",
+                ]
+            case .forgetsExpiries:
+                ["an entry comes back with its expiry", "entries survive the cache that stored them"]
+            case .storesTheExpired: ["an entry whose time is over is not stored, and what was there goes"]
+            case .forgetsWhenFlushed:
+                [
+                    "flushing returns, and loses nothing", "entries survive the cache that stored them",
+                    "the size stays within the limit, and the newest entry stays",
+                ]
             case .hasOneStorage: ["entries of another storage are not seen"]
             }
         }

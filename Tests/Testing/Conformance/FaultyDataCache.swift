@@ -46,6 +46,7 @@ final class FaultyDataCache: DataCaching {
         if fault == .findsSomethingInNothing, entries.list.isEmpty { return CachedData(Data([1])) }
         guard var found = entries.list.first(where: { $0.key == key })?.entry else { return nil }
         if fault == .losesNotes { found.metadata = Data() }
+        if fault == .forgetsExpiries { found.expiry = nil }
         if fault == .givesSlices { found.data = (Data([0]) + found.data).dropFirst() }
         return found
     }
@@ -57,6 +58,10 @@ final class FaultyDataCache: DataCaching {
         if size > sizeLimit, fault != .storesOversized {
             if fault == .oversizedEvictsAll { await removeAll() }
             throw DataCacheError(fault == .refusesOversizedWrongly ? .failed : .tooLarge, "too large")
+        }
+        if fault != .storesTheExpired, let expiry = entry.expiry, expiry <= Date() {
+            storage.change { _ = $0.remove(key) }
+            return
         }
         if fault == .dropsEmptyEntries, size == 0 { return }
         if fault == .keepsWhatItShouldReplace, storage.value.list.contains(where: { $0.key == key }) { return }
@@ -92,6 +97,29 @@ final class FaultyDataCache: DataCaching {
             entries.list = []
         }
     }
+
+    func contains(_ key: ImageKey) async -> Bool {
+        let key = known(key)
+        return fault == .containsAlways || storage.value.list.contains { $0.key == key }
+    }
+
+    func removeAll(of resource: ResourceKey) async -> Int {
+        let isLax = fault == .removesLikeResources
+        return storage.change { entries in
+            let before = entries.list.count
+            entries.list.removeAll {
+                isLax
+                    ? $0.key.description.hasPrefix(resource.description) : $0.key.resource == resource
+            }
+            return before - entries.list.count
+        }
+    }
+
+    func flush() async {
+        if fault == .forgetsWhenFlushed { storage.change { $0.list = [] } }
+    }
+
+    var count: Int { fault == .countsNothing ? 0 : storage.value.list.count }
 
     var totalSize: Int {
         let entries = storage.value

@@ -5,9 +5,13 @@ public struct CachedData: Sendable, Hashable {
     public var data: Data
     /// The storer's own notes, such as a response's head. Opaque to the cache.
     public var metadata: Data
+    /// From when on the entry is not found any more; nil for as long as the cache's own limits say. Kept to the
+    /// millisecond.
+    public var expiry: Date?
 
-    public init(_ data: Data, metadata: Data = Data()) {
+    public init(_ data: Data, metadata: Data = Data(), expiry: Date? = nil) {
         self.data = data
         self.metadata = metadata
+        self.expiry = expiry
     }
 }

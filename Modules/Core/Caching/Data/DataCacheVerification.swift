@@ -1,0 +1,15 @@
+/// What a look at every entry of a data cache found.
+public struct DataCacheVerification: Sendable, Hashable {
+    /// How many entries were read, damaged ones too.
+    public var checkedCount: Int
+    /// Bytes of those that are whole.
+    public var byteCount: Int
+    /// ``ImageKey/fileName`` of the keys whose entries were damaged or missing, and are removed now.
+    public var damagedNames: [String]
+
+    public init(checkedCount: Int = 0, byteCount: Int = 0, damagedNames: [String] = []) {
+        self.checkedCount = checkedCount
+        self.byteCount = byteCount
+        self.damagedNames = damagedNames
+    }
+}
