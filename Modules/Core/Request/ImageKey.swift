@@ -48,8 +48,17 @@ public struct ImageKey: Sendable, Hashable, CustomStringConvertible {
     public var description: String { variant.isEmpty ? resource.description : "\(resource) [\(variant)]" }
 
     /// The same in every process and release: 64 hexadecimal digits, the SHA-256 of the key's parts. O(length).
-    public var fileName: String {
+    public var fileName: String { digest.finalizedHexadecimal() }
+
+    /// The digest that ``fileName`` spells, as big-endian words. O(length).
+    package var digestWords: SIMD8<UInt32> { digest.finalizedWords() }
+
+    private var digest: SHA256 {
+        var digest = SHA256()
         // The length keeps ("ab", "c") and ("a", "bc") apart.
-        SHA256.hexDigest(of: "\(resource.description.utf8.count):\(resource)\(variant)")
+        digest.update("\(resource.description.utf8.count):")
+        digest.update(resource.description)
+        digest.update(variant)
+        return digest
     }
 }

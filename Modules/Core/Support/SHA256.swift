@@ -4,13 +4,10 @@
 public struct SHA256: Sendable {
     private static let blockSize = 64
 
-    private var state: [UInt32] = [
-        0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
-    ]
-    /// Bytes of a block that is not whole yet.
-    private var pending: [UInt8] = []
-    /// Room for the message schedule of a block.
-    private var schedule = [UInt32](repeating: 0, count: 64)
+    private var state = SIMD8<UInt32>(
+        0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19)
+    /// The bytes of a block that is not whole yet, as many as are over.
+    private var pending = SIMD64<UInt8>(repeating: 0)
     private var byteCount: UInt64 = 0
 
     public init() {}
@@ -18,7 +15,7 @@ public struct SHA256: Sendable {
     /// Returns the digest of the UTF-8 bytes of `text` as 64 lowercase hexadecimal digits.
     public static func hexDigest(of text: String) -> String {
         var hash = SHA256()
-        hash.update(Array(text.utf8))
+        hash.update(text)
         return hash.finalizedHexadecimal()
     }
 
@@ -28,17 +25,30 @@ public struct SHA256: Sendable {
     /// Adds bytes to the message. Copies at most the first and last 63 of them.
     public mutating func update(_ bytes: RawSpan) { bytes.withUnsafeBytes { add($0) } }
 
+    /// Adds the UTF-8 bytes of `text` to the message.
+    public mutating func update(_ text: String) {
+        var text = text
+        text.withUTF8 { add(UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Ends the message and returns its digest as eight big-endian words.
+    package consuming func finalizedWords() -> SIMD8<UInt32> {
+        let bitCount = byteCount &* 8
+        let tailCount = 1 + (119 - pendingCount) % Self.blockSize + 8
+        withUnsafeTemporaryAllocation(byteCount: tailCount, alignment: 8) { tail in
+            tail.initializeMemory(as: UInt8.self, repeating: 0)
+            tail[0] = 0x80
+            tail.storeBytes(of: bitCount.bigEndian, toByteOffset: tailCount - 8, as: UInt64.self)
+            add(UnsafeRawBufferPointer(tail))
+        }
+        return state
+    }
+
     /// Ends the message and returns its 32 bytes of digest.
     public consuming func finalize() -> [UInt8] {
-        let bitCount = byteCount &* 8
-        var tail: [UInt8] = [0x80]
-        tail.append(contentsOf: repeatElement(0, count: (119 - pending.count) % Self.blockSize))
-        for shift in stride(from: 56, through: 0, by: -8) {
-            tail.append(UInt8(truncatingIfNeeded: bitCount >> UInt64(shift)))
-        }
-        update(tail)
-        return state.flatMap { word in
-            [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: word >> UInt32($0)) }
+        let words = finalizedWords()
+        return words.indices.flatMap { word in
+            [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: words[word] >> UInt32($0)) }
         }
     }
 
@@ -48,41 +58,49 @@ public struct SHA256: Sendable {
         return String(decoding: finalize().flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 
+    private var pendingCount: Int { Int(byteCount % UInt64(Self.blockSize)) }
+
     private mutating func add(_ bytes: UnsafeRawBufferPointer) {
+        guard let base = bytes.baseAddress else { return }
+        var offset = 0
+        let kept = pendingCount
         byteCount &+= UInt64(bytes.count)
-        var rest = bytes[...]
-        if !pending.isEmpty {
-            let missing = rest.prefix(Self.blockSize - pending.count)
-            pending.append(contentsOf: missing)
-            rest = rest.dropFirst(missing.count)
-            guard pending.count == Self.blockSize else { return }
+        if kept > 0 {
+            let count = min(bytes.count, Self.blockSize - kept)
+            withUnsafeMutableBytes(of: &pending) {
+                UnsafeMutableRawBufferPointer(rebasing: $0[kept...]).copyBytes(
+                    from: UnsafeRawBufferPointer(start: base, count: count))
+            }
+            guard kept + count == Self.blockSize else { return }
             let block = pending
-            block.withUnsafeBytes { compress($0) }
-            pending.removeAll(keepingCapacity: true)
+            withUnsafeBytes(of: block) { compress($0) }
+            offset = count
         }
-        let whole = rest.count - rest.count % Self.blockSize
-        compress(UnsafeRawBufferPointer(rebasing: rest.prefix(whole)))
-        pending.append(contentsOf: rest.dropFirst(whole))
+        let whole = (bytes.count - offset) / Self.blockSize * Self.blockSize
+        compress(UnsafeRawBufferPointer(start: base + offset, count: whole))
+        let rest = bytes.count - offset - whole
+        withUnsafeMutableBytes(of: &pending) {
+            $0.copyBytes(from: UnsafeRawBufferPointer(start: base + offset + whole, count: rest))
+        }
     }
 
     /// - Parameter blocks: Any number of whole blocks.
     private mutating func compress(_ blocks: UnsafeRawBufferPointer) {
-        guard let base = blocks.baseAddress else { return }
-        state.withUnsafeMutableBufferPointer { state in
-            schedule.withUnsafeMutableBufferPointer { schedule in
-                Self.roundConstants.withUnsafeBufferPointer { constants in
-                    for offset in stride(from: 0, to: blocks.count, by: Self.blockSize) {
-                        Self.compress(base + offset, state, schedule, constants)
-                    }
+        guard let base = blocks.baseAddress, !blocks.isEmpty else { return }
+        withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { schedule in
+            schedule.initialize(repeating: 0)
+            Self.roundConstants.withUnsafeBufferPointer { constants in
+                for offset in stride(from: 0, to: blocks.count, by: Self.blockSize) {
+                    state = Self.compress(base + offset, state, schedule, constants)
                 }
             }
         }
     }
 
     private static func compress(
-        _ block: UnsafeRawPointer, _ state: UnsafeMutableBufferPointer<UInt32>,
-        _ schedule: UnsafeMutableBufferPointer<UInt32>, _ constants: UnsafeBufferPointer<UInt32>
-    ) {
+        _ block: UnsafeRawPointer, _ state: SIMD8<UInt32>, _ schedule: UnsafeMutableBufferPointer<UInt32>,
+        _ constants: UnsafeBufferPointer<UInt32>
+    ) -> SIMD8<UInt32> {
         for i in 0..<16 {
             schedule[i] = UInt32(bigEndian: block.loadUnaligned(fromByteOffset: 4 &* i, as: UInt32.self))
         }
@@ -103,14 +121,7 @@ public struct SHA256: Sendable {
             (h, g, f, e) = (g, f, e, d &+ t1)
             (d, c, b, a) = (c, b, a, t1 &+ t2)
         }
-        state[0] &+= a
-        state[1] &+= b
-        state[2] &+= c
-        state[3] &+= d
-        state[4] &+= e
-        state[5] &+= f
-        state[6] &+= g
-        state[7] &+= h
+        return state &+ SIMD8(a, b, c, d, e, f, g, h)
     }
 
     @inline(__always)

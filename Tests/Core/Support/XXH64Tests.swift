@@ -23,6 +23,18 @@ import Testing
         #expect(XXH64.hash(bytes.span.bytes.extracting(1..<101)) == Self.reference[99])
     }
 
+    @Test func `bytes in pieces of any size have the value of the whole`() {
+        let bytes = pattern(100)
+        for size in 1...67 {
+            var hash = XXH64(seed: 5)
+            for start in stride(from: 0, to: 100, by: size) {
+                #expect(hash.value == XXH64.hash(Array(bytes[..<start]).span.bytes, seed: 5))
+                hash.update(Array(bytes[start..<min(100, start + size)]).span.bytes)
+            }
+            #expect(hash.value == XXH64.hash(bytes.span.bytes, seed: 5), "pieces of \(size)")
+        }
+    }
+
     private func pattern(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 * 7 + 3) } }
 
     /// Hashes of the first 1, 2 … 100 bytes of `pattern`, computed with the C library.
