@@ -22,7 +22,11 @@ struct DamageTests {
         whole = try #require(FileManager.default.contents(atPath: path))
     }
 
-    private func replace(by content: Data) throws { try content.write(to: URL(filePath: path)) }
+    /// Damages a whole entry, which the cache knows of.
+    private func replace(by content: Data) async throws {
+        if !exists { try await cache.store(entry, for: key("a")) }
+        try content.write(to: URL(filePath: path))
+    }
 
     private var exists: Bool {
         var status = stat()
@@ -45,7 +49,7 @@ struct DamageTests {
             for mask in [0x01, 0x80, 0xFF] as [UInt8] {
                 var bytes = whole
                 bytes[index] ^= mask
-                try replace(by: bytes)
+                try await replace(by: bytes)
                 await expectMiss("byte \(index) ^ \(mask)")
             }
         }
@@ -55,7 +59,7 @@ struct DamageTests {
 
     @Test func `every truncation is found`() async throws {
         for count in 0..<whole.count {
-            try replace(by: whole.prefix(count))
+            try await replace(by: whole.prefix(count))
             await expectMiss("\(count) bytes")
         }
         try await expectRecovery()
@@ -63,21 +67,21 @@ struct DamageTests {
 
     @Test func `bytes before, after or missing at the front are found`() async throws {
         for content in [whole + [0], [0] + whole, whole.dropFirst(), whole + whole, Data(count: whole.count)] {
-            try replace(by: content)
+            try await replace(by: content)
             await expectMiss("\(content.count) bytes")
         }
         try await expectRecovery()
     }
 
     @Test func `lengths that claim more than there is are found`() async throws {
-        let trailer = whole.count - 32
-        for field in [8..<12, 12..<16, 16..<24] {
+        let trailer = whole.count - 56
+        for field in [8..<12, 12..<16, 16..<20, 24..<32] {
             for value in [0xFF, 0x7F, 0x80] as [UInt8] {
                 var bytes = whole
                 bytes.replaceSubrange(
                     trailer + field.lowerBound..<trailer + field.upperBound,
                     with: [UInt8](repeating: value, count: field.count))
-                try replace(by: bytes)
+                try await replace(by: bytes)
                 await expectMiss("field \(field)")
             }
         }
@@ -86,13 +90,14 @@ struct DamageTests {
     @Test func `the whole file of another key is found`() async throws {
         try await cache.store(CachedData(bytes(40)), for: key("b"))
         let other = try #require(FileManager.default.contents(atPath: directory.file("b")))
-        try replace(by: other)
+        try await replace(by: other)
         await expectMiss("another's file")
         #expect(await cache.data(for: key("b")) == bytes(40))
     }
 
     @Test func `a foreign file is found`() async throws {
-        try replace(by: Data("GIF89a and nothing of ours, but long enough for a trailer of 32 bytes".utf8))
+        try await replace(
+            by: Data("GIF89a and nothing of ours, but long enough for a trailer of 56 bytes, which has many".utf8))
         await expectMiss("a foreign file")
         try await expectRecovery()
     }
@@ -120,6 +125,7 @@ struct DamageTests {
         let target = directory.path + "/target"
         try whole.write(to: URL(filePath: target))
         for destination in [target, directory.path + "/nothing", "/", path] {
+            try await cache.store(entry, for: key("a"))
             _ = unlink(path)
             #expect(symlink(destination, path) == 0)
             await expectMiss("a link to \(destination)")
@@ -141,7 +147,7 @@ struct DamageTests {
     @Test func `damage does not take a new entry with it`() async throws {
         // Readers that found damage and writers that replace it, at the same time.
         for round in 0..<100 {
-            try replace(by: Data(count: 50))
+            try await replace(by: Data(count: 50))
             async let miss = cache.entry(for: key("a"))
             try await cache.store(CachedData(bytes(10, seed: round)), for: key("a"))
             _ = await miss

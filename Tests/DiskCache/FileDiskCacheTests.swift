@@ -74,12 +74,13 @@ struct FileDiskCacheTests {
         _ = await first.data(for: key("b"))
         clock.advance(by: .seconds(1))
         _ = await first.data(for: key("a"))
+        await first.flush()
 
         let second = cache(sizeLimit: 5000)
         try await store("e", in: second)
         #expect(await keys(in: second) == ["a", "b", "d", "e"])
 
-        let third = cache(sizeLimit: 3500)
+        let third = cache(sizeLimit: 3600)
         try await store("f", in: third)
         #expect(await keys(in: third).count == 3)
         #expect(await third.data(for: key("f")) != nil)
@@ -152,6 +153,7 @@ struct FileDiskCacheTests {
     private func store(_ name: String, in cache: FileDiskCache) async throws {
         clock.advance(by: .seconds(1))
         try await cache.store(bytes(1000), for: key(name))
+        await cache.flush()
     }
 
     /// Which of the entries are there. Uses none of them.

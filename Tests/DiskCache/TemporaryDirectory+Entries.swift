@@ -8,10 +8,11 @@ extension TemporaryDirectory {
 
     private func name(_ text: String) -> String { key(text).fileName }
 
-    /// Paths of all regular files below, sorted.
+    /// Paths of all regular files below but the index, sorted.
     var files: [String] {
         let names = (try? FileManager.default.subpathsOfDirectory(atPath: path)) ?? []
         return names.map { "\(path)/\($0)" }.filter {
+            guard !$0.hasSuffix("/index") else { return false }
             let type = try? FileManager.default.attributesOfItem(atPath: $0)[.type] as? FileAttributeType
             return type == .typeRegular
         }.sorted()

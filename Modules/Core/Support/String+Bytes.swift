@@ -13,17 +13,23 @@ extension String {
     func hasSameBytes(as other: String) -> Bool {
         // Memory that is shared need not come into the processor's cache.
         guard !isCopy(of: other) else { return true }
-        let (left, right) = (utf8Span.span.bytes, other.utf8Span.span.bytes)
-        guard left.byteCount == right.byteCount else { return false }
+        return utf8Span.span.bytes.hasSameBytes(as: other.utf8Span.span.bytes)
+    }
+}
+
+extension RawSpan {
+    /// Whether both are the same bytes. O(length), eight at a time.
+    package func hasSameBytes(as other: RawSpan) -> Bool {
+        guard byteCount == other.byteCount else { return false }
         var offset = 0
-        while offset + 8 <= left.byteCount {
-            let a = left.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
-            guard a == right.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self) else { return false }
+        while offset + 8 <= byteCount {
+            let a = unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            guard a == other.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self) else { return false }
             offset += 8
         }
-        while offset < left.byteCount {
-            let a = left.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
-            guard a == right.unsafeLoad(fromByteOffset: offset, as: UInt8.self) else { return false }
+        while offset < byteCount {
+            let a = unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+            guard a == other.unsafeLoad(fromByteOffset: offset, as: UInt8.self) else { return false }
             offset += 1
         }
         return true

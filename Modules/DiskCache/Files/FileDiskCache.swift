@@ -4,156 +4,145 @@ public import FoundationEssentials
 /// Keeps bytes in files: one file an entry, written beside its place, then renamed into it, and verified by a checksum
 /// each time it is read.
 ///
-/// A torn, truncated, bit-flipped or foreign file is a miss that removes itself. The least recently used entries go
-/// when the size exceeds the limit, down to nine tenths of it; their order survives restarts in the files' modification
-/// times. A directory that vanishes is made again. Two processes may share a directory; each keeps the limit by what
-/// it knows of.
+/// A torn, truncated, bit-flipped or foreign file is a miss that removes itself. An index, kept in memory and in a file,
+/// tells sizes, expiries and the order of use, which survives restarts; it is made anew from the entries when it is
+/// missing or damaged. Beyond the limits the least recently used entries go, in the background. A directory that vanishes
+/// is made again.
 ///
-/// Reads run on two threads of their own and writes on one, so that a hit never waits for a trim. Only the writer
-/// removes files, damaged ones too: a reader that saw damage could take away what was stored since.
-public final class FileDiskCache: DataCaching {
+/// Any number of processes may share a directory: each knows what the others did before it changes anything, and a lock is
+/// held for a change only, which the system frees if its owner dies.
+///
+/// Reads run on two threads of their own and writes on one, so that a hit never waits for a write or a trim. A look-up
+/// takes no system call when the index answers.
+///
+/// - Complexity: In memory about 100 bytes an entry. Opening reads 88 bytes an entry, and no entry's file.
+public final class FileDiskCache: MaintainableDataCache {
     /// Where the files are.
     public let directory: URL
-    /// Most bytes that the files occupy together.
-    public let sizeLimit: Int
+    public let limits: DataCacheLimits
 
     /// nil when the URL is no path; nothing can then be stored.
-    private let folder: EntryFolder?
-    private let index = Locked(EntryIndex())
-    private let clock: any TimeSource
-    private let readers = BlockingExecutor(name: "alcedo.disk.read", width: 2)
-    private let writer = BlockingExecutor(name: "alcedo.disk.write", width: 1)
+    let engine: DiskCacheEngine?
 
     /// Makes a cache. Touches no file: the directory is made by the first store and read by the first use.
     ///
     /// - Parameters:
-    ///   - directory: A directory that belongs to the cache alone.
-    ///   - sizeLimit: Most bytes that the files occupy together. Default: 256 MiB.
+    ///   - directory: A directory that belongs to the cache alone, on a local file system.
+    ///   - limits: Default: 256 MiB, and seven days since the last use.
+    ///   - pathExtension: What the files' names end with, without a dot: letters and digits, at most 16; anything else is
+    ///     none. An entry's data stands at the beginning of its file, so that image viewers can open it. Default: none.
+    ///   - durability: What survives a power cut. Default: ``Durability/none``.
+    ///   - sweepInterval: How often a cache that is in use looks for what has expired. Default: ten minutes.
     ///   - clock: Dates the uses of entries.
-    public init(directory: URL, sizeLimit: Int = 256 << 20, clock: any TimeSource = SystemClock()) {
+    ///   - onTrim: Called after limits have removed entries, outside any lock, on a thread of the cooperative pool.
+    public init(
+        directory: URL,
+        limits: DataCacheLimits = DataCacheLimits(),
+        pathExtension: String? = nil,
+        durability: Durability = .none,
+        sweepInterval: Duration = .seconds(600),
+        clock: any TimeSource = SystemClock(),
+        onTrim: (@Sendable (DataCacheTrimReport) -> Void)? = nil
+    ) {
         self.directory = directory
-        self.sizeLimit = sizeLimit
-        self.clock = clock
-        folder = EntryFolder(directory)
-    }
-
-    public func entry(for key: ImageKey) async -> CachedData? {
-        guard let folder else { return nil }
-        let found = try? await readers.run { [self] in read(key, in: folder) }
-        if let found, case .whole(let entry, _) = found { return entry }
-        guard case .damaged = found else { return nil }
-        let again = try? await writer.run { [self] () -> CachedData? in
-            if case .whole(let entry, _) = read(key, in: folder) { return entry }
-            remove(key.fileName, in: folder)
-            return nil
+        self.limits = limits
+        engine = EntryPaths(directory, pathExtension: pathExtension).map { paths in
+            DiskCacheEngine(
+                EntryStore(paths, limits: limits, durability: durability, clock: clock), sweepInterval: sweepInterval,
+                clock: clock, onTrim: onTrim)
         }
-        return again ?? nil
     }
 
-    /// Stores `entry` under `key`.
+    /// Makes a cache with no limit but that of its size and the usual age.
+    public convenience init(directory: URL, sizeLimit: Int, clock: any TimeSource = SystemClock()) {
+        self.init(directory: directory, limits: DataCacheLimits(size: sizeLimit), clock: clock)
+    }
+
+    deinit { engine?.close() }
+
+    // MARK: Reading
+
+    public func entry(for key: ImageKey) async -> CachedData? { await engine?.entry(for: key, isMapped: false) }
+
+    /// Finds an entry as ``entry(for:)`` does, with its data mapped into memory rather than copied. Worth it from about a
+    /// megabyte on. The checksum is verified, which reads all of it once.
+    ///
+    /// Only for a directory that no stranger writes to: a file that somebody cuts short while it is mapped ends the
+    /// process (SIGBUS). The cache itself never changes a file, so another one with the same directory does no harm.
+    public func mappedEntry(for key: ImageKey) async -> CachedData? { await engine?.entry(for: key, isMapped: true) }
+
+    /// The data of an entry, in pieces, so that it need not be in memory at once. Counts as a use. The checksum is verified
+    /// before the first piece comes, so the file is read twice. nil as for ``entry(for:)``.
+    ///
+    /// - Parameter pieceSize: Most bytes of a piece; at least 4096. Default: 64 KiB.
+    public func pieces(for key: ImageKey, pieceSize: Int = 64 << 10) async -> DiskEntryPieces? {
+        await engine?.pieces(for: key, pieceSize: pieceSize)
+    }
+
+    public func contains(_ key: ImageKey) async -> Bool { await engine?.contains(key) ?? false }
+
+    // MARK: Changing
+
+    /// Stores `entry` under `key`. Readers find it from the call on, before it is on disk.
     ///
     /// A full disk makes the cache give up half of what it holds, and try once more.
     ///
     /// - Throws: ``DataCacheError``, or `CancellationError` when the task is cancelled before the writing begins.
     public func store(_ entry: CachedData, for key: ImageKey) async throws {
-        guard let folder else { throw DataCacheError(.notWritable, "\(directory) is not the URL of a directory") }
-        try await writer.run { [self] in
-            let image = EntryFile.encode(entry, key: key)
-            guard image.size <= sizeLimit else {
-                throw DataCacheError(.tooLarge, "an entry of \(image.size) bytes exceeds the limit of \(sizeLimit)")
-            }
-            loadIndexIfNeeded(folder)
-            let name = key.fileName
-            let now = clock.now
-            try write(image, name: name, usedAt: now, in: folder)
-            let total = index.withLock { index in
-                index.store(name, size: image.size, at: now)
-                return index.totalSize
-            }
-            if total > sizeLimit { trim(folder, to: sizeLimit / 10 * 9, keeping: name) }
-        }
+        guard let engine else { throw DataCacheError(.notWritable, "\(directory) is not the URL of a directory") }
+        try await engine.store(entry, for: key)
     }
 
     @discardableResult
-    public func remove(_ key: ImageKey) async -> Bool {
-        await perform { [self] in remove(key.fileName, in: $0) } ?? false
-    }
+    public func remove(_ key: ImageKey) async -> Bool { await engine?.remove(key) ?? false }
 
-    public func contains(_ key: ImageKey) async -> Bool { false }
-    public func removeAll(of resource: ResourceKey) async -> Int { 0 }
-    public var count: Int { 0 }
-
-    public func removeAll() async {
-        await perform { [self] folder in
-            folder.removeAbandonedFiles()
-            for entry in folder.list() { folder.remove(entry.name) }
-            index.withLock { $0.removeAll() }
-        }
-    }
-
-    public var totalSize: Int {
-        get async {
-            let size = await perform { [self] folder in
-                loadIndexIfNeeded(folder)
-                return index.withLock { $0.totalSize }
-            }
-            return size ?? 0
-        }
-    }
-
-    /// Runs work that has no way to say that it was not done on the writer's thread: in a task of its own, which nobody
-    /// cancels.
+    /// Removes the original and every variant of a resource. Looks through the index in memory, O(number of entries), and
+    /// touches the files that go.
     @discardableResult
-    private func perform<Value: Sendable>(_ work: @escaping @Sendable (EntryFolder) -> Value) async -> Value? {
-        guard let folder else { return nil }
-        return await Task { try? await writer.run { work(folder) } }.value
+    public func removeAll(of resource: ResourceKey) async -> Int { await engine?.removeAll(of: resource) ?? 0 }
+
+    public func removeAll() async { await engine?.removeAll() }
+
+    /// Returns when all stores and trims so far are done, and other processes may know of all uses.
+    public func flush() async { await engine?.flush() }
+
+    // MARK: Telling
+
+    public var totalSize: Int { get async { await engine?.totals.size ?? 0 } }
+
+    public var count: Int { get async { await engine?.totals.count ?? 0 } }
+
+    public var statistics: DataCacheStatistics { engine?.store.statistics ?? DataCacheStatistics() }
+
+    public func items() async -> [DataCacheItem] { await engine?.items() ?? [] }
+
+    public func key(named name: String) async -> ImageKey? { await engine?.key(named: name) }
+
+    /// Where the file of an entry is, or would be: tells nothing of its being there. nil when the cache's directory is no
+    /// path.
+    public func path(for key: ImageKey) -> URL? {
+        engine.map { URL(filePath: $0.store.folder.paths.file(EntryName(key))) }
     }
 
-    /// An absent file that was thought to be there counts as damage.
-    private func read(_ key: ImageKey, in folder: EntryFolder) -> EntryFolder.Reading {
-        let name = key.fileName
-        let now = clock.now
-        let changeCount = index.withLock { $0.changeCount }
-        let reading = folder.read(name, key: key, largest: sizeLimit, usedAt: now)
-        return index.withLock { index in
-            switch reading {
-            case .whole(_, let size): index.read(name, size: size, at: now, changeCount: changeCount)
-            case .absent where index.contains(name): return .damaged
-            case .absent, .damaged: break
-            }
-            return reading
-        }
-    }
+    // MARK: Maintaining
 
-    // What follows runs on the writer's thread only.
-
-    private func write(
-        _ image: EntryFile.Image, name: String, usedAt date: Date, in folder: EntryFolder
-    ) throws(DataCacheError) {
-        do {
-            return try folder.write(image, name: name, usedAt: date)
-        } catch {
-            guard error.code == .noSpace else { throw error }
-        }
-        trim(folder, to: index.withLock { $0.totalSize } / 2)
-        try folder.write(image, name: name, usedAt: date)
-    }
-
-    private func loadIndexIfNeeded(_ folder: EntryFolder) {
-        guard index.withLock({ !$0.isLoaded }) else { return }
-        folder.removeAbandonedFiles()
-        let entries = folder.list()
-        index.withLock { $0.merge(entries) }
-    }
-
-    private func trim(_ folder: EntryFolder, to size: Int, keeping kept: String? = nil) {
-        let names = index.withLock { $0.leastRecentlyUsed(toReach: size, keeping: kept) }
-        for name in names { remove(name, in: folder) }
+    @discardableResult
+    public func trim(toSize size: Int, count: Int) async -> DataCacheTrimReport {
+        await engine?.trim(
+            EntryTrim(toSize: max(0, size), count: max(0, count), keepsNewest: false, reason: .requested))
+            ?? DataCacheTrimReport()
     }
 
     @discardableResult
-    private func remove(_ name: String, in folder: EntryFolder) -> Bool {
-        defer { index.withLock { $0.remove(name) } }
-        return folder.remove(name)
-    }
+    public func clean() async -> DataCacheTrimReport { await engine?.clean() ?? DataCacheTrimReport() }
+
+    @discardableResult
+    public func verify() async -> DataCacheVerification { await engine?.verify() ?? DataCacheVerification() }
+
+    /// Moves all entries of another cache's directory into this one. What is there already stays as it is, and its like in
+    /// the other directory goes. The other directory must not be in use.
+    ///
+    /// - Returns: How many entries came.
+    @discardableResult
+    public func adoptEntries(of other: URL) async -> Int { await engine?.adoptEntries(of: other) ?? 0 }
 }

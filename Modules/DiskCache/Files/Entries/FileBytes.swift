@@ -7,9 +7,9 @@ struct FileBytes: ~Copyable {
     private let count: Int
 
     /// Allocates room for `count` bytes and lets `fill` write them; nil when it reports failure.
-    init?(count: Int, fill: (UnsafeMutableRawPointer) -> Bool) {
+    init?(count: Int, fill: (UnsafeMutableRawBufferPointer) -> Bool) {
         guard let memory = malloc(max(1, count)) else { return nil }
-        guard fill(memory) else {
+        guard fill(UnsafeMutableRawBufferPointer(start: memory, count: count)) else {
             free(memory)
             return nil
         }

@@ -1,0 +1,271 @@
+import AlcedoCore
+import FoundationEssentials
+
+/// Runs an ``EntryStore`` on threads of its own, with what is on its way to it.
+final class DiskCacheEngine: Sendable {
+    private struct State: Sendable {
+        /// What is being stored, so that it is found before it is on disk.
+        var staged: [ImageKey: (entry: CachedData, id: Int)] = [:]
+        var lastID = 0
+        var trim: Task<Void, Never>?
+        var sweeper: Task<Void, Never>?
+        var isWritingUses = false
+    }
+
+    let store: EntryStore
+    private let readers = BlockingExecutor(name: "alcedo.disk.read", width: 2)
+    private let writer = BlockingExecutor(name: "alcedo.disk.write", width: 1)
+    private let state = Locked(State())
+    private let sweepInterval: Duration
+    private let clock: any TimeSource
+    private let onTrim: (@Sendable (DataCacheTrimReport) -> Void)?
+
+    init(
+        _ store: EntryStore, sweepInterval: Duration, clock: any TimeSource,
+        onTrim: (@Sendable (DataCacheTrimReport) -> Void)?
+    ) {
+        self.store = store
+        self.sweepInterval = sweepInterval
+        self.clock = clock
+        self.onTrim = onTrim
+    }
+
+    /// Ends what runs by itself. What was asked for goes on.
+    func close() {
+        state.withLock { $0.sweeper }?.cancel()
+        Task { await perform { $0.writeUses() } }
+    }
+
+    // MARK: Reading
+
+    func entry(for key: ImageKey, isMapped: Bool) async -> CachedData? {
+        if let staged = staged(key) { return staged }
+        let reading = try? await readers.run { [store] in store.read(key, isMapped: isMapped) }
+        guard let (found, isDue) = reading else { return nil }
+        if isDue { writeUsesSoon() }
+        return await settle(found, key)
+    }
+
+    func pieces(for key: ImageKey, pieceSize: Int) async -> DiskEntryPieces? {
+        let size = max(4096, pieceSize)
+        if let staged = staged(key) { return DiskEntryPieces(staged, pieceSize: size) }
+        let found = try? await readers.run { [store] in store.openPieces(key, pieceSize: size) }
+        guard let found else { return nil }
+        if let reader = found.reader {
+            store.count { $0.hits += 1 }
+            return DiskEntryPieces(reader, executor: readers)
+        }
+        return await settle(found.reading, key).map { DiskEntryPieces($0, pieceSize: size) }
+    }
+
+    /// Counts what was found, and looks again at what is not right.
+    private func settle(_ reading: EntryStore.Reading, _ key: ImageKey) async -> CachedData? {
+        var found: CachedData?
+        switch reading {
+        case .found(let entry): found = entry
+        case .absent: break
+        case .expired: Task { await perform { $0.removeExpired(key) } }
+        case .doubtful:
+            found = await perform { $0.confirm(key) } ?? nil
+            // It may have been stored meanwhile, and not be there yet.
+            if found == nil { found = staged(key) }
+        }
+        store.count { counts in
+            if found != nil { counts.hits += 1 } else { counts.misses += 1 }
+        }
+        return found
+    }
+
+    private func staged(_ key: ImageKey) -> CachedData? {
+        guard let entry = state.withLock({ $0.staged[key]?.entry }) else { return nil }
+        if let expiry = entry.expiry, Timestamp(expiry) <= store.now { return nil }
+        store.count { $0.hits += 1 }
+        return entry
+    }
+
+    func contains(_ key: ImageKey) async -> Bool {
+        if state.withLock({ $0.staged[key] != nil }) { return true }
+        return await look { $0.contains(key) } ?? false
+    }
+
+    var totals: (size: Int, count: Int) {
+        get async { await perform { $0.index.totals } ?? (0, 0) }
+    }
+
+    // MARK: Changing
+
+    func store(_ entry: CachedData, for key: ImageKey) async throws {
+        try Task.checkCancellation()
+        let id = stage(entry, key)
+        defer { unstage(key, id) }
+        startSweeping()
+        let isOver = try await writer.run { [store] in
+            store.sweepOnce()
+            try store.store(entry, for: key)
+            // Who stores faster than the background removes has to help.
+            if store.isOverLimits(by: 0.1) { self.trimNow() }
+            return store.isOverLimits()
+        }
+        if isOver { trimSoon() }
+    }
+
+    private func stage(_ entry: CachedData, _ key: ImageKey) -> Int {
+        state.withLock { state in
+            state.lastID += 1
+            state.staged[key] = (entry, state.lastID)
+            return state.lastID
+        }
+    }
+
+    private func unstage(_ key: ImageKey, _ id: Int) {
+        state.withLock { if $0.staged[key]?.id == id { $0.staged[key] = nil } }
+    }
+
+    func remove(_ key: ImageKey) async -> Bool {
+        let wasStaged = state.withLock { $0.staged.removeValue(forKey: key) != nil }
+        let wasThere = await perform { $0.remove(key) } ?? false
+        return wasStaged || wasThere
+    }
+
+    func removeAll(of resource: ResourceKey) async -> Int {
+        state.withLock { state in state.staged = state.staged.filter { $0.key.resource != resource } }
+        return await perform { $0.removeAll(of: resource) } ?? 0
+    }
+
+    func removeAll() async {
+        state.withLock { $0.staged = [:] }
+        await perform { $0.removeAll() }
+    }
+
+    func flush() async {
+        // What was submitted before runs before.
+        await perform { $0.writeUses() }
+        while let trim = state.withLock({ $0.trim }) { await trim.value }
+    }
+
+    // MARK: Maintaining
+
+    func items() async -> [DataCacheItem] {
+        await look { store in
+            store.index.table.entries.sorted { $0.useNumber < $1.useNumber }.map(DataCacheItem.init)
+        } ?? []
+    }
+
+    func key(named text: String) async -> ImageKey? {
+        guard let name = EntryName(digits: text.utf8) else { return nil }
+        return await look { $0.folder.verifiedEntry(name, largest: .max)?.key } ?? nil
+    }
+
+    func trim(_ trim: EntryTrim) async -> DataCacheTrimReport {
+        var trim = trim
+        while true {
+            let next = await perform(priority: .low) { [trim] store in
+                var trim = trim
+                let isDone = store.advance(&trim)
+                return (trim, isDone)
+            }
+            guard let next else { break }
+            trim = next.0
+            guard !next.1 else { break }
+        }
+        if !trim.report.removals.isEmpty { onTrim?(trim.report) }
+        return trim.report
+    }
+
+    func clean() async -> DataCacheTrimReport {
+        guard let trim = await perform({ store in store.index.isNowhere ? nil : store.knownLimitTrim }) ?? nil else {
+            return DataCacheTrimReport()
+        }
+        return await self.trim(trim)
+    }
+
+    func verify() async -> DataCacheVerification {
+        var result = DataCacheVerification()
+        var names = await perform { $0.namesToVerify() } ?? []
+        while !names.isEmpty {
+            let slice = Array(names.suffix(16))
+            names.removeLast(slice.count)
+            guard let part = await perform(priority: .low, { $0.verify(slice) }) else { break }
+            result.checkedCount += part.checkedCount
+            result.byteCount += part.byteCount
+            result.damagedNames += part.damagedNames
+        }
+        return result
+    }
+
+    func adoptEntries(of other: URL) async -> Int {
+        guard let paths = EntryPaths(other, pathExtension: nil), paths.directory != store.folder.paths.directory else {
+            return 0
+        }
+        let count = await perform { $0.adoptEntries(of: EntryFolder(paths: paths)) } ?? 0
+        if count > 0 { trimSoon() }
+        return count
+    }
+
+    // MARK: In the background
+
+    private func trimSoon() {
+        state.withLock { state in
+            guard state.trim == nil else { return }
+            state.trim = Task {
+                _ = await clean()
+                self.state.withLock { $0.trim = nil }
+                // Stores that came in between saw a trim under way.
+                if store.isOverLimits() { trimSoon() }
+            }
+        }
+    }
+
+    /// On the writer's thread.
+    private func trimNow() {
+        var trim = store.limitTrim
+        while !store.advance(&trim) {}
+        guard let onTrim, !trim.report.removals.isEmpty else { return }
+        Task { [report = trim.report] in onTrim(report) }
+    }
+
+    private func writeUsesSoon() {
+        let isFirst = state.withLock { state in
+            defer { state.isWritingUses = true }
+            return !state.isWritingUses
+        }
+        guard isFirst else { return }
+        Task {
+            await perform { $0.writeUses() }
+            state.withLock { $0.isWritingUses = false }
+        }
+    }
+
+    /// Looks for what has expired, now and then, for as long as the cache is there.
+    private func startSweeping() {
+        state.withLock { state in
+            guard state.sweeper == nil else { return }
+            state.sweeper = Task { [weak self, clock, sweepInterval] in
+                while (try? await clock.sleep(for: sweepInterval)) != nil {
+                    guard let self else { return }
+                    _ = await self.clean()
+                    await self.perform { $0.writeUses() }
+                }
+            }
+        }
+    }
+
+    /// Runs work that has no way to say that it was not done on the writer's thread: in a task of its own, which nobody
+    /// cancels.
+    @discardableResult
+    private func perform<Value: Sendable>(
+        priority: LoadPriority = .normal, _ work: @escaping @Sendable (EntryStore) -> Value
+    ) async -> Value? {
+        await Task { [writer, store] in
+            try? await writer.run(priority: priority) {
+                store.sweepOnce()
+                return work(store)
+            }
+        }.value
+    }
+
+    /// The same on a reader's thread.
+    private func look<Value: Sendable>(_ work: @escaping @Sendable (EntryStore) -> Value) async -> Value? {
+        await Task { [readers, store] in try? await readers.run { work(store) } }.value
+    }
+}

@@ -1,0 +1,84 @@
+import AlcedoCore
+import FoundationEssentials
+
+/// The layout of an entry's file: the data, the resource's and the variant's names (UTF-8), the metadata, and an
+/// ``EntryTrailer``.
+///
+/// The data comes first so that it begins at the memory's own beginning when a file is read or mapped whole, and so that
+/// other programs can open the file of an image.
+enum EntryFile {
+    /// A file's content in two pieces, so that the data is not copied.
+    struct Image: Sendable {
+        var data: Data
+        var rest: [UInt8]
+        var trailer: EntryTrailer
+
+        var size: Int { data.count + rest.count }
+    }
+
+    /// nil when something is too long for the layout.
+    static func encode(_ entry: CachedData, key: ImageKey, storedAt: Timestamp) -> Image? {
+        let (resource, variant) = (key.resource.description.utf8, key.variant.utf8)
+        let trailer = EntryTrailer(
+            resourceCount: resource.count, variantCount: variant.count, metadataCount: entry.metadata.count,
+            dataCount: entry.data.count, storedAt: storedAt, expiry: entry.expiry.map(Timestamp.init))
+        guard let trailer else { return nil }
+        var rest: [UInt8] = []
+        rest.reserveCapacity(trailer.notesCount + EntryTrailer.size)
+        rest.append(contentsOf: resource)
+        rest.append(contentsOf: variant)
+        rest.append(contentsOf: entry.metadata)
+        let head = trailer.encoded
+        let checksum = XXH64.hash(
+            rest.span.bytes, seed: XXH64.hash(entry.data.bytes, seed: XXH64.hash(head.span.bytes)))
+        rest.append(contentsOf: head)
+        rest.append(number: checksum)
+        return Image(data: entry.data, rest: rest, trailer: trailer)
+    }
+
+    /// The trailer of a whole file; nil when the bytes are no whole entry.
+    static func verify(_ file: RawSpan) -> EntryTrailer? {
+        guard file.byteCount >= EntryTrailer.size else { return nil }
+        let end = file.extracting(last: EntryTrailer.size)
+        guard let trailer = EntryTrailer(end, fileSize: file.byteCount) else { return nil }
+        let data = file.extracting(first: trailer.dataCount)
+        let notes = file.extracting(trailer.dataCount..<trailer.dataCount + trailer.notesCount)
+        return checksum(end, notes: notes, dataHash: XXH64.hash(data, seed: seed(end))) ? trailer : nil
+    }
+
+    /// What the hash of the data begins with.
+    static func seed(_ end: RawSpan) -> UInt64 {
+        XXH64.hash(end.extracting(first: EntryTrailer.checksumOffset))
+    }
+
+    /// Whether the checksum in the trailer's bytes is right.
+    static func checksum(_ end: RawSpan, notes: RawSpan, dataHash: UInt64) -> Bool {
+        XXH64.hash(notes, seed: dataHash) == end.number(at: EntryTrailer.checksumOffset, as: UInt64.self)
+    }
+
+    /// Whether the notes, which come behind the data, are those of an entry of `key`.
+    static func notes(_ notes: RawSpan, of trailer: EntryTrailer, belongTo key: ImageKey) -> Bool {
+        let (resource, variant) = (key.resource.description, key.variant)
+        return trailer.resourceCount == resource.utf8.count && trailer.variantCount == variant.utf8.count
+            && notes.extracting(first: trailer.resourceCount).hasSameBytes(as: resource.utf8Span.span.bytes)
+            && notes.extracting(trailer.resourceCount..<trailer.resourceCount + trailer.variantCount)
+                .hasSameBytes(as: variant.utf8Span.span.bytes)
+    }
+
+    static func metadata(_ notes: RawSpan, of trailer: EntryTrailer) -> Data {
+        guard trailer.metadataCount > 0 else { return Data() }
+        return notes.extracting(last: trailer.metadataCount).withUnsafeBytes { Data($0) }
+    }
+
+    /// The key that the notes tell; nil when the names are no text.
+    static func key(_ notes: RawSpan, of trailer: EntryTrailer) -> ImageKey? {
+        func text(_ range: Range<Int>) -> String? {
+            notes.extracting(range).withUnsafeBytes { String(validating: $0, as: UTF8.self) }
+        }
+        let end = trailer.resourceCount + trailer.variantCount
+        guard let resource = text(0..<trailer.resourceCount), let variant = text(trailer.resourceCount..<end) else {
+            return nil
+        }
+        return ImageKey(ResourceKey(resource), variant: variant)
+    }
+}

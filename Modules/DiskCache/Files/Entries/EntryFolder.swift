@@ -1,0 +1,257 @@
+import AlcedoCore
+import FoundationEssentials
+import Glibc
+
+/// The files of a disk cache. Every call blocks.
+///
+/// Nothing but regular files is read; links in the place of entries are not followed, and folders of entries that are
+/// links are not looked into.
+struct EntryFolder: Sendable {
+    enum Reading {
+        case whole(CachedData, size: Int)
+        case absent
+        /// What stands in the entry's place is not a whole entry.
+        case damaged
+    }
+
+    /// What a file says of itself, unverified.
+    struct Outline {
+        var trailer: EntryTrailer
+        var size: Int
+        var resourceHash: UInt64
+    }
+
+    struct VerifiedEntry {
+        var key: ImageKey
+        var entry: CachedData
+        var storedAt: Timestamp
+        /// Bytes of the file.
+        var size: Int
+    }
+
+    let paths: EntryPaths
+
+    // MARK: Reading
+
+    /// Opens the file of an entry, and tells its size.
+    func open(_ name: EntryName, largest: Int) -> Opening {
+        paths.withFile(name) { Self.open($0, largest: largest) }
+    }
+
+    private static func open(_ path: UnsafePointer<CChar>, largest: Int) -> Opening {
+        let descriptor: Descriptor
+        do {
+            descriptor = try Descriptor(opening: path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+        } catch {
+            // A link or a socket in the place of the file is damage; a file that is not to be had now may be whole.
+            return [ELOOP, ENXIO, ENODEV].contains(error.number) ? .damaged : .absent
+        }
+        guard let size = descriptor.regularFileSize, size <= largest, size >= EntryTrailer.size else {
+            return .damaged
+        }
+        return .open(descriptor, size: size)
+    }
+
+    enum Opening: ~Copyable {
+        case open(Descriptor, size: Int)
+        case absent
+        case damaged
+    }
+
+    /// Reads and verifies an entry.
+    ///
+    /// - Parameter isMapped: Whether the data is the file itself, mapped into memory, rather than a copy.
+    func read(_ name: EntryName, key: ImageKey, largest: Int, isMapped: Bool) -> Reading {
+        switch open(name, largest: largest) {
+        case .absent: .absent
+        case .damaged: .damaged
+        case .open(let descriptor, let size):
+            isMapped ? Self.map(descriptor, size, key) : Self.read(descriptor, size, key)
+        }
+    }
+
+    private static func read(_ descriptor: borrowing Descriptor, _ size: Int, _ key: ImageKey) -> Reading {
+        guard let bytes = descriptor.read(size), let (trailer, metadata) = bytes.withBytes({ verify($0, key: key) })
+        else { return .damaged }
+        return .whole(
+            CachedData(bytes.prefix(trailer.dataCount), metadata: metadata, expiry: trailer.expiry?.date), size: size)
+    }
+
+    private static func map(_ descriptor: borrowing Descriptor, _ size: Int, _ key: ImageKey) -> Reading {
+        guard let memory = descriptor.map(size) else { return .absent }
+        let file = UnsafeRawBufferPointer(start: memory, count: size)
+        guard let (trailer, metadata) = verify(file.bytes, key: key) else {
+            munmap(memory, size)
+            return .damaged
+        }
+        let data = Data(
+            bytesNoCopy: memory, count: trailer.dataCount, deallocator: .custom { start, _ in munmap(start, size) })
+        return .whole(CachedData(data, metadata: metadata, expiry: trailer.expiry?.date), size: size)
+    }
+
+    private static func verify(_ file: RawSpan, key: ImageKey) -> (EntryTrailer, metadata: Data)? {
+        guard let trailer = EntryFile.verify(file) else { return nil }
+        let notes = file.extracting(trailer.dataCount..<trailer.dataCount + trailer.notesCount)
+        guard EntryFile.notes(notes, of: trailer, belongTo: key) else { return nil }
+        return (trailer, EntryFile.metadata(notes, of: trailer))
+    }
+
+    /// An entry that is verified and has the right name, with its key; nil for any other.
+    ///
+    /// - Parameter path: Where its file is, if not where the cache would have it.
+    func verifiedEntry(_ name: EntryName, at path: String? = nil, largest: Int) -> VerifiedEntry? {
+        let opening = path.map { Self.open($0, largest: largest) } ?? open(name, largest: largest)
+        guard case .open(let descriptor, let size) = opening, let bytes = descriptor.read(size) else { return nil }
+        let found = bytes.withBytes { file -> (EntryTrailer, ImageKey, metadata: Data)? in
+            guard let trailer = EntryFile.verify(file) else { return nil }
+            let notes = file.extracting(trailer.dataCount..<trailer.dataCount + trailer.notesCount)
+            guard let key = EntryFile.key(notes, of: trailer), EntryName(key) == name else { return nil }
+            return (trailer, key, EntryFile.metadata(notes, of: trailer))
+        }
+        guard let (trailer, key, metadata) = found else { return nil }
+        let entry = CachedData(
+            bytes.prefix(trailer.dataCount), metadata: metadata, expiry: trailer.expiry?.date)
+        return VerifiedEntry(key: key, entry: entry, storedAt: trailer.storedAt, size: size)
+    }
+
+    /// What the file of an entry says of itself. Reads its end only.
+    func outline(_ name: EntryName, largest: Int) -> Outline? {
+        guard case .open(let descriptor, let size) = open(name, largest: largest) else { return nil }
+        let end = descriptor.read(EntryTrailer.size, at: size - EntryTrailer.size)
+        guard let trailer = end?.withBytes({ EntryTrailer($0, fileSize: size) }),
+            let hash = descriptor.read(trailer.resourceCount, at: trailer.dataCount)?.withBytes({ XXH64.hash($0) })
+        else { return nil }
+        return Outline(trailer: trailer, size: size, resourceHash: hash)
+    }
+
+    /// Whether something has the entry's name. A link counts.
+    func contains(_ name: EntryName) -> Bool {
+        paths.withFile(name) { path in
+            var status = stat()
+            return lstat(path, &status) == 0
+        }
+    }
+
+    // MARK: Writing
+
+    /// Writes an entry beside its place. Makes folders that are missing.
+    func write(_ image: EntryFile.Image, durability: Durability) throws(DataCacheError) -> UnfinishedFile {
+        let file = try makeUnfinishedFile()
+        guard file.descriptor.write(image.data.bytes, image.rest.span.bytes),
+            durability == .none || file.descriptor.synchronize()
+        else { throw refusal.cacheError("write to", paths.directory) }
+        return file
+    }
+
+    func makeUnfinishedFile() throws(DataCacheError) -> UnfinishedFile {
+        do throws(SystemRefusal) {
+            return try UnfinishedFile(in: paths.unfinished)
+        } catch {
+            guard error.number == ENOENT else { throw error.cacheError("write to", paths.directory) }
+        }
+        try makeFolder(paths.unfinished)
+        do throws(SystemRefusal) {
+            return try UnfinishedFile(in: paths.unfinished)
+        } catch {
+            throw error.cacheError("write to", paths.directory)
+        }
+    }
+
+    /// Moves a written file into its entry's place.
+    func place(_ file: UnfinishedFile, as name: EntryName, durability: Durability) throws(DataCacheError) {
+        do throws(SystemRefusal) {
+            do throws(SystemRefusal) {
+                try move(file, to: name)
+            } catch {
+                guard [ENOENT, ENOTDIR, EISDIR].contains(error.number) else { throw error }
+                if error.number == EISDIR { removeTree(paths.file(name)) }
+                guard mkdir(paths.shard(of: name), 0o700) == 0 || errno == EEXIST else {
+                    throw SystemRefusal(number: errno)
+                }
+                try move(file, to: name)
+            }
+            if durability == .directory { try synchronize(paths.shard(of: name)) }
+        } catch {
+            throw error.cacheError("write to", paths.directory)
+        }
+    }
+
+    private func move(_ file: UnfinishedFile, to name: EntryName) throws(SystemRefusal) {
+        let refusal = paths.withFile(name) { path -> SystemRefusal? in
+            do throws(SystemRefusal) {
+                try file.move(to: path)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        if let refusal { throw refusal }
+    }
+
+    private func synchronize(_ folder: String) throws(SystemRefusal) {
+        let descriptor = try Descriptor(opening: folder, O_RDONLY | O_DIRECTORY)
+        guard descriptor.synchronize() else { throw refusal }
+    }
+
+    /// Whether something is gone that was there.
+    @discardableResult
+    func remove(_ name: EntryName) -> Bool {
+        let number = paths.withFile(name) { unlink($0) == 0 ? 0 : errno }
+        if number == EISDIR { removeTree(paths.file(name)) }
+        return number == 0
+    }
+
+    func makeFolder(_ folder: String) throws(DataCacheError) {
+        var made = ""
+        for part in folder.split(separator: "/", omittingEmptySubsequences: true) {
+            made += folder.hasPrefix("/") || !made.isEmpty ? "/\(part)" : "\(part)"
+            guard mkdir(made, 0o700) == 0 || errno == EEXIST else {
+                throw refusal.cacheError("make", paths.directory)
+            }
+        }
+    }
+
+    private var refusal: SystemRefusal { SystemRefusal(number: errno) }
+
+    // MARK: Sweeping
+
+    /// Calls `body` with the name of every file that an entry could have, and with its path where that has another
+    /// extension than the cache gives. Reads no file.
+    func forEachName(_ body: (EntryName, _ otherPath: String?) -> Void) {
+        let suffix = Array(paths.suffix.utf8)
+        // Nothing but what has an entry's name is ours: somebody may have named the wrong directory.
+        for shard in FolderListing.names(in: paths.directory, followsLink: true) where shard.utf8.count == 2 {
+            let folder = "\(paths.directory)/\(shard)"
+            FolderListing.forEachName(in: folder) { rest in
+                guard rest.count >= 62, let name = EntryName(digits: Array(shard.utf8) + rest[..<62]),
+                    rest.count == 62 || rest[62] == UInt8(ascii: ".")
+                else { return }
+                let isUsual = rest[62...].elementsEqual(suffix)
+                body(name, isUsual ? nil : "\(folder)/\(String(decoding: rest, as: UTF8.self))")
+            }
+        }
+    }
+
+    /// Removes unfinished files that nobody writes any more.
+    func removeAbandonedFiles() {
+        for name in FolderListing.names(in: paths.unfinished) where name.hasPrefix(UnfinishedFile.prefix) {
+            let file = "\(paths.unfinished)/\(name)"
+            guard let descriptor = try? Descriptor(opening: file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else { continue }
+            if descriptor.lock() { unlink(file) }
+        }
+    }
+
+    /// Makes way where something stands that is no file of ours.
+    func clear(_ path: String) {
+        if unlink(path) != 0 { removeTree(path) }
+    }
+
+    /// Removes a folder that stands where a file of ours should be. Only what is in it by links is left alone.
+    private func removeTree(_ folder: String, depth: Int = 0) {
+        guard depth < 16 else { return }
+        for name in FolderListing.names(in: folder) where unlink("\(folder)/\(name)") != 0 {
+            removeTree("\(folder)/\(name)", depth: depth + 1)
+        }
+        rmdir(folder)
+    }
+}

@@ -1,0 +1,65 @@
+import FoundationEssentials
+
+/// Where the files of a cache are: entries in 256 folders by the first two digits of their names, unfinished files in a
+/// folder of their own, and the index beside them.
+struct EntryPaths: Sendable {
+    let directory: String
+    /// With its dot; empty for none.
+    let suffix: String
+
+    private let prefixBytes: [UInt8]
+    private let suffixBytes: [UInt8]
+
+    /// nil when `directory` is not a path that the system understands.
+    ///
+    /// - Parameter pathExtension: Letters and digits, at most 16 of them; anything else counts as none.
+    init?(_ directory: URL, pathExtension: String?) {
+        let path = directory.path(percentEncoded: false)
+        guard directory.isFileURL, !path.isEmpty, !path.utf8.contains(0) else { return nil }
+        // A name looked up from the root, each time: nothing else finds a directory that was made anew.
+        self.directory = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+        let isUsable =
+            pathExtension.map { text in
+                (1...16).contains(text.utf8.count)
+                    && text.utf8.allSatisfy { UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 | 0x20 || 0x30...0x39 ~= $0 }
+            } ?? false
+        suffix = isUsable ? "." + (pathExtension ?? "") : ""
+        prefixBytes = Array((self.directory + "/").utf8)
+        suffixBytes = Array(suffix.utf8)
+    }
+
+    var index: String { directory + "/index" }
+
+    var unfinished: String { directory + "/unfinished" }
+
+    func shard(of name: EntryName) -> String {
+        directory + "/" + String(decoding: [name.digit(0), name.digit(1)], as: UTF8.self)
+    }
+
+    func file(_ name: EntryName) -> String { withFile(name) { String(cString: $0) } }
+
+    /// Calls `body` with the path of an entry's file, which is made in no memory but the stack's.
+    func withFile<Result: ~Copyable>(_ name: EntryName, _ body: (UnsafePointer<CChar>) -> Result) -> Result {
+        let count = prefixBytes.count + 65 + suffixBytes.count + 1
+        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count) { path in
+            _ = path.initialize(fromContentsOf: prefixBytes)
+            var end = prefixBytes.count
+            for index in 0..<64 {
+                path.initializeElement(at: end, to: name.digit(index))
+                end += 1
+                guard index == 1 else { continue }
+                path.initializeElement(at: end, to: UInt8(ascii: "/"))
+                end += 1
+            }
+            for byte in suffixBytes {
+                path.initializeElement(at: end, to: byte)
+                end += 1
+            }
+            path.initializeElement(at: end, to: 0)
+            return UnsafeRawBufferPointer(path).withMemoryRebound(to: CChar.self) { chars in
+                // The buffer is never empty.
+                body(chars.baseAddress.unsafelyUnwrapped)
+            }
+        }
+    }
+}

@@ -1,0 +1,303 @@
+import AlcedoCore
+import FoundationEssentials
+
+/// The entries of a directory, with their index and limits. Every call blocks; any thread may make it.
+final class EntryStore: Sendable {
+    enum Reading: Sendable {
+        case found(CachedData)
+        case absent
+        /// Its time is over: it is to be removed.
+        case expired
+        /// What is in its place is not what the index tells: to be confirmed.
+        case doubtful
+    }
+
+    let limits: DataCacheLimits
+    let folder: EntryFolder
+    let index: DiskIndex
+    private let durability: Durability
+    private let clock: any TimeSource
+    private let counts = Locked(DataCacheStatistics())
+    private let isSwept = Locked(false)
+
+    init(_ paths: EntryPaths, limits: DataCacheLimits, durability: Durability, clock: any TimeSource) {
+        folder = EntryFolder(paths: paths)
+        index = DiskIndex(folder)
+        self.limits = limits
+        self.durability = durability
+        self.clock = clock
+    }
+
+    var now: Timestamp { Timestamp(clock.now) }
+
+    var statistics: DataCacheStatistics { counts.withLock { $0 } }
+
+    func count(_ change: (inout DataCacheStatistics) -> Void) { counts.withLock { change(&$0) } }
+
+    /// Removes what dead processes left unfinished, once.
+    func sweepOnce() {
+        let isFirst = isSwept.withLock { isSwept in
+            defer { isSwept = true }
+            return !isSwept
+        }
+        if isFirst { folder.removeAbandonedFiles() }
+    }
+
+    // MARK: Reading
+
+    /// Reads and verifies an entry. Returns whether many uses wait to be written, too.
+    func read(_ key: ImageKey, isMapped: Bool) -> (Reading, isDue: Bool) {
+        let name = EntryName(key)
+        let (admission, uses) = admit(name)
+        let reading: Reading
+        switch admission {
+        case .refused(let refusal): reading = refusal
+        case .admitted(let expiry):
+            if case .whole(var entry, _) = folder.read(name, key: key, largest: limits.size, isMapped: isMapped) {
+                entry.expiry = expiry?.date
+                reading = .found(entry)
+            } else {
+                reading = .doubtful
+            }
+        }
+        return (reading, uses >= IndexState.mostUnwrittenUses)
+    }
+
+    /// Opens an entry to be read in pieces, and verifies all of it.
+    func openPieces(_ key: ImageKey, pieceSize: Int) -> (reader: EntryReader?, reading: Reading) {
+        let name = EntryName(key)
+        switch admit(name).0 {
+        case .refused(let refusal): return (nil, refusal)
+        case .admitted(let expiry):
+            guard case .open(let descriptor, let size) = folder.open(name, largest: limits.size),
+                let reader = EntryReader(descriptor, size: size, key: key, expiry: expiry, pieceSize: pieceSize)
+            else { return (nil, .doubtful) }
+            return (reader, .absent)
+        }
+    }
+
+    private enum Admission {
+        case admitted(expiry: Timestamp?)
+        case refused(Reading)
+    }
+
+    /// Whether an entry may be read, as the index tells, or else its file. Notes a use.
+    private func admit(_ name: EntryName) -> (Admission, uses: Int) {
+        let now = now
+        let (lookup, uses) = index.use(name, at: now, limits: limits)
+        switch lookup {
+        case .absent: return (.refused(.absent), uses)
+        case .expired: return (.refused(.expired), uses)
+        case .present(let expiry): return (.admitted(expiry: expiry), uses)
+        case .unknown: return (admitUnknown(name, at: now), uses)
+        }
+    }
+
+    private func admitUnknown(_ name: EntryName, at now: Timestamp) -> Admission {
+        guard let trailer = folder.outline(name, largest: limits.size)?.trailer else {
+            return .refused(folder.contains(name) ? .doubtful : .absent)
+        }
+        let isOver = limits.isOver(
+            storedAt: trailer.storedAt, lastUse: trailer.storedAt, expiry: trailer.expiry, now: now)
+        return isOver ? .refused(.expired) : .admitted(expiry: trailer.expiry)
+    }
+
+    func contains(_ key: ImageKey) -> Bool {
+        let name = EntryName(key)
+        switch index.find(name, at: now, limits: limits) {
+        case .present: return true
+        case .absent, .expired: return false
+        case .unknown:
+            guard let trailer = folder.outline(name, largest: limits.size)?.trailer else { return false }
+            return !limits.isOver(
+                storedAt: trailer.storedAt, lastUse: trailer.storedAt, expiry: trailer.expiry, now: now)
+        }
+    }
+
+    /// Looks again at an entry that a reader found doubtful, without anybody between. Removes it if it is not right.
+    func confirm(_ key: ImageKey) -> CachedData? {
+        let name = EntryName(key)
+        let found = try? index.change { change throws(DataCacheError) -> CachedData? in
+            switch folder.read(name, key: key, largest: limits.size, isMapped: false) {
+            case .whole(let entry, let size):
+                change.setSize(of: name, size)
+                return entry
+            case .damaged: count { $0.damagedEntries += 1 }
+            case .absent: break
+            }
+            folder.remove(name)
+            change.noteRemovals([name])
+            return nil
+        }
+        return found ?? nil
+    }
+
+    /// Removes an entry if its time is over.
+    func removeExpired(_ key: ImageKey) {
+        let name = EntryName(key)
+        _ = try? index.change { change throws(DataCacheError) in
+            let isOver = change.read { table in
+                table.place(of: name).map { table[$0].isOver(limits, at: now) } ?? false
+            }
+            guard isOver else { return }
+            folder.remove(name)
+            change.noteRemovals([name])
+            count { $0.trimmedEntries += 1 }
+        }
+    }
+
+    // MARK: Storing
+
+    /// Stores an entry. A full disk makes the cache give up half of what it holds, and try once more.
+    func store(_ entry: CachedData, for key: ImageKey) throws(DataCacheError) {
+        do throws(DataCacheError) {
+            try storeUncounted(entry, for: key)
+            count { $0.stores += 1 }
+        } catch {
+            count { $0.failures += 1 }
+            throw error
+        }
+    }
+
+    private func storeUncounted(_ entry: CachedData, for key: ImageKey) throws(DataCacheError) {
+        let (name, now) = (EntryName(key), now)
+        if let expiry = entry.expiry, Timestamp(expiry) <= now {
+            remove(name)
+            return
+        }
+        guard let image = EntryFile.encode(entry, key: key, storedAt: now) else {
+            throw DataCacheError(.tooLarge, "a key or metadata of more than 4 GiB")
+        }
+        guard image.size <= limits.size, limits.count > 0 else {
+            throw DataCacheError(
+                .tooLarge,
+                "an entry of \(image.size) bytes exceeds the limits of \(limits.size) bytes and \(limits.count) entries"
+            )
+        }
+        let indexEntry = IndexEntry(
+            name: name, resourceHash: Self.hash(key.resource), size: image.size, storedAt: now, lastUse: now,
+            expiry: image.trailer.expiry, useNumber: IndexEntry.neverUsed)
+        do throws(DataCacheError) {
+            return try write(image, indexEntry)
+        } catch {
+            guard error.code == .noSpace else { throw error }
+        }
+        trim(toSize: index.totals.size / 2, reason: .noSpace)
+        try write(image, indexEntry)
+    }
+
+    func write(_ image: EntryFile.Image, _ entry: IndexEntry) throws(DataCacheError) {
+        let file = try folder.write(image, durability: durability)
+        try index.change { change throws(DataCacheError) in
+            var entry = entry
+            entry.useNumber = change.takeUse()
+            try change.note([.entry(entry)])
+            do throws(DataCacheError) {
+                try folder.place(file, as: entry.name, durability: durability)
+            } catch {
+                // What stood there before may be another size than is noted now.
+                folder.remove(entry.name)
+                change.noteRemovals([entry.name])
+                throw error
+            }
+        }
+    }
+
+    static func hash(_ resource: ResourceKey) -> UInt64 { XXH64.hash(resource.description.utf8Span.span.bytes) }
+
+    // MARK: Removing
+
+    @discardableResult
+    func remove(_ key: ImageKey) -> Bool { remove(EntryName(key)) }
+
+    @discardableResult
+    private func remove(_ name: EntryName) -> Bool {
+        guard !index.isNowhere else { return false }
+        let isGone = try? index.change { change throws(DataCacheError) -> Bool in
+            let isGone = folder.remove(name)
+            if change.read({ $0.place(of: name) != nil }) { change.noteRemovals([name]) }
+            return isGone
+        }
+        // Whoever keeps the index finds out by himself.
+        return isGone ?? folder.remove(name)
+    }
+
+    func removeAll(of resource: ResourceKey) -> Int {
+        guard !index.isNowhere else { return 0 }
+        let hash = Self.hash(resource)
+        let count = try? index.change { change throws(DataCacheError) -> Int in
+            let names = change.read { table in table.entries.filter { $0.resourceHash == hash }.map(\.name) }
+            let gone = names.filter { folder.remove($0) }
+            change.noteRemovals(names)
+            return gone.count
+        }
+        return count ?? 0
+    }
+
+    func removeAll() {
+        guard !index.isNowhere else { return }
+        folder.removeAbandonedFiles()
+        let isDone: Void? = try? index.change { change throws(DataCacheError) in
+            folder.forEachName { name, otherPath in
+                folder.remove(name)
+                if let otherPath { folder.clear(otherPath) }
+            }
+            try change.note([.removedAll])
+        }
+        if isDone == nil { folder.forEachName { name, _ in folder.remove(name) } }
+    }
+
+    // MARK: Keeping order
+
+    /// Writes the uses that wait, for other processes and the next start.
+    func writeUses() {
+        guard index.hasUnwrittenUses else { return }
+        _ = try? index.change { change throws(DataCacheError) in try change.note([]) }
+    }
+
+    /// Whether a limit is exceeded, by a share of it.
+    func isOverLimits(by share: Double = 0) -> Bool {
+        index.read { table in
+            Double(table.totalSize) > Double(limits.size) * (1 + share)
+                || Double(table.count) > Double(limits.count) * (1 + share)
+        }
+    }
+
+    /// What brings the entries within the limits; it does no more than look for expired ones when they are.
+    var limitTrim: EntryTrim {
+        let isOver = isOverLimits()
+        return EntryTrim(
+            toSize: isOver ? limits.sizeAfterTrim : limits.size, count: isOver ? limits.countAfterTrim : limits.count,
+            keepsNewest: limits.size > 0 && limits.count > 0, reason: .sizeLimit)
+    }
+
+    /// Does a part of a trim. Returns whether that was the last.
+    func advance(_ trim: inout EntryTrim) -> Bool {
+        let now = now
+        var next = trim
+        let isDone = try? index.change { change throws(DataCacheError) -> Bool in
+            let chosen = change.read { next.next(in: $0, at: now, limits: limits) }
+            guard !chosen.isEmpty else { return true }
+            for choice in chosen { folder.remove(choice.name) }
+            change.noteRemovals(chosen.map(\.name))
+            next.note(chosen)
+            count { $0.trimmedEntries += chosen.count }
+            return false
+        }
+        trim = next
+        return isDone ?? true
+    }
+
+    @discardableResult
+    private func trim(toSize size: Int, reason: DataCacheTrimReport.Reason) -> DataCacheTrimReport {
+        var trim = EntryTrim(toSize: size, count: .max, keepsNewest: false, reason: reason)
+        while !advance(&trim) {}
+        return trim.report
+    }
+}
+
+extension IndexEntry {
+    func isOver(_ limits: DataCacheLimits, at now: Timestamp) -> Bool {
+        limits.isOver(storedAt: storedAt, lastUse: lastUse, expiry: expiry, now: now)
+    }
+}

@@ -1,0 +1,223 @@
+import AlcedoCore
+import Glibc
+
+/// What a directory holds, in memory and in an index file that all caches on the directory share.
+///
+/// A change is written to the file before the entry's own file takes its place, and after it is gone: the index tells of
+/// every file, and of some that are not there any more, whoever dies when. Changes are made one at a time, by whoever has
+/// the file's lock, which is held for the change only.
+final class DiskIndex: Sendable {
+    /// Longest wait for another process, in seconds. One that died keeps nobody; one that was stopped does.
+    private static let patience = 10
+
+    private let folder: EntryFolder
+    private let state = Locked(IndexState())
+
+    init(_ folder: EntryFolder) { self.folder = folder }
+
+    private var path: String { folder.paths.index }
+
+    // MARK: For everybody
+
+    /// Looks for an entry, and notes a use of what is present. Returns whether many uses are unwritten, too.
+    func use(_ name: EntryName, at now: Timestamp, limits: DataCacheLimits) -> (IndexState.Lookup, uses: Int) {
+        state.withLock { ($0.use(name, at: now, limits: limits, index: path), $0.unwrittenUses.count) }
+    }
+
+    func find(_ name: EntryName, at now: Timestamp, limits: DataCacheLimits) -> IndexState.Lookup {
+        state.withLock { state in
+            state.refresh(path)
+            return state.find(name, at: now, limits: limits)
+        }
+    }
+
+    /// Looks at the table as it is, without the file.
+    func read<Result>(_ body: (IndexTable) -> Result) -> Result { state.withLock { body($0.table) } }
+
+    /// Whether there is nothing, not even a directory.
+    var isNowhere: Bool {
+        state.withLock { $0.file == nil } && access(folder.paths.directory, F_OK) != 0
+    }
+
+    /// What there is, read from the files' names where the index does not tell.
+    var table: IndexTable {
+        let known = state.withLock { state in
+            state.refresh(path)
+            return state.isComplete ? state.table : nil
+        }
+        if let known { return known }
+        guard !isNowhere else { return IndexTable() }
+        // In a place that cannot be written to, what is known has to do.
+        return (try? change { $0.read { $0 } }) ?? state.withLock { $0.table }
+    }
+
+    /// Bytes and number of the entries, as ``table`` tells them.
+    var totals: (size: Int, count: Int) {
+        let table = table
+        return (table.totalSize, table.count)
+    }
+
+    var hasUnwrittenUses: Bool { state.withLock { !$0.unwrittenUses.isEmpty } }
+
+    // MARK: For one at a time
+
+    /// What the lock's owner may do.
+    struct Change: ~Copyable {
+        fileprivate let index: DiskIndex
+
+        func read<Result>(_ body: (IndexTable) -> Result) -> Result { index.read(body) }
+
+        func takeUse() -> Int64 { index.state.withLock { $0.takeUse() } }
+
+        func setSize(of name: EntryName, _ size: Int) { index.state.withLock { $0.setSize(of: name, size) } }
+
+        /// Notes changes, in memory and in the file.
+        func note(_ records: [IndexRecord]) throws(DataCacheError) {
+            let refusal = index.state.withLock { state in
+                state.append(records) ? nil : SystemRefusal(number: errno)
+            }
+            if let refusal { throw refusal.cacheError("write to", index.folder.paths.directory) }
+        }
+
+        /// Notes what has happened to files already. Where the file cannot be written to, the index tells of files that are
+        /// not there, which does no harm.
+        func noteRemovals(_ names: [EntryName]) {
+            let records = names.map { IndexRecord.removed($0) }
+            index.state.withLock { state in
+                if !state.append(records) { for record in records { state.apply(record) } }
+            }
+        }
+    }
+
+    /// Runs `body` alone among all processes, knowing all that they have done. Blocks.
+    func change<Result>(
+        _ body: (borrowing Change) throws(DataCacheError) -> Result
+    ) throws(DataCacheError) -> Result {
+        while true {
+            let file = try open()
+            guard file.lock(seconds: Self.patience) else {
+                throw DataCacheError(.failed, "another process keeps the index of \(folder.paths.directory)")
+            }
+            defer { file.descriptor.unlock() }
+            // Somebody may have put another file in its place meanwhile.
+            guard file.isAt(path) else {
+                state.withLock { $0.refresh(path) }
+                continue
+            }
+            let isComplete = state.withLock { state in
+                state.refresh(path)
+                return state.isComplete && state.file === file
+            }
+            guard isComplete, file.header?.bootHash == IndexHeader.bootHash, file.header?.suffixHash == suffixHash
+            else {
+                try reconcile()
+                continue
+            }
+            let result = try body(Change(index: self))
+            // Without room for a new file the old one stays.
+            if state.withLock({ $0.isWasteful }) { try? compact() }
+            return result
+        }
+    }
+
+    /// Makes the index tell what is there, whatever it tells now. Looks at all names.
+    func reconcileNow() throws(DataCacheError) {
+        try change { _ throws(DataCacheError) in try reconcile() }
+    }
+
+    private var suffixHash: UInt64 { XXH64.hash(folder.paths.suffix.utf8Span.span.bytes) }
+
+    /// The index file that is at the path now, made if there is none.
+    private func open() throws(DataCacheError) -> IndexFile {
+        var refusal = SystemRefusal(number: ENOENT)
+        for _ in 0..<3 {
+            if let file = state.withLock({ $0.file }), file.isWritable, file.isAt(path) { return file }
+            do throws(SystemRefusal) {
+                let opened = try IndexFile(path, makesFile: true)
+                state.withLock { $0.install(opened) }
+                return opened
+            } catch {
+                refusal = error
+            }
+            switch refusal.number {
+            case ENOENT: try folder.makeFolder(folder.paths.directory)
+            // A link, a folder or a pipe in its place.
+            case ELOOP, EISDIR, ENXIO: folder.clear(path)
+            default: throw refusal.cacheError("write to", folder.paths.directory)
+            }
+        }
+        throw refusal.cacheError("write to", folder.paths.directory)
+    }
+
+    /// Makes the index tell what is there. Looks at all names, and into the files that the index does not know.
+    private func reconcile() throws(DataCacheError) {
+        folder.removeAbandonedFiles()
+        var table = state.withLock { $0.table }
+        var isThere = [Bool](repeating: false, count: table.count)
+        var found: [EntryName] = []
+        folder.forEachName { name, otherPath in
+            if let otherPath {
+                let isMoved = folder.paths.withFile(name) { target in
+                    // The right name may be taken.
+                    link(otherPath, target) == 0
+                }
+                unlink(otherPath)
+                guard isMoved else { return }
+            }
+            if let place = table.place(of: name) {
+                isThere[place] = true
+            } else {
+                found.append(name)
+            }
+        }
+        let gone = isThere.indices.filter { !isThere[$0] }.map { table[$0].name }
+        for name in gone { table.remove(name) }
+        for name in found { if let entry = adopted(name) { table.put(entry) } }
+        try write(table, IndexHeader(entryCount: table.count, suffix: folder.paths.suffix))
+    }
+
+    /// Writes what is known to a new file, without what no longer matters.
+    private func compact() throws(DataCacheError) {
+        let (table, generation, end) = state.withLock { ($0.table, $0.file?.header?.generation ?? 0, $0.end) }
+        let header = IndexHeader(entryCount: table.count, replacing: (generation, end), suffix: folder.paths.suffix)
+        try write(table, header)
+    }
+
+    /// What a file tells of itself; a file that is no entry goes.
+    func adopted(_ name: EntryName) -> IndexEntry? {
+        guard let outline = folder.outline(name, largest: .max) else {
+            folder.remove(name)
+            return nil
+        }
+        return IndexEntry(
+            name: name, resourceHash: outline.resourceHash, size: outline.size, storedAt: outline.trailer.storedAt,
+            lastUse: outline.trailer.storedAt, expiry: outline.trailer.expiry, useNumber: IndexEntry.neverUsed)
+    }
+
+    /// Puts a new index file in the place of the old one.
+    private func write(_ table: IndexTable, _ header: IndexHeader) throws(DataCacheError) {
+        let file = try folder.makeUnfinishedFile()
+        var bytes = header.encoded
+        var end = 0
+        for (number, entry) in table.entries.enumerated() {
+            IndexRecord.entry(entry).append(to: &bytes, generation: header.generation)
+            guard number % 4096 == 4095 else { continue }
+            try write(bytes, to: file, at: end)
+            end += bytes.count
+            bytes.removeAll(keepingCapacity: true)
+        }
+        try write(bytes, to: file, at: end)
+        do throws(SystemRefusal) {
+            try file.move(to: path)
+        } catch {
+            throw error.cacheError("write to", folder.paths.directory)
+        }
+        state.withLock { $0.adopt(table, path: path, generation: header.generation) }
+    }
+
+    private func write(_ bytes: [UInt8], to file: UnfinishedFile, at offset: Int) throws(DataCacheError) {
+        guard file.descriptor.write(bytes, at: offset) else {
+            throw SystemRefusal(number: errno).cacheError("write to", folder.paths.directory)
+        }
+    }
+}

@@ -1,0 +1,16 @@
+/// What the index knows of an entry.
+struct IndexEntry: Sendable, Equatable {
+    /// A use that was before every other.
+    static let neverUsed: Int64 = 0
+
+    var name: EntryName
+    /// XXH64 of the resource's name, which all variants of an image share.
+    var resourceHash: UInt64
+    /// Bytes of the file.
+    var size: Int
+    var storedAt: Timestamp
+    var lastUse: Timestamp
+    var expiry: Timestamp?
+    /// Grows with each use of any entry, whatever the clock does.
+    var useNumber: Int64
+}

@@ -1,0 +1,55 @@
+import Glibc
+
+/// An open index file: a header, and records one behind the other. The last one that tells of an entry is right.
+final class IndexFile: Sendable {
+    let descriptor: Descriptor
+    let isWritable: Bool
+    /// nil when there is none, or a damaged one: then only the file's lock is of use.
+    let header: IndexHeader?
+    private let device: dev_t
+    private let node: ino_t
+
+    /// - Parameter makesFile: Whether an empty file is made where there is none, and a file that cannot be written to is
+    ///   of no use.
+    init(_ path: String, makesFile: Bool) throws(SystemRefusal) {
+        let flags = O_NOFOLLOW | O_NONBLOCK
+        do {
+            descriptor = try Descriptor(opening: path, flags | O_RDWR | (makesFile ? O_CREAT : 0))
+            isWritable = true
+        } catch {
+            guard !makesFile, [EACCES, EROFS, EPERM].contains(error.number) else { throw error }
+            descriptor = try Descriptor(opening: path, flags | O_RDONLY)
+            isWritable = false
+        }
+        guard let status = descriptor.status, status.st_mode & S_IFMT == S_IFREG else {
+            throw SystemRefusal(number: EISDIR)
+        }
+        device = status.st_dev
+        node = status.st_ino
+        header = descriptor.read(IndexHeader.size)?.withBytes { IndexHeader($0) }
+    }
+
+    /// Bytes of the file, and whether it has been replaced or removed. nil when the system does not say.
+    var status: (size: Int, isGone: Bool)? { descriptor.status.map { (Int($0.st_size), $0.st_nlink == 0) } }
+
+    /// Whether the name still leads to this file.
+    func isAt(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_dev == device && status.st_ino == node
+    }
+
+    /// Waits for the file, at most `seconds`. False when somebody else keeps it.
+    func lock(seconds: Int) -> Bool {
+        guard !descriptor.lock() else { return true }
+        var waited = 0
+        var pause = 50
+        // The kernel can wait for a lock, but not for at most so long. The thread is the cache's own.
+        while waited < seconds * 1_000_000 {
+            usleep(UInt32(pause))
+            if descriptor.lock() { return true }
+            waited += pause
+            pause = min(5_000, pause * 2)
+        }
+        return false
+    }
+}

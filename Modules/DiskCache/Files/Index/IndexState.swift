@@ -1,0 +1,185 @@
+import AlcedoCore
+import Glibc
+
+/// The index in memory, and how far the file has been read. Reads of the file are short, but do block.
+struct IndexState: Sendable {
+    enum Lookup {
+        case present(expiry: Timestamp?)
+        case expired
+        case absent
+        /// The index cannot tell; the entry's file can.
+        case unknown
+    }
+
+    /// Most uses that are told to others, and kept for the next start, later than they happen.
+    static let mostUnwrittenUses = 512
+
+    private(set) var table = IndexTable()
+    /// Whether the table tells of every entry there is. Else there is no index, or a damaged one, or somebody just writes.
+    private(set) var isComplete = false
+    private(set) var file: IndexFile?
+    /// Bytes of the file that the table has.
+    private(set) var end = 0
+    private(set) var recordCount = 0
+    private var nextUse: Int64 = 1
+    /// Entries that were used since the file was written to.
+    private(set) var unwrittenUses: Set<EntryName> = []
+
+    /// Whether the file is so long for what it tells that a new one is worth its writing.
+    var isWasteful: Bool { recordCount > 2 * table.count + 8192 }
+
+    // MARK: Looking up
+
+    /// Notes a use of what is present.
+    mutating func use(_ name: EntryName, at now: Timestamp, limits: DataCacheLimits, index path: String) -> Lookup {
+        var lookup = find(name, at: now, limits: limits)
+        if case .present = lookup {
+        } else {
+            // Somebody else may have stored it, or used it.
+            refresh(path)
+            lookup = find(name, at: now, limits: limits)
+        }
+        guard case .present = lookup, let place = table.place(of: name) else { return lookup }
+        let entry = table[place]
+        let expiry = limits.expiry(entry.expiry, after: entry.lastUse, usedAt: now)
+        table.setUse(place, at: now, number: takeUse(), expiry: expiry)
+        unwrittenUses.insert(name)
+        return .present(expiry: expiry)
+    }
+
+    func find(_ name: EntryName, at now: Timestamp, limits: DataCacheLimits) -> Lookup {
+        guard let place = table.place(of: name) else { return isComplete ? .absent : .unknown }
+        let entry = table[place]
+        let isOver = limits.isOver(
+            storedAt: entry.storedAt, lastUse: entry.lastUse, expiry: entry.expiry, now: now)
+        return isOver ? .expired : .present(expiry: entry.expiry)
+    }
+
+    mutating func takeUse() -> Int64 {
+        defer { nextUse &+= 1 }
+        return nextUse
+    }
+
+    // MARK: Reading
+
+    /// Reads what others have written since.
+    mutating func refresh(_ path: String) {
+        if let file {
+            guard let status = file.status else { return forget() }
+            readOn(to: status.size)
+            guard status.isGone else { return }
+        }
+        open(path)
+    }
+
+    private mutating func open(_ path: String) {
+        guard let opened = try? IndexFile(path, makesFile: false) else { return forget() }
+        install(opened)
+    }
+
+    /// Knows what a file says that has been opened.
+    mutating func install(_ opened: IndexFile) {
+        if let old = file, let header = opened.header, isComplete, header.entryCount == table.count,
+            header.replaced.generation == old.header?.generation, header.replaced.size == end
+        {
+            // It begins with what we know.
+            begin(opened, table.count)
+        } else {
+            forget()
+            begin(opened, 0)
+        }
+        if let size = opened.status?.size { readOn(to: size) }
+    }
+
+    /// Goes on with a file that holds the whole of `table`.
+    mutating func adopt(_ table: IndexTable, path: String, generation: UInt64) {
+        guard let opened = try? IndexFile(path, makesFile: false), opened.header?.generation == generation else {
+            return forget()
+        }
+        self.table = table
+        begin(opened, table.count)
+        isComplete = true
+    }
+
+    private mutating func begin(_ opened: IndexFile, _ count: Int) {
+        file = opened
+        recordCount = count
+        end = IndexHeader.size + count * IndexRecord.size
+    }
+
+    private mutating func forget() {
+        table.removeAll()
+        unwrittenUses = []
+        file = nil
+        isComplete = false
+        (end, recordCount) = (0, 0)
+    }
+
+    private mutating func readOn(to size: Int) {
+        readRecords(to: size)
+        // What is left is damage, or somebody is just writing it: the lock's owner knows.
+        isComplete = file?.header != nil && end == size
+    }
+
+    private mutating func readRecords(to size: Int) {
+        guard size > end, let file, let generation = file.header?.generation else { return }
+        if recordCount == 0 { table.reserve((size - end) / IndexRecord.size) }
+        let room = min(size - end, 4096 * IndexRecord.size)
+        withUnsafeTemporaryAllocation(byteCount: room, alignment: 8) { room in
+            while end < size {
+                guard let count = file.descriptor.read(into: room, at: end), count >= IndexRecord.size else { return }
+                for offset in stride(from: 0, through: count - IndexRecord.size, by: IndexRecord.size) {
+                    let bytes = UnsafeRawBufferPointer(rebasing: room[offset..<offset + IndexRecord.size])
+                    guard let record = IndexRecord(bytes.bytes, generation: generation) else { return }
+                    apply(record)
+                    end += IndexRecord.size
+                    recordCount += 1
+                }
+            }
+        }
+    }
+
+    // MARK: Changing
+
+    mutating func apply(_ record: IndexRecord) {
+        switch record {
+        case .entry(let entry):
+            table.put(entry)
+            nextUse = max(nextUse, entry.useNumber &+ 1)
+        case .removed(let name):
+            table.remove(name)
+            unwrittenUses.remove(name)
+        case .removedAll:
+            table.removeAll()
+            unwrittenUses = []
+        }
+    }
+
+    /// Writes the records, and the uses that are unwritten, and applies them. False when the system refuses, and `errno`
+    /// says why; then nothing has changed. Only for the lock's owner.
+    mutating func append(_ records: [IndexRecord]) -> Bool {
+        guard let file, let generation = file.header?.generation else { return false }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity((records.count + unwrittenUses.count) * IndexRecord.size)
+        for name in unwrittenUses {
+            guard let place = table.place(of: name) else { continue }
+            IndexRecord.entry(table[place]).append(to: &bytes, generation: generation)
+        }
+        for record in records { record.append(to: &bytes, generation: generation) }
+        guard file.descriptor.write(bytes, at: end) else {
+            let number = errno
+            file.descriptor.truncate(to: end)
+            errno = number
+            return false
+        }
+        unwrittenUses = []
+        end += bytes.count
+        recordCount += bytes.count / IndexRecord.size
+        for record in records { apply(record) }
+        return true
+    }
+
+    mutating func setSize(of name: EntryName, _ size: Int) {
+        if let place = table.place(of: name) { table.setSize(place, size) }
+    }
+}
