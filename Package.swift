@@ -73,7 +73,10 @@ let package = Package(
         .target(name: "ExampleSupport", dependencies: ["Alcedo"], path: "Examples/Shared"),
         .executableTarget(
             name: "AlcedoTool",
-            dependencies: ["Alcedo", "AlcedoCore", "AlcedoMemoryCache", "AlcedoTesting", "ExampleSupport"],
+            dependencies: [
+                "Alcedo", "AlcedoCore", "AlcedoMemoryCache", "AlcedoDiskCache", "AlcedoSQLiteCache", "AlcedoTesting",
+                "ExampleSupport",
+            ],
             path: "Examples/AlcedoTool",
             exclude: ["README.md"]),
         .executableTarget(

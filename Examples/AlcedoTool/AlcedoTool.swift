@@ -12,6 +12,7 @@ enum AlcedoTool {
           alcedo inspect URL|FILE... [options]   say what images are, as text or JSON
           alcedo bench decode DIR [options]      our decoders against the same C libraries, as ratios
           alcedo bench memory FILE [options]     what decoding an image adds to the process's memory
+          alcedo bench disk-cache [options]      puts and gets of the disk caches beside bare system calls
           alcedo bench memory-cache [options]    hits, misses and puts of the memory caches; replays traces
 
         alcedo COMMAND --help says more.
@@ -25,6 +26,8 @@ enum AlcedoTool {
             case "load": return try await LoadCommand(words.dropFirst()).run()
             case "show": return try await ShowCommand(words.dropFirst()).run()
             case "inspect": return try await InspectCommand(words.dropFirst()).run()
+            case "bench" where words.dropFirst().first == "disk-cache":
+                return try await DiskCacheBenchCommand(words.dropFirst(2)).run()
             case "bench" where words.dropFirst().first == "memory-cache":
                 return try MemoryCacheBenchCommand(words.dropFirst(2)).run()
             case "bench": return try await BenchCommand(words.dropFirst()).run()

@@ -252,7 +252,7 @@ final class EntryStore: Sendable {
     /// Writes the uses that wait, for other processes and the next start.
     func writeUses() {
         guard index.hasUnwrittenUses else { return }
-        _ = try? index.change { change throws(DataCacheError) in try change.note([]) }
+        try? index.change { change throws(DataCacheError) in try change.note([]) }
     }
 
     /// Whether a limit is exceeded, by a share of it.

@@ -61,8 +61,8 @@ final class DiskIndex: Sendable {
 
     // MARK: For one at a time
 
-    /// What the lock's owner may do.
-    struct Change: ~Copyable {
+    /// What the lock's owner may do, for as long as it is the owner.
+    struct Change {
         fileprivate let index: DiskIndex
 
         func read<Result>(_ body: (IndexTable) -> Result) -> Result { index.read(body) }
@@ -91,7 +91,7 @@ final class DiskIndex: Sendable {
 
     /// Runs `body` alone among all processes, knowing all that they have done. Blocks.
     func change<Result>(
-        _ body: (borrowing Change) throws(DataCacheError) -> Result
+        _ body: (Change) throws(DataCacheError) -> Result
     ) throws(DataCacheError) -> Result {
         while true {
             let file = try open()

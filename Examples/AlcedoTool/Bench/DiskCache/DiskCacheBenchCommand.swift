@@ -1,0 +1,61 @@
+import Alcedo
+import ExampleSupport
+import Foundation
+
+/// `alcedo bench disk-cache`
+struct DiskCacheBenchCommand {
+    static let help = """
+        usage: alcedo bench disk-cache [--directory DIR] [--entries N] [--rounds N]
+
+        Puts and gets of 4 KB, 64 KB and 1 MB beside bare system calls (open, write, close, rename; open, pread, close) in
+        the same folders, one after another and eight at once; then, for each number of entries, opening beside a walk
+        that lists and stats the folder, and a trim of a tenth; then two processes on one directory. Microseconds, and
+        ratios to the bare calls of the same run.
+
+          --directory DIR  where to work; what is made is removed (default: the temporary directory)
+          --entries N      only this number of entries for opening and trimming (default: 1000 and 100000)
+          --rounds N       how often each put and get is measured; the best counts (default: 5)
+
+        """
+
+    private var directory = FileManager.default.temporaryDirectory
+    private var counts = [1_000, 100_000]
+    private var rounds = 5
+    private var worker: Int?
+    private var showsHelp = false
+
+    init(_ words: some Sequence<String>) throws {
+        var arguments = Arguments(words)
+        while let option = arguments.nextOption() {
+            switch option {
+            case "--directory": directory = URL(filePath: try arguments.value(of: option))
+            case "--entries": counts = [try arguments.number(of: option, in: 1...10_000_000)]
+            case "--rounds": rounds = try arguments.number(of: option, in: 1...1_000)
+            // The other of two processes.
+            case "--worker": worker = try arguments.number(of: option, in: 0...9)
+            case "--help", "-h": showsHelp = true
+            default: throw UsageError("bench disk-cache has no option '\(option)'")
+            }
+        }
+        try arguments.finish()
+        if let extra = arguments.rest.first { throw UsageError("bench disk-cache does not take '\(extra)'") }
+    }
+
+    func run() async throws -> ExitStatus {
+        if showsHelp {
+            Console.output(Self.help)
+            return .success
+        }
+        if let worker {
+            Console.output("\(try await SharedDirectoryBenchmark(directory: directory).work(as: worker))\n")
+            return .success
+        }
+        let place = directory.appending(path: "alcedo-bench-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: place) }
+        try await TransferBenchmark(directory: place, rounds: rounds).run()
+        for count in counts { try await OpeningBenchmark(directory: place, count: count).run() }
+        try await SharedDirectoryBenchmark(directory: place).run()
+        return .success
+    }
+}
