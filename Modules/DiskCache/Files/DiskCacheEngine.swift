@@ -52,7 +52,7 @@ final class DiskCacheEngine: Sendable {
         let found = try? await readers.run { [store] in store.openPieces(key, pieceSize: size) }
         guard let found else { return nil }
         if let reader = found.reader {
-            store.count { $0.hits += 1 }
+            store.countLookup(isHit: true)
             return DiskEntryPieces(reader, executor: readers)
         }
         return await settle(found.reading, key).map { DiskEntryPieces($0, pieceSize: size) }
@@ -70,17 +70,48 @@ final class DiskCacheEngine: Sendable {
             // It may have been stored meanwhile, and not be there yet.
             if found == nil { found = staged(key) }
         }
-        store.count { counts in
-            if found != nil { counts.hits += 1 } else { counts.misses += 1 }
-        }
+        store.countLookup(isHit: found != nil)
         return found
     }
 
     private func staged(_ key: ImageKey) -> CachedData? {
         guard let entry = state.withLock({ $0.staged[key]?.entry }) else { return nil }
         if let expiry = entry.expiry, Timestamp(expiry) <= store.now { return nil }
-        store.count { $0.hits += 1 }
+        store.countLookup(isHit: true)
         return entry
+    }
+
+    /// On the caller's thread.
+    func entryBlocking(for key: ImageKey) -> CachedData? {
+        if let staged = staged(key) { return staged }
+        let (reading, isDue) = store.read(key, isMapped: false)
+        if isDue { writeUsesSoon() }
+        var found: CachedData?
+        switch reading {
+        case .found(let entry): found = entry
+        case .absent: break
+        case .expired: store.removeExpired(key)
+        case .doubtful: found = store.confirm(key) ?? staged(key)
+        }
+        store.countLookup(isHit: found != nil)
+        return found
+    }
+
+    /// On the caller's thread.
+    func storeBlocking(_ entry: CachedData, for key: ImageKey) throws(DataCacheError) {
+        let id = stage(entry, key)
+        defer { unstage(key, id) }
+        startSweeping()
+        if try storeStaged(entry, for: key) { trimSoon() }
+    }
+
+    /// Returns whether a limit is exceeded.
+    private func storeStaged(_ entry: CachedData, for key: ImageKey) throws(DataCacheError) -> Bool {
+        store.sweepOnce()
+        try store.store(entry, for: key)
+        // Who stores faster than the background removes has to help.
+        if store.isOverLimits(by: 0.1) { trimNow() }
+        return store.isOverLimits()
     }
 
     func contains(_ key: ImageKey) async -> Bool {
@@ -99,13 +130,7 @@ final class DiskCacheEngine: Sendable {
         let id = stage(entry, key)
         defer { unstage(key, id) }
         startSweeping()
-        let isOver = try await writer.run { [store] in
-            store.sweepOnce()
-            try store.store(entry, for: key)
-            // Who stores faster than the background removes has to help.
-            if store.isOverLimits(by: 0.1) { self.trimNow() }
-            return store.isOverLimits()
-        }
+        let isOver = try await writer.run { try self.storeStaged(entry, for: key) }
         if isOver { trimSoon() }
     }
 

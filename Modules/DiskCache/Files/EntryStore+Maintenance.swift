@@ -52,7 +52,7 @@ extension EntryStore {
         }
         for shard in Set(names.map { other.paths.shard(of: $0.0) }) { rmdir(shard) }
         other.removeAbandonedFiles()
-        unlink(other.paths.index)
+        unlink("\(other.paths.directory)/\(IndexFile.name)")
         rmdir(other.paths.unfinished)
         rmdir(other.paths.directory)
         return count

@@ -34,6 +34,12 @@ final class EntryStore: Sendable {
 
     func count(_ change: (inout DataCacheStatistics) -> Void) { counts.withLock { change(&$0) } }
 
+    func countLookup(isHit: Bool) {
+        count { counts in
+            if isHit { counts.hits += 1 } else { counts.misses += 1 }
+        }
+    }
+
     /// Removes what dead processes left unfinished, once.
     func sweepOnce() {
         let isFirst = isSwept.withLock { isSwept in
@@ -52,8 +58,8 @@ final class EntryStore: Sendable {
         let reading: Reading
         switch admission {
         case .refused(let refusal): reading = refusal
-        case .admitted(let expiry):
-            if case .whole(var entry, _) = folder.read(name, key: key, largest: limits.size, isMapped: isMapped) {
+        case .admitted(let expiry, let known):
+            if var entry = read(name, key, known, isMapped: isMapped) {
                 entry.expiry = expiry?.date
                 reading = .found(entry)
             } else {
@@ -63,12 +69,24 @@ final class EntryStore: Sendable {
         return (reading, uses >= IndexState.mostUnwrittenUses)
     }
 
+    private func read(
+        _ name: EntryName, _ key: ImageKey, _ known: (size: Int, place: IndexFile)?, isMapped: Bool
+    ) -> CachedData? {
+        if !isMapped, let known, known.size <= limits.size {
+            return folder.read(name, key: key, size: known.size, in: known.place.directory)
+        }
+        guard case .whole(let entry, _) = folder.read(name, key: key, largest: limits.size, isMapped: isMapped) else {
+            return nil
+        }
+        return entry
+    }
+
     /// Opens an entry to be read in pieces, and verifies all of it.
     func openPieces(_ key: ImageKey, pieceSize: Int) -> (reader: EntryReader?, reading: Reading) {
         let name = EntryName(key)
         switch admit(name).0 {
         case .refused(let refusal): return (nil, refusal)
-        case .admitted(let expiry):
+        case .admitted(let expiry, _):
             guard case .open(let descriptor, let size) = folder.open(name, largest: limits.size),
                 let reader = EntryReader(descriptor, size: size, key: key, expiry: expiry, pieceSize: pieceSize)
             else { return (nil, .doubtful) }
@@ -77,7 +95,7 @@ final class EntryStore: Sendable {
     }
 
     private enum Admission {
-        case admitted(expiry: Timestamp?)
+        case admitted(expiry: Timestamp?, (size: Int, place: IndexFile)?)
         case refused(Reading)
     }
 
@@ -88,7 +106,7 @@ final class EntryStore: Sendable {
         switch lookup {
         case .absent: return (.refused(.absent), uses)
         case .expired: return (.refused(.expired), uses)
-        case .present(let expiry): return (.admitted(expiry: expiry), uses)
+        case .present(let expiry, let size, let place): return (.admitted(expiry: expiry, (size, place)), uses)
         case .unknown: return (admitUnknown(name, at: now), uses)
         }
     }
@@ -99,7 +117,7 @@ final class EntryStore: Sendable {
         }
         let isOver = limits.isOver(
             storedAt: trailer.storedAt, lastUse: trailer.storedAt, expiry: trailer.expiry, now: now)
-        return isOver ? .refused(.expired) : .admitted(expiry: trailer.expiry)
+        return isOver ? .refused(.expired) : .admitted(expiry: trailer.expiry, nil)
     }
 
     func contains(_ key: ImageKey) -> Bool {

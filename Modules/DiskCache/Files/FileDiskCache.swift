@@ -106,6 +106,22 @@ public final class FileDiskCache: MaintainableDataCache {
     /// Returns when all stores and trims so far are done, and other processes may know of all uses.
     public func flush() async { await engine?.flush() }
 
+    // MARK: On a thread of one's own
+
+    /// Finds an entry as ``entry(for:)`` does, on the caller's thread, which it blocks. For threads that are there to block:
+    /// what a task saves by ``entry(for:)`` is the pool's thread, what it pays is a way to another thread and back.
+    @available(*, noasync, message: "blocks the thread; a task has entry(for:)")
+    public func entryBlocking(for key: ImageKey) -> CachedData? { engine?.entryBlocking(for: key) }
+
+    /// Stores as ``store(_:for:)`` does, on the caller's thread, which it blocks; a trim that is due goes on behind it.
+    ///
+    /// - Throws: ``DataCacheError``.
+    @available(*, noasync, message: "blocks the thread; a task has store(_:for:)")
+    public func storeBlocking(_ entry: CachedData, for key: ImageKey) throws(DataCacheError) {
+        guard let engine else { throw DataCacheError(.notWritable, "\(directory) is not the URL of a directory") }
+        try engine.storeBlocking(entry, for: key)
+    }
+
     // MARK: Telling
 
     public var totalSize: Int { get async { await engine?.totals.size ?? 0 } }

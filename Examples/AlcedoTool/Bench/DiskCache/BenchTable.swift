@@ -1,7 +1,7 @@
 /// Rows of a table, and the times in it.
 enum BenchTable {
     static func row(_ cells: [String]) -> String {
-        cells.map { $0 + String(repeating: " ", count: max(1, 20 - $0.count)) }.joined() + "\n"
+        cells.map { $0 + String(repeating: " ", count: max(2, 25 - $0.count)) }.joined() + "\n"
     }
 
     static func rounded(_ value: Double) -> Double { (value * 10).rounded() / 10 }

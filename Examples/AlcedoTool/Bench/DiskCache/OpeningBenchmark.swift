@@ -70,7 +70,9 @@ struct OpeningBenchmark {
             defer { closedir(files) }
             while let file = readdir(files) {
                 var status = stat()
-                if fstatat(dirfd(files), Self.name(file), &status, AT_SYMLINK_NOFOLLOW) == 0 { size += Int(status.st_size) }
+                if fstatat(dirfd(files), Self.name(file), &status, AT_SYMLINK_NOFOLLOW) == 0 {
+                    size += Int(status.st_size)
+                }
             }
         }
         precondition(size > 0)

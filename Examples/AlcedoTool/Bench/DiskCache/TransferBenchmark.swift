@@ -15,11 +15,21 @@ struct TransferBenchmark {
     func run() async throws {
         Console.output("microseconds an operation (over the bare calls), one after another\n")
         Console.output(
-            BenchTable.row(["", "bare", "bare on a thread", "FileDiskCache", "SQLiteDiskCache"]))
+            BenchTable.row([
+                "", "bare", "FileDiskCache", "bare, awaited", "FileDiskCache, awaited", "SQLiteDiskCache, awaited",
+            ]))
         for size in Self.sizes { try await measure(size, width: 1) }
         Console.output("\nthe same, \(Self.width) at once\n")
         for size in Self.sizes { try await measure(size, width: Self.width) }
         Console.output("\n")
+    }
+
+    private static func put(_ cache: FileDiskCache, _ key: ImageKey, _ data: Data) throws {
+        try cache.storeBlocking(CachedData(data), for: key)
+    }
+
+    private static func get(_ cache: FileDiskCache, _ key: ImageKey, _ size: Int) {
+        precondition(cache.entryBlocking(for: key)?.data.count == size)
     }
 
     private func measure(_ size: Int, width: Int) async throws {
@@ -38,20 +48,26 @@ struct TransferBenchmark {
 
         typealias Work = @Sendable (Int) async throws -> Void
         let puts: [Work] = [
-            { bare.put($0, bytes) }, { number in try await thread.run { bare.put(number, bytes) } },
+            { bare.put($0, bytes) }, { try Self.put(files, keys[$0], data) },
+            { number in try await thread.run { bare.put(number, bytes) } },
             { try await files.store(data, for: keys[$0]) }, { try await database.store(data, for: keys[$0]) },
         ]
         let gets: [Work] = [
-            { bare.get($0, size) }, { number in try await pool.run { bare.get(number, size) } },
-            { number in let found = await files.data(for: keys[number]); precondition(found?.count == size) },
-            { number in let found = await database.data(for: keys[number]); precondition(found?.count == size) },
+            { bare.get($0, size) }, { Self.get(files, keys[$0], size) },
+            { number in try await pool.run { bare.get(number, size) } },
+            { number in
+                let found = await files.data(for: keys[number]); precondition(found?.count == size)
+            },
+            { number in
+                let found = await database.data(for: keys[number]); precondition(found?.count == size)
+            },
         ]
         for (name, works) in [("put", puts), ("get", gets)] {
             var best = Array(repeating: Double.infinity, count: works.count)
             for _ in 0..<rounds {
                 for (index, work) in works.enumerated() {
-                    // The bare calls block, so they have one thread of their own in any case.
-                    let width = index == 0 ? 1 : width
+                    // What blocks has one thread of its own in any case.
+                    let width = index < 2 ? 1 : width
                     best[index] = min(best[index], try await BenchTable.microseconds(count, width: width, work))
                 }
             }

@@ -11,6 +11,13 @@ struct Descriptor: ~Copyable {
         number = opened
     }
 
+    /// - Parameter path: From `directory` on.
+    init(opening path: UnsafePointer<CChar>, in directory: borrowing Descriptor, _ flags: Int32) throws(SystemRefusal) {
+        let opened = openat(directory.number, path, flags | O_CLOEXEC, 0o600)
+        guard opened >= 0 else { throw SystemRefusal(number: errno) }
+        number = opened
+    }
+
     /// A new file, locked so that other processes see that it is being written.
     init(creating path: UnsafePointer<CChar>) throws(SystemRefusal) {
         try self.init(opening: path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)

@@ -70,6 +70,18 @@ struct EntryFolder: Sendable {
         }
     }
 
+    /// Reads and verifies an entry in a directory that is open, and nothing but the whole of it: nil when it is not there, or
+    /// not what is expected.
+    ///
+    /// - Parameter size: Of the file.
+    func read(_ name: EntryName, key: ImageKey, size: Int, in directory: borrowing Descriptor) -> CachedData? {
+        let descriptor = paths.withRelativeFile(name) { path in
+            try? Descriptor(opening: path, in: directory, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+        }
+        guard let descriptor, case .whole(let entry, _) = Self.read(descriptor, size, key) else { return nil }
+        return entry
+    }
+
     private static func read(_ descriptor: borrowing Descriptor, _ size: Int, _ key: ImageKey) -> Reading {
         guard let bytes = descriptor.read(size), let (trailer, metadata) = bytes.withBytes({ verify($0, key: key) })
         else { return .damaged }

@@ -28,8 +28,6 @@ struct EntryPaths: Sendable {
         suffixBytes = Array(suffix.utf8)
     }
 
-    var index: String { directory + "/index" }
-
     var unfinished: String { directory + "/unfinished" }
 
     func shard(of name: EntryName) -> String {
@@ -40,6 +38,17 @@ struct EntryPaths: Sendable {
 
     /// Calls `body` with the path of an entry's file, which is made in no memory but the stack's.
     func withFile<Result: ~Copyable>(_ name: EntryName, _ body: (UnsafePointer<CChar>) -> Result) -> Result {
+        withFile(name, behind: prefixBytes, body)
+    }
+
+    /// The same from the directory on, which the system has less to look up for.
+    func withRelativeFile<Result: ~Copyable>(_ name: EntryName, _ body: (UnsafePointer<CChar>) -> Result) -> Result {
+        withFile(name, behind: [], body)
+    }
+
+    private func withFile<Result: ~Copyable>(
+        _ name: EntryName, behind prefixBytes: [UInt8], _ body: (UnsafePointer<CChar>) -> Result
+    ) -> Result {
         let count = prefixBytes.count + 65 + suffixBytes.count + 1
         return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count) { path in
             _ = path.initialize(fromContentsOf: prefixBytes)

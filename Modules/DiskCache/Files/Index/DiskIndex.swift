@@ -12,16 +12,22 @@ final class DiskIndex: Sendable {
 
     private let folder: EntryFolder
     private let state = Locked(IndexState())
+    /// Keeps this process's own threads apart, which the file's lock does not. Held while files are changed: for threads
+    /// that may block.
+    private let turn = Locked(())
 
     init(_ folder: EntryFolder) { self.folder = folder }
 
-    private var path: String { folder.paths.index }
+    /// Of the directory.
+    private var path: String { folder.paths.directory }
+
+    private var filePath: String { "\(path)/\(IndexFile.name)" }
 
     // MARK: For everybody
 
     /// Looks for an entry, and notes a use of what is present. Returns whether many uses are unwritten, too.
     func use(_ name: EntryName, at now: Timestamp, limits: DataCacheLimits) -> (IndexState.Lookup, uses: Int) {
-        state.withLock { ($0.use(name, at: now, limits: limits, index: path), $0.unwrittenUses.count) }
+        state.withLock { ($0.use(name, at: now, limits: limits, in: path), $0.unwrittenUses.count) }
     }
 
     func find(_ name: EntryName, at now: Timestamp, limits: DataCacheLimits) -> IndexState.Lookup {
@@ -36,7 +42,7 @@ final class DiskIndex: Sendable {
 
     /// Whether there is nothing, not even a directory.
     var isNowhere: Bool {
-        state.withLock { $0.file == nil } && access(folder.paths.directory, F_OK) != 0
+        state.withLock { $0.file == nil } && access(path, F_OK) != 0
     }
 
     /// What there is, read from the files' names where the index does not tell.
@@ -76,7 +82,7 @@ final class DiskIndex: Sendable {
             let refusal = index.state.withLock { state in
                 state.append(records) ? nil : SystemRefusal(number: errno)
             }
-            if let refusal { throw refusal.cacheError("write to", index.folder.paths.directory) }
+            if let refusal { throw refusal.cacheError("write to", index.path) }
         }
 
         /// Notes what has happened to files already. Where the file cannot be written to, the index tells of files that are
@@ -93,14 +99,20 @@ final class DiskIndex: Sendable {
     func change<Result>(
         _ body: (Change) throws(DataCacheError) -> Result
     ) throws(DataCacheError) -> Result {
+        try turn.withLock { (_: inout Void) throws(DataCacheError) -> Result in try changeInTurn(body) }
+    }
+
+    private func changeInTurn<Result>(
+        _ body: (Change) throws(DataCacheError) -> Result
+    ) throws(DataCacheError) -> Result {
         while true {
             let file = try open()
             guard file.lock(seconds: Self.patience) else {
-                throw DataCacheError(.failed, "another process keeps the index of \(folder.paths.directory)")
+                throw DataCacheError(.failed, "another process keeps the index of \(path)")
             }
             defer { file.descriptor.unlock() }
             // Somebody may have put another file in its place meanwhile.
-            guard file.isAt(path) else {
+            guard file.isAt(filePath) else {
                 state.withLock { $0.refresh(path) }
                 continue
             }
@@ -131,22 +143,22 @@ final class DiskIndex: Sendable {
     private func open() throws(DataCacheError) -> IndexFile {
         var refusal = SystemRefusal(number: ENOENT)
         for _ in 0..<3 {
-            if let file = state.withLock({ $0.file }), file.isWritable, file.isAt(path) { return file }
+            if let file = state.withLock({ $0.file }), file.isWritable, file.isAt(filePath) { return file }
             do throws(SystemRefusal) {
-                let opened = try IndexFile(path, makesFile: true)
+                let opened = try IndexFile(in: path, makesFile: true)
                 state.withLock { $0.install(opened) }
                 return opened
             } catch {
                 refusal = error
             }
             switch refusal.number {
-            case ENOENT: try folder.makeFolder(folder.paths.directory)
+            case ENOENT: try folder.makeFolder(path)
             // A link, a folder or a pipe in its place.
-            case ELOOP, EISDIR, ENXIO: folder.clear(path)
-            default: throw refusal.cacheError("write to", folder.paths.directory)
+            case ELOOP, EISDIR, ENXIO: folder.clear(filePath)
+            default: throw refusal.cacheError("write to", path)
             }
         }
-        throw refusal.cacheError("write to", folder.paths.directory)
+        throw refusal.cacheError("write to", path)
     }
 
     /// Makes the index tell what is there. Looks at all names, and into the files that the index does not know.
@@ -208,16 +220,16 @@ final class DiskIndex: Sendable {
         }
         try write(bytes, to: file, at: end)
         do throws(SystemRefusal) {
-            try file.move(to: path)
+            try file.move(to: filePath)
         } catch {
-            throw error.cacheError("write to", folder.paths.directory)
+            throw error.cacheError("write to", path)
         }
         state.withLock { $0.adopt(table, path: path, generation: header.generation) }
     }
 
     private func write(_ bytes: [UInt8], to file: UnfinishedFile, at offset: Int) throws(DataCacheError) {
         guard file.descriptor.write(bytes, at: offset) else {
-            throw SystemRefusal(number: errno).cacheError("write to", folder.paths.directory)
+            throw SystemRefusal(number: errno).cacheError("write to", path)
         }
     }
 }

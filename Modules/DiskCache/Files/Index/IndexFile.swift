@@ -2,23 +2,30 @@ import Glibc
 
 /// An open index file: a header, and records one behind the other. The last one that tells of an entry is right.
 final class IndexFile: Sendable {
+    static let name = "index"
+
     let descriptor: Descriptor
+    /// Where the file was found. Only to look files up in.
+    let directory: Descriptor
     let isWritable: Bool
     /// nil when there is none, or a damaged one: then only the file's lock is of use.
     let header: IndexHeader?
     private let device: dev_t
     private let node: ino_t
 
-    /// - Parameter makesFile: Whether an empty file is made where there is none, and a file that cannot be written to is
-    ///   of no use.
-    init(_ path: String, makesFile: Bool) throws(SystemRefusal) {
+    /// - Parameters:
+    ///   - path: Of a directory.
+    ///   - makesFile: Whether an empty file is made where there is none, and a file that cannot be written to is
+    ///     of no use.
+    init(in path: String, makesFile: Bool) throws(SystemRefusal) {
         let flags = O_NOFOLLOW | O_NONBLOCK
+        directory = try Descriptor(opening: path, O_RDONLY | O_DIRECTORY)
         do {
-            descriptor = try Descriptor(opening: path, flags | O_RDWR | (makesFile ? O_CREAT : 0))
+            descriptor = try Descriptor(opening: Self.name, in: directory, flags | O_RDWR | (makesFile ? O_CREAT : 0))
             isWritable = true
         } catch {
             guard !makesFile, [EACCES, EROFS, EPERM].contains(error.number) else { throw error }
-            descriptor = try Descriptor(opening: path, flags | O_RDONLY)
+            descriptor = try Descriptor(opening: Self.name, in: directory, flags | O_RDONLY)
             isWritable = false
         }
         guard let status = descriptor.status, status.st_mode & S_IFMT == S_IFREG else {

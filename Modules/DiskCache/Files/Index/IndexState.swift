@@ -4,7 +4,8 @@ import Glibc
 /// The index in memory, and how far the file has been read. Reads of the file are short, but do block.
 struct IndexState: Sendable {
     enum Lookup {
-        case present(expiry: Timestamp?)
+        /// - Parameter place: Where to look for the file.
+        case present(expiry: Timestamp?, size: Int, place: IndexFile)
         case expired
         case absent
         /// The index cannot tell; the entry's file can.
@@ -31,7 +32,7 @@ struct IndexState: Sendable {
     // MARK: Looking up
 
     /// Notes a use of what is present.
-    mutating func use(_ name: EntryName, at now: Timestamp, limits: DataCacheLimits, index path: String) -> Lookup {
+    mutating func use(_ name: EntryName, at now: Timestamp, limits: DataCacheLimits, in path: String) -> Lookup {
         var lookup = find(name, at: now, limits: limits)
         if case .present = lookup {
         } else {
@@ -39,20 +40,20 @@ struct IndexState: Sendable {
             refresh(path)
             lookup = find(name, at: now, limits: limits)
         }
-        guard case .present = lookup, let place = table.place(of: name) else { return lookup }
+        guard case .present(_, let size, let file) = lookup, let place = table.place(of: name) else { return lookup }
         let entry = table[place]
         let expiry = limits.expiry(entry.expiry, after: entry.lastUse, usedAt: now)
         table.setUse(place, at: now, number: takeUse(), expiry: expiry)
         unwrittenUses.insert(name)
-        return .present(expiry: expiry)
+        return .present(expiry: expiry, size: size, place: file)
     }
 
     func find(_ name: EntryName, at now: Timestamp, limits: DataCacheLimits) -> Lookup {
-        guard let place = table.place(of: name) else { return isComplete ? .absent : .unknown }
+        guard let place = table.place(of: name), let file else { return isComplete ? .absent : .unknown }
         let entry = table[place]
         let isOver = limits.isOver(
             storedAt: entry.storedAt, lastUse: entry.lastUse, expiry: entry.expiry, now: now)
-        return isOver ? .expired : .present(expiry: entry.expiry)
+        return isOver ? .expired : .present(expiry: entry.expiry, size: entry.size, place: file)
     }
 
     mutating func takeUse() -> Int64 {
@@ -63,6 +64,8 @@ struct IndexState: Sendable {
     // MARK: Reading
 
     /// Reads what others have written since.
+    ///
+    /// - Parameter path: Of the directory.
     mutating func refresh(_ path: String) {
         if let file {
             guard let status = file.status else { return forget() }
@@ -73,7 +76,7 @@ struct IndexState: Sendable {
     }
 
     private mutating func open(_ path: String) {
-        guard let opened = try? IndexFile(path, makesFile: false) else { return forget() }
+        guard let opened = try? IndexFile(in: path, makesFile: false) else { return forget() }
         install(opened)
     }
 
@@ -93,7 +96,7 @@ struct IndexState: Sendable {
 
     /// Goes on with a file that holds the whole of `table`.
     mutating func adopt(_ table: IndexTable, path: String, generation: UInt64) {
-        guard let opened = try? IndexFile(path, makesFile: false), opened.header?.generation == generation else {
+        guard let opened = try? IndexFile(in: path, makesFile: false), opened.header?.generation == generation else {
             return forget()
         }
         self.table = table
