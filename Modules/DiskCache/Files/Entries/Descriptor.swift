@@ -57,6 +57,12 @@ struct Descriptor: ~Copyable {
         FileBytes(count: count) { memory in read(into: memory, at: offset) == count }
     }
 
+    /// All bytes of a file that has `count`, or nil when it has another number or the system refuses.
+    func readAll(_ count: Int) -> FileBytes? {
+        // Room for one more, which must stay empty.
+        FileBytes(count: count, spare: 1) { memory in read(into: memory, at: 0) == count }
+    }
+
     /// Writes both pieces one behind the other; false when the system refuses, and `errno` says why.
     func write(_ first: RawSpan, _ second: RawSpan) -> Bool {
         first.withUnsafeBytes { first in

@@ -83,7 +83,7 @@ struct EntryFolder: Sendable {
     }
 
     private static func read(_ descriptor: borrowing Descriptor, _ size: Int, _ key: ImageKey) -> Reading {
-        guard let bytes = descriptor.read(size), let (trailer, metadata) = bytes.withBytes({ verify($0, key: key) })
+        guard let bytes = descriptor.readAll(size), let (trailer, metadata) = bytes.withBytes({ verify($0, key: key) })
         else { return .damaged }
         return .whole(
             CachedData(bytes.prefix(trailer.dataCount), metadata: metadata, expiry: trailer.expiry?.date), size: size)

@@ -6,10 +6,10 @@ struct FileBytes: ~Copyable {
     private let memory: UnsafeMutableRawPointer
     private let count: Int
 
-    /// Allocates room for `count` bytes and lets `fill` write them; nil when it reports failure.
-    init?(count: Int, fill: (UnsafeMutableRawBufferPointer) -> Bool) {
-        guard let memory = malloc(max(1, count)) else { return nil }
-        guard fill(UnsafeMutableRawBufferPointer(start: memory, count: count)) else {
+    /// Allocates room for `count` bytes, and for `spare` more, and lets `fill` write them; nil when it reports failure.
+    init?(count: Int, spare: Int = 0, fill: (UnsafeMutableRawBufferPointer) -> Bool) {
+        guard let memory = malloc(max(1, count + spare)) else { return nil }
+        guard fill(UnsafeMutableRawBufferPointer(start: memory, count: count + spare)) else {
             free(memory)
             return nil
         }
