@@ -4,9 +4,7 @@ import FoundationEssentials
 /// Runs an ``EntryStore`` on threads of its own, with what is on its way to it.
 final class DiskCacheEngine: Sendable {
     private struct State: Sendable {
-        /// What is being stored, so that it is found before it is on disk.
-        var staged: [ImageKey: (entry: CachedData, id: Int)] = [:]
-        var lastID = 0
+        var staged = StagedEntries()
         var trim: Task<Void, Never>?
         var sweeper: Task<Void, Never>?
         var isWritingUses = false
@@ -75,9 +73,14 @@ final class DiskCacheEngine: Sendable {
     }
 
     private func staged(_ key: ImageKey) -> CachedData? {
-        guard let entry = state.withLock({ $0.staged[key]?.entry }) else { return nil }
-        if let expiry = entry.expiry, Timestamp(expiry) <= store.now { return nil }
+        guard let entry = stagedEntry(key) else { return nil }
         store.countLookup(isHit: true)
+        return entry
+    }
+
+    private func stagedEntry(_ key: ImageKey) -> CachedData? {
+        guard let entry = state.withLock({ $0.staged.entry(for: key) }) else { return nil }
+        if let expiry = entry.expiry, Timestamp(expiry) <= store.now { return nil }
         return entry
     }
 
@@ -99,23 +102,14 @@ final class DiskCacheEngine: Sendable {
 
     /// On the caller's thread.
     func storeBlocking(_ entry: CachedData, for key: ImageKey) throws(DataCacheError) {
-        let id = stage(entry, key)
-        defer { unstage(key, id) }
+        let id = state.withLock { $0.staged.add(entry, for: key) }
+        defer { state.withLock { $0.staged.end(id, for: key) } }
         startSweeping()
-        if try storeStaged(entry, for: key) { trimSoon() }
-    }
-
-    /// Returns whether a limit is exceeded.
-    private func storeStaged(_ entry: CachedData, for key: ImageKey) throws(DataCacheError) -> Bool {
-        store.sweepOnce()
-        try store.store(entry, for: key)
-        // Who stores faster than the background removes has to help.
-        if store.isOverLimits(by: 0.1) { trimNow() }
-        return store.isOverLimits()
+        if try write(entry, for: key, id) { trimSoon() }
     }
 
     func contains(_ key: ImageKey) async -> Bool {
-        if state.withLock({ $0.staged[key] != nil }) { return true }
+        if stagedEntry(key) != nil { return true }
         return await look { $0.contains(key) } ?? false
     }
 
@@ -127,38 +121,36 @@ final class DiskCacheEngine: Sendable {
 
     func store(_ entry: CachedData, for key: ImageKey) async throws {
         try Task.checkCancellation()
-        let id = stage(entry, key)
-        defer { unstage(key, id) }
+        let id = state.withLock { $0.staged.add(entry, for: key) }
+        defer { state.withLock { $0.staged.end(id, for: key) } }
         startSweeping()
-        let isOver = try await writer.run { try self.storeStaged(entry, for: key) }
-        if isOver { trimSoon() }
+        if try await writer.run({ try self.write(entry, for: key, id) }) { trimSoon() }
     }
 
-    private func stage(_ entry: CachedData, _ key: ImageKey) -> Int {
-        state.withLock { state in
-            state.lastID += 1
-            state.staged[key] = (entry, state.lastID)
-            return state.lastID
-        }
-    }
-
-    private func unstage(_ key: ImageKey, _ id: Int) {
-        state.withLock { if $0.staged[key]?.id == id { $0.staged[key] = nil } }
+    /// Returns whether a trim is due.
+    private func write(_ entry: CachedData, for key: ImageKey, _ id: Int) throws(DataCacheError) -> Bool {
+        guard state.withLock({ $0.staged.mayWrite(id, for: key) }) else { return false }
+        let isFirst = store.sweepOnce()
+        try store.store(entry, for: key)
+        state.withLock { $0.staged.noteWritten(id, for: key) }
+        // Who stores faster than the background removes has to help.
+        if store.isOverLimits(by: 0.1) { trimNow() }
+        return isFirst || store.isOverLimits()
     }
 
     func remove(_ key: ImageKey) async -> Bool {
-        let wasStaged = state.withLock { $0.staged.removeValue(forKey: key) != nil }
+        let wasStaged = state.withLock { $0.staged.remove(key) }
         let wasThere = await perform { $0.remove(key) } ?? false
         return wasStaged || wasThere
     }
 
     func removeAll(of resource: ResourceKey) async -> Int {
-        state.withLock { state in state.staged = state.staged.filter { $0.key.resource != resource } }
+        state.withLock { $0.staged.removeAll(of: resource) }
         return await perform { $0.removeAll(of: resource) } ?? 0
     }
 
     func removeAll() async {
-        state.withLock { $0.staged = [:] }
+        state.withLock { $0.staged.removeAll() }
         await perform { $0.removeAll() }
     }
 
@@ -172,7 +164,7 @@ final class DiskCacheEngine: Sendable {
 
     func items() async -> [DataCacheItem] {
         await look { store in
-            store.index.table.entries.sorted { $0.useNumber < $1.useNumber }.map(DataCacheItem.init)
+            store.index.readAll(\.entries).sorted { $0.useNumber < $1.useNumber }.map(DataCacheItem.init)
         } ?? []
     }
 
@@ -233,10 +225,10 @@ final class DiskCacheEngine: Sendable {
         state.withLock { state in
             guard state.trim == nil else { return }
             state.trim = Task {
-                _ = await clean()
+                let report = await clean()
                 self.state.withLock { $0.trim = nil }
-                // Stores that came in between saw a trim under way.
-                if store.isOverLimits() { trimSoon() }
+                // Stores that came in between saw a trim under way. One that could do nothing is not tried again.
+                if store.isOverLimits(), !report.removals.isEmpty { trimSoon() }
             }
         }
     }

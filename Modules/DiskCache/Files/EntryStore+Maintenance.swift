@@ -13,7 +13,7 @@ extension EntryStore {
     func namesToVerify() -> [EntryName] {
         guard !index.isNowhere else { return [] }
         try? index.reconcileNow()
-        return index.table.entries.map(\.name)
+        return index.readAll { $0.entries.map(\.name) }
     }
 
     /// Reads entries, and removes those that are damaged.

@@ -40,13 +40,15 @@ final class EntryStore: Sendable {
         }
     }
 
-    /// Removes what dead processes left unfinished, once.
-    func sweepOnce() {
+    /// Removes what dead processes left unfinished, once. Returns whether it was now.
+    @discardableResult
+    func sweepOnce() -> Bool {
         let isFirst = isSwept.withLock { isSwept in
             defer { isSwept = true }
             return !isSwept
         }
         if isFirst { folder.removeAbandonedFiles() }
+        return isFirst
     }
 
     // MARK: Reading
@@ -286,7 +288,7 @@ final class EntryStore: Sendable {
         let isOver = isOverLimits()
         return EntryTrim(
             toSize: isOver ? limits.sizeAfterTrim : limits.size, count: isOver ? limits.countAfterTrim : limits.count,
-            keepsNewest: limits.size > 0 && limits.count > 0, reason: .sizeLimit)
+            sizeOfLast: limits.count > 0 ? limits.size : 0, reason: .sizeLimit)
     }
 
     /// Does a part of a trim. Returns whether that was the last.
@@ -308,7 +310,7 @@ final class EntryStore: Sendable {
 
     @discardableResult
     private func trim(toSize size: Int, reason: DataCacheTrimReport.Reason) -> DataCacheTrimReport {
-        var trim = EntryTrim(toSize: size, count: .max, keepsNewest: false, reason: reason)
+        var trim = EntryTrim(toSize: size, count: .max, reason: reason)
         while !advance(&trim) {}
         return trim.report
     }

@@ -7,8 +7,8 @@ struct EntryTrim: Sendable {
     /// What is wanted.
     let size: Int
     let count: Int
-    /// Whether an entry that is left alone stays, whatever its size.
-    let keepsNewest: Bool
+    /// Bytes of which an entry that is left alone stays.
+    let sizeOfLast: Int
     /// Why an entry goes that has not expired and is not over the count.
     let reason: DataCacheTrimReport.Reason
     private(set) var report = DataCacheTrimReport()
@@ -18,10 +18,10 @@ struct EntryTrim: Sendable {
     /// By their last uses; the oldest is last.
     private var oldest: [(use: Int64, name: EntryName)] = []
 
-    init(toSize size: Int, count: Int, keepsNewest: Bool, reason: DataCacheTrimReport.Reason) {
+    init(toSize size: Int, count: Int, sizeOfLast: Int = 0, reason: DataCacheTrimReport.Reason) {
         self.size = size
         self.count = count
-        self.keepsNewest = keepsNewest
+        self.sizeOfLast = sizeOfLast
         self.reason = reason
     }
 
@@ -45,7 +45,7 @@ struct EntryTrim: Sendable {
             choose(table[place], .expired)
         }
         while chosen.count < Self.sliceCount, leftSize > size || leftCount > count {
-            guard leftCount > (keepsNewest ? 1 : 0) else { break }
+            guard leftCount > 1 || leftSize > sizeOfLast else { break }
             if oldest.isEmpty {
                 // Those that are chosen already are still in the table.
                 guard chosen.isEmpty else { break }

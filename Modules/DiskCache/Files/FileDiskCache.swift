@@ -145,7 +145,7 @@ public final class FileDiskCache: MaintainableDataCache {
     @discardableResult
     public func trim(toSize size: Int, count: Int) async -> DataCacheTrimReport {
         await engine?.trim(
-            EntryTrim(toSize: max(0, size), count: max(0, count), keepsNewest: false, reason: .requested))
+            EntryTrim(toSize: max(0, size), count: max(0, count), reason: .requested))
             ?? DataCacheTrimReport()
     }
 

@@ -45,23 +45,20 @@ final class DiskIndex: Sendable {
         state.withLock { $0.file == nil } && access(path, F_OK) != 0
     }
 
-    /// What there is, read from the files' names where the index does not tell.
-    var table: IndexTable {
-        let known = state.withLock { state in
+    /// Reads what there is, from the files' names where the index does not tell.
+    func readAll<Result>(_ body: (IndexTable) -> Result) -> Result {
+        let known = state.withLock { state -> Result? in
             state.refresh(path)
-            return state.isComplete ? state.table : nil
+            return state.isComplete ? body(state.table) : nil
         }
         if let known { return known }
-        guard !isNowhere else { return IndexTable() }
+        guard !isNowhere else { return body(IndexTable()) }
         // In a place that cannot be written to, what is known has to do.
-        return (try? change { $0.read { $0 } }) ?? state.withLock { $0.table }
+        return (try? change { $0.read(body) }) ?? read(body)
     }
 
-    /// Bytes and number of the entries, as ``table`` tells them.
-    var totals: (size: Int, count: Int) {
-        let table = table
-        return (table.totalSize, table.count)
-    }
+    /// Bytes and number of the entries.
+    var totals: (size: Int, count: Int) { readAll { ($0.totalSize, $0.count) } }
 
     var hasUnwrittenUses: Bool { state.withLock { !$0.unwrittenUses.isEmpty } }
 
@@ -185,14 +182,32 @@ final class DiskIndex: Sendable {
         let gone = isThere.indices.filter { !isThere[$0] }.map { table[$0].name }
         for name in gone { table.remove(name) }
         for name in found { if let entry = adopted(name) { table.put(entry) } }
-        try write(table, IndexHeader(entryCount: table.count, suffix: folder.paths.suffix))
+        try makeRoom(for: table)
+    }
+
+    /// Writes the index of a directory that had none. On a full disk entries make room for it, an eighth of them at a time:
+    /// without an index nothing could be removed.
+    private func makeRoom(for table: IndexTable) throws(DataCacheError) {
+        var table = table
+        while true {
+            state.withLock { $0.replace(table) }
+            do throws(DataCacheError) {
+                return try write(IndexHeader(entryCount: table.count, suffix: folder.paths.suffix))
+            } catch {
+                guard error.code == .noSpace, table.count > 0 else { throw error }
+            }
+            let oldest = table.entries.sorted { ($0.useNumber, $0.storedAt) < ($1.useNumber, $1.storedAt) }
+            for entry in oldest.prefix(max(1, table.count / 8)) {
+                folder.remove(entry.name)
+                table.remove(entry.name)
+            }
+        }
     }
 
     /// Writes what is known to a new file, without what no longer matters.
     private func compact() throws(DataCacheError) {
-        let (table, generation, end) = state.withLock { ($0.table, $0.file?.header?.generation ?? 0, $0.end) }
-        let header = IndexHeader(entryCount: table.count, replacing: (generation, end), suffix: folder.paths.suffix)
-        try write(table, header)
+        let (count, generation, end) = state.withLock { ($0.table.count, $0.file?.header?.generation ?? 0, $0.end) }
+        try write(IndexHeader(entryCount: count, replacing: (generation, end), suffix: folder.paths.suffix))
     }
 
     /// What a file tells of itself; a file that is no entry goes.
@@ -206,30 +221,31 @@ final class DiskIndex: Sendable {
             lastUse: outline.trailer.storedAt, expiry: outline.trailer.expiry, useNumber: IndexEntry.neverUsed)
     }
 
-    /// Puts a new index file in the place of the old one.
-    private func write(_ table: IndexTable, _ header: IndexHeader) throws(DataCacheError) {
+    /// Puts a new index file in the place of the old one. Nobody changes the table meanwhile, but its uses.
+    private func write(_ header: IndexHeader) throws(DataCacheError) {
         let file = try folder.makeUnfinishedFile()
-        var bytes = header.encoded
         var end = 0
-        for (number, entry) in table.entries.enumerated() {
-            IndexRecord.entry(entry).append(to: &bytes, generation: header.generation)
-            guard number % 4096 == 4095 else { continue }
-            try write(bytes, to: file, at: end)
-            end += bytes.count
-            bytes.removeAll(keepingCapacity: true)
+        try write(header.encoded, to: file, at: &end)
+        for start in stride(from: 0, to: header.entryCount, by: 4096) {
+            let places = start..<min(start + 4096, header.entryCount)
+            let bytes = state.withLock { state in
+                state.snapshot(places, of: header.entryCount, generation: header.generation)
+            }
+            guard let bytes else { throw DataCacheError(.failed, "the cache directory \(path) has vanished") }
+            try write(bytes, to: file, at: &end)
         }
-        try write(bytes, to: file, at: end)
         do throws(SystemRefusal) {
             try file.move(to: filePath)
         } catch {
             throw error.cacheError("write to", path)
         }
-        state.withLock { $0.adopt(table, path: path, generation: header.generation) }
+        state.withLock { $0.follow(path, generation: header.generation) }
     }
 
-    private func write(_ bytes: [UInt8], to file: UnfinishedFile, at offset: Int) throws(DataCacheError) {
-        guard file.descriptor.write(bytes, at: offset) else {
+    private func write(_ bytes: [UInt8], to file: UnfinishedFile, at end: inout Int) throws(DataCacheError) {
+        guard file.descriptor.write(bytes, at: end) else {
             throw SystemRefusal(number: errno).cacheError("write to", path)
         }
+        end += bytes.count
     }
 }

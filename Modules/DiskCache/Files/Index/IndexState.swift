@@ -94,12 +94,27 @@ struct IndexState: Sendable {
         if let size = opened.status?.size { readOn(to: size) }
     }
 
-    /// Goes on with a file that holds the whole of `table`.
-    mutating func adopt(_ table: IndexTable, path: String, generation: UInt64) {
-        guard let opened = try? IndexFile(in: path, makesFile: false), opened.header?.generation == generation else {
-            return forget()
-        }
+    /// Knows nothing but what `table` tells, until there is a file.
+    mutating func replace(_ table: IndexTable) {
+        forget()
         self.table = table
+    }
+
+    /// Records of the entries at `places`, for a file that is to replace this one; nil when there are not `count` entries any
+    /// more.
+    func snapshot(_ places: Range<Int>, of count: Int, generation: UInt64) -> [UInt8]? {
+        guard table.count == count else { return nil }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(places.count * IndexRecord.size)
+        for place in places { IndexRecord.entry(table[place]).append(to: &bytes, generation: generation) }
+        return bytes
+    }
+
+    /// Goes on with a file that holds the whole of the table.
+    mutating func follow(_ path: String, generation: UInt64) {
+        guard let opened = try? IndexFile(in: path, makesFile: false), let header = opened.header,
+            header.generation == generation, header.entryCount == table.count
+        else { return forget() }
         begin(opened, table.count)
         isComplete = true
     }
@@ -126,7 +141,8 @@ struct IndexState: Sendable {
 
     private mutating func readRecords(to size: Int) {
         guard size > end, let file, let generation = file.header?.generation else { return }
-        if recordCount == 0 { table.reserve((size - end) / IndexRecord.size) }
+        // A file may claim to be of any size.
+        if recordCount == 0 { table.reserve(min(1 << 20, (size - end) / IndexRecord.size)) }
         let room = min(size - end, 4096 * IndexRecord.size)
         withUnsafeTemporaryAllocation(byteCount: room, alignment: 8) { room in
             while end < size {

@@ -1,12 +1,13 @@
 import AlcedoCore
 
 extension DataCacheLimits {
-    /// Whether an entry's time is over. A date in the future, which a clock that was set back leaves, is no age.
+    /// Whether an entry's time is over. So it is for a date as far in the future, which a clock that was wrong has left: else
+    /// the entry would stay until then.
     func isOver(storedAt: Timestamp, lastUse: Timestamp, expiry: Timestamp?, now: Timestamp) -> Bool {
         if let expiry { return now >= expiry }
         guard let age else { return false }
         let start = ageBasis == .lastUse ? max(lastUse, storedAt) : storedAt
-        return Double(now.milliseconds - start.milliseconds) >= age / .milliseconds(1)
+        return Double(abs(now.milliseconds - start.milliseconds)) >= age / .milliseconds(1)
     }
 
     /// The expiry of an entry that is used now.
