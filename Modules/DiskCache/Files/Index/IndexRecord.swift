@@ -62,6 +62,11 @@ enum IndexRecord {
         }
     }
 
+    /// The hash of the name in a record, which need not be whole.
+    static func hash(_ bytes: UnsafeRawBufferPointer, at start: Int) -> UInt64 {
+        UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self))
+    }
+
     private static func nothing(_ name: EntryName) -> IndexEntry {
         let epoch = Timestamp(milliseconds: 0)
         return IndexEntry(

@@ -143,19 +143,29 @@ struct IndexState: Sendable {
         guard size > end, let file, let generation = file.header?.generation else { return }
         // A file may claim to be of any size.
         if recordCount == 0 { table.reserve(min(1 << 20, (size - end) / IndexRecord.size)) }
-        let room = min(size - end, 4096 * IndexRecord.size)
+        let room = min(size - end, 1024 * IndexRecord.size)
         withUnsafeTemporaryAllocation(byteCount: room, alignment: 8) { room in
             while end < size {
                 guard let count = file.descriptor.read(into: room, at: end), count >= IndexRecord.size else { return }
-                for offset in stride(from: 0, through: count - IndexRecord.size, by: IndexRecord.size) {
-                    let bytes = UnsafeRawBufferPointer(rebasing: room[offset..<offset + IndexRecord.size])
-                    guard let record = IndexRecord(bytes.bytes, generation: generation) else { return }
-                    apply(record)
-                    end += IndexRecord.size
-                    recordCount += 1
-                }
+                guard apply(UnsafeRawBufferPointer(rebasing: room[..<count]), generation: generation) else { return }
             }
         }
+    }
+
+    /// Applies the whole records of a piece of the file; false when one is damaged.
+    private mutating func apply(_ piece: UnsafeRawBufferPointer, generation: UInt64) -> Bool {
+        let starts = stride(from: 0, through: piece.count - IndexRecord.size, by: IndexRecord.size)
+        var places: Int32 = 0
+        for start in starts { places |= table.glance(IndexRecord.hash(piece, at: start)) }
+        for start in starts {
+            let bytes = UnsafeRawBufferPointer(rebasing: piece[start..<start + IndexRecord.size])
+            guard let record = IndexRecord(bytes.bytes, generation: generation) else { return false }
+            apply(record)
+            end += IndexRecord.size
+            recordCount += 1
+        }
+        // Used, so that the looks are not left out: places are 31 bits, or -1.
+        return places >= -1
     }
 
     // MARK: Changing

@@ -1,51 +1,65 @@
 /// What an index knows, in memory: entries in an array, found by an open-addressing table of their places.
 ///
-/// 80 bytes an entry, and 8 to 16 for finding it. Names are digests, so their bits need no hashing.
+/// 80 bytes an entry, and 16 to 32 for finding it. Names are digests, so their bits need no hashing.
 struct IndexTable: Sendable {
+    /// The place of an entry and a part of its name, which tells most others from it without looking at them.
+    private struct Slot: Sendable {
+        static let free = Slot(place: -1, tag: 0)
+
+        var place: Int32
+        var tag: UInt32
+
+        init(place: Int32, tag: UInt32) { (self.place, self.tag) = (place, tag) }
+
+        init(_ place: Int, _ name: EntryName) { self.init(place: Int32(place), tag: Slot.tag(of: name)) }
+
+        var isFree: Bool { place < 0 }
+
+        static func tag(of name: EntryName) -> UInt32 { UInt32(truncatingIfNeeded: name.hash >> 32) }
+    }
+
     private(set) var entries: [IndexEntry] = []
     private(set) var totalSize = 0
-    /// Places of entries, by the first bits of their names and the next free place behind those; -1 is free.
-    private var places: [Int32] = Array(repeating: -1, count: 16)
+    /// By the last bits of the names' first words, or the next free slot behind.
+    private var slots: [Slot] = Array(repeating: .free, count: 16)
 
     var count: Int { entries.count }
 
     /// The place of an entry, until the next removal.
-    func place(of name: EntryName) -> Int? {
-        let mask = places.count - 1
-        var slot = Int(truncatingIfNeeded: name.hash) & mask
-        while true {
-            let place = places[slot]
-            guard place >= 0 else { return nil }
-            if entries[Int(place)].name == name { return Int(place) }
-            slot = (slot + 1) & mask
-        }
-    }
+    func place(of name: EntryName) -> Int? { slot(of: name).map { Int(slots[$0].place) } }
 
     subscript(place: Int) -> IndexEntry { entries[place] }
 
     mutating func reserve(_ count: Int) {
         entries.reserveCapacity(count)
-        var size = places.count
-        while size < count * 2 { size *= 2 }
-        if size > places.count { rebuild(size) }
+        var size = slots.count
+        while size < (count + 1) * 2 { size *= 2 }
+        if size > slots.count { rebuild(size) }
     }
+
+    /// Looks where an entry of that hash would be found, and no further: looks that do not wait for one another bring the
+    /// memory near that many of ``put(_:)`` will need.
+    func glance(_ hash: UInt64) -> Int32 { slots[home(hash)].place }
 
     /// Adds an entry, or replaces what is known of it.
     mutating func put(_ entry: IndexEntry) {
-        if let place = place(of: entry.name) {
-            totalSize += entry.size - entries[place].size
-            entries[place] = entry
-            return
-        }
         // More than anybody's disk has inodes for; a table that is damaged in this way is of no use.
         guard entries.count < Int(Int32.max) / 2 else { return }
-        totalSize += entry.size
-        entries.append(entry)
-        if entries.count * 2 > places.count {
-            rebuild(places.count * 2)
-        } else {
-            insert(entries.count - 1)
+        if (entries.count + 1) * 2 > slots.count { rebuild(slots.count * 2) }
+        var slot = home(entry.name.hash)
+        let tag = Slot.tag(of: entry.name)
+        while !slots[slot].isFree {
+            let place = Int(slots[slot].place)
+            if slots[slot].tag == tag, entries[place].name == entry.name {
+                totalSize += entry.size - entries[place].size
+                entries[place] = entry
+                return
+            }
+            slot = next(slot)
         }
+        slots[slot] = Slot(entries.count, entry.name)
+        entries.append(entry)
+        totalSize += entry.size
     }
 
     mutating func setUse(_ place: Int, at date: Timestamp, number: Int64, expiry: Timestamp?) {
@@ -61,23 +75,17 @@ struct IndexTable: Sendable {
 
     @discardableResult
     mutating func remove(_ name: EntryName) -> IndexEntry? {
-        let mask = places.count - 1
-        var slot = Int(truncatingIfNeeded: name.hash) & mask
-        while true {
-            guard places[slot] >= 0 else { return nil }
-            if entries[Int(places[slot])].name == name { break }
-            slot = (slot + 1) & mask
-        }
-        let place = Int(places[slot])
+        guard let slot = slot(of: name) else { return nil }
+        let place = Int(slots[slot].place)
         close(slot)
         let entry = entries[place]
         totalSize -= entry.size
         let last = entries.removeLast()
         if place < entries.count {
             // The last one takes the free place.
-            var moved = Int(truncatingIfNeeded: last.name.hash) & mask
-            while Int(places[moved]) != entries.count { moved = (moved + 1) & mask }
-            places[moved] = Int32(place)
+            var moved = home(last.name.hash)
+            while Int(slots[moved].place) != entries.count { moved = next(moved) }
+            slots[moved].place = Int32(place)
             entries[place] = last
         }
         return entry
@@ -85,31 +93,42 @@ struct IndexTable: Sendable {
 
     mutating func removeAll() { self = IndexTable() }
 
-    /// Frees a slot, and moves those behind it that were put off by it. Source: Knuth, TAOCP 6.4, algorithm R.
-    private mutating func close(_ freed: Int) {
-        let mask = places.count - 1
-        var hole = freed
-        var slot = (freed + 1) & mask
-        while places[slot] >= 0 {
-            let home = Int(truncatingIfNeeded: entries[Int(places[slot])].name.hash) & mask
-            if (slot - home) & mask >= (slot - hole) & mask {
-                places[hole] = places[slot]
-                hole = slot
-            }
-            slot = (slot + 1) & mask
+    private func slot(of name: EntryName) -> Int? {
+        var slot = home(name.hash)
+        let tag = Slot.tag(of: name)
+        while !slots[slot].isFree {
+            if slots[slot].tag == tag, entries[Int(slots[slot].place)].name == name { return slot }
+            slot = next(slot)
         }
-        places[hole] = -1
+        return nil
     }
 
-    private mutating func insert(_ place: Int) {
-        let mask = places.count - 1
-        var slot = Int(truncatingIfNeeded: entries[place].name.hash) & mask
-        while places[slot] >= 0 { slot = (slot + 1) & mask }
-        places[slot] = Int32(place)
+    private func home(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash) & (slots.count - 1) }
+
+    private func next(_ slot: Int) -> Int { (slot + 1) & (slots.count - 1) }
+
+    /// Frees a slot, and moves those behind it that were put off by it. Source: Knuth, TAOCP 6.4, algorithm R.
+    private mutating func close(_ freed: Int) {
+        let mask = slots.count - 1
+        var hole = freed
+        var slot = next(freed)
+        while !slots[slot].isFree {
+            let home = home(entries[Int(slots[slot].place)].name.hash)
+            if (slot - home) & mask >= (slot - hole) & mask {
+                slots[hole] = slots[slot]
+                hole = slot
+            }
+            slot = next(slot)
+        }
+        slots[hole] = .free
     }
 
     private mutating func rebuild(_ size: Int) {
-        places = Array(repeating: -1, count: size)
-        for place in entries.indices { insert(place) }
+        slots = Array(repeating: .free, count: size)
+        for place in entries.indices {
+            var slot = home(entries[place].name.hash)
+            while !slots[slot].isFree { slot = next(slot) }
+            slots[slot] = Slot(place, entries[place].name)
+        }
     }
 }
