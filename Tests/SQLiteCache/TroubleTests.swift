@@ -17,56 +17,55 @@ struct TroubleTests {
         try Data("x".utf8).write(to: directory.url.appending(path: "file"))
         let url = try #require(URL(string: directory.url.absoluteString + "/" + path))
 
-        try await expectNotWritable(SQLiteDataCache(directory: url))
+        try await expectNotWritable(SQLiteDiskCache(directory: url))
     }
 
     @Test func `a place that is no file is not writable`() async throws {
         let url = try #require(URL(string: "http://127.0.0.1/cache"))
 
-        try await expectNotWritable(SQLiteDataCache(directory: url))
+        try await expectNotWritable(SQLiteDiskCache(directory: url))
     }
 
     @Test func `a directory in the place of the file is not writable`() async throws {
         try FileManager.default.createDirectory(at: directory.database, withIntermediateDirectories: false)
 
-        try await expectNotWritable(SQLiteDataCache(directory: directory.url))
+        try await expectNotWritable(SQLiteDiskCache(directory: directory.url))
     }
 
     @Test func `a full disk refuses the new entry and keeps the old ones`() throws {
         let connection = try Connection(path: directory.database.path, busyTimeout: 0)
-        try Schema.configure(connection)
-        try Schema.prepare(connection)
-        let table = try EntryTable(connection)
-        try table.store(CachedData(Data(count: 10_000)), for: key("a"), limit: .max)
-        let size = try table.totalSize()
-        try connection.execute("PRAGMA max_page_count = 20")
+        let changes = try EntryChanges(connection, values: ValueFolder(directory: directory.url))
+        let totals = try changes.store(CachedData(Data(count: 10_000)), for: key("a"), recency: 1, at: 0)
+        try connection.execute("PRAGMA max_page_count = 24")
 
         let failure = #expect(throws: SQLiteFailure.self) {
-            try table.store(CachedData(Data(count: 1_000_000)), for: key("b"), limit: .max)
+            for number in 0..<10 {
+                _ = try changes.store(CachedData(Data(count: 30_000)), for: key("\(number)"), recency: 2, at: 0)
+            }
         }
 
         #expect(failure?.cacheError.code == .noSpace)
-        #expect(try table.entry(for: key("a"))?.data == Data(count: 10_000))
-        #expect(try table.entry(for: key("b")) == nil)
-        #expect(try table.totalSize() == size)
+        #expect(try changes.queries.row(named: key("a").fileName)?.data == Data(count: 10_000))
+        #expect(try changes.queries.row(named: key("9").fileName) == nil)
+        #expect(try changes.queries.totals().size >= totals.size)
     }
 
     @Test func `a directory that vanishes is made again`() async throws {
-        let cache = SQLiteDataCache(directory: directory.url)
+        let cache = SQLiteDiskCache(directory: directory.url)
         try await cache.store(Data(count: 5), for: key("a"))
         try FileManager.default.removeItem(at: directory.url)
 
         #expect(await cache.data(for: key("a")) == nil)
         try await cache.store(Data(count: 6), for: key("a"))
 
-        #expect(await SQLiteDataCache(directory: directory.url).data(for: key("a")) == Data(count: 6))
+        #expect(await SQLiteDiskCache(directory: directory.url).data(for: key("a")) == Data(count: 6))
     }
 
     @Test func `a file that another process replaced is opened anew`() async throws {
-        let old = SQLiteDataCache(directory: directory.url)
+        let old = SQLiteDiskCache(directory: directory.url)
         try await old.store(Data("old".utf8), for: key("a"))
         try directory.removeDatabase()
-        let new = SQLiteDataCache(directory: directory.url)
+        let new = SQLiteDiskCache(directory: directory.url)
         try await new.store(Data("new".utf8), for: key("b"))
 
         try await old.store(Data("more".utf8), for: key("c"))
@@ -77,44 +76,44 @@ struct TroubleTests {
     }
 
     @Test func `closing a file that was replaced leaves the new one whole`() throws {
-        var old = CacheFile(directory: directory.url)
-        try old.perform(makesFile: true) { try $0.store(CachedData(Data("old".utf8)), for: key("a"), limit: .max) }
+        var old = DatabaseFile.writer(directory.url)
+        try old.store(CachedData(Data("old".utf8)), for: key("a"))
         try directory.removeDatabase()
-        var new = CacheFile(directory: directory.url)
-        try new.perform(makesFile: true) { try $0.store(CachedData(Data("new".utf8)), for: key("b"), limit: .max) }
+        var new = DatabaseFile.writer(directory.url)
+        try new.store(CachedData(Data("new".utf8)), for: key("b"))
 
         old.close()
 
-        var third = CacheFile(directory: directory.url)
-        #expect(try third.perform(makesFile: false) { try $0.entry(for: key("b")) }??.data == Data("new".utf8))
-        #expect(try new.perform(makesFile: false) { try $0.entry(for: key("b")) }??.data == Data("new".utf8))
+        var third = DatabaseFile.writer(directory.url)
+        #expect(try third.data(for: key("b")) == Data("new".utf8))
+        #expect(try new.data(for: key("b")) == Data("new".utf8))
     }
 
     @Test func `a damaged file that another process has replaced already is not removed`() throws {
-        var file = CacheFile(directory: directory.url)
-        var other = CacheFile(directory: directory.url)
+        var file = DatabaseFile.writer(directory.url)
+        var other = DatabaseFile.writer(directory.url)
         var isFirst = true
 
         let found = try file.perform(makesFile: true) { table in
-            guard isFirst else { return try table.entry(for: key("b")) }
+            guard isFirst else { return try table.queries.row(named: key("b").fileName)?.data }
             isFirst = false
             try directory.removeDatabase()
-            try other.perform(makesFile: true) { try $0.store(CachedData(Data("b".utf8)), for: key("b"), limit: .max) }
+            try other.store(CachedData(Data("b".utf8)), for: key("b"))
             throw SQLiteFailure(.damaged, "damaged")
         }
 
-        #expect(found??.data == Data("b".utf8))
+        #expect(found == Data("b".utf8))
     }
 
     @Test func `what a process that is killed leaves behind has every entry`() async throws {
-        let cache = SQLiteDataCache(directory: directory.url)
+        let cache = SQLiteDiskCache(directory: directory.url)
         for index in 0..<10 { try await cache.store(Data("\(index)".utf8), for: key("\(index)")) }
         // The file and its log as they are while the cache is open.
         let copy = try TemporaryDirectory()
         try FileManager.default.copyItem(at: directory.database, to: copy.database)
         try FileManager.default.copyItem(at: directory.log, to: copy.log)
 
-        let next = SQLiteDataCache(directory: copy.url)
+        let next = SQLiteDiskCache(directory: copy.url)
 
         for index in 0..<10 { #expect(await next.data(for: key("\(index)")) == Data("\(index)".utf8)) }
         withExtendedLifetime(cache) {}
@@ -153,7 +152,7 @@ struct TroubleTests {
         #expect(SQLiteFailure(status: status, systemError: systemError, message: "").cacheError.code == code)
     }
 
-    private func expectNotWritable(_ cache: SQLiteDataCache) async throws {
+    private func expectNotWritable(_ cache: SQLiteDiskCache) async throws {
         #expect(await cache.entry(for: key("a")) == nil)
         #expect(await cache.totalSize == 0)
         let error = await #expect(throws: DataCacheError.self) { try await cache.store(Data(count: 5), for: key("a")) }

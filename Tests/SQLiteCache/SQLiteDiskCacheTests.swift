@@ -6,20 +6,20 @@ import FoundationEssentials
 import Testing
 
 @Suite(.timeLimit(.minutes(3)))
-struct SQLiteDataCacheTests {
+struct SQLiteDiskCacheTests {
     private let directory: TemporaryDirectory
-    private let cache: SQLiteDataCache
+    private let cache: SQLiteDiskCache
 
     init() throws {
         directory = try TemporaryDirectory()
-        cache = SQLiteDataCache(directory: directory.url)
+        cache = SQLiteDiskCache(directory: directory.url)
     }
 
     @Test(arguments: DataCacheConformance.checks + DataCacheConformance.persistenceChecks)
     func conforms(to check: DataCacheConformance.Check) async throws {
         let directory = directory
         try await check {
-            SQLiteDataCache(directory: directory.url.appending(path: "\($0.storage)"), sizeLimit: $0.sizeLimit)
+            SQLiteDiskCache(directory: directory.url.appending(path: "\($0.storage)"), sizeLimit: $0.sizeLimit)
         }
     }
 
@@ -36,7 +36,7 @@ struct SQLiteDataCacheTests {
     @Test func `an entry survives the cache that stored it`() async throws {
         try await cache.store(Data("bytes".utf8), for: key("a"))
 
-        let next = SQLiteDataCache(directory: directory.url)
+        let next = SQLiteDiskCache(directory: directory.url)
 
         #expect(await next.data(for: key("a")) == Data("bytes".utf8))
     }
@@ -115,7 +115,7 @@ struct SQLiteDataCacheTests {
     }
 
     @Test func `the directory is made when it is missing`() async throws {
-        let deep = SQLiteDataCache(directory: directory.url.appending(path: "a/b c%41"))
+        let deep = SQLiteDiskCache(directory: directory.url.appending(path: "a/b c%41"))
 
         try await deep.store(Data(count: 5), for: key("a"))
 
@@ -123,7 +123,7 @@ struct SQLiteDataCacheTests {
     }
 
     @Test func `caches on one directory share their entries`() async throws {
-        let other = SQLiteDataCache(directory: directory.url)
+        let other = SQLiteDiskCache(directory: directory.url)
 
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<40 {

@@ -9,6 +9,17 @@ struct FileIdentity: Equatable {
     init?(path: String) {
         var facts = stat()
         guard stat(path, &facts) == 0 else { return nil }
+        self.init(facts)
+    }
+
+    /// nil when the descriptor is none.
+    init?(descriptor: Int32) {
+        var facts = stat()
+        guard fstat(descriptor, &facts) == 0 else { return nil }
+        self.init(facts)
+    }
+
+    private init(_ facts: stat) {
         device = UInt64(facts.st_dev)
         node = UInt64(facts.st_ino)
     }

@@ -5,9 +5,12 @@ import FoundationEssentials
 final class Statement {
     /// A value for one of the statement's question marks.
     enum ColumnValue {
+        case null
         case integer(Int64)
         case text(String)
         case bytes(Data)
+
+        static func optional(_ number: Int64?) -> Self { number.map(Self.integer) ?? .null }
     }
 
     /// The row that the statement stands on. Valid only while it is being read.
@@ -15,6 +18,11 @@ final class Statement {
         fileprivate let handle: OpaquePointer
 
         func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+
+        /// nil for NULL.
+        func optionalInteger(_ column: Int32) -> Int64? {
+            sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : integer(column)
+        }
 
         func text(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }
 
@@ -52,8 +60,9 @@ final class Statement {
     }
 
     /// Runs the statement and returns what `read` makes of each row.
-    func rows<Result>(read: (Row) -> Result) throws(SQLiteFailure) -> [Result] {
+    func rows<Result>(_ values: ColumnValue..., read: (Row) -> Result) throws(SQLiteFailure) -> [Result] {
         defer { reset() }
+        try bind(values)
         var results: [Result] = []
         while try step() { results.append(read(Row(handle: handle))) }
         return results
@@ -86,6 +95,8 @@ final class Statement {
         // SQLITE_TRANSIENT, a macro that is a cast: SQLite copies the bytes before the call returns.
         let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
         switch value {
+        case .null:
+            return sqlite3_bind_null(handle, index)
         case .integer(let number):
             return sqlite3_bind_int64(handle, index, number)
         case .text(let text):

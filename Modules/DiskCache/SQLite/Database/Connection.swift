@@ -4,15 +4,17 @@ private import CSQLite
 final class Connection {
     private let handle: OpaquePointer
 
-    /// Opens the file, or makes it.
+    /// Opens the file.
     ///
     /// - Parameters:
     ///   - path: Without a zero byte.
     ///   - busyTimeout: Longest wait for another process, in milliseconds.
-    init(path: String, busyTimeout: Int32) throws(SQLiteFailure) {
+    ///   - makesFile: Whether a file that is missing is made.
+    init(path: String, busyTimeout: Int32, makesFile: Bool = true) throws(SQLiteFailure) {
         var opened: OpaquePointer?
         // No mutex in SQLite, because one thread at a time uses the connection.
-        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        let flags =
+            SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | (makesFile ? SQLITE_OPEN_CREATE : 0)
         let status = sqlite3_open_v2(path, &opened, flags, nil)
         guard let opened else { throw SQLiteFailure(status: status, message: "SQLite has no memory for a connection") }
         guard status == SQLITE_OK else {

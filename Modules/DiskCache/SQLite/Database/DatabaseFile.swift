@@ -1,56 +1,69 @@
 import FoundationEssentials
 import Glibc
 
-/// The database file of a cache: opened when it is first needed, again when it was removed or replaced, and made anew
-/// when it is damaged. Blocks; not for two threads at once.
-struct CacheFile {
+/// One connection to the database file of a cache, with what it is asked: opened when it is first needed, and again when
+/// the file was removed or replaced. Blocks; not for two threads at once.
+struct DatabaseFile<Queries> {
+    /// What a connection may do about a file that is missing or damaged.
+    enum Role {
+        case reader
+        /// Makes the file, and makes a damaged one anew.
+        case writer
+    }
+
+    typealias Preparation = @Sendable (Connection) throws(SQLiteFailure) -> Queries
+
     /// Longest wait for another process that writes, in milliseconds.
-    private static let busyTimeout: Int32 = 2_000
+    private static var busyTimeout: Int32 { 2_000 }
 
     private let directory: URL
-    private var opened: (table: EntryTable, identity: FileIdentity)?
+    private let role: Role
+    /// The first use of a connection.
+    private let prepare: Preparation
+    private var opened: (queries: Queries, identity: FileIdentity)?
     /// The file that the last attempt to open found, whether or not it could be used.
-    private var tried: FileIdentity?
+    private var tried: HeldFile?
 
-    init(directory: URL) { self.directory = directory }
+    init(directory: URL, role: Role, prepare: @escaping Preparation) {
+        self.directory = directory
+        self.role = role
+        self.prepare = prepare
+    }
 
-    /// Runs `work` on the entries; on no entries, returns nil, when there is no file yet and `makesFile` is false.
+    /// Runs `work` on the file; on no file, returns nil, when there is none yet and `makesFile` is false.
     ///
-    /// A damaged file is made anew, and the work then runs once more. Throws ``SQLiteFailure``.
-    mutating func perform<ColumnValue>(
-        makesFile: Bool, _ work: (EntryTable) throws -> ColumnValue
-    ) throws -> ColumnValue? {
+    /// A writer makes a damaged file anew, and the work then runs once more. Throws ``SQLiteFailure``.
+    mutating func perform<Value>(makesFile: Bool, _ work: (Queries) throws -> Value) throws -> Value? {
         do {
             return try open(makesFile: makesFile).map(work)
-        } catch let failure as SQLiteFailure where failure.kind == .damaged {
+        } catch let failure as SQLiteFailure where failure.kind == .damaged && role == .writer {
             try discard()
             return try open(makesFile: makesFile).map(work)
         }
     }
 
     /// Closes the file. The next work opens it again.
-    mutating func close() { opened = nil }
+    mutating func close() { (opened, tried) = (nil, nil) }
 
-    private mutating func open(makesFile: Bool) throws(SQLiteFailure) -> EntryTable? {
+    private mutating func open(makesFile: Bool) throws(SQLiteFailure) -> Queries? {
         let path = try self.path
         let identity = FileIdentity(path: path)
-        if let opened, opened.identity == identity { return opened.table }
+        if let opened, opened.identity == identity { return opened.queries }
         // Someone removed or replaced the file: what would be written to the old one could never be found.
         opened = nil
         guard makesFile || identity != nil else { return nil }
 
-        try makeDirectory()
+        if role == .writer { try makeDirectory() }
         let lock = try DirectoryLock(path: path + ".lock")
         defer { extendLifetime(lock) }
-        let connection = try Connection(path: path, busyTimeout: Self.busyTimeout)
-        tried = FileIdentity(path: path)
+        let connection = try Connection(
+            path: path, busyTimeout: Self.busyTimeout, makesFile: role == .writer)
+        tried = HeldFile(path: path)
         // The first use of the connection, so that it opens its log under the lock too.
-        try Schema.configure(connection)
-        try Schema.prepare(connection)
-        let table = try EntryTable(connection)
+        let queries = try prepare(connection)
         guard let tried else { throw SQLiteFailure(.other, "the database file has been removed") }
-        opened = (table, tried)
-        return table
+        opened = (queries, tried.identity)
+        return queries
     }
 
     /// Removes the file, unless another process has already replaced it.
@@ -59,7 +72,7 @@ struct CacheFile {
         opened = nil
         let lock = try DirectoryLock(path: path + ".lock")
         defer { extendLifetime(lock) }
-        guard tried == FileIdentity(path: path) else { return }
+        guard tried?.identity == FileIdentity(path: path) else { return }
         for suffix in ["", "-wal", "-shm"] {
             guard unlink(path + suffix) == 0 || errno == ENOENT else {
                 throw SQLiteFailure(systemError: errno, doing: "cannot remove the damaged \(path)\(suffix)")

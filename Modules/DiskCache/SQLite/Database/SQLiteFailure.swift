@@ -74,7 +74,7 @@ struct SQLiteFailure: Error {
 
     private static func kind(systemError: Int32) -> Kind {
         switch systemError {
-        case ENOSPC, EDQUOT: .noSpace
+        case ENOSPC, EDQUOT, EFBIG: .noSpace
         case EACCES, EPERM, EROFS, ENOTDIR, EISDIR, ENOENT, ELOOP, ENAMETOOLONG: .notWritable
         default: .other
         }

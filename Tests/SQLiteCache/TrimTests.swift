@@ -5,18 +5,18 @@ import FoundationEssentials
 import Testing
 
 @Suite(.timeLimit(.minutes(3)))
-struct EvictionTests {
+struct TrimTests {
     private let directory: TemporaryDirectory
     /// Holds ten entries of `entrySize` bytes.
-    private let cache: SQLiteDataCache
+    private let cache: SQLiteDiskCache
     private let entrySize: Int
 
     init() async throws {
         directory = try TemporaryDirectory()
-        let measure = SQLiteDataCache(directory: directory.url.appending(path: "measure"))
+        let measure = SQLiteDiskCache(directory: directory.url.appending(path: "measure"))
         try await measure.store(Data(count: 1_000), for: key("0"))
         entrySize = await measure.totalSize
-        cache = SQLiteDataCache(directory: directory.url, sizeLimit: entrySize * 10)
+        cache = SQLiteDiskCache(directory: directory.url, sizeLimit: entrySize * 10)
     }
 
     @Test func `an entry counts for more than its bytes`() {
@@ -29,6 +29,8 @@ struct EvictionTests {
 
         try await cache.store(Data(count: 1_000), for: key("x"))
 
+        await cache.flush()
+
         #expect(await cache.totalSize == entrySize * 9)
         #expect(await presence(of: ["0", "1", "2", "9", "x"]) == [false, false, true, true, true])
     }
@@ -39,16 +41,19 @@ struct EvictionTests {
 
         try await cache.store(Data(count: 1_000), for: key("x"))
 
+        await cache.flush()
         #expect(await presence(of: ["0", "1", "2", "3", "x"]) == [true, false, false, true, true])
     }
 
     @Test func `the order of use survives the cache`() async throws {
         for index in 0..<10 { try await cache.store(Data(count: 1_000), for: key("\(index)")) }
         _ = await cache.entry(for: key("0"))
+        await cache.flush()
 
-        let next = SQLiteDataCache(directory: directory.url, sizeLimit: entrySize * 10)
+        let next = SQLiteDiskCache(directory: directory.url, sizeLimit: entrySize * 10)
         try await next.store(Data(count: 1_000), for: key("x"))
 
+        await next.flush()
         #expect(await presence(of: ["0", "1"]) == [true, false])
     }
 
@@ -57,6 +62,7 @@ struct EvictionTests {
 
         try await cache.store(Data(count: entrySize * 10 - 300), for: key("x"))
 
+        await cache.flush()
         #expect(await presence(of: ["0", "1", "2", "x"]) == [false, false, false, true])
         #expect(await cache.totalSize <= entrySize * 10)
     }
@@ -74,7 +80,7 @@ struct EvictionTests {
 
     @Test(arguments: [0, -5, Int.min])
     func `a cache of no size takes nothing`(limit: Int) async throws {
-        let none = SQLiteDataCache(directory: directory.url, sizeLimit: limit)
+        let none = SQLiteDiskCache(directory: directory.url, sizeLimit: limit)
 
         let error = await #expect(throws: DataCacheError.self) { try await none.store(Data(), for: key("0")) }
 
@@ -82,7 +88,7 @@ struct EvictionTests {
     }
 
     private func presence(of names: [String]) async -> [Bool] {
-        let reader = SQLiteDataCache(directory: directory.url)
+        let reader = SQLiteDiskCache(directory: directory.url)
         var result: [Bool] = []
         for name in names { result.append(await reader.entry(for: key(name)) != nil) }
         return result

@@ -1,0 +1,280 @@
+import AlcedoCore
+import FoundationEssentials
+
+/// What changes the entries in an open database, and the files of their values.
+///
+/// A file is written before the transaction that names it, and removed after the one that forgets it.
+final class EntryChanges {
+    /// Data up to this size is in its row. Reading 10 KB from a row is a third faster than from a file of its own, at
+    /// 50 to 100 KB files begin to win, and writing them passes through the log only with what is in rows. Source:
+    /// sqlite.org, "35% Faster Than The Filesystem" and "Internal Versus External BLOBs in SQLite".
+    static let largestInRow = 32 << 10
+    /// Entries that one transaction of a trim removes, so that a store waits a few milliseconds for it.
+    private static let sliceCount = 128
+    /// Rows that one look for expired entries goes through.
+    private static let scanCount = 512
+
+    let queries: EntryQueries
+    /// Whether nothing has been asked of this connection yet.
+    var isFresh = true
+    private let values: ValueFolder
+    private let connection: Connection
+    private let insertEntry: Statement
+    private let insertContent: Statement
+    private let findItem: Statement
+    private let itemsOfResource: Statement
+    private let oldestItems: Statement
+    private let overItems: Statement
+    private let lastScanned: Statement
+    private let deleteEntry: Statement
+    private let deleteContent: Statement
+    private let changeTotals: Statement
+    private let writeUse: Statement
+
+    /// Makes the tables where the file has none.
+    init(_ connection: Connection, values: ValueFolder) throws(SQLiteFailure) {
+        try Schema.configure(connection)
+        try Schema.prepare(connection)
+        self.connection = connection
+        self.values = values
+        queries = try EntryQueries(connection)
+        insertEntry = try connection.prepare(
+            """
+            INSERT INTO entry (name, resource, size, recency, stored, used, expiry, checksum, length, file) \
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """)
+        insertContent = try connection.prepare(
+            "INSERT INTO content (id, resource, variant, metadata, data) VALUES (?, ?, ?, ?, ?)")
+        findItem = try connection.prepare("SELECT id, name, size, file FROM entry WHERE name = ?")
+        itemsOfResource = try connection.prepare(
+            """
+            SELECT id, name, size, file FROM entry JOIN content USING (id) \
+            WHERE entry.resource = ? AND content.resource = ?
+            """)
+        oldestItems = try connection.prepare("SELECT id, name, size, file FROM entry ORDER BY recency, id LIMIT ?")
+        overItems = try connection.prepare(
+            """
+            SELECT id, name, size, file FROM (SELECT * FROM entry WHERE id > ?1 ORDER BY id LIMIT ?2) \
+            WHERE iif(expiry IS NULL, iif(?3, stored, used) <= ?4, expiry <= ?5)
+            """)
+        lastScanned = try connection.prepare(
+            "SELECT max(id) FROM (SELECT id FROM entry WHERE id > ? ORDER BY id LIMIT ?)")
+        deleteEntry = try connection.prepare("DELETE FROM entry WHERE id = ?")
+        deleteContent = try connection.prepare("DELETE FROM content WHERE id = ?")
+        changeTotals = try connection.prepare(
+            "UPDATE total SET size = max(0, size + ?), count = max(0, count + ?) WHERE id = 1")
+        writeUse = try connection.prepare(
+            "UPDATE entry SET recency = ?1, used = ?2, expiry = ?3 WHERE id = ?4 AND recency < ?1")
+    }
+
+    /// Stores the entry, replacing what is there. All of that happens, or nothing. Returns the totals after it.
+    func store(
+        _ entry: CachedData, for key: ImageKey, recency: Int64, at now: Int64
+    ) throws(SQLiteFailure) -> EntryTotals {
+        guard entry.data.count > Self.largestInRow else {
+            return try insert(entry, for: key, file: nil, recency: recency, at: now)
+        }
+        let value = try values.write(entry.data, forEntry: key.fileName)
+        defer { extendLifetime(value) }
+        do throws(SQLiteFailure) {
+            return try insert(entry, for: key, file: value.name, recency: recency, at: now)
+        } catch {
+            values.remove(value.name)
+            throw error
+        }
+    }
+
+    private func insert(
+        _ entry: CachedData, for key: ImageKey, file: ValueName?, recency: Int64, at now: Int64
+    ) throws(SQLiteFailure) -> EntryTotals {
+        let name = key.fileName
+        let size = EntryRow.size(of: entry, for: key)
+        let (replaced, totals) = try connection.transaction {
+            () throws(SQLiteFailure) -> (StoredItem?, EntryTotals) in
+            let replaced = try removeRow(named: name)
+            try insertEntry.run(
+                .text(name), .integer(EntryRow.hash(of: key.resource)), .integer(Int64(size)), .integer(recency),
+                .integer(now), .integer(now), .optional(entry.expiry.flatMap(Int64.init(millisecondsOf:))),
+                .integer(EntryRow.checksum(of: entry, for: key)), .integer(Int64(entry.data.count)),
+                .optional(file?.token))
+            try insertContent.run(
+                .integer(connection.lastInsertedRow), .text(key.resource.description), .text(key.variant),
+                .bytes(entry.metadata), .bytes(file == nil ? entry.data : Data()))
+            try change(by: size - (replaced?.size ?? 0), count: replaced == nil ? 1 : 0)
+            return (replaced, try queries.totals())
+        }
+        if let file = replaced?.file { values.remove(file) }
+        return totals
+    }
+
+    /// Removes the entry. Returns whether there was one.
+    func remove(_ name: String) throws(SQLiteFailure) -> Bool {
+        try remove(name) { () throws(SQLiteFailure) in true }
+    }
+
+    /// Removes the entry unless `isKept` says that it is to stay. No other process changes it meanwhile. Returns
+    /// whether it was removed.
+    func remove(
+        _ name: String, unless isKept: (EntryRow) throws(SQLiteFailure) -> Bool
+    ) throws(SQLiteFailure) -> Bool {
+        try remove(name) { () throws(SQLiteFailure) in
+            guard let row = try queries.row(named: name) else { return false }
+            return try !isKept(row)
+        }
+    }
+
+    private func remove(_ name: String, if isUnwanted: () throws(SQLiteFailure) -> Bool) throws(SQLiteFailure) -> Bool {
+        let removed = try connection.transaction { () throws(SQLiteFailure) -> StoredItem? in
+            guard try isUnwanted(), let removed = try removeRow(named: name) else { return nil }
+            try change(by: -removed.size, count: -1)
+            return removed
+        }
+        if let file = removed?.file { values.remove(file) }
+        return removed != nil
+    }
+
+    /// Removes all entries of a resource. Returns how many those were.
+    func removeAll(of resource: ResourceKey) throws(SQLiteFailure) -> Int {
+        let removed = try connection.transaction { () throws(SQLiteFailure) in
+            let items = try itemsOfResource.rows(
+                .integer(EntryRow.hash(of: resource)), .text(resource.description), read: Self.item)
+            try removeRows(items)
+            return items
+        }
+        removeFiles(of: removed)
+        return removed.count
+    }
+
+    /// Removes everything and gives the space back to the file system.
+    func removeAll() throws(SQLiteFailure) {
+        let files = try connection.transaction { () throws(SQLiteFailure) in
+            let files = try queries.files(prefix: "")
+            try connection.execute("DELETE FROM content")
+            try connection.execute("DELETE FROM entry")
+            try connection.execute("UPDATE total SET size = 0, count = 0")
+            return files
+        }
+        for file in files { values.remove(file) }
+        try connection.execute("PRAGMA incremental_vacuum")
+        try giveSpaceBack()
+    }
+
+    /// Makes the log as short as it can be.
+    func giveSpaceBack() throws(SQLiteFailure) { try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
+
+    /// Makes the file shorter by at most a few hundred pages. Returns whether more can be done.
+    func shrink() throws(SQLiteFailure) -> Bool {
+        try connection.execute("PRAGMA incremental_vacuum(256)")
+        return try connection.prepare("PRAGMA freelist_count").firstRow { $0.integer(0) } ?? 0 > 0
+    }
+
+    /// Writes uses that were gathered, all or none.
+    func write(_ uses: [Int64: UseLedger.Use]) throws(SQLiteFailure) {
+        guard !uses.isEmpty else { return }
+        try connection.transaction { () throws(SQLiteFailure) in
+            for (id, use) in uses {
+                try writeUse.run(
+                    .integer(use.recency), .integer(use.times.used), .optional(use.times.expiry), .integer(id))
+            }
+        }
+    }
+
+    /// Removes some of the least recently used entries, until the goal is reached.
+    func trim(to goal: TrimGoal) throws(SQLiteFailure) -> TrimSlice {
+        var slice = TrimSlice()
+        let removed = try connection.transaction { () throws(SQLiteFailure) -> [StoredItem] in
+            var totals = try queries.totals()
+            guard goal.reason(for: totals) != nil else { return [] }
+            let items = try oldestItems.rows(.integer(Int64(Self.sliceCount)), read: Self.item)
+            var victims: [StoredItem] = []
+            for item in items {
+                guard let reason = goal.reason(for: totals) else { break }
+                totals.size -= item.size
+                totals.count -= 1
+                victims.append(item)
+                slice.removals.append(DataCacheTrimReport.Removal(name: item.name, size: item.size, reason: reason))
+            }
+            slice.isDone = items.count < Self.sliceCount || victims.count < items.count
+            try removeRows(victims)
+            // Totals that say there is more than there is are damaged.
+            if victims.count == items.count, slice.isDone { try recount() }
+            return victims
+        }
+        removeFiles(of: removed)
+        return slice
+    }
+
+    /// Removes entries whose time is over, out of the few hundred whose numbers follow `id`.
+    ///
+    /// - Returns: What went, and the number to go on from; nil when there are no more.
+    func removeExpired(
+        after id: Int64, lifetime: Lifetime, at now: Int64
+    ) throws(SQLiteFailure) -> (items: [StoredItem], next: Int64?) {
+        let scanned = Statement.ColumnValue.integer(Int64(Self.scanCount))
+        guard let next = try lastScanned.firstRow(.integer(id), scanned, read: { $0.optionalInteger(0) }), let next
+        else { return ([], nil) }
+        let find = { [overItems] () throws(SQLiteFailure) -> [StoredItem] in
+            try overItems.rows(
+                .integer(id), scanned, .integer(lifetime.countsFromStoring ? 1 : 0),
+                .integer(lifetime.oldest(at: now)), .integer(now), read: Self.item)
+        }
+        guard try !find().isEmpty else { return ([], next) }
+        let removed = try connection.transaction { () throws(SQLiteFailure) in
+            // Again, now that no other process changes anything.
+            let over = try find()
+            try removeRows(over)
+            return over
+        }
+        removeFiles(of: removed)
+        return (removed, next)
+    }
+
+    /// Sums the entries.
+    func recount() throws(SQLiteFailure) {
+        try connection.execute(
+            """
+            UPDATE total SET size = (SELECT coalesce(sum(min(max(size, 0), 1 << 50)), 0) FROM entry), \
+            count = (SELECT count(*) FROM entry)
+            """)
+    }
+
+    /// Removes values of a folder that no row names and nobody is writing.
+    func removeLeftovers(in folder: String) throws(SQLiteFailure) {
+        let named = try queries.files(prefix: folder)
+        for value in values.values(in: folder) where !named.contains(value) {
+            try values.remove(value) { () throws(SQLiteFailure) in try queries.file(named: value.entry) != value }
+        }
+    }
+
+    private static func item(_ row: Statement.Row) -> StoredItem {
+        let name = row.text(1)
+        return StoredItem(
+            id: row.integer(0), name: name, size: EntryQueries.size(row.integer(2)),
+            file: row.optionalInteger(3).map { ValueName(entry: name, token: $0) })
+    }
+
+    private func removeRow(named name: String) throws(SQLiteFailure) -> StoredItem? {
+        guard let item = try findItem.firstRow(.text(name), read: Self.item) else { return nil }
+        try removeRow(item.id)
+        return item
+    }
+
+    private func removeRow(_ id: Int64) throws(SQLiteFailure) {
+        try deleteContent.run(.integer(id))
+        try deleteEntry.run(.integer(id))
+    }
+
+    private func removeRows(_ items: [StoredItem]) throws(SQLiteFailure) {
+        guard !items.isEmpty else { return }
+        for item in items { try removeRow(item.id) }
+        try change(by: -items.reduce(0) { $0 + $1.size }, count: -items.count)
+    }
+
+    private func change(by size: Int, count: Int) throws(SQLiteFailure) {
+        try changeTotals.run(.integer(Int64(size)), .integer(Int64(count)))
+    }
+
+    private func removeFiles(of items: [StoredItem]) {
+        for item in items { if let file = item.file { values.remove(file) } }
+    }
+}

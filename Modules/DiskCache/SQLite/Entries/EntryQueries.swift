@@ -1,0 +1,127 @@
+import AlcedoCore
+import FoundationEssentials
+
+/// What an open database is asked about its entries. Changes nothing.
+final class EntryQueries {
+    /// A damaged number must not make sums overflow.
+    private static let largestSize: Int64 = 1 << 50
+
+    private let connection: Connection
+    private let findRow: Statement
+    private let findTimes: Statement
+    private let findKey: Statement
+    private let readTotals: Statement
+    private let list: Statement
+    private let namesAfter: Statement
+    private let filesBetween: Statement
+    private let highestRecency: Statement
+
+    /// - Parameter connection: To a file that has the tables.
+    init(_ connection: Connection) throws(SQLiteFailure) {
+        self.connection = connection
+        findRow = try connection.prepare(
+            """
+            SELECT id, size, recency, stored, used, expiry, checksum, length, file, metadata, data \
+            FROM entry JOIN content USING (id) WHERE name = ?
+            """)
+        findTimes = try connection.prepare("SELECT id, recency, stored, used, expiry FROM entry WHERE name = ?")
+        findKey = try connection.prepare(
+            "SELECT content.resource, variant FROM entry JOIN content USING (id) WHERE name = ?")
+        readTotals = try connection.prepare("SELECT size, count FROM total WHERE id = 1")
+        list = try connection.prepare(
+            "SELECT id, recency, stored, used, expiry, name, size FROM entry ORDER BY recency, id")
+        namesAfter = try connection.prepare("SELECT id, name FROM entry WHERE id > ? ORDER BY id LIMIT ?")
+        filesBetween = try connection.prepare(
+            "SELECT name, file FROM entry WHERE name >= ? AND name < ? AND file IS NOT NULL")
+        highestRecency = try connection.prepare("SELECT max(recency) FROM entry")
+    }
+
+    /// A connection that only reads.
+    static func reader(_ connection: Connection) throws(SQLiteFailure) -> EntryQueries {
+        try Schema.configureReader(connection)
+        try Schema.check(connection)
+        return try EntryQueries(connection)
+    }
+
+    func row(named name: String) throws(SQLiteFailure) -> EntryRow? {
+        try findRow.firstRow(.text(name)) { row in
+            EntryRow(
+                id: row.integer(0), name: name, size: Self.size(row.integer(1)), recency: row.integer(2),
+                times: Self.times(row, from: 3), checksum: row.integer(6), byteCount: Int(row.integer(7)),
+                file: row.optionalInteger(8).map { ValueName(entry: name, token: $0) }, metadata: row.bytes(9),
+                data: row.bytes(10))
+        }
+    }
+
+    /// The times of an entry, uses that are not written yet included.
+    func times(named name: String, uses: UseLog) throws(SQLiteFailure) -> EntryTimes? {
+        let found = try findTimes.firstRow(.text(name)) { row in
+            (id: row.integer(0), recency: row.integer(1), times: Self.times(row, from: 2))
+        }
+        guard let found else { return nil }
+        return uses.times(of: found.id, recency: found.recency, times: found.times)
+    }
+
+    /// The key of an entry; nil when it is not there, or its text is not what it was.
+    func key(named name: String) throws(SQLiteFailure) -> ImageKey? {
+        let key = try findKey.firstRow(.text(name)) { ImageKey(ResourceKey($0.text(0)), variant: $0.text(1)) }
+        guard let key, key.fileName == name else { return nil }
+        return key
+    }
+
+    /// The recency of the entry that was used last; nought when there is none.
+    func lastRecency() throws(SQLiteFailure) -> Int64 { try highestRecency.firstRow { $0.integer(0) } ?? 0 }
+
+    /// O(1).
+    func totals() throws(SQLiteFailure) -> EntryTotals {
+        let totals = try readTotals.firstRow { EntryTotals(size: Int($0.integer(0)), count: Int($0.integer(1))) }
+        guard let totals else { throw SQLiteFailure(.damaged, "the database has lost its totals") }
+        return totals
+    }
+
+    /// All entries that `isOver` does not speak of, the least recently used first.
+    func items(isOver: (EntryTimes) -> Bool) throws(SQLiteFailure) -> [DataCacheItem] {
+        let found = try list.rows { row in
+            let times = Self.times(row, from: 2)
+            let item = DataCacheItem(
+                name: row.text(5), size: Self.size(row.integer(6)), storedAt: times.stored.date,
+                lastUse: times.used.date, expiry: times.expiry?.date)
+            return (item: item, times: times)
+        }
+        return found.filter { !isOver($0.times) }.map(\.item)
+    }
+
+    /// At most `count` entries, in the order of their numbers.
+    func names(after id: Int64, count: Int) throws(SQLiteFailure) -> [(id: Int64, name: String)] {
+        try namesAfter.rows(.integer(id), .integer(Int64(count))) { (id: $0.integer(0), name: $0.text(1)) }
+    }
+
+    /// The files of the entries whose names begin with `prefix`.
+    func files(prefix: String) throws(SQLiteFailure) -> Set<ValueName> {
+        // No name has a tilde, which comes after all digits.
+        let found = try filesBetween.rows(.text(prefix), .text(prefix + "~")) {
+            ValueName(entry: $0.text(0), token: $0.integer(1))
+        }
+        return Set(found)
+    }
+
+    func file(named name: String) throws(SQLiteFailure) -> ValueName? { try files(prefix: name).first }
+
+    /// Whether an entry is whole: key, numbers and bytes.
+    func isWhole(_ row: EntryRow, values: ValueFolder) throws(SQLiteFailure) -> Bool {
+        guard let key = try key(named: row.name), let entry = row.entry(for: key, values: values) else { return false }
+        return row.size == EntryRow.size(of: entry, for: key)
+    }
+
+    /// Whether the file's structure is whole. Reads all of it.
+    func isSound() throws(SQLiteFailure) -> Bool {
+        try connection.prepare("PRAGMA integrity_check(1)").firstRow { $0.text(0) } == "ok"
+    }
+
+    private static func times(_ row: Statement.Row, from column: Int32) -> EntryTimes {
+        EntryTimes(
+            stored: row.integer(column), used: row.integer(column + 1), expiry: row.optionalInteger(column + 2))
+    }
+
+    static func size(_ number: Int64) -> Int { Int(min(max(0, number), largestSize)) }
+}

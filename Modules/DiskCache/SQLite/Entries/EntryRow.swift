@@ -1,0 +1,49 @@
+import AlcedoCore
+import FoundationEssentials
+
+/// What the database has of an entry.
+struct EntryRow {
+    var id: Int64
+    var name: String
+    /// Bytes that it counts for.
+    var size: Int
+    /// Greater means used later.
+    var recency: Int64
+    var times: EntryTimes
+    var checksum: Int64
+    /// Of the data.
+    var byteCount: Int
+    /// The file that the data is in; nil when it is in the row.
+    var file: ValueName?
+    var metadata: Data
+    var data: Data
+
+    /// The entry, if all of it is there and as it was stored under `key`. Reads the file of a large value.
+    func entry(for key: ImageKey, values: ValueFolder) -> CachedData? {
+        var found = CachedData(data, metadata: metadata, expiry: times.expiry?.date)
+        if let file {
+            guard let content = values.read(file, count: byteCount) else { return nil }
+            found.data = content
+        }
+        guard found.data.count == byteCount, checksum == Self.checksum(of: found, for: key) else { return nil }
+        return found
+    }
+
+    /// Covers the key too, so that a row under a wrong name is not believed.
+    static func checksum(of entry: CachedData, for key: ImageKey) -> Int64 {
+        var hash = XXH64.hash(key.resource.description.utf8Span.span.bytes)
+        hash = XXH64.hash(key.variant.utf8Span.span.bytes, seed: hash)
+        for part in [entry.metadata, entry.data] { hash = XXH64.hash(part.bytes, seed: hash) }
+        return Int64(bitPattern: hash)
+    }
+
+    /// Bytes that an entry counts for: beside its data, metadata and key its name twice, numbers, and pages half filled.
+    static func size(of entry: CachedData, for key: ImageKey) -> Int {
+        entry.data.count + entry.metadata.count + key.resource.description.utf8.count + key.variant.utf8.count + 256
+    }
+
+    /// Finds the entries of a resource.
+    static func hash(of resource: ResourceKey) -> Int64 {
+        Int64(bitPattern: XXH64.hash(resource.description.utf8Span.span.bytes))
+    }
+}

@@ -1,0 +1,7 @@
+/// What has to be known of an entry to remove it.
+struct StoredItem: Sendable {
+    var id: Int64
+    var name: String
+    var size: Int
+    var file: ValueName?
+}

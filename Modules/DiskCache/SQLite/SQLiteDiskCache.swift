@@ -1,0 +1,84 @@
+public import AlcedoCore
+public import FoundationEssentials
+
+/// A data cache in a SQLite database, with files of their own for large values beside it.
+///
+/// Several caches, in several processes too, may use one directory. What is reported stored survives the end of the
+/// process at any instant; a power cut may take the last stores, never the file. A checksum finds bytes that changed on
+/// the disk; a file that is not a usable database is replaced by a new one.
+///
+/// What is stored can be read at once, by its time's end or until the limits take it: beyond them, the least recently
+/// used entries go, in the background and in small steps. Reads have two threads and connections of their own, and wait
+/// for no write. That an entry was used is written later, with the uses of others: a process that is killed may forget
+/// the order of its last reads.
+public final class SQLiteDiskCache: MaintainableDataCache {
+    /// Where the database `alcedo.sqlite` and the folder `values` are.
+    public let directory: URL
+    public let limits: DataCacheLimits
+
+    let storage: EntryStorage
+
+    /// Does not touch the disk yet: the first use opens the database, the first store makes it and its directory.
+    ///
+    /// - Parameters:
+    ///   - directory: A directory that belongs to the cache alone, on a local file system.
+    ///   - limits: Default: 256 MiB, for seven days.
+    ///   - clock: Dates the uses of entries.
+    ///   - onTrim: Told what went when the limits, a full disk or a call trimmed the cache. Called from any thread.
+    public init(
+        directory: URL, limits: DataCacheLimits = DataCacheLimits(), clock: any TimeSource = SystemClock(),
+        onTrim: (@Sendable (DataCacheTrimReport) -> Void)? = nil
+    ) {
+        self.directory = directory
+        self.limits = limits
+        storage = EntryStorage(directory: directory, limits: limits, clock: clock, onTrim: onTrim)
+    }
+
+    /// - Parameter sizeLimit: Most bytes that the entries occupy. Other limits are the default ones.
+    public convenience init(directory: URL, sizeLimit: Int) {
+        self.init(directory: directory, limits: DataCacheLimits(size: sizeLimit))
+    }
+
+    deinit {
+        // The last close folds the log into the file, which is no work for the thread that lets go of the cache.
+        let storage = storage
+        Task { await storage.close() }
+    }
+
+    public func entry(for key: ImageKey) async -> CachedData? { await storage.entry(for: key) }
+
+    public func contains(_ key: ImageKey) async -> Bool { await storage.contains(key) }
+
+    /// Stores `entry` under `key`, replacing what is there. When it returns, the entry can be read, and the end of the
+    /// process does not undo it; others read it from when this is called.
+    ///
+    /// A full disk makes the cache give up half of what it holds, and try once more.
+    ///
+    /// - Throws: `DataCacheError`: `tooLarge` when the entry exceeds the limits, and then nothing changes;
+    ///   `notWritable`, `noSpace` or `failed` when it cannot be written. `CancellationError` when the task is cancelled
+    ///   before the writing begins.
+    public func store(_ entry: CachedData, for key: ImageKey) async throws {
+        try await storage.store(entry, for: key)
+    }
+
+    @discardableResult
+    public func remove(_ key: ImageKey) async -> Bool { await storage.remove(.remove(key)) > 0 }
+
+    /// O(*n*) in the variants of the resource.
+    @discardableResult
+    public func removeAll(of resource: ResourceKey) async -> Int { await storage.remove(.removeResource(resource)) }
+
+    public func removeAll() async { await storage.remove(.removeAll) }
+
+    public func flush() async { await storage.flush() }
+
+    /// O(1).
+    public var totalSize: Int {
+        get async { await storage.read { try $0.totals().size } ?? 0 }
+    }
+
+    /// O(1).
+    public var count: Int {
+        get async { await storage.read { try $0.totals().count } ?? 0 }
+    }
+}

@@ -1,0 +1,130 @@
+import AlcedoCore
+import FoundationEssentials
+
+/// A cache's database and files, with the threads they are used on. Lives on behind a cache that is let go of, until
+/// what was begun is done.
+///
+/// Reads have connections of their own, beside the one that writes: they never wait for a store or a trim, and no reader
+/// changes anything. What a reader finds wanting the writer looks at again, alone, before it removes it.
+final class EntryStorage: Sendable {
+    /// Between two looks for what has expired, in milliseconds.
+    private static let cleaningInterval: Int64 = 10 * 60 * 1_000
+
+    let limits: DataCacheLimits
+    let lifetime: Lifetime
+    let values: ValueFolder
+    let uses = UseLog()
+    let pending = Locked(PendingWrites())
+    let counts = Locked(DataCacheStatistics())
+    let unreported = Locked<[DataCacheTrimReport.Removal]>([])
+    let onTrim: (@Sendable (DataCacheTrimReport) -> Void)?
+    private let clock: any TimeSource
+    private let readers: DatabaseLanes<EntryQueries>
+    private let writer: DatabaseLanes<EntryChanges>
+    private let lastCleaning = Locked<Int64?>(nil)
+    let background = BackgroundWork()
+
+    init(
+        directory: URL, limits: DataCacheLimits, clock: any TimeSource,
+        onTrim: (@Sendable (DataCacheTrimReport) -> Void)?
+    ) {
+        self.limits = limits
+        self.clock = clock
+        self.onTrim = onTrim
+        lifetime = Lifetime(limits)
+        let values = ValueFolder(directory: directory)
+        self.values = values
+        let uses = uses
+        readers = DatabaseLanes(name: "alcedo.sqlite.read", width: 2, directory: directory, role: .reader) {
+            (connection) throws(SQLiteFailure) in
+            let queries = try EntryQueries.reader(connection)
+            uses.learn(recency: try queries.lastRecency())
+            return queries
+        }
+        writer = DatabaseLanes(name: "alcedo.sqlite.write", width: 1, directory: directory, role: .writer) {
+            (connection) throws(SQLiteFailure) in
+            let changes = try EntryChanges(connection, values: values)
+            uses.learn(recency: try changes.queries.lastRecency())
+            return changes
+        }
+    }
+
+    /// In milliseconds since 1970.
+    var now: Int64 { Int64(millisecondsOf: clock.now) ?? 0 }
+
+    /// Runs `work` where entries are changed; returns nil when there is no file and `makesFile` is false.
+    ///
+    /// - Throws: What `work` throws, ``SQLiteFailure``, or `CancellationError`.
+    func change<Value: Sendable>(
+        makesFile: Bool = false, priority: LoadPriority = .normal,
+        _ work: @escaping @Sendable (EntryChanges) throws -> Value
+    ) async throws -> Value? {
+        try await writer.run(makesFile: makesFile, priority: priority) { [self] changes in
+            if changes.isFresh {
+                changes.isFresh = false
+                schedule([.leftovers, .expired, .limits])
+            }
+            return try work(changes)
+        }
+    }
+
+    /// Runs `work` beside everything else, in a task that nobody cancels; returns nil when there is no file, or when it
+    /// fails. Makes a damaged file anew.
+    func read<Value: Sendable>(
+        priority: LoadPriority = .normal, _ work: @escaping @Sendable (EntryQueries) throws -> Value
+    ) async -> Value? {
+        await Self.uncancelled { [self] in
+            do {
+                return try await readers.run(priority: priority, work)
+            } catch {
+                guard let failure = error as? SQLiteFailure, failure.kind == .damaged else { return nil }
+                let found = try? await change { try work($0.queries) }
+                return found ?? nil
+            }
+        }
+    }
+
+    /// Runs `work` beside everything else. Throws ``SQLiteFailure``, or `CancellationError`.
+    func readNow<Value: Sendable>(_ work: @escaping @Sendable (EntryQueries) throws -> Value) async throws -> Value? {
+        try await readers.run(work)
+    }
+
+    func schedule(_ needs: BackgroundWork.Needs) {
+        background.schedule(needs) { [self] in await perform($0) }
+    }
+
+    /// Looks for what has expired, when that was long ago.
+    func scheduleCleaning(at now: Int64) {
+        let isDue = lastCleaning.withLock { last in
+            guard let before = last else {
+                last = now
+                return false
+            }
+            guard now - before >= Self.cleaningInterval || now < before else { return false }
+            last = now
+            return true
+        }
+        if isDue { schedule(.expired) }
+    }
+
+    func flush() async {
+        await Self.uncancelled { [self] in
+            let ticket = pending.withLock { $0.latestTicket }
+            await finishWrites(upTo: ticket)
+            schedule([.uses, .limits])
+            await background.finish()
+        }
+    }
+
+    /// Writes the uses, and closes the files.
+    func close() async {
+        await writeUses()
+        await writer.close()
+        await readers.close()
+    }
+
+    /// In a task of its own: for work that has no way to say that it was not done.
+    static func uncancelled<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async -> Value {
+        await Task { await work() }.value
+    }
+}

@@ -1,0 +1,32 @@
+/// Names the file of a large value.
+///
+/// No two values ever have the same, not even of one entry: who has read the row of an entry finds the value that
+/// belongs to it, or none.
+struct ValueName: Hashable, Sendable {
+    /// Of the entry.
+    let entry: String
+    /// Tells the values of an entry apart.
+    let token: Int64
+
+    init(entry: String, token: Int64) {
+        self.entry = entry
+        self.token = token
+    }
+
+    /// A name that nobody else has.
+    init(newFor entry: String) {
+        self.init(entry: entry, token: Int64.random(in: .min ... .max))
+    }
+
+    /// nil when the text is not the file name of a value.
+    init?(fileName: String) {
+        let parts = fileName.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[0].utf8.count == 64, let bits = UInt64(parts[1], radix: 16) else { return nil }
+        self.init(entry: String(parts[0]), token: Int64(bitPattern: bits))
+        guard self.fileName == fileName else { return nil }
+    }
+
+    var folder: Substring { entry.prefix(2) }
+
+    var fileName: String { "\(entry)-\(String(UInt64(bitPattern: token), radix: 16))" }
+}

@@ -1,0 +1,21 @@
+import AlcedoCore
+import FoundationEssentials
+
+@testable import AlcedoSQLiteCache
+
+extension DatabaseFile<EntryChanges> {
+    static func writer(_ directory: URL) -> Self {
+        Self(directory: directory, role: .writer) { (connection) throws(SQLiteFailure) in
+            try EntryChanges(connection, values: ValueFolder(directory: directory))
+        }
+    }
+
+    mutating func store(_ entry: CachedData, for key: ImageKey) throws {
+        let now = Int64(millisecondsOf: Date()) ?? 0
+        try perform(makesFile: true) { _ = try $0.store(entry, for: key, recency: now, at: now) }
+    }
+
+    mutating func data(for key: ImageKey) throws -> Data? {
+        try perform(makesFile: false) { try $0.queries.row(named: key.fileName)?.data }.flatMap { $0 }
+    }
+}
