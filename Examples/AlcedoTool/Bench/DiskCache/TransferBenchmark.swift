@@ -44,7 +44,7 @@ struct TransferBenchmark {
         let pool = BlockingExecutor(name: "alcedo.bench", width: 2)
         let limits = DataCacheLimits(size: .max)
         let files = FileDiskCache(directory: place.appending(path: "files"), limits: limits)
-        let database = SQLiteDataCache(directory: place.appending(path: "database"), sizeLimit: .max)
+        let database = SQLiteDiskCache(directory: place.appending(path: "database"), sizeLimit: .max)
 
         typealias Work = @Sendable (Int) async throws -> Void
         let puts: [Work] = [
