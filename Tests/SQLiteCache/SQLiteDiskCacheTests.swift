@@ -140,5 +140,3 @@ struct SQLiteDiskCacheTests {
         #expect(await cache.totalSize == other.totalSize)
     }
 }
-
-func key(_ name: String) -> ImageKey { ImageKey(ResourceKey(name)) }

@@ -1,6 +1,7 @@
 import TestSupport
 import AlcedoCore
 import AlcedoSQLiteCache
+import AlcedoTesting
 import FoundationEssentials
 import Testing
 
@@ -85,6 +86,136 @@ struct TrimTests {
         let error = await #expect(throws: DataCacheError.self) { try await none.store(Data(), for: key("0")) }
 
         #expect(error?.code == .tooLarge)
+    }
+
+    @Test func `the number of entries is limited too`() async throws {
+        let few = SQLiteDiskCache(directory: directory.url, limits: DataCacheLimits(count: 20))
+        for index in 0..<20 { try await few.store(Data(count: 10), for: key("\(index)")) }
+        await few.flush()
+        #expect(await few.count == 20)
+
+        try await few.store(Data(count: 10), for: key("x"))
+        await few.flush()
+
+        #expect(await few.count == 18)
+        #expect(await presence(of: ["2", "3", "x"]) == [false, true, true])
+    }
+
+    @Test(arguments: [0, -1, Int.min])
+    func `a cache of no entries takes none`(count: Int) async throws {
+        let none = SQLiteDiskCache(directory: directory.url, limits: DataCacheLimits(count: count))
+
+        let error = await #expect(throws: DataCacheError.self) { try await none.store(Data(), for: key("0")) }
+
+        #expect(error?.code == .tooLarge)
+        #expect(none.statistics.failures == 1)
+    }
+
+    @Test func `a trim says what went and why, in its order`() async throws {
+        let reports = Guarded<[DataCacheTrimReport]>([])
+        let limits = DataCacheLimits(size: entrySize * 10)
+        let cache = SQLiteDiskCache(directory: directory.url, limits: limits) { report in
+            reports.change { $0.append(report) }
+        }
+        for index in 0..<10 { try await cache.store(Data(count: 1_000), for: key("\(index)")) }
+        await cache.flush()
+        #expect(reports.value.isEmpty)
+
+        try await cache.store(Data(count: 1_000), for: key("x"))
+        await cache.flush()
+
+        let expected = ["0", "1"].map {
+            DataCacheTrimReport.Removal(name: key($0).fileName, size: entrySize, reason: .sizeLimit)
+        }
+        #expect(reports.value == [DataCacheTrimReport(removals: expected)])
+        #expect(cache.statistics.trimmedEntries == 2)
+
+        let report = await cache.trim(toSize: .max, count: 6)
+
+        #expect(report.removals.map(\.name) == ["2", "3", "4"].map { key($0).fileName })
+        #expect(report.removals.allSatisfy { $0.reason == .requested })
+        #expect(report.byteCount == entrySize * 3)
+        #expect(reports.value.last == report)
+        #expect(await cache.trim(toSize: .max).removals.isEmpty)
+        #expect(reports.value.count == 2)
+    }
+
+    @Test func `a trim to nothing leaves nothing`() async throws {
+        for index in 0..<10 { try await cache.store(Data(count: 1_000), for: key("\(index)")) }
+
+        let report = await cache.trim(toSize: 0)
+
+        #expect(report.removals.count == 10)
+        #expect(await cache.count == 0)
+    }
+
+    @Test func `a lower limit holds from the first store on`() async throws {
+        for index in 0..<10 { try await cache.store(Data(count: 1_000), for: key("\(index)")) }
+        let lower = SQLiteDiskCache(directory: directory.url, sizeLimit: entrySize * 4)
+
+        try await lower.store(Data(count: 1_000), for: key("x"))
+        await lower.flush()
+
+        #expect(await lower.count == 4)
+        #expect(await presence(of: ["6", "7", "9", "x"]) == [false, true, true, true])
+    }
+
+    @Test func `stores wait for a trim only when it is far behind`() async throws {
+        let limits = DataCacheLimits(size: entrySize * 100)
+        let cache = SQLiteDiskCache(directory: directory.url, limits: limits)
+
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for task in 0..<8 {
+                group.addTask {
+                    for index in 0..<100 {
+                        try await cache.store(Data(count: 1_000), for: key("\(task) \(index)"))
+                        let size = await cache.totalSize
+                        #expect(size <= entrySize * 120)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        await cache.flush()
+
+        #expect(await cache.totalSize <= limits.size)
+        #expect(await cache.count >= 80)
+    }
+
+    @Test func `many uses are written by themselves`() async throws {
+        let cache = SQLiteDiskCache(directory: directory.url)
+        let names = (0..<70).map { "\($0)" }
+        for name in names { try await cache.store(Data(count: 10), for: key(name)) }
+        await cache.flush()
+        // No flush: the sixty-fourth is what makes them be written.
+        for name in names.prefix(64) { _ = await cache.entry(for: key(name)) }
+
+        let other = SQLiteDiskCache(directory: directory.url)
+        let expected = (names.suffix(6) + names.prefix(64)).map { key($0).fileName }
+        while await other.items().map(\.name) != expected { await Task.yield() }
+    }
+
+    @Test func `what two caches on one directory use keeps its order`() async throws {
+        let clock = ManualClock()
+        let caches = (0..<2).map { _ in SQLiteDiskCache(directory: directory.url, clock: clock) }
+        for name in ["a", "b", "c", "d"] { try await caches[0].store(Data(count: 10), for: key(name)) }
+        clock.advance(by: .seconds(1))
+        _ = await caches[1].entry(for: key("b"))
+        clock.advance(by: .seconds(1))
+        _ = await caches[0].entry(for: key("a"))
+        clock.advance(by: .seconds(1))
+        _ = await caches[1].entry(for: key("c"))
+        for cache in caches { await cache.flush() }
+
+        #expect(await caches[0].items().map(\.name) == ["d", "b", "a", "c"].map { key($0).fileName })
+    }
+
+    @Test func `a cache that goes writes its uses`() async throws {
+        try await cache.store(Data(count: 10), for: key("a"))
+        try await cache.store(Data(count: 10), for: key("b"))
+        await { _ = await SQLiteDiskCache(directory: directory.url).entry(for: key("a")) }()
+
+        while await cache.items().map(\.name) != ["b", "a"].map({ key($0).fileName }) { await Task.yield() }
     }
 
     private func presence(of names: [String]) async -> [Bool] {

@@ -73,6 +73,9 @@ struct DatabaseFile<Queries> {
         let lock = try DirectoryLock(path: path + ".lock")
         defer { extendLifetime(lock) }
         guard tried?.identity == FileIdentity(path: path) else { return }
+        // At once, not when the last connection closes: the reason may be that the disk is full. Who still reads there
+        // sees damage, and then the new file.
+        for suffix in ["", "-wal"] { truncate(path + suffix, 0) }
         for suffix in ["", "-wal", "-shm"] {
             guard unlink(path + suffix) == 0 || errno == ENOENT else {
                 throw SQLiteFailure(systemError: errno, doing: "cannot remove the damaged \(path)\(suffix)")

@@ -162,9 +162,9 @@ final class EntryChanges {
     /// Makes the log as short as it can be.
     func giveSpaceBack() throws(SQLiteFailure) { try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
 
-    /// Makes the file shorter by at most a few hundred pages. Returns whether more can be done.
+    /// Makes the file shorter by at most a few dozen pages. Returns whether more can be done.
     func shrink() throws(SQLiteFailure) -> Bool {
-        try connection.execute("PRAGMA incremental_vacuum(256)")
+        try connection.execute("PRAGMA incremental_vacuum(32)")
         return try connection.prepare("PRAGMA freelist_count").firstRow { $0.integer(0) } ?? 0 > 0
     }
 
@@ -202,6 +202,25 @@ final class EntryChanges {
         }
         removeFiles(of: removed)
         return slice
+    }
+
+    /// Removes the files of the entries that a trim would remove, and leaves their rows.
+    func removeOldestFiles(beyond goal: TrimGoal) throws(SQLiteFailure) {
+        var totals = try queries.totals()
+        for item in try oldestItems.rows(.integer(-1), read: Self.item) {
+            guard goal.reason(for: totals) != nil else { return }
+            totals.size -= item.size
+            totals.count -= 1
+            removeFiles(of: [item])
+        }
+    }
+
+    /// Removes all files of values, for a database that is about to go. Returns the entries.
+    func removeAllFiles(because reason: DataCacheTrimReport.Reason) throws(SQLiteFailure) -> TrimSlice {
+        let items = try oldestItems.rows(.integer(-1), read: Self.item)
+        removeFiles(of: items)
+        return TrimSlice(
+            removals: items.map { DataCacheTrimReport.Removal(name: $0.name, size: $0.size, reason: reason) })
     }
 
     /// Removes entries whose time is over, out of the few hundred whose numbers follow `id`.

@@ -99,7 +99,7 @@ extension EntryStorage {
             totals = try changes.store(entry, for: key, recency: recency, at: now)
         } catch {
             guard error.kind == .noSpace else { throw error }
-            do throws(SQLiteFailure) { try giveUpHalf(in: changes) } catch _ { throw error }
+            try giveUpHalf(in: changes, orThrow: error)
             totals = try changes.store(entry, for: key, recency: recency, at: now)
         }
         if TrimGoal(totals, exceeding: limits) != nil { schedule(.limits) }
@@ -117,15 +117,37 @@ extension EntryStorage {
         while !isDone { isDone = try note(changes.trim(to: goal)).isDone }
     }
 
-    /// For a disk that is full.
-    private func giveUpHalf(in changes: EntryChanges) throws(SQLiteFailure) {
-        // Removing needs room in the log, too.
+    /// For a disk that is full. Removing needs room too, in the log, and what is in the log needs room in the file.
+    private func giveUpHalf(in changes: EntryChanges, orThrow reason: SQLiteFailure) throws(SQLiteFailure) {
+        guard try changes.queries.totals().count > 0 else { throw reason }
+        let goal = TrimGoal(size: try changes.queries.totals().size / 2, count: .max, reason: .noSpace)
+        do throws(SQLiteFailure) {
+            return try giveUp(to: goal, in: changes)
+        } catch {
+            guard error.kind == .noSpace else { throw error }
+        }
+        // Files go without a log. Their rows are the first that follow.
+        try changes.removeOldestFiles(beyond: goal)
+        do throws(SQLiteFailure) {
+            return try giveUp(to: goal, in: changes)
+        } catch {
+            guard error.kind == .noSpace else { throw error }
+        }
+        // Then the file goes, as a damaged one does.
+        try note(changes.removeAllFiles(because: .noSpace))
+        throw SQLiteFailure(.damaged, "there is no room even to remove entries")
+    }
+
+    private func giveUp(to goal: TrimGoal, in changes: EntryChanges) throws(SQLiteFailure) {
         try changes.giveSpaceBack()
         writeUses(in: changes)
-        let goal = TrimGoal(size: try changes.queries.totals().size / 2, count: .max, reason: .noSpace)
         var isDone = false
-        while !isDone { isDone = try note(changes.trim(to: goal)).isDone }
-        while try changes.shrink() {}
+        while !isDone {
+            isDone = try note(changes.trim(to: goal)).isDone
+            try changes.giveSpaceBack()
+        }
+        // A little at a time, so that the log stays short.
+        while try changes.shrink() { try changes.giveSpaceBack() }
         try changes.giveSpaceBack()
     }
 }

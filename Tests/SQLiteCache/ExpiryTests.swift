@@ -1,0 +1,184 @@
+import AlcedoCore
+import AlcedoSQLiteCache
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(3)))
+struct ExpiryTests {
+    private let directory: TemporaryDirectory
+    private let clock = ManualClock()
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func make(
+        _ limits: DataCacheLimits = DataCacheLimits(), onTrim: (@Sendable (DataCacheTrimReport) -> Void)? = nil
+    ) -> SQLiteDiskCache {
+        SQLiteDiskCache(directory: directory.url, limits: limits, clock: clock, onTrim: onTrim)
+    }
+
+    @Test func `an entry is found until its expiry, to the millisecond, and goes then`() async throws {
+        let cache = make()
+        let expiry = clock.now.addingTimeInterval(10.5)
+        try await cache.store(CachedData(bytes(10), expiry: expiry), for: key("a"))
+
+        clock.advance(by: .milliseconds(10_499))
+        #expect(await cache.contains(key("a")))
+        #expect(await cache.entry(for: key("a")) == CachedData(bytes(10), expiry: expiry))
+        clock.advance(by: .milliseconds(1))
+
+        #expect(await !cache.contains(key("a")))
+        #expect(await cache.items().isEmpty)
+        #expect(await cache.key(named: key("a").fileName) == nil)
+        #expect(await cache.count == 1)
+        #expect(await cache.entry(for: key("a")) == nil)
+        #expect(await cache.count == 0)
+        #expect(await cache.totalSize == 0)
+    }
+
+    @Test func `an expiry in the past stores nothing, and what was there goes`() async throws {
+        let cache = make()
+        try await cache.store(bytes(10), for: key("a"))
+
+        try await cache.store(CachedData(bytes(20), expiry: clock.now), for: key("a"))
+
+        #expect(await cache.count == 0)
+    }
+
+    @Test func `age counts from the last use`() async throws {
+        let cache = make(DataCacheLimits(age: .seconds(100)))
+        for name in ["a", "b"] { try await cache.store(bytes(10), for: key(name)) }
+        clock.advance(by: .seconds(60))
+        _ = await cache.entry(for: key("a"))
+        clock.advance(by: .seconds(60))
+
+        #expect(await cache.contains(key("a")))
+        #expect(await !cache.contains(key("b")))
+        #expect(await cache.data(for: key("a")) == bytes(10))
+        #expect(await cache.data(for: key("b")) == nil)
+    }
+
+    @Test func `a use that is written counts for the next cache`() async throws {
+        let cache = make(DataCacheLimits(age: .seconds(100)))
+        for name in ["a", "b"] { try await cache.store(bytes(10), for: key(name)) }
+        clock.advance(by: .seconds(60))
+        _ = await cache.entry(for: key("a"))
+        await cache.flush()
+        clock.advance(by: .seconds(60))
+
+        let next = make(DataCacheLimits(age: .seconds(100)))
+        #expect(await next.data(for: key("a")) == bytes(10))
+        #expect(await next.data(for: key("b")) == nil)
+    }
+
+    @Test func `age counts from the storing, if that is asked for`() async throws {
+        let cache = make(DataCacheLimits(age: .seconds(100), ageBasis: .storing))
+        try await cache.store(bytes(10), for: key("a"))
+        clock.advance(by: .seconds(60))
+        _ = await cache.entry(for: key("a"))
+        await cache.flush()
+        clock.advance(by: .seconds(40))
+
+        #expect(await cache.entry(for: key("a")) == nil)
+    }
+
+    @Test func `an entry with an expiry of its own may grow older than others`() async throws {
+        let cache = make(DataCacheLimits(age: .seconds(100)))
+        let expiry = clock.now.addingTimeInterval(1_000)
+        try await cache.store(CachedData(bytes(10), expiry: expiry), for: key("a"))
+        clock.advance(by: .seconds(900))
+
+        #expect(await cache.entry(for: key("a"))?.expiry == expiry)
+    }
+
+    @Test(arguments: [true, false])
+    func `a use moves the expiry on, if that is asked for`(isWritten: Bool) async throws {
+        let cache = make(DataCacheLimits(extendsExpiryOnUse: true))
+        try await cache.store(CachedData(bytes(10), expiry: clock.now.addingTimeInterval(100)), for: key("a"))
+        clock.advance(by: .seconds(60))
+        #expect(await cache.entry(for: key("a"))?.expiry == clock.now.addingTimeInterval(100))
+        if isWritten { await cache.flush() }
+        clock.advance(by: .seconds(99))
+
+        #expect(await cache.items().first?.expiry == clock.now.addingTimeInterval(1))
+        #expect(await cache.entry(for: key("a"))?.expiry == clock.now.addingTimeInterval(100))
+        clock.advance(by: .seconds(100))
+        #expect(await cache.entry(for: key("a")) == nil)
+    }
+
+    @Test func `cleaning removes what has expired, and says so`() async throws {
+        let reports = Guarded<[DataCacheTrimReport]>([])
+        let cache = make(DataCacheLimits(age: .seconds(100))) { report in reports.change { $0.append(report) } }
+        let soon = clock.now.addingTimeInterval(1)
+        for number in 0..<600 {
+            try await cache.store(CachedData(bytes(10), expiry: soon), for: key("soon \(number)"))
+        }
+        try await cache.store(bytes(10), for: key("old"))
+        await cache.flush()
+        clock.advance(by: .seconds(50))
+        try await cache.store(bytes(10), for: key("new"))
+        clock.advance(by: .seconds(50))
+
+        let report = await cache.clean()
+
+        #expect(report.removals.count == 601)
+        #expect(report.removals.allSatisfy { $0.reason == .expired && $0.size > 10 })
+        #expect(report.removals.contains { $0.name == key("old").fileName })
+        #expect(await cache.items().map(\.name) == [key("new").fileName])
+        #expect(await cache.count == 1)
+        #expect(cache.statistics.trimmedEntries == 601)
+        #expect(reports.value == [report])
+        #expect(await cache.clean().removals.isEmpty)
+        #expect(reports.value.count == 1)
+    }
+
+    @Test func `a cache in use looks for what has expired by itself`() async throws {
+        let cache = make()
+        try await cache.store(CachedData(bytes(10), expiry: clock.now.addingTimeInterval(1)), for: key("a"))
+        await cache.flush()
+        clock.advance(by: .seconds(3_600))
+
+        try await cache.store(bytes(10), for: key("b"))
+        await cache.flush()
+
+        #expect(await cache.count == 1)
+        #expect(cache.statistics.trimmedEntries == 1)
+    }
+
+    @Test func `a clock that is set back takes nothing away, and leaves the order`() async throws {
+        let cache = make(DataCacheLimits(age: .seconds(100), extendsExpiryOnUse: true))
+        let expiry = clock.now.addingTimeInterval(50)
+        try await cache.store(CachedData(bytes(10), expiry: expiry), for: key("a"))
+        try await cache.store(bytes(10), for: key("b"))
+        clock.setDate(clock.now.addingTimeInterval(-1_000_000))
+
+        try await cache.store(bytes(10), for: key("c"))
+        #expect(await cache.entry(for: key("a"))?.expiry == expiry)
+        #expect(await cache.data(for: key("b")) != nil)
+
+        #expect(await cache.items().map(\.name) == ["c", "a", "b"].map { key($0).fileName })
+    }
+
+    @Test(arguments: [Double.infinity, -.infinity, .nan, 1e300, -1e300])
+    func `an absurd expiry is no crash`(seconds: Double) async throws {
+        let cache = make(DataCacheLimits(extendsExpiryOnUse: true))
+
+        try await cache.store(
+            CachedData(bytes(10), expiry: Date(timeIntervalSinceReferenceDate: seconds)), for: key("a"))
+
+        #expect(await cache.contains(key("a")) == !(seconds < 0))
+        clock.advance(by: .seconds(10))
+        #expect((await cache.data(for: key("a")) != nil) == !(seconds < 0))
+    }
+
+    @Test(arguments: [Duration.zero, .seconds(-5), .seconds(Int64.min), .seconds(Int64.max)])
+    func `an absurd age is no crash`(age: Duration) async throws {
+        let cache = make(DataCacheLimits(age: age))
+
+        try await cache.store(bytes(10), for: key("a"))
+        _ = await cache.clean()
+
+        #expect(await cache.contains(key("a")) == (age > .zero))
+    }
+}

@@ -1,0 +1,83 @@
+import AlcedoCore
+import AlcedoSQLiteCache
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(3)))
+struct FullDiskTests {
+    /// A file system of 8 MiB in memory.
+    private final class SmallDisk {
+        let directory: TemporaryDirectory
+
+        init?() throws {
+            directory = try TemporaryDirectory()
+            guard mount("none", directory.path, "tmpfs", 0, "size=8m") == 0 else { return nil }
+        }
+
+        // SQLite wants a path that leads somewhere, so it stays in its place until it goes.
+        deinit { umount2(directory.path, Int32(MNT_DETACH)) }
+    }
+
+    private static let canMount: Bool = (try? SmallDisk()) != nil
+
+    @Test(.enabled(if: canMount, "only the superuser may make a small file system"), arguments: [4_000, 100_000])
+    func `a full disk makes the cache give up old entries, not the new one`(count: Int) async throws {
+        let disk = try #require(try SmallDisk())
+        let reports = Guarded<[DataCacheTrimReport]>([])
+        let cache = SQLiteDiskCache(directory: disk.directory.url) { report in reports.change { $0.append(report) } }
+
+        for number in 0..<(12_000_000 / count) {
+            let content = Data(repeating: UInt8(truncatingIfNeeded: number), count: count)
+            try await cache.store(content, for: key("\(number)"))
+            #expect(await cache.data(for: key("\(number)")) == content)
+        }
+
+        #expect(await cache.totalSize <= 8 << 20)
+        #expect(await cache.totalSize >= 400_000)
+        #expect(!reports.value.isEmpty)
+        #expect(reports.value.allSatisfy { $0.removals.allSatisfy { $0.reason == .noSpace } })
+        #expect(await cache.verify().damagedNames.isEmpty)
+        withExtendedLifetime(disk) {}
+    }
+
+    @Test(.enabled(if: canMount, "only the superuser may make a small file system"))
+    func `an entry that the disk cannot hold is an error, and nothing is left of it`() async throws {
+        let disk = try #require(try SmallDisk())
+        let cache = SQLiteDiskCache(directory: disk.directory.url)
+        try await cache.store(bytes(1_000), for: key("a"))
+
+        let error = await #expect(throws: DataCacheError.self) {
+            try await cache.store(bytes(9_000_000), for: key("large"))
+        }
+
+        #expect(error?.code == .noSpace)
+        #expect(await cache.data(for: key("large")) == nil)
+        #expect(disk.directory.valueFiles.isEmpty)
+        try await cache.store(bytes(1_000), for: key("b"))
+        #expect(await cache.data(for: key("b")) == bytes(1_000))
+        withExtendedLifetime(disk) {}
+    }
+
+    @Test func `a file that may not grow is no space`() async throws {
+        await #expect(processExitsWith: .success) {
+            signal(SIGXFSZ, SIG_IGN)
+            var limit = rlimit(rlim_cur: 500_000, rlim_max: 500_000)
+            guard setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 else { exit(2) }
+            let directory = try TemporaryDirectory()
+            let cache = SQLiteDiskCache(directory: directory.url)
+            try await cache.store(bytes(5_000), for: key("small"))
+            do {
+                try await cache.store(bytes(600_000), for: key("large"))
+                exit(3)
+            } catch let error as DataCacheError {
+                guard error.code == .noSpace else { exit(4) }
+            }
+            guard await cache.data(for: key("large")) == nil else { exit(5) }
+            guard directory.valueFiles.isEmpty else { exit(6) }
+            try await cache.store(bytes(5_000), for: key("again"))
+            guard await cache.data(for: key("again")) == bytes(5_000) else { exit(7) }
+        }
+    }
+}

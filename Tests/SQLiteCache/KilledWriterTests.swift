@@ -1,0 +1,88 @@
+import AlcedoCore
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+@testable import AlcedoSQLiteCache
+
+@Suite(.timeLimit(.minutes(3)))
+struct KilledWriterTests {
+    private static let names = 12
+
+    /// Every second one has a file of its own; the entry tells which it is.
+    private static func entry(_ number: Int) -> CachedData {
+        let count = (number.isMultiple(of: 2) ? 1_000 : EntryChanges.largestInRow) + number
+        return CachedData(bytes(count, seed: number), metadata: Data("\(number)".utf8))
+    }
+
+    @Test func `what a writer reported stored survives its death at any instant, and no file is left over`()
+        async throws
+    {
+        var storedCount = 0
+        for _ in 0..<5 {
+            let result = await #expect(processExitsWith: .signal(SIGKILL), observing: [\.standardOutputContent]) {
+                let directory = FileManager.default.temporaryDirectory.appending(path: "alcedo-\(UUID().uuidString)")
+                Self.say("directory \(directory.path)")
+                let cache = SQLiteDiskCache(directory: directory)
+                let fuse = Int.random(in: 1...200)
+                await withTaskGroup(of: Void.self) { group in
+                    for writer in 0..<2 {
+                        group.addTask {
+                            for number in 1..<100_000 {
+                                // The same names again and again, so that values are replaced.
+                                let name = "\(writer)-\(number % Self.names)"
+                                guard (try? await cache.store(Self.entry(number), for: key(name))) != nil else {
+                                    return
+                                }
+                                Self.say("stored \(name) \(number)")
+                            }
+                        }
+                    }
+                    group.addTask {
+                        let start = ContinuousClock.now
+                        while ContinuousClock.now - start < .milliseconds(fuse) { await Task.yield() }
+                        kill(getpid(), SIGKILL)
+                    }
+                }
+            }
+            let lines = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self).split(separator: "\n")
+            let path = try #require(lines.first { $0.hasPrefix("directory ") }).dropFirst("directory ".count)
+            let url = URL(filePath: String(path))
+            defer { try? FileManager.default.removeItem(at: url) }
+            var reported: [Substring: Int] = [:]
+            for line in lines where line.hasPrefix("stored ") {
+                let words = line.split(separator: " ")
+                let number = try #require(Int(words[2]))
+                reported[words[1]] = number
+                storedCount += 1
+            }
+
+            let cache = SQLiteDiskCache(directory: url)
+            let verification = await cache.verify()
+            await cache.flush()
+
+            #expect(verification.damagedNames.isEmpty)
+            var largeCount = 0
+            for name in (0..<2).flatMap({ writer in (0..<Self.names).map { "\(writer)-\($0)" } }) {
+                let found = await cache.entry(for: key(name))
+                let number = found.flatMap { Int(String(decoding: $0.metadata, as: UTF8.self)) }
+                if let last = reported[name[...]] {
+                    #expect(try #require(number) >= last, "\(name)")
+                }
+                if let found, let number {
+                    #expect(found == Self.entry(number), "\(name)")
+                    if found.data.count > EntryChanges.largestInRow { largeCount += 1 }
+                }
+            }
+            #expect(TemporaryDirectory.valueFiles(in: url.path).count == largeCount)
+        }
+        #expect(storedCount > 0)
+    }
+
+    /// One line on standard output, at once.
+    private static func say(_ line: String) {
+        let bytes = Array((line + "\n").utf8)
+        _ = write(1, bytes, bytes.count)
+    }
+}

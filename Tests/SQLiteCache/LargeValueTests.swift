@@ -1,0 +1,157 @@
+import AlcedoCore
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+@testable import AlcedoSQLiteCache
+
+@Suite(.timeLimit(.minutes(3)))
+struct LargeValueTests {
+    private let directory: TemporaryDirectory
+    private let cache: SQLiteDiskCache
+    private let large = bytes(EntryChanges.largestInRow + 1)
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        cache = SQLiteDiskCache(directory: directory.url)
+    }
+
+    @Test(arguments: [(0, 0), (EntryChanges.largestInRow, 0), (EntryChanges.largestInRow + 1, 1), (3_000_000, 1)])
+    func `only a large value has a file`(count: Int, fileCount: Int) async throws {
+        let entry = CachedData(bytes(count), metadata: bytes(100_000))
+
+        try await cache.store(entry, for: key("a"))
+
+        #expect(directory.valueFiles.count == fileCount)
+        #expect(await cache.entry(for: key("a")) == entry)
+    }
+
+    @Test func `replacing and removing leaves no file`() async throws {
+        for content in [large, bytes(10), large, bytes(50_000), bytes(20)] {
+            try await cache.store(content, for: key("a"))
+
+            #expect(directory.valueFiles.count == (content.count > EntryChanges.largestInRow ? 1 : 0))
+            #expect(await cache.data(for: key("a")) == content)
+        }
+        for name in ["a", "b", "c", "d"] { try await cache.store(large, for: key(name)) }
+        try await cache.store(large, for: key("b", variant: "round"))
+
+        #expect(await cache.remove(key("a")))
+        #expect(directory.valueFiles.count == 4)
+        #expect(await cache.removeAll(of: ResourceKey("b")) == 2)
+        #expect(directory.valueFiles.count == 2)
+        await cache.trim(toSize: large.count + 1_000)
+        #expect(directory.valueFiles.count == 1)
+        await cache.removeAll()
+        #expect(directory.valueFiles.isEmpty)
+    }
+
+    @Test func `a value that cannot be named leaves no file`() async throws {
+        try await cache.store(bytes(10), for: key("a"))
+        let connection = try Connection(path: directory.database.path, busyTimeout: 0)
+        // Another version's table, behind the back of the connection that is open.
+        try connection.execute("ALTER TABLE entry RENAME TO other")
+
+        await #expect(throws: DataCacheError.self) { try await cache.store(large, for: key("b")) }
+
+        #expect(directory.valueFiles.isEmpty)
+    }
+
+    enum Damage: String, CaseIterable { case flipped, short, long, missing, folder, link, pipe }
+
+    @Test(arguments: Damage.allCases)
+    func `a damaged file is a miss, and its entry goes`(damage: Damage) async throws {
+        try await cache.store(large, for: key("a"))
+        let file = try #require(directory.valueFiles.first)
+        try await Self.damage(file, damage, outside: directory.path + "/outside")
+
+        let found = await cache.data(for: key("a"))
+
+        #expect(found == nil)
+        #expect(await cache.count == 0)
+        #expect(await cache.totalSize == 0)
+        #expect(cache.statistics.damagedEntries == 1)
+        #expect(directory.valueFiles.isEmpty)
+        if damage == .link { #expect(FileManager.default.contents(atPath: directory.path + "/outside") == large) }
+        try await cache.store(large, for: key("a"))
+        #expect(await cache.data(for: key("a")) == large)
+    }
+
+    @Test(arguments: Damage.allCases)
+    func `verifying finds a damaged file`(damage: Damage) async throws {
+        for name in ["a", "b"] { try await cache.store(large, for: key(name)) }
+        let name = key("a").fileName
+        let file = try #require(directory.valueFiles.first { $0.contains(name) })
+        try await Self.damage(file, damage, outside: directory.path + "/outside")
+
+        let verification = await cache.verify()
+
+        #expect(verification.damagedNames == [name])
+        #expect(verification.checkedCount == 2)
+        #expect(await verification.byteCount == cache.totalSize)
+        #expect(await !cache.contains(key("a")))
+        #expect(await cache.data(for: key("b")) == large)
+        #expect(directory.valueFiles.count == 1)
+    }
+
+    @Test func `what no row names is swept when the cache is opened, what is being written is not`() async throws {
+        try await cache.store(large, for: key("a"))
+        let values = ValueFolder(directory: directory.url)
+        let left = try values.write(large, forEntry: key("b").fileName).name
+        let writing = try values.write(large, forEntry: key("c").fileName)
+        let shard = directory.path + "/values/" + left.folder
+        for name in ["notes.txt", key("b").fileName, key("b").fileName + "-xyz"] {
+            try Data("foreign".utf8).write(to: URL(filePath: "\(shard)/\(name)"))
+        }
+        #expect(directory.valueFiles.count == 6)
+
+        let next = SQLiteDiskCache(directory: directory.url)
+        try await next.store(bytes(5), for: key("d"))
+        await next.flush()
+
+        #expect(values.read(left, count: large.count) == nil)
+        #expect(values.read(writing.name, count: large.count) == large)
+        #expect(directory.valueFiles.count == 5)
+        #expect(await next.data(for: key("a")) == large)
+        extendLifetime(writing)
+        await next.removeAll()
+        // Now that nobody writes it: in one more process, or when somebody asks.
+        await next.verify()
+    }
+
+    @Test func `a value that is abandoned goes when the cache is verified`() async throws {
+        try await cache.store(large, for: key("a"))
+        await cache.flush()
+        let values = ValueFolder(directory: directory.url)
+        let left = try values.write(large, forEntry: key("b").fileName).name
+        #expect(values.read(left, count: large.count) == large)
+
+        let verification = await cache.verify()
+
+        #expect(verification.damagedNames.isEmpty)
+        #expect(values.read(left, count: large.count) == nil)
+        #expect(directory.valueFiles.count == 1)
+    }
+
+    private static func damage(_ file: String, _ damage: Damage, outside: String) async throws {
+        let url = URL(filePath: file)
+        var content = try Data(contentsOf: url)
+        switch damage {
+        case .flipped:
+            content[content.count / 2] ^= 1
+            try content.write(to: url)
+        case .short: try content.dropLast().write(to: url)
+        case .long: try (content + [0]).write(to: url)
+        default:
+            try content.write(to: URL(filePath: outside))
+            try FileManager.default.removeItem(at: url)
+            switch damage {
+            case .folder: try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
+            case .link: #expect(symlink(outside, file) == 0)
+            case .pipe: #expect(mkfifo(file, 0o600) == 0)
+            default: break
+            }
+        }
+    }
+}

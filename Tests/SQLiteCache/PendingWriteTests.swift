@@ -1,0 +1,153 @@
+import AlcedoCore
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import AlcedoSQLiteCache
+
+@Suite(.timeLimit(.minutes(3)))
+struct PendingWriteTests {
+    private let directory: TemporaryDirectory
+    private let cache: SQLiteDiskCache
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        cache = SQLiteDiskCache(directory: directory.url)
+    }
+
+    /// Holds the write lock of the database, as another process could.
+    private func lockDatabase() throws -> Connection {
+        let connection = try Connection(path: directory.database.path, busyTimeout: 1_000)
+        try connection.execute("BEGIN IMMEDIATE")
+        return connection
+    }
+
+    @Test func `a value is found while it is being stored, and reads wait for no write`() async throws {
+        try await cache.store(bytes(10), for: key("a"))
+        try await cache.store(bytes(10), for: key("b"))
+        await cache.flush()
+        _ = await cache.entry(for: key("b"))
+        let lock = try lockDatabase()
+        let store = Task { [cache] in try await cache.store(bytes(40_000), for: key("a")) }
+        while await cache.data(for: key("a")) != bytes(40_000) { await Task.yield() }
+
+        #expect(await cache.contains(key("a")))
+        #expect(await cache.data(for: key("b")) == bytes(10))
+        #expect(await cache.count == 2)
+        // Nothing of it is in the database.
+        #expect(await SQLiteDiskCache(directory: directory.url).data(for: key("a")) == bytes(10))
+        try lock.execute("COMMIT")
+        try await store.value
+
+        #expect(await cache.data(for: key("a")) == bytes(40_000))
+    }
+
+    @Test func `a store that cannot be done leaves what was there`() async throws {
+        try await cache.store(bytes(10), for: key("a"))
+        await cache.flush()
+        // For longer than anybody waits.
+        let lock = try lockDatabase()
+
+        let error = await #expect(throws: DataCacheError.self) { try await cache.store(bytes(40_000), for: key("a")) }
+
+        #expect(error?.code == .failed)
+        #expect(await cache.data(for: key("a")) == bytes(10))
+        #expect(directory.valueFiles.isEmpty)
+        #expect(cache.statistics.failures == 1)
+        try lock.execute("COMMIT")
+    }
+
+    @Test func `a store that is cancelled while it waits changes nothing`() async throws {
+        try await cache.store(bytes(10), for: key("a"))
+        await cache.flush()
+        let lock = try lockDatabase()
+        let first = Task { [cache] in try await cache.store(bytes(20), for: key("b")) }
+        while await cache.data(for: key("b")) == nil { await Task.yield() }
+        let second = Task { [cache] in try await cache.store(bytes(30), for: key("a")) }
+        while await cache.data(for: key("a")) != bytes(30) { await Task.yield() }
+
+        second.cancel()
+
+        await #expect(throws: CancellationError.self) { try await second.value }
+        #expect(await cache.data(for: key("a")) == bytes(10))
+        try lock.execute("COMMIT")
+        try await first.value
+        #expect(await cache.data(for: key("a")) == bytes(10))
+        #expect(cache.statistics.failures == 0)
+    }
+
+    @Test func `the last write asked for is the one that counts`() {
+        var writes = PendingWrites()
+        let old = CachedData(bytes(1))
+        let new = CachedData(bytes(2))
+
+        let first = writes.add(.store(old, key("a"))).ticket
+        let second = writes.add(.store(new, key("a"))).ticket
+        #expect(writes.answer(for: key("a")).entry == new)
+        writes.finish(first, .success(0))
+        #expect(writes.answer(for: key("a")).entry == new)
+        let removal = writes.add(.remove(key("a"))).ticket
+        #expect(writes.answer(for: key("a")).isAbsent)
+        writes.finish(second, .success(0))
+        #expect(writes.answer(for: key("a")).isAbsent)
+        writes.finish(removal, .success(1))
+
+        #expect(writes.answer(for: key("a")).isUnknown)
+        #expect((try? writes.take(removal)?.get()) == 1)
+        #expect(writes.take(removal) == nil)
+    }
+
+    @Test func `removing a resource or everything hides what came before, not after`() {
+        var writes = PendingWrites()
+        let entry = CachedData(bytes(1))
+        _ = writes.add(.store(entry, key("a")))
+        let resource = writes.add(.removeResource(ResourceKey("a"))).ticket
+        #expect(writes.answer(for: key("a")).isAbsent)
+        #expect(writes.answer(for: key("a", variant: "small")).isAbsent)
+        #expect(writes.answer(for: key("b")).isUnknown)
+        _ = writes.add(.store(entry, key("a", variant: "small")))
+        #expect(writes.answer(for: key("a", variant: "small")).entry == entry)
+        let everything = writes.add(.removeAll).ticket
+        #expect(writes.answer(for: key("b")).isAbsent)
+        #expect(writes.answer(for: key("a", variant: "small")).isAbsent)
+        _ = writes.add(.store(entry, key("b")))
+        #expect(writes.answer(for: key("b")).entry == entry)
+        #expect(writes.next(upTo: resource)?.ticket == 1)
+
+        for ticket in 1...everything { writes.finish(ticket, .success(0)) }
+
+        #expect(writes.answer(for: key("a")).isUnknown)
+        #expect(writes.answer(for: key("b")).entry == entry)
+        #expect(writes.next(upTo: everything) == nil)
+    }
+
+    @Test func `a write that is taken back has no outcome`() {
+        var writes = PendingWrites()
+        let (ticket, stores) = writes.add(.store(CachedData(bytes(1)), key("a")))
+        #expect(stores)
+
+        #expect(writes.take(ticket) == nil)
+
+        #expect(writes.answer(for: key("a")).isUnknown)
+        writes.finish(ticket, .success(0))
+        #expect(writes.take(ticket) == nil)
+        #expect(!writes.hasStores(upTo: ticket))
+    }
+}
+
+extension PendingWrites.Answer {
+    fileprivate var entry: CachedData? {
+        guard case .entry(let entry) = self else { return nil }
+        return entry
+    }
+
+    fileprivate var isAbsent: Bool {
+        guard case .absent = self else { return false }
+        return true
+    }
+
+    fileprivate var isUnknown: Bool {
+        guard case .unknown = self else { return false }
+        return true
+    }
+}
