@@ -1,0 +1,105 @@
+import AlcedoCore
+import AlcedoMemoryCache
+import AlcedoTesting
+import FoundationEssentials
+import Testing
+
+/// Refuses whatever does not fit.
+private struct NewestGoes: EvictionPolicy {
+    private var entries: [EntrySlot] = []
+
+    mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: UseMarks) {
+        entries.append(entry)
+    }
+
+    mutating func remove(_ entry: EntrySlot) { entries.removeAll { $0.index == entry.index } }
+
+    mutating func evict(marks: UseMarks) -> EntrySlot? { entries.popLast() }
+
+    mutating func removeAll() { entries = [] }
+}
+
+/// The memory cache as a data cache.
+@Suite(.timeLimit(.minutes(3)))
+struct DataMemoryCacheTests {
+    private let clock = ManualClock()
+
+    @Test(arguments: DataCacheConformance.checks)
+    func conforms(to check: DataCacheConformance.Check) async throws {
+        try await check { DataMemoryCache(sizeLimit: $0.sizeLimit) }
+    }
+
+    private func key(_ name: String, variant: String = "") -> ImageKey {
+        ImageKey(ResourceKey(name), variant: variant)
+    }
+
+    @Test func `an entry costs its data, its notes and its key`() throws {
+        let cache = DataMemoryCache(sizeLimit: 100)
+        try cache.store(CachedData(Data(count: 10), metadata: Data(count: 3)), for: key("ab", variant: "c"))
+        #expect(cache.totalSize == 16)
+    }
+
+    @Test func `an expiry is the end by the cache's clock, and comes back as it was`() throws {
+        let cache = DataMemoryCache(sizeLimit: 100, clock: clock)
+        let entry = CachedData(Data(count: 1), expiry: clock.now + 10)
+        try cache.store(entry, for: key("a"))
+        clock.advance(by: .milliseconds(9999))
+        #expect(cache.entry(for: key("a")) == entry)
+
+        clock.advance(by: .milliseconds(1))
+
+        #expect(!cache.contains(key("a")))
+        #expect(cache.entry(for: key("a")) == nil)
+    }
+
+    @Test func `an entry's own expiry goes before the cache's time`() throws {
+        let cache = DataMemoryCache(sizeLimit: 100, timeToLive: .seconds(5), clock: clock)
+        try cache.store(CachedData(Data(), expiry: clock.now + 100), for: key("long"))
+        try cache.store(CachedData(Data()), for: key("usual"))
+        clock.advance(by: .seconds(50))
+        #expect(cache.contains(key("long")))
+        #expect(!cache.contains(key("usual")))
+    }
+
+    @Test(arguments: [Date.distantFuture, Date(timeIntervalSinceReferenceDate: .infinity)])
+    func `an expiry beyond all durations is kept for as long as there is room`(expiry: Date) throws {
+        let cache = DataMemoryCache(sizeLimit: 100, clock: clock)
+        try cache.store(CachedData(Data(), expiry: expiry), for: key("a"))
+        clock.advance(by: .seconds(1e9))
+        #expect(cache.contains(key("a")))
+    }
+
+    @Test func `what is too large takes away what it was to replace, and nothing else`() throws {
+        let cache = DataMemoryCache(sizeLimit: 100)
+        try cache.store(CachedData(Data(count: 10)), for: key("a"))
+        try cache.store(CachedData(Data(count: 10)), for: key("b"))
+
+        #expect { try cache.store(CachedData(Data(count: 100)), for: key("a")) } throws: {
+            ($0 as? DataCacheError)?.code == .tooLarge
+        }
+
+        #expect(!cache.contains(key("a")))
+        #expect(cache.contains(key("b")))
+    }
+
+    @Test func `an entry that the policy refuses is an error, not a store without an entry`() throws {
+        let cache = DataMemoryCache(limits: MemoryCacheLimits(cost: 100), policy: NewestGoes())
+        try cache.store(CachedData(Data(count: 60)), for: key("a"))
+
+        #expect { try cache.store(CachedData(Data(count: 60)), for: key("b")) } throws: {
+            ($0 as? DataCacheError)?.code == .tooLarge
+        }
+
+        #expect(cache.contains(key("a")))
+        #expect(!cache.contains(key("b")))
+    }
+
+    @Test func `the notes of an entry that was given as slices begin at index nought`() throws {
+        let cache = DataMemoryCache(sizeLimit: 100)
+        let whole = Data("0123456789".utf8)
+        try cache.store(CachedData(whole.dropFirst(5), metadata: whole.dropFirst(8)), for: key("a"))
+        let found = cache.entry(for: key("a"))
+        #expect(found?.data.startIndex == 0 && found?.metadata.startIndex == 0)
+        #expect(found == CachedData(Data("56789".utf8), metadata: Data("89".utf8)))
+    }
+}
