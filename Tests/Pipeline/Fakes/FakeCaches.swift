@@ -29,21 +29,33 @@ final class DictionaryMemoryCache: MemoryCaching {
     var totalCost: Int { images.value.values.reduce(0) { $0 + $1.cost } }
 }
 
-/// Bytes in a dictionary; stores go through a closure that may wait or fail.
+/// Bytes in a dictionary; stores go through a closure that may wait or fail, and what was read through one that may wait.
 final class FakeDataCache: DataCaching {
     let entries = Guarded<[ImageKey: CachedData]>([:])
     let reads = Guarded(0)
     let stores = Guarded(0)
     private let beforeStore: @Sendable (_ number: Int) async throws -> Void
+    private let afterRead: @Sendable (_ number: Int) async -> Void
 
-    /// - Parameter beforeStore: Gets the number of the store; the first is 1.
-    init(beforeStore: @escaping @Sendable (_ number: Int) async throws -> Void = { _ in }) {
+    /// - Parameters:
+    ///   - beforeStore: Gets the number of the store; the first is 1.
+    ///   - afterRead: Gets the number of the read, when its outcome is settled and not yet returned; the first is 1.
+    init(
+        beforeStore: @escaping @Sendable (_ number: Int) async throws -> Void = { _ in },
+        afterRead: @escaping @Sendable (_ number: Int) async -> Void = { _ in }
+    ) {
         self.beforeStore = beforeStore
+        self.afterRead = afterRead
     }
 
     func entry(for key: ImageKey) async -> CachedData? {
-        reads.change { $0 += 1 }
-        return entries.value[key]
+        let number = reads.change { count -> Int in
+            count += 1
+            return count
+        }
+        let entry = entries.value[key]
+        await afterRead(number)
+        return entry
     }
 
     func store(_ entry: CachedData, for key: ImageKey) async throws {

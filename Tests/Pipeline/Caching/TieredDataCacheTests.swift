@@ -1,0 +1,241 @@
+import AlcedoCore
+import AlcedoDiskCache
+import AlcedoMemoryCache
+import AlcedoPipeline
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(3)))
+struct TieredDataCacheTests {
+    private let clock = ManualClock()
+    private let directory: TemporaryDirectory
+    private let upper = FakeDataCache()
+    private let lower = FakeDataCache()
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    /// Memory over files, with a quarter and three quarters of the room.
+    @Test(arguments: DataCacheConformance.checks)
+    func conforms(to check: DataCacheConformance.Check) async throws {
+        try await check { [directory] options in
+            TieredDataCache([
+                DataCacheTier(DataMemoryCache(sizeLimit: options.sizeLimit / 4)),
+                DataCacheTier(
+                    FileDiskCache(
+                        directory: directory.url.appending(path: "\(options.storage)"),
+                        sizeLimit: options.sizeLimit / 4 * 3)),
+            ])
+        }
+    }
+
+    private let key = ImageKey(ResourceKey("a"))
+
+    private func entry(_ text: String) -> CachedData { CachedData(Data(text.utf8)) }
+
+    private func tiers(
+        _ upper: DataCacheTier.Writes = .all, _ lower: DataCacheTier.Writes = .all
+    ) -> TieredDataCache {
+        TieredDataCache([DataCacheTier(self.upper, writes: upper), DataCacheTier(self.lower, writes: lower)])
+    }
+
+    /// Tiers of which the lower reads slowly: until the clock has gone on. `during` happens in between.
+    private func promotion(
+        of entry: CachedData, _ during: (TieredDataCache) async throws -> Void
+    ) async throws -> CachedData? {
+        let slow = FakeDataCache(afterRead: { [clock] _ in try? await clock.sleep(for: .seconds(1)) })
+        slow.entries.change { $0[key] = entry }
+        let cache = TieredDataCache([DataCacheTier(upper), DataCacheTier(slow)])
+        let read = Task { await cache.entry(for: key) }
+        try await clock.waitForSleepers(count: 1)
+
+        try await during(cache)
+        clock.advance(by: .seconds(1))
+
+        return await read.value
+    }
+
+    @Test func `the first tier that has it answers, and those below are not asked`() async throws {
+        try await upper.store(entry("upper"), for: key)
+        try await lower.store(entry("lower"), for: key)
+        #expect(await tiers().entry(for: key) == entry("upper"))
+        #expect(lower.reads.value == 0)
+    }
+
+    @Test func `a hit fills the tiers above it, notes and expiry too`() async throws {
+        let whole = CachedData(Data("a".utf8), metadata: Data("b".utf8), expiry: Date(timeIntervalSince1970: 4e9))
+        try await lower.store(whole, for: key)
+        #expect(await tiers().entry(for: key) == whole)
+        #expect(upper.entries.value[key] == whole)
+    }
+
+    @Test(arguments: [DataCacheTier.Writes.stores, .readOnly])
+    func `a hit fills no tier that takes no promotions`(writes: DataCacheTier.Writes) async throws {
+        try await lower.store(entry("a"), for: key)
+        #expect(await tiers(writes).entry(for: key) == entry("a"))
+        #expect(upper.stores.value == 0)
+    }
+
+    @Test func `a promotion that fails costs no hit`() async throws {
+        let full = FakeDataCache(beforeStore: { _ in throw DataCacheError(.noSpace, "full") })
+        try await lower.store(entry("a"), for: key)
+        let cache = TieredDataCache([DataCacheTier(full), DataCacheTier(lower)])
+        #expect(await cache.entry(for: key) == entry("a"))
+    }
+
+    @Test func `what is replaced while it is read is not promoted over what is newer`() async throws {
+        let read = try await promotion(of: entry("old")) { try await $0.store(entry("new"), for: key) }
+        #expect(read == entry("old"))
+        #expect(upper.entries.value[key] == entry("new"))
+    }
+
+    @Test func `what is removed while it is read does not come back`() async throws {
+        _ = try await promotion(of: entry("old")) { await $0.remove(key) }
+        #expect(upper.entries.value.isEmpty)
+        _ = try await promotion(of: entry("old")) { await $0.removeAll(of: key.resource) }
+        #expect(upper.entries.value.isEmpty)
+        _ = try await promotion(of: entry("old")) { await $0.removeAll() }
+        #expect(upper.entries.value.isEmpty)
+    }
+
+    @Test func `without a change in between it is promoted`() async throws {
+        // Else the tests above would prove nothing.
+        _ = try await promotion(of: entry("old")) { _ in }
+        #expect(upper.entries.value[key] == entry("old"))
+    }
+
+    @Test func `what a store is about to replace is not promoted`() async throws {
+        let slow = FakeDataCache(beforeStore: { [clock] number in
+            if number == 2 { try await clock.sleep(for: .seconds(1)) }
+        })
+        try await slow.store(entry("old"), for: key)
+        let cache = TieredDataCache([DataCacheTier(slow, writes: .stores), DataCacheTier(upper)])
+        let above = FakeDataCache()
+        let whole = TieredDataCache([DataCacheTier(above, writes: .promotions), DataCacheTier(cache)])
+        let store = Task { try await whole.store(entry("new"), for: key) }
+        try await clock.waitForSleepers(count: 1)
+
+        #expect(await whole.entry(for: key) == entry("old"))
+        clock.advance(by: .seconds(1))
+        try await store.value
+
+        #expect(above.entries.value.isEmpty)
+        #expect(await whole.entry(for: key) == entry("new"))
+    }
+
+    @Test func `of two stores at once the later stays in every tier`() async throws {
+        let slow = FakeDataCache(beforeStore: { [clock] number in
+            if number == 1 { try await clock.sleep(for: .seconds(1)) }
+        })
+        let cache = TieredDataCache([DataCacheTier(slow), DataCacheTier(lower)])
+        // An immediate task has asked for its store when it returns here.
+        let first = Task.immediate { try await cache.store(entry("1"), for: key) }
+        try await clock.waitForSleepers(count: 1)
+        let second = Task.immediate { try await cache.store(entry("2"), for: key) }
+        for _ in 0..<500 { await Task.yield() }
+        clock.advance(by: .seconds(1))
+        try await first.value
+        try await second.value
+
+        #expect(slow.entries.value[key] == entry("2"))
+        #expect(lower.entries.value[key] == entry("2"))
+    }
+
+    @Test func `other resources do not wait for a slow store, and flushing does`() async throws {
+        let slow = FakeDataCache(beforeStore: { [clock] number in
+            if number == 1 { try await clock.sleep(for: .seconds(1)) }
+        })
+        let cache = TieredDataCache([DataCacheTier(slow)])
+        let store = Task { try await cache.store(entry("1"), for: key) }
+        try await clock.waitForSleepers(count: 1)
+
+        try await cache.store(entry("2"), for: ImageKey(ResourceKey("b")))
+        let flush = Task { await cache.flush() }
+        clock.advance(by: .seconds(1))
+        await flush.value
+
+        #expect(slow.entries.value[key] == entry("1"))
+        try await store.value
+    }
+
+    @Test func `a store reaches the tiers that take stores, and ends what the others had`() async throws {
+        for tier in [upper, lower] { try await tier.store(entry("old"), for: key) }
+        try await tiers(.promotions, .stores).store(entry("new"), for: key)
+        #expect(upper.entries.value[key] == nil)
+        #expect(lower.entries.value[key] == entry("new"))
+
+        try await tiers(.stores, .readOnly).store(entry("newer"), for: key)
+        #expect(upper.entries.value[key] == entry("newer"))
+        #expect(lower.entries.value[key] == entry("new"))
+    }
+
+    @Test func `a tier without room is passed over when another takes it, and answers with nothing old`() async throws {
+        let small = DataMemoryCache(sizeLimit: 5)
+        let cache = TieredDataCache([DataCacheTier(small), DataCacheTier(lower)])
+        try await cache.store(entry("old"), for: key)
+        try await cache.store(entry("much newer"), for: key)
+        #expect(await cache.entry(for: key) == entry("much newer"))
+
+        let smalls = TieredDataCache([DataCacheTier(small), DataCacheTier(DataMemoryCache(sizeLimit: 5))])
+        #expect(try await code(of: smalls) == .tooLarge)
+    }
+
+    @Test func `the error of one tier is thrown when all have been tried`() async throws {
+        let full = FakeDataCache(beforeStore: { number in
+            if number == 2 { throw DataCacheError(.noSpace, "full") }
+        })
+        try await full.store(entry("old"), for: key)
+        let cache = TieredDataCache([DataCacheTier(full), DataCacheTier(lower)])
+        #expect(try await code(of: cache) == .noSpace)
+        #expect(await cache.entry(for: key) == entry("much newer"))
+    }
+
+    @Test func `a store that no tier takes is an error`() async throws {
+        #expect(try await code(of: tiers(.readOnly, .promotions)) == .notWritable)
+        #expect(try await code(of: TieredDataCache([])) == .notWritable)
+    }
+
+    @Test func `a cancelled store is cancelled, and leaves nothing old behind`() async throws {
+        let slow = FakeDataCache(beforeStore: { [clock] number in
+            if number == 2 { try await clock.sleep(for: .seconds(1)) }
+        })
+        try await slow.store(entry("old"), for: key)
+        let cache = TieredDataCache([DataCacheTier(slow)])
+        let store = Task { try await cache.store(entry("new"), for: key) }
+        try await clock.waitForSleepers(count: 1)
+
+        store.cancel()
+
+        await #expect(throws: CancellationError.self) { try await store.value }
+        #expect(await !cache.contains(key))
+    }
+
+    @Test func `nothing is removed from a tier that is read only`() async throws {
+        for tier in [upper, lower] { try await tier.store(entry("a"), for: key) }
+        let cache = tiers(.all, .readOnly)
+        #expect(await cache.remove(key))
+        #expect(await !cache.remove(key))
+        #expect(await cache.removeAll(of: key.resource) == 0)
+        await cache.removeAll()
+        #expect(await cache.contains(key))
+        #expect(upper.entries.value.isEmpty && lower.entries.value.count == 1)
+    }
+
+    @Test func `sizes are added, and of the counts the greatest is told`() async throws {
+        try await tiers().store(entry("12345"), for: key)
+        try await lower.store(entry("123"), for: ImageKey(ResourceKey("b")))
+        #expect(await tiers().totalSize == 13)
+        #expect(await tiers().count == 2)
+    }
+
+    /// How a store fails.
+    private func code(of cache: TieredDataCache) async throws -> DataCacheError.Code? {
+        do {
+            try await cache.store(entry("much newer"), for: key)
+            return nil
+        } catch let error as DataCacheError {
+            return error.code
+        }
+    }
+}
