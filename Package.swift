@@ -117,7 +117,12 @@ let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
     ("JPEG", ["TestSupport"], true),
     ("MemoryCache", ["AlcedoTesting", "TestSupport"], false),
     ("NSCache", ["AlcedoTesting", "TestSupport"], false),
-    ("Pipeline", ["AlcedoDiskCache", "AlcedoMemoryCache", "AlcedoSQLiteCache", "AlcedoTesting", "TestSupport"], false),
+    (
+        "Pipeline",
+        [
+            "AlcedoCodecs", "AlcedoDiskCache", "AlcedoMemoryCache", "AlcedoSQLiteCache", "AlcedoTesting", "TestSupport",
+        ], false
+    ),
     ("PNG", ["AlcedoJPEG", "TestSupport"], true),
     ("Processing", [], true),
     ("SQLiteCache", ["AlcedoTesting", "TestSupport"], false),

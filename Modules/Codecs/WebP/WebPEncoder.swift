@@ -32,6 +32,8 @@ public struct WebPEncoder: ImageEncoding {
 
     public var format: ImageFormat { .webp }
 
+    public func holds(_ image: DecodedImage) -> Bool { true }
+
     /// Encodes the image; of an animation all frames, taken from it one at a time.
     ///
     /// Delays are those of the file it came from, in whole milliseconds. libwebp stores the changes from frame to frame,

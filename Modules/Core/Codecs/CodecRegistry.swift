@@ -11,12 +11,21 @@ public struct CodecRegistry: Sendable {
         /// What files of the format begin with, where that is all there is to recognise. Tells a file that ends inside
         /// it from one of an unknown format, and lets a decoder of pieces begin early.
         public var signatures: [FormatSignature] = []
+        /// Makes an encoder of the format, for a quality from 0 to 1, which is the best the format can do; nil when nobody
+        /// writes it. A format without loss need not heed the quality.
+        public var makeEncoder: (@Sendable (_ quality: Double) -> any ImageEncoding)?
 
         /// A format that is recognised by what its files begin with.
-        public init(format: ImageFormat, decoder: any ImageDecoding, signatures: [FormatSignature]) {
+        public init(
+            format: ImageFormat,
+            decoder: any ImageDecoding,
+            signatures: [FormatSignature],
+            makeEncoder: (@Sendable (_ quality: Double) -> any ImageEncoding)? = nil
+        ) {
             self.format = format
             self.decoder = decoder
             self.signatures = signatures
+            self.makeEncoder = makeEncoder
             recognises = { prefix in signatures.contains { $0.match(prefix) == .whole } }
         }
 
@@ -96,6 +105,14 @@ public struct CodecRegistry: Sendable {
         _ data: Data, options: DecodingOptions = DecodingOptions()
     ) throws(ImageDecodingError) -> Int {
         try requireEntry(for: data).decoder.decodingByteCount(data, options: options)
+    }
+
+    /// Makes an encoder of a format; nil when no entry writes it.
+    ///
+    /// - Parameter quality: From 0 to 1; values outside count as the nearest, what is no number as 0. Default: 1.
+    public func encoder(for format: ImageFormat, quality: Double = 1) -> (any ImageEncoding)? {
+        let make = entries.lazy.filter { $0.format == format }.compactMap(\.makeEncoder).first
+        return make?(quality > 0 ? min(quality, 1) : 0)
     }
 
     private func requireEntry(for data: Data) throws(ImageDecodingError) -> Entry {

@@ -8,6 +8,10 @@ public protocol ImageEncoding: Sendable {
     /// The format of the bytes.
     var format: ImageFormat { get }
 
+    /// Whether files of the format can hold the frames of the image, and that there are transparent places in it. How many
+    /// colours and shades they hold does not count. Default: true for anything but animations.
+    func holds(_ image: DecodedImage) -> Bool
+
     /// Encodes the image; of an animation all frames where the format can hold them, otherwise the first.
     ///
     /// - Throws: ``ImageEncodingError``.
@@ -23,6 +27,8 @@ public protocol ImageEncoding: Sendable {
 }
 
 extension ImageEncoding {
+    public func holds(_ image: DecodedImage) -> Bool { !image.isAnimated }
+
     public func makeRowEncoder(output: @escaping (RawSpan) throws -> Void) -> any PixelRowConsumer {
         WholeImageEncoder(encode: { (image) throws(ImageEncodingError) in try encode(image) }, output: output)
     }

@@ -37,6 +37,9 @@ public struct DecodedImage: Sendable {
 
     public var size: PixelSize { pixels.size }
 
+    /// Whether there is more than one frame.
+    public var isAnimated: Bool { (frames?.frameCount ?? 1) > 1 }
+
     /// Whether something of the image is missing; ``damage`` says why.
     public var isPartial: Bool { damage != nil }
 

@@ -40,9 +40,10 @@ struct FakeCodec: ImageDecoding {
     }
 }
 
-/// An animation that stands still.
+/// An animation, which stands still unless it has a second picture.
 struct TwoFrames: ImageFrameSource {
     let buffer: PixelBuffer
+    var second: PixelBuffer?
 
     var canvasSize: PixelSize { buffer.size }
     var frameCount: Int { 2 }
@@ -50,7 +51,7 @@ struct TwoFrames: ImageFrameSource {
     var cost: Int { 0 }
     func delay(at index: Int) -> Duration { .milliseconds(100) }
     func rawDelay(at index: Int) -> Duration { .milliseconds(100) }
-    func frame(at index: Int) throws -> PixelBuffer { buffer }
+    func frame(at index: Int) throws -> PixelBuffer { index == 1 ? second ?? buffer : buffer }
 }
 
 /// Leaves the pixels, and the rest of the image, as they are.

@@ -25,6 +25,8 @@ public struct GIFEncoder: ImageEncoding {
 
     public var format: ImageFormat { .gif }
 
+    public func holds(_ image: DecodedImage) -> Bool { true }
+
     /// Encodes any pixel format; an animation with all its frames.
     ///
     /// - Throws: ``ImageEncodingError``: `unsupportedImage` for sides above 65,535 pixels and for frames of unlike

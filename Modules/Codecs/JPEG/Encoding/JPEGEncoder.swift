@@ -33,6 +33,11 @@ public struct JPEGEncoder: ImageEncoding {
 
     public var format: ImageFormat { .jpeg }
 
+    /// Stills that are marked as opaque, or have no alpha samples.
+    public func holds(_ image: DecodedImage) -> Bool {
+        !image.isAnimated && (image.pixels.alphaMode == .opaque || [.rgbx8, .gray8].contains(image.pixels.format))
+    }
+
     /// Encodes the image; of an animation the first frame.
     ///
     /// - Throws: ``ImageEncodingError``: `unsupportedImage` for a side of more than 65,500 pixels.

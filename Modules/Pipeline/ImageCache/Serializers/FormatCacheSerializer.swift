@@ -1,0 +1,33 @@
+public import AlcedoCore
+public import FoundationEssentials
+
+/// Writes every image in one format, whatever it came in and whatever that loses: of an animation the frames, where the
+/// format has none.
+///
+/// Where nobody writes the format, or it cannot hold a picture of that size, the image is written in its original's
+/// format, then as PNG; at last its original bytes are kept. Source: Kingfisher's `FormatIndicatedCacheSerializer`.
+public struct FormatCacheSerializer: CacheSerializer {
+    public var format: ImageFormat
+    /// From 0 to 1, for formats with loss. 1 is the best that a format can do.
+    public var quality: Double
+
+    public static let png = FormatCacheSerializer(.png)
+    public static let jpeg = FormatCacheSerializer(.jpeg)
+    public static let gif = FormatCacheSerializer(.gif)
+    public static let webp = FormatCacheSerializer(.webp)
+
+    /// - Parameter quality: Default: 1.
+    public init(_ format: ImageFormat, quality: Double = 1) {
+        self.format = format
+        self.quality = quality
+    }
+
+    public func bytes(
+        of image: DecodedImage, original: Data?, isProcessed: Bool, codecs: CodecRegistry
+    ) -> SerializedImage? {
+        let writer = CacheImageWriter(image, codecs: codecs, quality: quality)
+        let formats = [format, original.flatMap { codecs.entry(for: $0)?.format }, .png]
+        if let data = formats.lazy.compactMap({ $0 }).compactMap(writer.data).first { return SerializedImage(data) }
+        return original.flatMap { $0.isEmpty ? nil : SerializedImage($0, isOriginal: true) }
+    }
+}
