@@ -23,8 +23,11 @@ public final class ImagePipeline: ImageLoading {
             downloader: configuration.downloader, diskCache: configuration.diskCache,
             pendingWriteLimit: configuration.pendingWriteLimit, report: report)
         decoding = ImageDecodingStage(
-            codecs: configuration.codecs, width: configuration.decodingWidth,
-            byteBudget: configuration.decodingByteBudget, report: report)
+            codecs: configuration.codecs,
+            threads: DecodingThreads(
+                codecs: configuration.codecs, width: configuration.decodingWidth,
+                byteBudget: configuration.decodingByteBudget),
+            report: report)
     }
 
     /// Returns the finished image if it is in memory. Synchronous, without a task: a look-up and nothing else.

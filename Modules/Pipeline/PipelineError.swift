@@ -26,14 +26,10 @@ public struct PipelineError: Error, Sendable, CustomStringConvertible {
 
     public var description: String { message }
 
-    /// Whether the bytes are no image for anybody, so that other bytes may help. What exceeds a request's limits, or is
-    /// in a variant that nobody decodes, comes the same from everywhere.
+    /// Whether other bytes may help.
     var meansDamage: Bool {
         guard case .decoding(let code) = code else { return false }
-        return switch code {
-        case .empty, .unknownFormat, .truncated, .corrupt: true
-        case .unsupportedVariant, .exceedsLimit, .outOfMemory: false
-        }
+        return code.meansDamage
     }
 
     /// Whether the load failed before there was anything to decode.

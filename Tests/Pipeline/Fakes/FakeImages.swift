@@ -4,17 +4,24 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
+/// Writes an image as "level:N".
+struct FakeEncoder: ImageEncoding {
+    let format = ImageFormat(rawValue: "level")
+
+    func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data { Data("level:\(image.level)".utf8) }
+}
+
 /// Reads "level:N" as one gray pixel of level N, "part:N" as what is left of one, "anim:N" as two frames of it, and
 /// fails as "fail:CODE" says. Counts.
 struct FakeCodec: ImageDecoding {
     let decodes = Guarded(0)
 
     var registry: CodecRegistry {
-        CodecRegistry([
-            CodecRegistry.Entry(format: ImageFormat(rawValue: "level"), decoder: self) { prefix in
-                ["level:", "fail:", "part:", "anim:"].contains { prefix.contains(Array($0.utf8)) }
-            }
-        ])
+        var entry = CodecRegistry.Entry(format: ImageFormat(rawValue: "level"), decoder: self) { prefix in
+            ["level:", "fail:", "part:", "anim:"].contains { prefix.contains(Array($0.utf8)) }
+        }
+        entry.makeEncoder = { _ in FakeEncoder() }
+        return CodecRegistry([entry])
     }
 
     func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {

@@ -124,6 +124,8 @@ public final class AutoPurgingImageCache: Sendable {
 extension AutoPurgingImageCache: MemoryCaching {
     public func image(for key: ImageKey) -> DecodedImage? { images.value(for: .key(key)) }
 
+    public func contains(_ key: ImageKey) -> Bool { images.contains(.key(key)) }
+
     public func store(_ image: DecodedImage, for key: ImageKey) {
         images.store(image, for: .key(key), cost: Self.byteCount(of: image))
     }

@@ -5,8 +5,9 @@ public import FoundationEssentials
 ///
 /// An image to which nothing was done is its original, byte for byte. A processed one is written in the format of the
 /// original (PNG, JPEG, GIF, WebP, whatever the codecs know and write), and as PNG where there is no original, where nobody
-/// knows its format, or where that cannot hold the image: JPEG no transparency, for one. An animation is written in a
-/// format that holds all frames; if nobody writes the one it came in, its original is kept.
+/// knows its format, or where that cannot hold the image: JPEG no transparency, for one. Without PNG among the codecs, any
+/// format that holds it will do. An animation is written in a format that holds all frames; if nobody writes the one it
+/// came in, its original is kept.
 ///
 /// Kingfisher re-encodes an image that nothing was done to; the bytes kept here are as right, smaller, and cost no time.
 public struct DefaultCacheSerializer: CacheSerializer {
@@ -36,6 +37,6 @@ public struct DefaultCacheSerializer: CacheSerializer {
             // Its first frame is better than nothing, and only than that.
             return kept ?? (writer.faithfulDataInAnyFormat ?? writer.data(in: .png)).map { SerializedImage($0) }
         }
-        return writer.data(in: .png).map { SerializedImage($0) } ?? kept
+        return (writer.data(in: .png) ?? writer.faithfulDataInAnyFormat).map { SerializedImage($0) } ?? kept
     }
 }

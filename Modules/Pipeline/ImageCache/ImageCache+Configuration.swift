@@ -1,0 +1,53 @@
+public import AlcedoCore
+public import FoundationEssentials
+
+extension ImageCache {
+    /// The parts a cache is made of.
+    public struct Configuration: Sendable {
+        /// The formats that are read and written.
+        public var codecs: CodecRegistry
+        /// Decoded images; nil keeps none. A listener of its evictions must not call the ``ImageCache``.
+        public var memoryCache: (any MemoryCaching)?
+        /// Encoded bytes; nil keeps none.
+        public var diskCache: (any DataCaching)?
+        /// Decides what bytes are kept of an image. Default: ``DefaultCacheSerializer``.
+        public var serializer: any CacheSerializer
+        /// How bytes are decoded. One for all, since images in memory are not told apart by it.
+        public var decoding: DecodingOptions
+        /// Threads that decode and encode. Default: 2.
+        public var codingWidth: Int
+        /// Most bytes that decoding holds at once, the images it made not counted. Default: 512 MiB.
+        public var decodingByteBudget: Int
+        /// Where the disk cache has the file of an entry, if that can be told: `{ files.path(for: $0) }`. Default: nil.
+        public var filePath: (@Sendable (ImageKey) -> URL?)?
+        /// Is told what a clean has removed, by ``ImageKey/fileName``. Not called when that is nothing, nor for what the disk
+        /// cache removes by itself. Comes from any thread. Kingfisher's `KingfisherDidCleanDiskCache`.
+        public var onClean: (@Sendable (_ names: [String]) -> Void)?
+        /// Is told what became of writes that nobody waited for, and failed. Comes from any thread.
+        public var onWriteFailure: (@Sendable (ImageKey, any Error) -> Void)?
+
+        public init(
+            codecs: CodecRegistry,
+            memoryCache: (any MemoryCaching)? = nil,
+            diskCache: (any DataCaching)? = nil,
+            serializer: any CacheSerializer = DefaultCacheSerializer(),
+            decoding: DecodingOptions = DecodingOptions(),
+            codingWidth: Int = 2,
+            decodingByteBudget: Int = 512 << 20,
+            filePath: (@Sendable (ImageKey) -> URL?)? = nil,
+            onClean: (@Sendable (_ names: [String]) -> Void)? = nil,
+            onWriteFailure: (@Sendable (ImageKey, any Error) -> Void)? = nil
+        ) {
+            self.codecs = codecs
+            self.memoryCache = memoryCache
+            self.diskCache = diskCache
+            self.serializer = serializer
+            self.decoding = decoding
+            self.codingWidth = codingWidth
+            self.decodingByteBudget = decodingByteBudget
+            self.filePath = filePath
+            self.onClean = onClean
+            self.onWriteFailure = onWriteFailure
+        }
+    }
+}

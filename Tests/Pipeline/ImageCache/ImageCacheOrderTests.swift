@@ -1,0 +1,196 @@
+import AlcedoCore
+import AlcedoPipeline
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+/// What happens at the same time.
+@Suite(.timeLimit(.minutes(3)))
+struct ImageCacheOrderTests {
+    private let clock = ManualClock()
+    private let key = ImageCache.imageKey("a")
+
+    private func image(_ level: UInt8) -> DecodedImage { .gray(side: 1, level: level) }
+
+    /// A cache over a disk that holds level 1 and whose reads wait for the clock.
+    private func slowReads() -> (ImageCacheParts, ImageCache) {
+        let disk = FakeDataCache(afterRead: { [clock] _ in try? await clock.sleep(for: .seconds(1)) })
+        disk.entries.change { $0[key] = CachedData(level(1)) }
+        let parts = ImageCacheParts(disk: disk, clock: clock)
+        return (parts, parts.cache())
+    }
+
+    /// A cache over a disk whose first store waits for the clock.
+    private func slowStores() -> (ImageCacheParts, ImageCache) {
+        let disk = FakeDataCache(beforeStore: { [clock] number in
+            if number == 1 { try await clock.sleep(for: .seconds(1)) }
+        })
+        let parts = ImageCacheParts(disk: disk, clock: clock)
+        return (parts, parts.cache())
+    }
+
+    @Test func `the same image asked for ten times at once is read and decoded once`() async throws {
+        let (parts, cache) = slowReads()
+        let reads = (0..<10).map { _ in Task.immediate { try await cache.image(forKey: "a") } }
+        try await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(1))
+        for read in reads { #expect(try await read.value?.image.level == 1) }
+        #expect(parts.disk.reads.value == 1 && parts.codec.decodes.value == 1)
+    }
+
+    enum Change: CaseIterable {
+        case remove, removeFromMemory, removeFromDisk, removeAll, clearMemory, clearDisk
+
+        func callAsFunction(_ cache: ImageCache) async {
+            switch self {
+            case .remove: await cache.remove(forKey: "a")
+            case .removeFromMemory: await cache.remove(forKey: "a", fromDisk: false)
+            case .removeFromDisk: await cache.remove(forKey: "a", fromMemory: false)
+            case .removeAll: await cache.removeAll(forKey: "a")
+            case .clearMemory: cache.clearMemory()
+            case .clearDisk: await cache.clearDisk()
+            }
+        }
+    }
+
+    @Test(arguments: Change.allCases)
+    func `what is removed while it is read does not come to memory`(change: Change) async throws {
+        let (parts, cache) = slowReads()
+        let read = Task { try await cache.image(forKey: "a") }
+        try await clock.waitForSleepers(count: 1)
+
+        await change(cache)
+        clock.advance(by: .seconds(1))
+
+        #expect(try await read.value?.image.level == 1)
+        #expect(parts.memory.count == 0)
+    }
+
+    @Test(arguments: [true, false])
+    func `what is stored while something older is read stays in memory`(toDisk: Bool) async throws {
+        let (_, cache) = slowReads()
+        let read = Task { try await cache.image(forKey: "a") }
+        try await clock.waitForSleepers(count: 1)
+
+        try await cache.store(image(2), forKey: "a", toDisk: toDisk)
+        clock.advance(by: .seconds(1))
+
+        _ = try await read.value
+        #expect(cache.imageInMemory(forKey: "a")?.level == 2)
+    }
+
+    @Test func `who asks after a removal does not get what was read before it`() async throws {
+        let (parts, cache) = slowReads()
+        let first = Task { try await cache.image(forKey: "a") }
+        try await clock.waitForSleepers(count: 1)
+        await cache.remove(forKey: "a")
+        let second = Task { try await cache.image(forKey: "a") }
+        try await clock.waitForSleepers(count: 2)
+        clock.advance(by: .seconds(1))
+
+        #expect(try await first.value != nil)
+        #expect(try await second.value == nil)
+        #expect(parts.disk.reads.value == 2)
+    }
+
+    @Test func `bytes that turn out to be none are not removed when they have been replaced`() async throws {
+        let (parts, cache) = slowReads()
+        parts.disk.entries.change { $0[key] = CachedData(Data("fail:corrupt".utf8)) }
+        let read = Task { try await cache.image(forKey: "a") }
+        try await clock.waitForSleepers(count: 1)
+        try await cache.store(image(2), forKey: "a")
+        clock.advance(by: .seconds(1))
+
+        #expect(try await read.value == nil)
+        await cache.flush()
+        #expect(parts.stored("a") == level(2))
+    }
+
+    @Test func `a read that nobody waits for any more decodes nothing and brings nothing to memory`() async throws {
+        let (parts, cache) = slowReads()
+        let read = Task { try await cache.image(forKey: "a") }
+        try await clock.waitForSleepers(count: 1)
+
+        read.cancel()
+
+        await #expect(throws: CancellationError.self) { try await read.value }
+        while clock.sleeperCount > 0 { await Task.yield() }
+        // One that is waited for shows that the abandoned one is over.
+        let other = Task { try await cache.image(forKey: "b") }
+        try await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(1))
+        _ = try await other.value
+        #expect(parts.codec.decodes.value == 0 && parts.memory.count == 0)
+    }
+
+    @Test func `one who leaves leaves the others their image`() async throws {
+        let (parts, cache) = slowReads()
+        let reads = (0..<2).map { _ in Task.immediate { try await cache.image(forKey: "a") } }
+        try await clock.waitForSleepers(count: 1)
+        reads[0].cancel()
+        await #expect(throws: CancellationError.self) { try await reads[0].value }
+        clock.advance(by: .seconds(1))
+        #expect(try await reads[1].value?.image.level == 1)
+        #expect(parts.memory.count == 1)
+    }
+
+    @Test func `of two stores the later stays, on disk as in memory`() async throws {
+        let (parts, cache) = slowStores()
+        cache.startStoring(image(1), forKey: "a")
+        try await clock.waitForSleepers(count: 1)
+        cache.startStoring(image(2), forKey: "a")
+        for _ in 0..<500 { await Task.yield() }
+        clock.advance(by: .seconds(1))
+        await cache.flush()
+        #expect(parts.stored("a") == level(2))
+        #expect(cache.imageInMemory(forKey: "a")?.level == 2)
+    }
+
+    @Test(arguments: [Change.remove, .removeAll, .clearDisk])
+    func `what is removed while it is written is gone`(change: Change) async throws {
+        let (parts, cache) = slowStores()
+        cache.startStoring(image(1), forKey: "a")
+        try await clock.waitForSleepers(count: 1)
+        let removal = Task.immediate { await change(cache) }
+        for _ in 0..<500 { await Task.yield() }
+        clock.advance(by: .seconds(1))
+        await removal.value
+        await cache.flush()
+        #expect(parts.stored("a") == nil)
+    }
+
+    @Test func `the size counts what is still being written, and other keys do not wait for it`() async throws {
+        let (_, cache) = slowStores()
+        cache.startStoring(image(1), forKey: "a")
+        try await clock.waitForSleepers(count: 1)
+        try await cache.store(image(2), forKey: "b")
+        let size = Task.immediate { await cache.calculateDiskCacheSize() }
+        clock.advance(by: .seconds(1))
+        #expect(await size.value == 2 * level(1).count)
+    }
+
+    @Test func `a cancelled store is cancelled, and leaves the image in memory only`() async throws {
+        let (parts, cache) = slowStores()
+        parts.disk.entries.change { $0[key] = CachedData(level(9)) }
+        let store = Task { try await cache.store(image(1), forKey: "a") }
+        try await clock.waitForSleepers(count: 1)
+        store.cancel()
+        await #expect(throws: CancellationError.self) { try await store.value }
+        #expect(parts.stored("a") == nil)
+        #expect(cache.imageInMemory(forKey: "a")?.level == 1)
+    }
+
+    @Test func `removing goes on in a cancelled task`() async throws {
+        let parts = ImageCacheParts()
+        let cache = parts.cache()
+        try await cache.store(image(1), forKey: "a")
+        let task = Task {
+            while !Task.isCancelled { await Task.yield() }
+            return await cache.remove(forKey: "a", fromMemory: false)
+        }
+        task.cancel()
+        #expect(await task.value)
+        #expect(parts.stored("a") == nil)
+    }
+}
