@@ -72,15 +72,21 @@ final class EntryStore: Sendable {
     }
 
     private func read(
-        _ name: EntryName, _ key: ImageKey, _ known: (size: Int, place: IndexFile)?, isMapped: Bool
+        _ name: EntryName, _ key: ImageKey, _ known: Known?, isMapped: Bool
     ) -> CachedData? {
-        if !isMapped, let known, known.size <= limits.size {
-            return folder.read(name, key: key, size: known.size, in: known.place.directory)
+        let reading: EntryFolder.Reading
+        if !isMapped, let known, known.entry.size <= limits.size {
+            reading = folder.read(name, key: key, size: known.entry.size, in: known.place.directory)
+        } else {
+            reading = folder.read(name, key: key, largest: limits.size, isMapped: isMapped)
         }
-        guard case .whole(let entry, _) = folder.read(name, key: key, largest: limits.size, isMapped: isMapped) else {
-            return nil
-        }
+        guard case .whole(let entry, let storedAt, _) = reading, isKnown(storedAt, known) else { return nil }
         return entry
+    }
+
+    /// Whether an entry is the one that the index knows. Else somebody has stored another one, whose expiry is another.
+    private func isKnown(_ storedAt: Timestamp, _ known: Known?) -> Bool {
+        known.map { $0.entry.storedAt == storedAt } ?? true
     }
 
     /// Opens an entry to be read in pieces, and verifies all of it.
@@ -88,16 +94,20 @@ final class EntryStore: Sendable {
         let name = EntryName(key)
         switch admit(name).0 {
         case .refused(let refusal): return (nil, refusal)
-        case .admitted(let expiry, _):
+        case .admitted(let expiry, let known):
             guard case .open(let descriptor, let size) = folder.open(name, largest: limits.size),
-                let reader = EntryReader(descriptor, size: size, key: key, expiry: expiry, pieceSize: pieceSize)
+                let reader = EntryReader(descriptor, size: size, key: key, expiry: expiry, pieceSize: pieceSize),
+                isKnown(reader.storedAt, known)
             else { return (nil, .doubtful) }
             return (reader, .absent)
         }
     }
 
+    /// What the index tells of an entry, and where to look for its file.
+    private typealias Known = (entry: IndexEntry, place: IndexFile)
+
     private enum Admission {
-        case admitted(expiry: Timestamp?, (size: Int, place: IndexFile)?)
+        case admitted(expiry: Timestamp?, Known?)
         case refused(Reading)
     }
 
@@ -108,7 +118,7 @@ final class EntryStore: Sendable {
         switch lookup {
         case .absent: return (.refused(.absent), uses)
         case .expired: return (.refused(.expired), uses)
-        case .present(let expiry, let size, let place): return (.admitted(expiry: expiry, (size, place)), uses)
+        case .present(let entry, let place): return (.admitted(expiry: entry.expiry, (entry, place)), uses)
         case .unknown: return (admitUnknown(name, at: now), uses)
         }
     }
@@ -139,9 +149,13 @@ final class EntryStore: Sendable {
         let name = EntryName(key)
         let found = try? index.change { change throws(DataCacheError) -> CachedData? in
             switch folder.read(name, key: key, largest: limits.size, isMapped: false) {
-            case .whole(let entry, let size):
-                change.setSize(of: name, size)
-                return entry
+            case .whole(var entry, let storedAt, let size):
+                let found = note(name, key.resource, storedAt: storedAt, size, entry.expiry, change)
+                if !found.isOver(limits, at: now) {
+                    entry.expiry = found.expiry?.date
+                    return entry
+                }
+                count { $0.trimmedEntries += 1 }
             case .damaged: count { $0.damagedEntries += 1 }
             case .absent: break
             }
@@ -150,6 +164,20 @@ final class EntryStore: Sendable {
             return nil
         }
         return found ?? nil
+    }
+
+    /// Makes the index tell what an entry's file says. Returns what it then tells.
+    private func note(
+        _ name: EntryName, _ resource: ResourceKey, storedAt: Timestamp, _ size: Int, _ expiry: Date?,
+        _ change: DiskIndex.Change
+    ) -> IndexEntry {
+        let known = change.read { table in table.place(of: name).map { table[$0] } }
+        if let known, known.storedAt == storedAt, known.size == size { return known }
+        let entry = IndexEntry(
+            name: name, resourceHash: Self.hash(resource), size: size, storedAt: storedAt, lastUse: storedAt,
+            expiry: expiry.map(Timestamp.init), useNumber: change.takeUse())
+        try? change.note([.entry(entry)])
+        return entry
     }
 
     /// Removes an entry if its time is over.

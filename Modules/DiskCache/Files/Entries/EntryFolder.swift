@@ -8,7 +8,7 @@ import Glibc
 /// links are not looked into.
 struct EntryFolder: Sendable {
     enum Reading {
-        case whole(CachedData, size: Int)
+        case whole(CachedData, storedAt: Timestamp, size: Int)
         case absent
         /// What stands in the entry's place is not a whole entry.
         case damaged
@@ -70,23 +70,23 @@ struct EntryFolder: Sendable {
         }
     }
 
-    /// Reads and verifies an entry in a directory that is open, and nothing but the whole of it: nil when it is not there, or
-    /// not what is expected.
+    /// Reads and verifies an entry in a directory that is open, and nothing but the whole of it.
     ///
     /// - Parameter size: Of the file.
-    func read(_ name: EntryName, key: ImageKey, size: Int, in directory: borrowing Descriptor) -> CachedData? {
+    func read(_ name: EntryName, key: ImageKey, size: Int, in directory: borrowing Descriptor) -> Reading {
         let descriptor = paths.withRelativeFile(name) { path in
             try? Descriptor(opening: path, in: directory, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
         }
-        guard let descriptor, case .whole(let entry, _) = Self.read(descriptor, size, key) else { return nil }
-        return entry
+        guard let descriptor else { return .absent }
+        return Self.read(descriptor, size, key)
     }
 
     private static func read(_ descriptor: borrowing Descriptor, _ size: Int, _ key: ImageKey) -> Reading {
         guard let bytes = descriptor.readAll(size), let (trailer, metadata) = bytes.withBytes({ verify($0, key: key) })
         else { return .damaged }
         return .whole(
-            CachedData(bytes.prefix(trailer.dataCount), metadata: metadata, expiry: trailer.expiry?.date), size: size)
+            CachedData(bytes.prefix(trailer.dataCount), metadata: metadata, expiry: trailer.expiry?.date),
+            storedAt: trailer.storedAt, size: size)
     }
 
     private static func map(_ descriptor: borrowing Descriptor, _ size: Int, _ key: ImageKey) -> Reading {
@@ -98,7 +98,8 @@ struct EntryFolder: Sendable {
         }
         let data = Data(
             bytesNoCopy: memory, count: trailer.dataCount, deallocator: .custom { start, _ in munmap(start, size) })
-        return .whole(CachedData(data, metadata: metadata, expiry: trailer.expiry?.date), size: size)
+        return .whole(
+            CachedData(data, metadata: metadata, expiry: trailer.expiry?.date), storedAt: trailer.storedAt, size: size)
     }
 
     private static func verify(_ file: RawSpan, key: ImageKey) -> (EntryTrailer, metadata: Data)? {

@@ -4,6 +4,7 @@ import FoundationEssentials
 /// The open file of an entry that has been verified. It can be read though the entry is replaced or removed.
 final class EntryReader: Sendable {
     let metadata: Data
+    let storedAt: Timestamp
     let expiry: Timestamp?
     let dataCount: Int
     let pieceSize: Int
@@ -27,6 +28,7 @@ final class EntryReader: Sendable {
         guard isRight else { return nil }
         metadata = notes.withBytes { EntryFile.metadata($0, of: trailer) }
         dataCount = trailer.dataCount
+        storedAt = trailer.storedAt
         self.expiry = expiry
         self.pieceSize = pieceSize
         self.descriptor = descriptor

@@ -72,8 +72,6 @@ final class DiskIndex: Sendable {
 
         func takeUse() -> Int64 { index.state.withLock { $0.takeUse() } }
 
-        func setSize(of name: EntryName, _ size: Int) { index.state.withLock { $0.setSize(of: name, size) } }
-
         /// Notes changes, in memory and in the file.
         func note(_ records: [IndexRecord]) throws(DataCacheError) {
             let refusal = index.state.withLock { state in
@@ -119,7 +117,7 @@ final class DiskIndex: Sendable {
             }
             guard isComplete, file.header?.bootHash == IndexHeader.bootHash, file.header?.suffixHash == suffixHash
             else {
-                try reconcile()
+                try reconcile(trustsTable: isComplete)
                 continue
             }
             let result = try body(Change(index: self))
@@ -129,9 +127,9 @@ final class DiskIndex: Sendable {
         }
     }
 
-    /// Makes the index tell what is there, whatever it tells now. Looks at all names.
+    /// Makes the index tell what is there, whatever it tells now. Looks into all files.
     func reconcileNow() throws(DataCacheError) {
-        try change { _ throws(DataCacheError) in try reconcile() }
+        try change { _ throws(DataCacheError) in try reconcile(trustsTable: false) }
     }
 
     private var suffixHash: UInt64 { XXH64.hash(folder.paths.suffix.utf8Span.span.bytes) }
@@ -159,7 +157,10 @@ final class DiskIndex: Sendable {
     }
 
     /// Makes the index tell what is there. Looks at all names, and into the files that the index does not know.
-    private func reconcile() throws(DataCacheError) {
+    ///
+    /// - Parameter trustsTable: Whether what the table tells of an entry is right if its file is there. A damaged index has
+    ///   lost the last changes: then all files are looked into.
+    private func reconcile(trustsTable: Bool) throws(DataCacheError) {
         folder.removeAbandonedFiles()
         var table = state.withLock { $0.table }
         var isThere = [Bool](repeating: false, count: table.count)
@@ -173,15 +174,20 @@ final class DiskIndex: Sendable {
                 unlink(otherPath)
                 guard isMoved else { return }
             }
-            if let place = table.place(of: name) {
-                isThere[place] = true
-            } else {
-                found.append(name)
-            }
+            let place = table.place(of: name)
+            if let place { isThere[place] = true }
+            if place == nil || !trustsTable { found.append(name) }
         }
         let gone = isThere.indices.filter { !isThere[$0] }.map { table[$0].name }
         for name in gone { table.remove(name) }
-        for name in found { if let entry = adopted(name) { table.put(entry) } }
+        for name in found {
+            let known = table.place(of: name).map { table[$0] }
+            guard let entry = adopted(name) else {
+                table.remove(name)
+                continue
+            }
+            if known?.storedAt != entry.storedAt || known?.size != entry.size { table.put(entry) }
+        }
         try makeRoom(for: table)
     }
 

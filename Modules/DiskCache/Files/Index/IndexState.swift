@@ -5,7 +5,7 @@ import Glibc
 struct IndexState: Sendable {
     enum Lookup {
         /// - Parameter place: Where to look for the file.
-        case present(expiry: Timestamp?, size: Int, place: IndexFile)
+        case present(IndexEntry, place: IndexFile)
         case expired
         case absent
         /// The index cannot tell; the entry's file can.
@@ -40,12 +40,11 @@ struct IndexState: Sendable {
             refresh(path)
             lookup = find(name, at: now, limits: limits)
         }
-        guard case .present(_, let size, let file) = lookup, let place = table.place(of: name) else { return lookup }
-        let entry = table[place]
-        let expiry = limits.expiry(entry.expiry, after: entry.lastUse, usedAt: now)
-        table.setUse(place, at: now, number: takeUse(), expiry: expiry)
+        guard case .present(var entry, let file) = lookup, let place = table.place(of: name) else { return lookup }
+        entry.expiry = limits.expiry(entry.expiry, after: entry.lastUse, usedAt: now)
+        table.setUse(place, at: now, number: takeUse(), expiry: entry.expiry)
         unwrittenUses.insert(name)
-        return .present(expiry: expiry, size: size, place: file)
+        return .present(entry, place: file)
     }
 
     func find(_ name: EntryName, at now: Timestamp, limits: DataCacheLimits) -> Lookup {
@@ -53,7 +52,7 @@ struct IndexState: Sendable {
         let entry = table[place]
         let isOver = limits.isOver(
             storedAt: entry.storedAt, lastUse: entry.lastUse, expiry: entry.expiry, now: now)
-        return isOver ? .expired : .present(expiry: entry.expiry, size: entry.size, place: file)
+        return isOver ? .expired : .present(entry, place: file)
     }
 
     mutating func takeUse() -> Int64 {
@@ -135,8 +134,8 @@ struct IndexState: Sendable {
 
     private mutating func readOn(to size: Int) {
         readRecords(to: size)
-        // What is left is damage, or somebody is just writing it: the lock's owner knows.
-        isComplete = file?.header != nil && end == size
+        // What is left is damage, or somebody is just writing it: the lock's owner knows. What is missing is damage.
+        isComplete = file?.header.map { recordCount >= $0.entryCount && end == size } ?? false
     }
 
     private mutating func readRecords(to size: Int) {
@@ -206,9 +205,5 @@ struct IndexState: Sendable {
         recordCount += bytes.count / IndexRecord.size
         for record in records { apply(record) }
         return true
-    }
-
-    mutating func setSize(of name: EntryName, _ size: Int) {
-        if let place = table.place(of: name) { table.setSize(place, size) }
     }
 }

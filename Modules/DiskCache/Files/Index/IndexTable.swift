@@ -68,11 +68,6 @@ struct IndexTable: Sendable {
         entries[place].expiry = expiry
     }
 
-    mutating func setSize(_ place: Int, _ size: Int) {
-        totalSize += size - entries[place].size
-        entries[place].size = size
-    }
-
     @discardableResult
     mutating func remove(_ name: EntryName) -> IndexEntry? {
         guard let slot = slot(of: name) else { return nil }
