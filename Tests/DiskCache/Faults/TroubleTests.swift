@@ -96,7 +96,7 @@ struct TroubleTests {
         let error = await #expect(throws: DataCacheError.self) { try await cache.store(bytes(5), for: key("a")) }
 
         #expect(error?.code == .notWritable)
-        #expect(unfinished.isEmpty)
+        #expect(directory.unfinished.isEmpty)
     }
 
     @Test func `a link to a folder of others is not emptied`() async throws {
@@ -129,7 +129,7 @@ struct TroubleTests {
 
         #expect(await FileDiskCache(directory: directory.url).totalSize == 0)
 
-        #expect(unfinished == ["entry-2-2"])
+        #expect(directory.unfinished == ["entry-2-2"])
     }
 
     @Test func `what a dead process of the same number left stops no store`() async throws {
@@ -144,10 +144,6 @@ struct TroubleTests {
         let cache = FileDiskCache(directory: directory.url)
         for number in 0..<20 { try await cache.store(bytes(10), for: key("\(number)")) }
         #expect(await cache.data(for: key("19")) == bytes(10))
-    }
-
-    private var unfinished: [String] {
-        ((try? FileManager.default.contentsOfDirectory(atPath: directory.path + "/unfinished")) ?? []).sorted()
     }
 
     private func expectNotWritable(_ cache: FileDiskCache) async throws {

@@ -17,4 +17,14 @@ extension TemporaryDirectory {
             return type == .typeRegular
         }.sorted()
     }
+
+    /// Bytes of ``files``.
+    var fileSizes: Int {
+        files.reduce(0) { $0 + (FileManager.default.contents(atPath: $1)?.count ?? 0) }
+    }
+
+    /// Names of what is in the folder of unfinished files, sorted.
+    var unfinished: [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: path + "/unfinished")) ?? []).sorted()
+    }
 }

@@ -1,0 +1,205 @@
+import AlcedoCore
+import AlcedoTesting
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+@testable import AlcedoDiskCache
+
+/// Whatever becomes of the index, the entries' files tell what there is.
+@Suite(.timeLimit(.minutes(3)))
+struct IndexDamageTests {
+    private let directory: TemporaryDirectory
+    private let index: IndexBytes
+    private let whole: Data
+    /// What the cache holds.
+    private var stored: [String: CachedData] = [:]
+
+    init() async throws {
+        directory = try TemporaryDirectory()
+        index = IndexBytes(directory)
+        let cache = FileDiskCache(directory: directory.url)
+        for number in 0..<7 {
+            stored["\(number)"] = CachedData(bytes(100 * number), metadata: bytes(number))
+            try await cache.store(try #require(stored["\(number)"]), for: key("\(number)"))
+        }
+        // Records that tell of a removal, a use, and an entry that is another size now.
+        await cache.remove(key("3"))
+        stored["3"] = nil
+        _ = await cache.entry(for: key("0"))
+        await cache.flush()
+        stored["1"] = CachedData(bytes(999), expiry: Date(timeIntervalSince1970: 4_000_000_000))
+        try await cache.store(try #require(stored["1"]), for: key("1"))
+        whole = try index.content
+    }
+
+    /// A cache that opens what is there loses nothing, knows it after its first change, and tells others.
+    private func expectRecovery(_ what: String, by cache: FileDiskCache? = nil) async throws {
+        let cache = cache ?? FileDiskCache(directory: directory.url)
+        for number in 0..<7 {
+            let name = "\(number)"
+            #expect(await cache.contains(key(name)) == (stored[name] != nil), "\(what): \(name)")
+            #expect(await cache.entry(for: key(name)) == stored[name], "\(what): \(name)")
+        }
+        try await cache.store(bytes(50), for: key("new"))
+        await cache.remove(key("new"))
+
+        for cache in [cache, FileDiskCache(directory: directory.url)] {
+            #expect(await cache.count == stored.count, "\(what)")
+            #expect(await cache.totalSize == directory.fileSizes, "\(what)")
+            for (name, entry) in stored { #expect(await cache.entry(for: key(name)) == entry, "\(what): \(name)") }
+        }
+        #expect(directory.files.count == stored.count, "\(what)")
+        #expect(directory.unfinished.isEmpty, "\(what)")
+    }
+
+    @Test func `a whole index tells it all`() async throws {
+        try await expectRecovery("whole")
+    }
+
+    @Test func `an index that is missing or empty is made anew`() async throws {
+        try FileManager.default.removeItem(at: index.url)
+        try await expectRecovery("missing")
+        try index.replace(by: Data())
+        try await expectRecovery("empty")
+        try index.replace(by: Data(count: 4000))
+        try await expectRecovery("nothing but noughts")
+        try index.replace(by: Data("not an index".utf8))
+        try await expectRecovery("something else")
+    }
+
+    @Test func `an index that ends within its header or a record is made anew`() async throws {
+        for count in [1, 87, 88 + 1, 3 * 88 - 1, 5 * 88 + 44, whole.count - 1] {
+            try index.replace(by: whole.prefix(count))
+            try await expectRecovery("\(count) bytes")
+        }
+        try index.replace(by: whole + [0])
+        try await expectRecovery("a byte more")
+    }
+
+    @Test func `an index that is shorter than when it was written anew is made anew`() async throws {
+        try FileManager.default.removeItem(at: index.url)
+        _ = await FileDiskCache(directory: directory.url).totalSize
+        let written = try index.content
+        #expect(try index.header.entryCount == stored.count)
+        for count in 1...stored.count {
+            try index.replace(by: written.prefix(count * 88))
+            try await expectRecovery("\(count - 1) records")
+        }
+    }
+
+    @Test func `what was cut off at the end of a record is found by a verification`() async throws {
+        for count in 1..<whole.count / 88 {
+            try index.replace(by: whole.prefix(count * 88))
+            let cache = FileDiskCache(directory: directory.url)
+            #expect(await cache.verify() == verification, "\(count - 1) records")
+            try await expectRecovery("\(count - 1) records")
+        }
+    }
+
+    private var verification: DataCacheVerification {
+        DataCacheVerification(checkedCount: stored.count, byteCount: directory.fileSizes)
+    }
+
+    @Test func `an open cache notices that its index was cut off at the end of a record`() async throws {
+        for count in 1..<whole.count / 88 {
+            let cache = FileDiskCache(directory: directory.url)
+            _ = await cache.totalSize
+            #expect(truncate(index.url.path, try index.content.count - 88) == 0)
+            try await expectRecovery("without the last record", by: cache)
+            try index.replace(by: whole.prefix(count * 88) + whole.dropFirst(count * 88))
+        }
+    }
+
+    @Test func `a changed byte anywhere is found`() async throws {
+        for offset in stride(from: 0, to: whole.count, by: 13) {
+            var bytes = whole
+            bytes[offset] ^= 0x40
+            try index.replace(by: bytes)
+            try await expectRecovery("byte \(offset)")
+        }
+        var bytes = whole
+        bytes[whole.count - 1] ^= 1
+        try index.replace(by: bytes)
+        try await expectRecovery("the last byte")
+    }
+
+    @Test func `a byte that changes under an open cache does no harm`() async throws {
+        for offset in stride(from: 0, to: whole.count, by: 61) {
+            try index.replace(by: whole)
+            let cache = FileDiskCache(directory: directory.url)
+            _ = await cache.totalSize
+            let file = open(index.url.path, O_WRONLY)
+            #expect(pwrite(file, [whole[offset] ^ 0xFF], 1, off_t(offset)) == 1)
+            close(file)
+
+            for (name, entry) in stored {
+                #expect(await cache.entry(for: key(name)) == entry, "byte \(offset): \(name)")
+            }
+            try await cache.store(bytes(50), for: key("new"))
+            await cache.remove(key("new"))
+            #expect(await cache.totalSize == directory.fileSizes, "byte \(offset)")
+            // Who opens it now sees the damage.
+            try await expectRecovery("byte \(offset)")
+        }
+    }
+
+    @Test func `an index of another version is made anew`() async throws {
+        var header = Array(whole.prefix(80))
+        header[0] &+= 1
+        header.append(number: XXH64.hash(header.span.bytes))
+        try index.replace(by: Data(header) + whole.dropFirst(88))
+
+        try await expectRecovery("another version")
+
+        #expect(try index.content.prefix(8) == whole.prefix(8))
+    }
+
+    @Test func `an index of another directory tells of nothing that is not there`() async throws {
+        let other = try TemporaryDirectory()
+        let foreign = FileDiskCache(directory: other.url)
+        for name in ["0", "x", "y"] { try await foreign.store(bytes(77), for: key(name)) }
+        try index.replace(by: IndexBytes(other).content)
+        try index.changeHeader { $0.bootHash = 1 }
+
+        try await expectRecovery("another's")
+
+        #expect(await FileDiskCache(directory: directory.url).data(for: key("x")) == nil)
+    }
+
+    private enum Obstacle: CaseIterable {
+        case emptyFolder, folder, link, danglingLink, linkToItself, pipe, socket
+    }
+
+    @Test(arguments: Obstacle.allCases)
+    private func `what stands in the place of the index makes way`(obstacle: Obstacle) async throws {
+        let path = index.url.path
+        let elsewhere = directory.path + "/elsewhere"
+        try whole.write(to: URL(filePath: elsewhere))
+        try FileManager.default.removeItem(at: index.url)
+        switch obstacle {
+        case .emptyFolder: #expect(mkdir(path, 0o700) == 0)
+        case .folder:
+            try FileManager.default.createDirectory(atPath: path + "/x/y", withIntermediateDirectories: true)
+            try Data([1]).write(to: URL(filePath: path + "/x/file"))
+        case .link: #expect(symlink(elsewhere, path) == 0)
+        case .danglingLink: #expect(symlink(directory.path + "/nothing", path) == 0)
+        case .linkToItself: #expect(symlink(path, path) == 0)
+        case .pipe: #expect(mkfifo(path, 0o600) == 0)
+        case .socket: #expect(mknod(path, S_IFSOCK | 0o600, 0) == 0)
+        }
+        let cache = FileDiskCache(directory: directory.url)
+
+        for (name, entry) in stored { #expect(await cache.entry(for: key(name)) == entry, "\(name)") }
+        try await cache.store(bytes(5), for: key("0"))
+
+        #expect(await cache.data(for: key("0")) == bytes(5))
+        #expect(await FileDiskCache(directory: directory.url).count == stored.count)
+        var status = stat()
+        #expect(lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG)
+        // Nothing was written through the link, and nothing made where it led.
+        #expect(FileManager.default.contents(atPath: elsewhere) == whole)
+        #expect(!FileManager.default.fileExists(atPath: directory.path + "/nothing"))
+    }
+}

@@ -1,0 +1,112 @@
+import AlcedoCore
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import AlcedoDiskCache
+
+@Suite(.timeLimit(.minutes(3)))
+struct IndexRecordTests {
+    private static let generation: UInt64 = 0x0123_4567_89AB_CDEF
+
+    private static let entries: [IndexEntry] = [
+        IndexEntry(
+            name: EntryName(words: SIMD4(1, 2, 3, 4)), resourceHash: .max, size: 0,
+            storedAt: Timestamp(milliseconds: 0), lastUse: Timestamp(milliseconds: -1), expiry: nil,
+            useNumber: IndexEntry.neverUsed),
+        IndexEntry(
+            name: EntryName(words: SIMD4(repeating: .max)), resourceHash: 0, size: 1 << 42 - 1,
+            storedAt: Timestamp(milliseconds: .max), lastUse: Timestamp(milliseconds: .min),
+            expiry: Timestamp(milliseconds: 0), useNumber: .max),
+        IndexEntry(
+            name: EntryName(key("a")), resourceHash: 7, size: 1234,
+            storedAt: Timestamp(milliseconds: 1_700_000_000_001), lastUse: Timestamp(milliseconds: 1_700_000_000_002),
+            expiry: Timestamp(milliseconds: .min), useNumber: -5),
+    ]
+
+    private func encoded(_ record: IndexRecord) -> [UInt8] {
+        var bytes: [UInt8] = []
+        record.append(to: &bytes, generation: Self.generation)
+        return bytes
+    }
+
+    private func decoded(_ bytes: [UInt8], generation: UInt64 = generation) -> IndexRecord? {
+        IndexRecord(bytes.span.bytes, generation: generation)
+    }
+
+    private func header(_ bytes: [UInt8]) -> IndexHeader? { IndexHeader(bytes.span.bytes) }
+
+    @Test(arguments: entries)
+    func `an entry's record says what was written`(entry: IndexEntry) throws {
+        let bytes = encoded(.entry(entry))
+        #expect(bytes.count == IndexRecord.size)
+        guard case .entry(let read) = decoded(bytes) else {
+            Issue.record("no entry's record")
+            return
+        }
+        #expect(read == entry)
+    }
+
+    @Test func `a removal's record says whose`() throws {
+        let name = EntryName(key("a"))
+        guard case .removed(name) = decoded(encoded(.removed(name))) else {
+            Issue.record("no removal of that entry")
+            return
+        }
+        guard case .removedAll = decoded(encoded(.removedAll)) else {
+            Issue.record("no removal of everything")
+            return
+        }
+    }
+
+    @Test func `the name stands in a record as it does in a file's name`() {
+        let name = EntryName(key("a"))
+        let hex = encoded(.removed(name)).prefix(32).map { byte in
+            (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }
+        #expect(hex.joined() == name.text)
+        #expect(name.text == key("a").fileName)
+    }
+
+    @Test func `every changed byte of a record is found, and another generation's record`() {
+        let bytes = encoded(.entry(Self.entries[2]))
+        for index in bytes.indices {
+            for mask in [0x01, 0x10, 0x80, 0xFF] as [UInt8] {
+                var damaged = bytes
+                damaged[index] ^= mask
+                #expect(decoded(damaged) == nil, "byte \(index) ^ \(mask)")
+            }
+        }
+        #expect(decoded(bytes, generation: Self.generation + 1) == nil)
+        #expect(decoded([UInt8](repeating: 0, count: IndexRecord.size)) == nil)
+    }
+
+    @Test(arguments: [-1, 1 << 42, .max, .min])
+    func `a record of a size that no file has is none`(size: Int) {
+        var entry = Self.entries[2]
+        entry.size = size
+        #expect(decoded(encoded(.entry(entry))) == nil)
+    }
+
+    @Test func `a header says what was written, and every changed byte is found`() throws {
+        let header = IndexHeader(entryCount: 12, replacing: (generation: 34, size: 56), suffix: ".png")
+        let bytes = header.encoded
+        #expect(bytes.count == IndexHeader.size)
+
+        let read = try #require(self.header(bytes))
+
+        #expect(read.generation == header.generation)
+        #expect(read.replaced == (generation: 34, size: 56))
+        #expect(read.entryCount == 12)
+        #expect(read.bootHash == IndexHeader.bootHash)
+        #expect(read.suffixHash == header.suffixHash)
+        for index in bytes.indices {
+            for mask in [0x01, 0x80, 0xFF] as [UInt8] {
+                var damaged = bytes
+                damaged[index] ^= mask
+                #expect(self.header(damaged) == nil, "byte \(index) ^ \(mask)")
+            }
+        }
+        #expect(self.header(bytes.dropLast()) == nil)
+    }
+}
