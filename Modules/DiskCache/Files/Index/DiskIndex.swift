@@ -11,12 +11,15 @@ final class DiskIndex: Sendable {
     private static let patience = 10
 
     private let folder: EntryFolder
-    private let state = Locked(IndexState())
+    private let state: Locked<IndexState>
     /// Keeps this process's own threads apart, which the file's lock does not. Held while files are changed: for threads
     /// that may block.
     private let turn = Locked(())
 
-    init(_ folder: EntryFolder) { self.folder = folder }
+    init(_ folder: EntryFolder) {
+        self.folder = folder
+        state = Locked(IndexState(suffixHash: XXH64.hash(folder.paths.suffix.utf8Span.span.bytes)))
+    }
 
     /// Of the directory.
     private var path: String { folder.paths.directory }
@@ -111,13 +114,13 @@ final class DiskIndex: Sendable {
                 state.withLock { $0.refresh(path) }
                 continue
             }
-            let isComplete = state.withLock { state in
+            let (isComplete, isWhole) = state.withLock { state in
                 state.refresh(path)
-                return state.isComplete && state.file === file
+                let isCurrent = state.file === file
+                return (isCurrent && state.isComplete, isCurrent && state.isWhole)
             }
-            guard isComplete, file.header?.bootHash == IndexHeader.bootHash, file.header?.suffixHash == suffixHash
-            else {
-                try reconcile(trustsTable: isComplete)
+            guard isComplete else {
+                try reconcile(trustsTable: isWhole)
                 continue
             }
             let result = try body(Change(index: self))
@@ -131,8 +134,6 @@ final class DiskIndex: Sendable {
     func reconcileNow() throws(DataCacheError) {
         try change { _ throws(DataCacheError) in try reconcile(trustsTable: false) }
     }
-
-    private var suffixHash: UInt64 { XXH64.hash(folder.paths.suffix.utf8Span.span.bytes) }
 
     /// The index file that is at the path now, made if there is none.
     private func open() throws(DataCacheError) -> IndexFile {

@@ -16,8 +16,10 @@ struct IndexState: Sendable {
     static let mostUnwrittenUses = 512
 
     private(set) var table = IndexTable()
-    /// Whether the table tells of every entry there is. Else there is no index, or a damaged one, or somebody just writes.
-    private(set) var isComplete = false
+    /// Whether the table has all of the file. Else there is none, or a damaged one, or somebody just writes.
+    private(set) var isWhole = false
+    /// Hash of the entries' path extension.
+    private let suffixHash: UInt64
     private(set) var file: IndexFile?
     /// Bytes of the file that the table has.
     private(set) var end = 0
@@ -28,6 +30,14 @@ struct IndexState: Sendable {
 
     /// Whether the file is so long for what it tells that a new one is worth its writing.
     var isWasteful: Bool { recordCount > 2 * table.count + 8192 }
+
+    init(suffixHash: UInt64) { self.suffixHash = suffixHash }
+
+    /// Whether the table tells of every entry there is: the file does, unless the machine went down since, or the files had
+    /// other names then.
+    var isComplete: Bool {
+        isWhole && file?.header?.bootHash == IndexHeader.bootHash && file?.header?.suffixHash == suffixHash
+    }
 
     // MARK: Looking up
 
@@ -81,7 +91,7 @@ struct IndexState: Sendable {
 
     /// Knows what a file says that has been opened.
     mutating func install(_ opened: IndexFile) {
-        if let old = file, let header = opened.header, isComplete, header.entryCount == table.count,
+        if let old = file, let header = opened.header, isWhole, header.entryCount == table.count,
             header.replaced.generation == old.header?.generation, header.replaced.size == end
         {
             // It begins with what we know.
@@ -115,7 +125,7 @@ struct IndexState: Sendable {
             header.generation == generation, header.entryCount == table.count
         else { return forget() }
         begin(opened, table.count)
-        isComplete = true
+        isWhole = true
     }
 
     private mutating func begin(_ opened: IndexFile, _ count: Int) {
@@ -128,14 +138,14 @@ struct IndexState: Sendable {
         table.removeAll()
         unwrittenUses = []
         file = nil
-        isComplete = false
+        isWhole = false
         (end, recordCount) = (0, 0)
     }
 
     private mutating func readOn(to size: Int) {
         readRecords(to: size)
         // What is left is damage, or somebody is just writing it: the lock's owner knows. What is missing is damage.
-        isComplete = file?.header.map { recordCount >= $0.entryCount && end == size } ?? false
+        isWhole = file?.header.map { recordCount >= $0.entryCount && end == size } ?? false
     }
 
     private mutating func readRecords(to size: Int) {
