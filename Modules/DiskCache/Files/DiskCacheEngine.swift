@@ -164,7 +164,9 @@ final class DiskCacheEngine: Sendable {
 
     func items() async -> [DataCacheItem] {
         await look { store in
-            store.index.readAll(\.entries).sorted { $0.useNumber < $1.useNumber }.map(DataCacheItem.init)
+            let now = store.now
+            return store.index.readAll(\.entries).filter { !$0.isOver(store.limits, at: now) }
+                .sorted { $0.useNumber < $1.useNumber }.map(DataCacheItem.init)
         } ?? []
     }
 
