@@ -1,0 +1,206 @@
+import AlcedoCore
+import AlcedoDiskCache
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(3)))
+struct AgeTests {
+    private let directory: TemporaryDirectory
+    private let clock = ManualClock()
+    private let reports = TrimReports()
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func cache(_ limits: DataCacheLimits = DataCacheLimits()) -> FileDiskCache {
+        FileDiskCache(directory: directory.url, limits: limits, clock: clock, onTrim: { [reports] in reports.add($0) })
+    }
+
+    private func isFound(_ name: String, in cache: FileDiskCache) async -> Bool {
+        await cache.entry(for: key(name)) != nil
+    }
+
+    @Test func `the default age is seven days since the last use`() async throws {
+        let cache = cache()
+        try await cache.store(bytes(10), for: key("a"))
+        try await cache.store(bytes(10), for: key("b"))
+        let day = Duration.seconds(24 * 60 * 60)
+        clock.advance(by: day * 7 - .milliseconds(1))
+        #expect(await isFound("a", in: cache))
+        clock.advance(by: .milliseconds(1))
+
+        #expect(await !isFound("b", in: cache))
+
+        clock.advance(by: day * 7 - .milliseconds(2))
+        #expect(await isFound("a", in: cache))
+        // Looking is no use.
+        clock.advance(by: day * 7 - .milliseconds(1))
+        #expect(await cache.contains(key("a")))
+        clock.advance(by: .milliseconds(1))
+        #expect(await !cache.contains(key("a")))
+        #expect(await !isFound("a", in: cache))
+    }
+
+    @Test func `an age since the storing is not moved on by use`() async throws {
+        let cache = cache(DataCacheLimits(age: .seconds(100), ageBasis: .storing))
+        try await cache.store(bytes(10), for: key("a"))
+        clock.advance(by: .milliseconds(99_999))
+        #expect(await isFound("a", in: cache))
+        clock.advance(by: .milliseconds(1))
+        #expect(await !isFound("a", in: cache))
+    }
+
+    @Test func `without an age nothing grows old`() async throws {
+        let cache = cache(DataCacheLimits(age: nil))
+        try await cache.store(bytes(10), for: key("a"))
+        clock.advance(by: .seconds(400 * 365 * 24 * 60 * 60))
+        #expect(await isFound("a", in: cache))
+        #expect(await cache.clean().removals.isEmpty)
+    }
+
+    @Test func `an expiry of its own holds to the millisecond, whatever the age`() async throws {
+        let cache = cache(DataCacheLimits(age: .seconds(1)))
+        let expiry = clock.now + 50
+        for name in ["a", "b", "c"] { try await cache.store(CachedData(bytes(10), expiry: expiry), for: key(name)) }
+        clock.advance(by: .milliseconds(49_999))
+        #expect(await cache.entry(for: key("a"))?.expiry == expiry)
+        #expect(await cache.mappedEntry(for: key("b"))?.expiry == expiry)
+        #expect(await cache.pieces(for: key("c"))?.expiry == expiry)
+        clock.advance(by: .milliseconds(1))
+
+        #expect(await !isFound("a", in: cache))
+        #expect(await cache.mappedEntry(for: key("b")) == nil)
+        #expect(await cache.pieces(for: key("c")) == nil)
+    }
+
+    @Test func `a use moves an expiry on by the time since the last, when that is asked for`() async throws {
+        let cache = cache(DataCacheLimits(extendsExpiryOnUse: true))
+        let start = clock.now
+        try await cache.store(CachedData(bytes(10), expiry: start + 60), for: key("a"))
+        clock.advance(by: .seconds(50))
+        #expect(await cache.entry(for: key("a"))?.expiry == start + 110)
+        clock.advance(by: .seconds(59))
+        #expect(await cache.entry(for: key("a"))?.expiry == start + 169)
+        await cache.flush()
+
+        // Another cache knows of it, and goes on from there.
+        let reopened = self.cache(DataCacheLimits(extendsExpiryOnUse: false))
+        clock.advance(by: .milliseconds(59_999))
+        #expect(await reopened.entry(for: key("a"))?.expiry == start + 169)
+        clock.advance(by: .milliseconds(1))
+        #expect(await reopened.entry(for: key("a")) == nil)
+    }
+
+    @Test func `an expired entry is a miss that removes its file`() async throws {
+        let cache = cache()
+        try await cache.store(CachedData(bytes(10), expiry: clock.now + 60), for: key("a"))
+        try await cache.store(bytes(10), for: key("b"))
+        clock.advance(by: .seconds(60))
+
+        #expect(await cache.entry(for: key("a")) == nil)
+        await cache.flush()
+
+        #expect(directory.files == [directory.file("b")])
+        #expect(await cache.count == 1)
+        #expect(cache.statistics.misses == 1)
+        #expect(cache.statistics.trimmedEntries == 1)
+    }
+
+    @Test func `listings tell nothing of expired entries`() async throws {
+        let cache = cache()
+        try await cache.store(CachedData(bytes(10), expiry: clock.now + 60), for: key("a"))
+        try await cache.store(bytes(10), for: key("b"))
+        clock.advance(by: .seconds(60))
+        #expect(await cache.items().map(\.name) == [key("b").fileName])
+    }
+
+    @Test func `cleaning removes what has expired, and says so`() async throws {
+        let cache = cache()
+        for number in 0..<100 {
+            let expiry = number % 2 == 0 ? clock.now + 60 : nil
+            try await cache.store(CachedData(bytes(number), expiry: expiry), for: key("\(number)"))
+        }
+        clock.advance(by: .seconds(60))
+
+        let report = await cache.clean()
+
+        #expect(Set(report.removals.map(\.name)) == Set((0..<50).map { key("\($0 * 2)").fileName }))
+        #expect(report.removals.allSatisfy { $0.reason == .expired })
+        #expect(await cache.count == 50)
+        #expect(await cache.totalSize == directory.fileSizes)
+        #expect(reports.all == [report])
+    }
+
+    @Test func `a trim takes the expired ones first`() async throws {
+        let cache = cache()
+        try await cache.store(bytes(10), for: key("old"))
+        try await cache.store(CachedData(bytes(10), expiry: clock.now + 60), for: key("expired"))
+        try await cache.store(bytes(10), for: key("new"))
+        clock.advance(by: .seconds(60))
+
+        let report = await cache.trim(toSize: .max, count: 2)
+
+        #expect(report.removals.map(\.name) == [key("expired").fileName])
+        #expect(report.removals.map(\.reason) == [.expired])
+    }
+
+    @Test func `a clock that goes back changes nothing of the order, and ends nothing`() async throws {
+        let cache = cache(DataCacheLimits(age: .seconds(1000)))
+        let start = clock.now
+        let expiry = start + 500
+        try await cache.store(CachedData(bytes(10), expiry: expiry), for: key("a"))
+        try await cache.store(bytes(10), for: key("b"))
+        clock.setDate(start - 900)
+        try await cache.store(bytes(10), for: key("c"))
+        #expect(await cache.entry(for: key("a"))?.expiry == expiry)
+        #expect(await isFound("b", in: cache))
+        #expect(await cache.clean().removals.isEmpty)
+        #expect(await cache.items().map(\.name) == ["c", "a", "b"].map { key($0).fileName })
+
+        clock.setDate(start + 99)
+        #expect(await isFound("c", in: cache))
+        #expect(await cache.clean().removals.isEmpty)
+        #expect(await cache.count == 3)
+    }
+
+    @Test func `a clock that goes far forward and back leaves no entry that never ends`() async throws {
+        let cache = cache(DataCacheLimits(age: .seconds(1000)))
+        let start = clock.now
+        clock.setDate(Date(timeIntervalSince1970: 1e15))
+        try await cache.store(bytes(10), for: key("a"))
+        #expect(await isFound("a", in: cache))
+        clock.setDate(start)
+
+        // It is as old as it is far ahead.
+        #expect(await !isFound("a", in: cache))
+        try await cache.store(bytes(10), for: key("a"))
+        #expect(await isFound("a", in: cache))
+    }
+
+    @Test func `a clock that goes back moves no expiry`() async throws {
+        let cache = cache(DataCacheLimits(extendsExpiryOnUse: true))
+        let start = clock.now
+        try await cache.store(CachedData(bytes(10), expiry: start + 60), for: key("a"))
+        clock.setDate(start - 1000)
+        #expect(await cache.entry(for: key("a"))?.expiry == start + 60)
+        clock.setDate(start - 500)
+        #expect(await cache.entry(for: key("a"))?.expiry == start + 560)
+    }
+
+    @Test(arguments: [-1e300, -1e15, 1e300, .infinity, -.infinity, .nan])
+    func `dates beyond all measure do no harm`(seconds: Double) async throws {
+        let cache = cache(DataCacheLimits(extendsExpiryOnUse: true))
+        let date = Date(timeIntervalSince1970: seconds)
+        try await cache.store(CachedData(bytes(10), expiry: date), for: key("a"))
+        #expect(await isFound("a", in: cache) == !(seconds < 0))
+        clock.setDate(date)
+        try await cache.store(bytes(10), for: key("b"))
+        #expect(await isFound("b", in: cache))
+        _ = await cache.items()
+        await cache.clean()
+        clock.setDate(Date(timeIntervalSince1970: 1_700_000_000))
+        try await cache.store(bytes(10), for: key("c"))
+        #expect(await isFound("c", in: cache))
+    }
+}

@@ -1,0 +1,137 @@
+import AlcedoCore
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import AlcedoDiskCache
+
+/// What a cache does by itself.
+@Suite(.timeLimit(.minutes(3)))
+struct BackgroundTests {
+    private let directory: TemporaryDirectory
+    private let clock = ManualClock()
+    private let reports = TrimReports()
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func cache(_ limits: DataCacheLimits = DataCacheLimits()) -> FileDiskCache {
+        FileDiskCache(
+            directory: directory.url, limits: limits, sweepInterval: .seconds(60), clock: clock,
+            onTrim: { [reports] in reports.add($0) })
+    }
+
+    @Test func `a store over the limit is followed by a trim that nobody asked for`() async throws {
+        let cache = cache(DataCacheLimits(count: 10))
+        for number in 0..<11 { try await cache.store(bytes(10), for: key("\(number)")) }
+
+        await reports.waitForRemovals(count: 2)
+
+        #expect(await cache.count == 9)
+    }
+
+    @Test func `what has expired goes by itself, now and then`() async throws {
+        let cache = cache()
+        for name in ["a", "b"] { try await cache.store(CachedData(bytes(10), expiry: clock.now + 90), for: key(name)) }
+        try await cache.store(bytes(10), for: key("c"))
+        try await clock.waitForSleepers(count: 1)
+        #expect(clock.sleeperCount == 1)
+
+        clock.advance(by: .seconds(60))
+        try await clock.waitForSleepers(count: 1)
+        #expect(await cache.count == 3)
+        clock.advance(by: .seconds(60))
+        await reports.waitForRemovals(count: 2)
+
+        #expect(reports.removals.allSatisfy { $0.reason == .expired })
+        #expect(directory.files == [directory.file("c")])
+        withExtendedLifetime(cache) {}
+    }
+
+    @Test func `a sweep tells others of uses`() async throws {
+        let cache = cache()
+        for name in ["a", "b"] { try await cache.store(bytes(10), for: key(name)) }
+        try await clock.waitForSleepers(count: 1)
+        _ = await cache.entry(for: key("a"))
+
+        clock.advance(by: .seconds(60))
+        try await clock.waitForSleepers(count: 1)
+
+        #expect(await self.cache().items().map(\.name) == ["b", "a"].map { key($0).fileName })
+        withExtendedLifetime(cache) {}
+    }
+
+    @Test func `many uses are written by themselves`() async throws {
+        let cache = cache()
+        let count = IndexState.mostUnwrittenUses
+        for number in 0...count { try await cache.store(bytes(1), for: key("\(number)")) }
+        for number in (1...count).reversed() { _ = await cache.entry(for: key("\(number)")) }
+        let index = try #require(cache.engine).store.index
+        while index.hasUnwrittenUses { await Task.yield() }
+
+        let names = await self.cache().items().map(\.name)
+        #expect(names == [0].map { key("\($0)").fileName } + (1...count).reversed().map { key("\($0)").fileName })
+    }
+
+    @Test func `a cache that goes leaves nobody asleep`() async throws {
+        var cache: FileDiskCache? = cache()
+        try await cache?.store(bytes(10), for: key("a"))
+        try await clock.waitForSleepers(count: 1)
+        weak let engine = cache?.engine
+
+        cache = nil
+        while clock.sleeperCount > 0 { await Task.yield() }
+        // What it does last it does without being asked.
+        while engine != nil { await Task.yield() }
+    }
+
+    @Test func `a cache that goes writes its uses`() async throws {
+        var first: FileDiskCache? = cache()
+        for name in ["a", "b"] { try await first?.store(bytes(10), for: key(name)) }
+        _ = await first?.entry(for: key("a"))
+        weak let engine = first?.engine
+
+        first = nil
+        while engine != nil { await Task.yield() }
+
+        #expect(await cache().items().map(\.name) == ["b", "a"].map { key($0).fileName })
+    }
+
+    @Test func `a trim under way keeps no reader waiting, and lets stores between`() async throws {
+        let cache = cache()
+        for number in 0..<500 { try await cache.store(bytes(number), for: key("\(number)")) }
+        let lock = try IndexLock(directory.path)
+        let trim = Task { await cache.trim(toSize: 0) }
+        let waiting = Task { try await cache.store(bytes(7), for: key("between")) }
+        while !(await cache.contains(key("between"))) { await Task.yield() }
+
+        // Neither has come further than to the lock.
+        for number in 0..<500 { #expect(await cache.data(for: key("\(number)")) == bytes(number)) }
+        #expect(await cache.pieces(for: key("3"))?.count == 3)
+        #expect(await cache.mappedEntry(for: key("4"))?.data == bytes(4))
+        #expect(await cache.contains(key("5")))
+        #expect(await cache.items().count == 500)
+        lock.release()
+        try await waiting.value
+        let report = await trim.value
+
+        // It was stored before the trim was done: else it would still be there.
+        #expect(report.removals.map(\.name).contains(key("between").fileName))
+        #expect(report.removals.count == 501)
+        #expect(await cache.count == 0)
+    }
+
+    @Test func `what is read while a trim is under way is not the oldest any more`() async throws {
+        let cache = cache()
+        for number in 0..<200 { try await cache.store(bytes(10), for: key("\(number)")) }
+        let lock = try IndexLock(directory.path)
+        let trim = Task { await cache.trim(toSize: .max, count: 50) }
+        while (try #require(cache.engine).store.index.read(\.count)) == 0 { await Task.yield() }
+        for number in 100..<110 { #expect(await cache.data(for: key("\(number)")) != nil) }
+        lock.release()
+        _ = await trim.value
+
+        for number in 100..<110 { #expect(await cache.contains(key("\(number)"))) }
+        #expect(await cache.count == 50)
+    }
+}

@@ -1,0 +1,208 @@
+import AlcedoCore
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import AlcedoDiskCache
+
+@Suite(.timeLimit(.minutes(3)))
+struct SizeAndCountTests {
+    private let directory: TemporaryDirectory
+    private let reports = TrimReports()
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func cache(_ limits: DataCacheLimits) -> FileDiskCache {
+        FileDiskCache(directory: directory.url, limits: limits, onTrim: { [reports] in reports.add($0) })
+    }
+
+    private func name(_ number: Int) -> String { key("\(number)").fileName }
+
+    private func names(in cache: FileDiskCache) async -> [String] { await cache.items().map(\.name) }
+
+    /// Bytes of an entry of a thousand, under a key of one or two digits.
+    private func fileSize(_ number: Int) -> Int { 1000 + 56 + "\(number)".utf8.count }
+
+    @Test func `over the size a trim leaves the target's share, the latest used`() async throws {
+        let cache = cache(DataCacheLimits(size: 10_600, trimTarget: 0.5))
+        for number in 0..<10 { try await cache.store(bytes(1000), for: key("\(number)")) }
+        await cache.flush()
+        #expect(reports.all.isEmpty)
+        #expect(await cache.count == 10)
+        _ = await cache.entry(for: key("0"))
+
+        try await cache.store(bytes(1000), for: key("10"))
+        await cache.flush()
+
+        #expect(await names(in: cache) == [7, 8, 9, 0, 10].map(name))
+        #expect(await cache.totalSize <= 5300)
+        #expect(await cache.totalSize + fileSize(9) > 5300)
+    }
+
+    @Test func `a trim tells names, bytes and reasons, in the order in which they went`() async throws {
+        let cache = cache(DataCacheLimits(size: 10_600, trimTarget: 0.5))
+        for number in 0..<11 { try await cache.store(bytes(1000), for: key("\(number)")) }
+        await cache.flush()
+        await reports.waitForRemovals(count: 6)
+
+        let expected = (0..<6).map {
+            DataCacheTrimReport.Removal(name: name($0), size: fileSize($0), reason: .sizeLimit)
+        }
+        #expect(reports.removals == expected)
+        #expect(reports.all.reduce(0) { $0 + $1.byteCount } == 6 * 1057)
+        #expect(cache.statistics.trimmedEntries == 6)
+        for number in 0..<6 { #expect(!FileManager.default.fileExists(atPath: directory.file("\(number)"))) }
+    }
+
+    @Test func `over the count a trim leaves the target's share`() async throws {
+        let cache = cache(DataCacheLimits(count: 20, trimTarget: 0.8))
+        for number in 0..<20 { try await cache.store(bytes(10), for: key("\(number)")) }
+        await cache.flush()
+        #expect(await cache.count == 20)
+        #expect(reports.all.isEmpty)
+
+        try await cache.store(bytes(10), for: key("20"))
+        await cache.flush()
+        await reports.waitForRemovals(count: 5)
+
+        #expect(await names(in: cache) == (5...20).map(name))
+        #expect(reports.removals.allSatisfy { $0.reason == .countLimit })
+        #expect(reports.removals.map(\.name) == (0..<5).map(name))
+    }
+
+    @Test(arguments: [0, -1, .nan, 1, 2, 0.001])
+    func `any trim target leaves the entry that was stored last, within the limits`(target: Double) async throws {
+        let cache = cache(DataCacheLimits(size: 5000, trimTarget: target))
+        for number in 0..<8 {
+            try await cache.store(bytes(1000), for: key("\(number)"))
+            #expect(await cache.data(for: key("\(number)")) == bytes(1000))
+        }
+        await cache.flush()
+        #expect(await cache.totalSize <= 5000)
+        #expect(await cache.contains(key("7")))
+        #expect(await cache.totalSize == directory.fileSizes)
+    }
+
+    @Test(arguments: [
+        DataCacheLimits(size: 0), DataCacheLimits(size: -1), DataCacheLimits(size: .min), DataCacheLimits(count: 0),
+        DataCacheLimits(count: .min),
+    ])
+    func `a limit of nought or less stores nothing, and clears what was there`(limits: DataCacheLimits) async throws {
+        try await FileDiskCache(directory: directory.url).store(bytes(10), for: key("old"))
+        let cache = cache(limits)
+
+        let error = await #expect(throws: DataCacheError.self) { try await cache.store(bytes(0), for: key("a")) }
+
+        #expect(error?.code == .tooLarge)
+        #expect(await cache.data(for: key("a")) == nil)
+        #expect(cache.statistics.failures == 1 && cache.statistics.stores == 0)
+        await cache.clean()
+        #expect(await cache.count == 0)
+        #expect(directory.files.isEmpty)
+    }
+
+    @Test func `an entry of just the limit is stored, and one of a byte more is not`() async throws {
+        let cache = cache(DataCacheLimits(size: fileSize(1)))
+        try await cache.store(bytes(1000), for: key("1"))
+        await cache.flush()
+        #expect(await cache.data(for: key("1")) == bytes(1000))
+
+        let error = await #expect(throws: DataCacheError.self) { try await cache.store(bytes(1001), for: key("2")) }
+
+        #expect(error?.code == .tooLarge)
+        #expect(await cache.data(for: key("1")) == bytes(1000))
+        try await cache.store(bytes(999), for: key("3"))
+        await cache.flush()
+        #expect(await names(in: cache) == [key("3").fileName])
+    }
+
+    @Test func `an entry that grows counts as it is now`() async throws {
+        let cache = cache(DataCacheLimits(size: 5000, trimTarget: 1))
+        for number in 0..<3 { try await cache.store(bytes(1000), for: key("\(number)")) }
+        try await cache.store(bytes(4000), for: key("0"))
+        await cache.flush()
+
+        #expect(await names(in: cache) == [name(0)])
+        #expect(await cache.totalSize == directory.fileSizes)
+
+        try await cache.store(bytes(10), for: key("0"))
+        for number in 1..<4 { try await cache.store(bytes(1000), for: key("\(number)")) }
+        await cache.flush()
+        #expect(await cache.count == 4)
+    }
+
+    @Test func `a request to trim goes below the limits, and to nothing`() async throws {
+        let cache = cache(DataCacheLimits())
+        for number in 0..<10 { try await cache.store(bytes(1000), for: key("\(number)")) }
+
+        let byCount = await cache.trim(toSize: .max, count: 7)
+        #expect(byCount.removals.map(\.name) == (0..<3).map(name))
+        #expect(byCount.removals.allSatisfy { $0.reason == .requested })
+
+        let bySize = await cache.trim(toSize: 4 * 1057)
+        #expect(bySize.removals.map(\.name) == (3..<6).map(name))
+        #expect(await cache.totalSize == 4 * 1057)
+        #expect(await cache.trim(toSize: 4 * 1057).removals.isEmpty)
+        #expect(reports.all == [byCount, bySize])
+
+        #expect(await cache.trim(toSize: -1, count: -1).removals.count == 4)
+        #expect(await cache.count == 0)
+        #expect(directory.files.isEmpty)
+    }
+
+    @Test func `cleaning a cache that keeps its limits changes nothing`() async throws {
+        let cache = cache(DataCacheLimits())
+        #expect(await cache.clean().removals.isEmpty)
+        #expect(directory.files.isEmpty)
+        try await cache.store(bytes(10), for: key("a"))
+        #expect(await cache.clean().removals.isEmpty)
+        #expect(await cache.count == 1)
+    }
+
+    @Test func `cleaning keeps the limits of a cache that has not stored`() async throws {
+        let roomy = FileDiskCache(directory: directory.url)
+        for number in 0..<10 { try await roomy.store(bytes(1000), for: key("\(number)")) }
+        await roomy.flush()
+
+        let report = await cache(DataCacheLimits(count: 4, trimTarget: 1)).clean()
+
+        #expect(report.removals.map(\.name) == (0..<6).map(name))
+        #expect(await roomy.count == 4)
+    }
+
+    @Test func `the order of use survives a restart`() async throws {
+        let first = cache(DataCacheLimits())
+        for number in 0..<6 { try await first.store(bytes(10), for: key("\(number)")) }
+        for number in [4, 0, 2, 0] { _ = await first.entry(for: key("\(number)")) }
+        _ = await first.mappedEntry(for: key("1"))
+        _ = await first.pieces(for: key("5"))
+        await first.flush()
+
+        let second = cache(DataCacheLimits())
+        #expect(await names(in: second) == [3, 4, 2, 0, 1, 5].map(name))
+        _ = await second.entry(for: key("3"))
+        #expect(await second.trim(toSize: .max, count: 2).removals.map(\.name) == [4, 2, 0, 1].map(name))
+    }
+
+    @Test func `who stores faster than the background trims does so himself`() async throws {
+        let cache = cache(DataCacheLimits(count: 50))
+        let index = try #require(cache.engine).store.index
+        let most = Guarded(0)
+        // The background's work waits behind all of these.
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<400 {
+                group.addTask {
+                    try await cache.store(bytes(10), for: key("\(number)"))
+                    let count = index.read(\.count)
+                    most.change { $0 = max($0, count) }
+                }
+            }
+            try await group.waitForAll()
+        }
+        // A tenth over, and the one that is a tenth over.
+        #expect(most.value <= 56)
+        await cache.flush()
+        #expect(await cache.count <= 50)
+    }
+}
