@@ -52,6 +52,8 @@ public final class NSCacheBackend: MemoryCaching {
     /// Returns the image stored under `key`. To `NSCache` that is no use of it.
     public func image(for key: ImageKey) -> DecodedImage? { store.box(for: key)?.image }
 
+    public func contains(_ key: ImageKey) -> Bool { store.box(for: key) != nil }
+
     /// Stores `image` under `key`, replacing any image already there.
     ///
     /// `NSCache` may evict it at once, if it is the cheapest. An image whose cost exceeds the whole limit is not stored and

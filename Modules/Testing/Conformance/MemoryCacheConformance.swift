@@ -31,6 +31,12 @@ public enum MemoryCacheConformance {
             try ConformanceFailure.require(found?.pixels == DecodedImage.gray(side: 1, level: 7).pixels, "not found")
             try ConformanceFailure.require(cache.image(for: key("b")) == nil, "found what was never stored")
         },
+        Check("it says what it contains") { make in
+            let cache = try make(Options(costLimit: 10 * (try unit(make))))
+            cache.store(.gray(side: 1), for: key("a"))
+            try ConformanceFailure.require(cache.contains(key("a")), "what is there is denied")
+            try ConformanceFailure.require(!cache.contains(key("b")), "what is not there is claimed")
+        },
         Check("a variant and the original do not stand for one another") { make in
             let unit = try unit(make)
             let cache = try make(Options(costLimit: 10 * unit))

@@ -10,6 +10,8 @@ final class DictionaryMemoryCache: MemoryCaching {
 
     func image(for key: ImageKey) -> DecodedImage? { images.value[key] }
 
+    func contains(_ key: ImageKey) -> Bool { images.value[key] != nil }
+
     func store(_ image: DecodedImage, for key: ImageKey) { images.change { $0[key] = image } }
 
     func remove(_ key: ImageKey) -> Bool { images.change { $0.removeValue(forKey: key) != nil } }

@@ -10,13 +10,14 @@ struct MemoryCacheKitTests {
         case confusesKeysOfOneLength, ignoresVariants, keepsWhatItShouldReplace, countsReplacedImages
         case hasALimitOfItsOwn, oversizedEvictsAll, storesOversized, oversizedLeavesTheOld, storesWithoutRoom
         case removesAlways, removesTooMuch, removesByPrefix, forgetsVariants, keepsTheCostOfAll, ignoresTrims
+        case containsAlways
 
         /// What the kit says of it.
         var broken: Set<String> {
             switch self {
             case .confusesKeysOfOneLength:
                 [
-                    "what was stored is found, and nothing else",
+                    "what was stored is found, and nothing else", "it says what it contains",
                     "an image over the whole limit is not stored, and evicts nothing else",
                     "removing removes that image only, and says whether there was one",
                     "removing a resource removes all its variants, and no other's",
@@ -42,6 +43,7 @@ struct MemoryCacheKitTests {
             case .removesAlways: ["removing removes that image only, and says whether there was one"]
             case .removesTooMuch: ["removing removes that image only, and says whether there was one"]
             case .removesByPrefix, .forgetsVariants: ["removing a resource removes all its variants, and no other's"]
+            case .containsAlways: ["it says what it contains"]
             case .keepsTheCostOfAll: ["removing everything leaves nothing"]
             case .ignoresTrims: ["trimming reaches the cost asked for"]
             }
@@ -103,6 +105,11 @@ struct MemoryCacheKitTests {
         func image(for key: ImageKey) -> DecodedImage? {
             let key = known(key)
             return state.value.images.first { $0.key == key }?.image
+        }
+
+        func contains(_ key: ImageKey) -> Bool {
+            let key = known(key)
+            return fault == .containsAlways || state.value.images.contains { $0.key == key }
         }
 
         func store(_ image: DecodedImage, for key: ImageKey) {

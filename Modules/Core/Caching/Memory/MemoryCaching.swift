@@ -4,7 +4,7 @@
 public protocol MemoryCaching: Sendable {
     /// Returns the image stored under `key`, and counts as a use of it.
     func image(for key: ImageKey) -> DecodedImage?
-    /// Whether an image is stored under `key`. Not a use of it. Default: looks the image up, which is one.
+    /// Whether an image is stored under `key`. Not a use of it.
     func contains(_ key: ImageKey) -> Bool
     /// Stores `image` under `key`, replacing any image already there.
     ///
@@ -21,8 +21,4 @@ public protocol MemoryCaching: Sendable {
     /// The sum of the costs of all images stored, in bytes. What an image costs is the cache's to say; the bytes that its
     /// pixels occupy, usually.
     var totalCost: Int { get }
-}
-
-extension MemoryCaching {
-    public func contains(_ key: ImageKey) -> Bool { image(for: key) != nil }
 }
