@@ -1,0 +1,116 @@
+import AlcedoCore
+import AlcedoPipeline
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+/// The same pipeline, and the same image cache, over every data cache.
+@Suite(.timeLimit(.minutes(3)))
+struct BackendTests {
+    private let directory: TemporaryDirectory
+    private let downloader = FakeDownloader { request, _ in
+        guard case .http(let http) = request.source else { throw CancellationError() }
+        return Download(data: level(http.url.path.utf8.count))
+    }
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    /// A pipeline that remembers nothing but what the data cache does.
+    private func pipeline(_ cache: any DataCaching) -> ImagePipeline {
+        ImagePipeline(
+            ImagePipeline.Configuration(
+                downloader: downloader, codecs: FakeCodec().registry, memoryCache: DictionaryMemoryCache(),
+                diskCache: cache))
+    }
+
+    @Test(arguments: Backend.allCases)
+    func `what one pipeline has loaded, another finds without the network`(backend: Backend) async throws {
+        let cache = backend.make(directory)
+        let first = pipeline(cache)
+        for name in ["a", "ab", "abc"] { #expect(try await first.load(try web(name)).layer == .network) }
+        await first.flush()
+
+        let second = pipeline(cache)
+        for name in ["a", "ab", "abc"] {
+            let response = try await second.load(try web(name) { $0.cachePolicy = .cacheOnly })
+            #expect(response.layer == .disk && Int(response.image.level) == name.count + 1)
+        }
+        #expect(downloader.count == 3)
+        #expect(await cache.count == 3)
+    }
+
+    @Test(arguments: Backend.allCases)
+    func `a variant and its original are apart, and one original serves all variants`(backend: Backend) async throws {
+        let cache = backend.make(directory)
+        let (original, variant) = (try web("a"), try web("a") { $0.processors = [Brighten(step: 5)] })
+        let first = pipeline(cache)
+        #expect(try await first.load(variant).image.level == 7)
+        await first.flush()
+        #expect(await cache.contains(original.originalKey))
+        #expect(await !cache.contains(variant.key))
+        try await cache.store(level(99), for: variant.key)
+
+        let second = pipeline(cache)
+        #expect(try await second.load(original).image.level == 2)
+        #expect(try await second.load(variant).image.level == 7)
+        #expect(downloader.count == 1)
+    }
+
+    @Test(arguments: Backend.allCases)
+    func `a resource that was removed is asked for again, with all its variants`(backend: Backend) async throws {
+        let cache = backend.make(directory)
+        let first = pipeline(cache)
+        for name in ["a", "b"] { _ = try await first.load(try web(name)) }
+        await first.flush()
+        try await cache.store(level(9), for: try web("a") { $0.processors = [Brighten(step: 5)] }.key)
+
+        #expect(await cache.removeAll(of: try web("a").originalKey.resource) == 2)
+
+        let second = pipeline(cache)
+        #expect(try await second.load(try web("b")).layer == .disk)
+        #expect(try await second.load(try web("a")).layer == .network)
+    }
+
+    @Test(arguments: Backend.allCases)
+    func `bytes that turn out to be no image are replaced`(backend: Backend) async throws {
+        let cache = backend.make(directory)
+        try await cache.store(Data("fail:corrupt".utf8), for: try web("a").originalKey)
+        let pipeline = pipeline(cache)
+        #expect(try await pipeline.load(try web("a")).layer == .network)
+        await pipeline.flush()
+        #expect(await cache.data(for: try web("a").originalKey) == level(2))
+    }
+
+    @Test(arguments: Backend.allCases)
+    func `an image cache keeps originals and what was made of them`(backend: Backend) async throws {
+        let cache = ImageCache(
+            ImageCache.Configuration(
+                codecs: FakeCodec().registry, memoryCache: DictionaryMemoryCache(), diskCache: backend.make(directory)))
+        var image = DecodedImage.gray(side: 1, level: 7)
+        image.scale = 2
+        try await cache.store(image, original: level(7), forKey: "a")
+        cache.startStoring(.gray(side: 1, level: 8), forKey: "a", processorIdentifier: "p")
+        await cache.flush()
+        cache.clearMemory()
+
+        #expect(await cache.cachedType(forKey: "a") == .disk)
+        let hit = try #require(try await cache.image(forKey: "a"))
+        #expect(hit.image.level == 7 && hit.image.scale == 2 && hit.cacheType == .disk)
+        #expect(try await cache.image(forKey: "a", processorIdentifier: "p")?.image.level == 8)
+        #expect(await cache.calculateDiskCacheSize() >= 2 * level(7).count)
+
+        #expect(await cache.removeAll(forKey: "a") == 2)
+        #expect(await cache.cachedType(forKey: "a") == .none)
+        #expect(await cache.cachedType(forKey: "a", processorIdentifier: "p") == .none)
+    }
+
+    @Test func `the images of a pipeline are found in an image cache over the same data cache`() async throws {
+        let data = Backend.memory.make(directory)
+        let pipeline = pipeline(data)
+        _ = try await pipeline.load(try web("a"))
+        await pipeline.flush()
+        let cache = ImageCache(ImageCache.Configuration(codecs: FakeCodec().registry, diskCache: data))
+        #expect(try await cache.image(forKey: "http://127.0.0.1/a")?.image.level == 2)
+    }
+}
