@@ -97,9 +97,10 @@ struct LargeValueTests {
 
     @Test func `what no row names is swept when the cache is opened, what is being written is not`() async throws {
         try await cache.store(large, for: key("a"))
+        await cache.flush()
         let values = ValueFolder(directory: directory.url)
-        let left = try values.write(large, forEntry: key("b").fileName).name
-        let writing = try values.write(large, forEntry: key("c").fileName)
+        let left = try values.write(large, for: key("b")).name
+        let writing = try values.write(large, for: key("c"))
         let shard = directory.path + "/values/" + left.folder
         for name in ["notes.txt", key("b").fileName, key("b").fileName + "-xyz"] {
             try Data("foreign".utf8).write(to: URL(filePath: "\(shard)/\(name)"))
@@ -115,16 +116,33 @@ struct LargeValueTests {
         #expect(directory.valueFiles.count == 5)
         #expect(await next.data(for: key("a")) == large)
         extendLifetime(writing)
-        await next.removeAll()
-        // Now that nobody writes it: in one more process, or when somebody asks.
-        await next.verify()
+    }
+
+    @Test(arguments: ["../../outside", "..", "", "a", String(repeating: "../", count: 21) + "a"])
+    func `a damaged name leads nowhere`(name: String) async throws {
+        try await cache.store(large, for: key("a"))
+        // What the path of the name would be.
+        let outside = directory.path + "/outside-5"
+        try Data("precious".utf8).write(to: URL(filePath: outside))
+        let connection = try Connection(path: directory.database.path, busyTimeout: 1_000)
+        try connection.prepare("UPDATE entry SET name = ?, file = 5").run(.text(name))
+
+        #expect(await cache.verify().damagedNames == [name])
+        try await cache.store(large, for: key("a"))
+        try connection.prepare("UPDATE entry SET name = ?, file = 5").run(.text(name))
+        await cache.trim(toSize: 0)
+        await cache.verify()
+
+        #expect(FileManager.default.contents(atPath: outside) == Data("precious".utf8))
+        #expect(await cache.count == 0)
+        #expect(directory.valueFiles.isEmpty)
     }
 
     @Test func `a value that is abandoned goes when the cache is verified`() async throws {
         try await cache.store(large, for: key("a"))
         await cache.flush()
         let values = ValueFolder(directory: directory.url)
-        let left = try values.write(large, forEntry: key("b").fileName).name
+        let left = try values.write(large, for: key("b")).name
         #expect(values.read(left, count: large.count) == large)
 
         let verification = await cache.verify()

@@ -8,7 +8,7 @@ struct DirectoryLock: ~Copyable {
 
     /// Waits at most two seconds for another process. Blocks.
     init(path: String) throws(SQLiteFailure) {
-        file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw SQLiteFailure(systemError: errno, doing: "cannot open \(path)") }
         for _ in 0..<200 {
             if flock(file, LOCK_EX | LOCK_NB) == 0 { return }

@@ -48,7 +48,7 @@ final class EntryQueries {
             EntryRow(
                 id: row.integer(0), name: name, size: Self.size(row.integer(1)), recency: row.integer(2),
                 times: Self.times(row, from: 3), checksum: row.integer(6), byteCount: Int(row.integer(7)),
-                file: row.optionalInteger(8).map { ValueName(entry: name, token: $0) }, metadata: row.bytes(9),
+                file: row.optionalInteger(8).flatMap { ValueName(entry: name, token: $0) }, metadata: row.bytes(9),
                 data: row.bytes(10))
         }
     }
@@ -102,7 +102,7 @@ final class EntryQueries {
         let found = try filesBetween.rows(.text(prefix), .text(prefix + "~")) {
             ValueName(entry: $0.text(0), token: $0.integer(1))
         }
-        return Set(found)
+        return Set(found.compactMap { $0 })
     }
 
     func file(named name: String) throws(SQLiteFailure) -> ValueName? { try files(prefix: name).first }

@@ -1,3 +1,4 @@
+import AlcedoCore
 import FoundationEssentials
 import Glibc
 
@@ -21,8 +22,8 @@ struct ValueFolder: Sendable {
     }
 
     /// Writes a new value. Nothing of it stays when that fails.
-    func write(_ data: Data, forEntry entry: String) throws(SQLiteFailure) -> WrittenValue {
-        let value = try makeValue(forEntry: entry)
+    func write(_ data: Data, for key: ImageKey) throws(SQLiteFailure) -> WrittenValue {
+        let value = try makeValue(for: key)
         guard value.file.write(data) else {
             let reason = errno
             remove(value.name)
@@ -49,10 +50,10 @@ struct ValueFolder: Sendable {
         if file.lock(), try isAbandoned() { remove(name) }
     }
 
-    private func makeValue(forEntry entry: String) throws(SQLiteFailure) -> WrittenValue {
+    private func makeValue(for key: ImageKey) throws(SQLiteFailure) -> WrittenValue {
         // Another process that sweeps may take a file for abandoned before it is locked here.
         for _ in 0..<16 {
-            let name = ValueName(newFor: entry)
+            let name = ValueName(newFor: key)
             guard let file = try makeFile(name) else { continue }
             if file.lock() { return WrittenValue(name: name, file: file) }
             remove(name)
