@@ -213,9 +213,7 @@ final class DiskCacheEngine: Sendable {
     }
 
     func adoptEntries(of other: URL) async -> Int {
-        guard let paths = EntryPaths(other, pathExtension: nil), paths.directory != store.folder.paths.directory else {
-            return 0
-        }
+        guard let paths = EntryPaths(other, pathExtension: nil) else { return 0 }
         let count = await perform { $0.adoptEntries(of: EntryFolder(paths: paths)) } ?? 0
         if count > 0 { trimSoon() }
         return count

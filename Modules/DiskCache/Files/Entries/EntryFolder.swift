@@ -228,6 +228,14 @@ struct EntryFolder: Sendable {
 
     // MARK: Sweeping
 
+    /// Whether both are one directory, or that is not to be told.
+    func isSame(as other: EntryFolder) -> Bool {
+        var (status, otherStatus) = (stat(), stat())
+        guard stat(paths.directory, &status) == 0 else { return true }
+        guard stat(other.paths.directory, &otherStatus) == 0 else { return errno != ENOENT }
+        return status.st_dev == otherStatus.st_dev && status.st_ino == otherStatus.st_ino
+    }
+
     /// Calls `body` with the name of every file that an entry could have, and with its path where that has another
     /// extension than the cache gives. Reads no file.
     func forEachName(_ body: (EntryName, _ otherPath: String?) -> Void) {

@@ -130,9 +130,9 @@ final class DiskIndex: Sendable {
         }
     }
 
-    /// Makes the index tell what is there, whatever it tells now. Looks into all files.
+    /// Makes the index tell what is there, whatever it tells now. Looks at all names.
     func reconcileNow() throws(DataCacheError) {
-        try change { _ throws(DataCacheError) in try reconcile(trustsTable: false) }
+        try change { _ throws(DataCacheError) in try reconcile(trustsTable: true) }
     }
 
     /// The index file that is at the path now, made if there is none.

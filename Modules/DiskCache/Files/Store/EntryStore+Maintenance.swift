@@ -20,35 +20,49 @@ extension EntryStore {
     func verify(_ names: [EntryName]) -> DataCacheVerification {
         var result = DataCacheVerification(checkedCount: names.count)
         for name in names {
-            if let found = folder.verifiedEntry(name, largest: .max) {
+            if let found = folder.verifiedEntry(name, largest: .max), isKnown(found, name) {
                 result.byteCount += found.size
                 continue
             }
             // Somebody may have replaced or removed it just now.
-            let isDamaged = try? index.change { change throws(DataCacheError) -> Bool in
-                guard change.read({ $0.place(of: name) != nil }), folder.verifiedEntry(name, largest: .max) == nil
-                else {
-                    return false
+            let size = try? index.change { change throws(DataCacheError) -> Int? in
+                guard change.read({ $0.place(of: name) != nil }) else { return nil }
+                if let found = folder.verifiedEntry(name, largest: .max) {
+                    note(name, found.key.resource, storedAt: found.storedAt, found.size, found.entry.expiry, change)
+                    return found.size
                 }
                 folder.remove(name)
                 change.noteRemovals([name])
-                return true
+                count { $0.damagedEntries += 1 }
+                result.damagedNames.append(name.text)
+                return nil
             }
-            guard isDamaged == true else { continue }
-            count { $0.damagedEntries += 1 }
-            result.damagedNames.append(name.text)
+            result.byteCount += (size ?? nil) ?? 0
         }
         return result
     }
 
+    /// Whether the index tells the same as the file.
+    private func isKnown(_ found: EntryFolder.VerifiedEntry, _ name: EntryName) -> Bool {
+        index.read { table in
+            table.place(of: name).map { table[$0].storedAt == found.storedAt && table[$0].size == found.size } ?? false
+        }
+    }
+
     /// Moves another directory's entries here.
     func adoptEntries(of other: EntryFolder) -> Int {
+        // However it is spelled: what is here already would go there.
+        guard !other.isSame(as: folder) else { return 0 }
         var names: [(EntryName, String)] = []
         other.forEachName { name, otherPath in names.append((name, otherPath ?? other.paths.file(name))) }
         var count = 0
         for (name, path) in names {
-            if adopt(name, path, of: other) { count += 1 }
-            unlink(path)
+            do throws(DataCacheError) {
+                if try adopt(name, path, of: other) { count += 1 }
+                unlink(path)
+            } catch {
+                // What cannot be stored now stays where it is.
+            }
         }
         for shard in Set(names.map { other.paths.shard(of: $0.0) }) { rmdir(shard) }
         other.removeAbandonedFiles()
@@ -58,7 +72,8 @@ extension EntryStore {
         return count
     }
 
-    private func adopt(_ name: EntryName, _ path: String, of other: EntryFolder) -> Bool {
+    /// Returns whether it is an entry that this cache lacks and may have.
+    private func adopt(_ name: EntryName, _ path: String, of other: EntryFolder) throws(DataCacheError) -> Bool {
         guard let found = other.verifiedEntry(name, at: path, largest: limits.size),
             let image = EntryFile.encode(found.entry, key: found.key, storedAt: found.storedAt)
         else { return false }
@@ -66,7 +81,8 @@ extension EntryStore {
             name: name, resourceHash: Self.hash(found.key.resource), size: image.size, storedAt: found.storedAt,
             lastUse: found.storedAt, expiry: image.trailer.expiry, useNumber: IndexEntry.neverUsed)
         guard !entry.isOver(limits, at: now), limits.count > 0, !contains(found.key) else { return false }
-        return (try? write(image, entry)) != nil
+        try write(image, entry)
+        return true
     }
 }
 

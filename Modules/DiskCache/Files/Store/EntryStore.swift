@@ -167,7 +167,8 @@ final class EntryStore: Sendable {
     }
 
     /// Makes the index tell what an entry's file says. Returns what it then tells.
-    private func note(
+    @discardableResult
+    func note(
         _ name: EntryName, _ resource: ResourceKey, storedAt: Timestamp, _ size: Int, _ expiry: Date?,
         _ change: DiskIndex.Change
     ) -> IndexEntry {
