@@ -1,0 +1,186 @@
+import AlcedoCore
+import AlcedoDiskCache
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+/// Stores that have begun and cannot end, since somebody else keeps the index.
+@Suite(.timeLimit(.minutes(3)))
+struct ReadYourWriteTests {
+    private let directory: TemporaryDirectory
+    private let cache: FileDiskCache
+    private let clock = ManualClock()
+    private let lock: IndexLock
+
+    init() async throws {
+        directory = try TemporaryDirectory()
+        cache = FileDiskCache(directory: directory.url, clock: clock)
+        try await cache.store(bytes(10), for: key("old"))
+        lock = try IndexLock(directory.path)
+    }
+
+    /// Begins a store, and returns when it can be seen.
+    private func begin(_ entry: CachedData, for key: ImageKey) async -> Task<Void, any Error> {
+        let task = Task { [cache] in try await cache.store(entry, for: key) }
+        while await cache.entry(for: key) != entry { await Task.yield() }
+        return task
+    }
+
+    @Test func `an entry is found in every way before it is on disk`() async throws {
+        let entry = CachedData(bytes(10_000), metadata: bytes(9), expiry: clock.now + 60)
+        let store = await begin(entry, for: key("a"))
+
+        #expect(await cache.contains(key("a")))
+        #expect(await cache.mappedEntry(for: key("a")) == entry)
+        let pieces = try #require(await cache.pieces(for: key("a"), pieceSize: 4096))
+        #expect(pieces.count == 10_000 && pieces.metadata == bytes(9) && pieces.expiry == entry.expiry)
+        var data = Data()
+        for try await piece in pieces { data += piece }
+        #expect(data == entry.data)
+        #expect(directory.files.filter { !$0.contains("/unfinished/") } == [directory.file("old")])
+
+        lock.release()
+        try await store.value
+        #expect(await cache.entry(for: key("a")) == entry)
+        #expect(directory.files.count == 2)
+    }
+
+    @Test func `the last of several is found, meanwhile and at last`() async throws {
+        var stores: [Task<Void, any Error>] = []
+        for number in 0..<50 { stores.append(await begin(CachedData(bytes(number)), for: key("a"))) }
+        #expect(await cache.data(for: key("a")) == bytes(49))
+
+        lock.release()
+        for store in stores { try await store.value }
+
+        #expect(await cache.data(for: key("a")) == bytes(49))
+        #expect(await FileDiskCache(directory: directory.url, clock: clock).data(for: key("a")) == bytes(49))
+    }
+
+    @Test func `what replaces an entry is found at once`() async throws {
+        let store = await begin(CachedData(bytes(20)), for: key("old"))
+        #expect(await cache.data(for: key("old")) == bytes(20))
+        lock.release()
+        try await store.value
+        #expect(await cache.data(for: key("old")) == bytes(20))
+        #expect(await cache.count == 1)
+    }
+
+    @Test func `a removal hides it at once, and for good`() async throws {
+        let stores = [
+            await begin(CachedData(bytes(1)), for: key("a")), await begin(CachedData(bytes(2)), for: key("b")),
+        ]
+        let removal = Task { await cache.remove(key("a")) }
+        while await cache.entry(for: key("a")) != nil { await Task.yield() }
+        #expect(await cache.data(for: key("b")) == bytes(2))
+
+        lock.release()
+        #expect(await removal.value)
+        for store in stores { try await store.value }
+
+        #expect(await cache.entry(for: key("a")) == nil)
+        #expect(await !cache.contains(key("a")))
+        #expect(directory.files.count == 2)
+        #expect(await cache.data(for: key("b")) == bytes(2))
+    }
+
+    @Test func `removing everything hides what is on its way, and for good`() async throws {
+        var stores: [Task<Void, any Error>] = []
+        for name in ["a", "b", "c"] { stores.append(await begin(CachedData(bytes(5)), for: key(name))) }
+        let removal = Task { await cache.removeAll() }
+        while await cache.entry(for: key("c")) != nil { await Task.yield() }
+
+        lock.release()
+        await removal.value
+        for store in stores { try await store.value }
+
+        for name in ["old", "a", "b", "c"] { #expect(await cache.entry(for: key(name)) == nil) }
+        #expect(await cache.count == 0)
+        #expect(directory.files.isEmpty)
+    }
+
+    @Test func `removing a resource hides its variants that are on their way, and no other's`() async throws {
+        let small = ImageKey(ResourceKey("a"), variant: "small")
+        var stores: [Task<Void, any Error>] = []
+        for key in [key("a"), small, key("b")] { stores.append(await begin(CachedData(bytes(5)), for: key)) }
+        let removal = Task { await cache.removeAll(of: ResourceKey("a")) }
+        while await cache.entry(for: small) != nil { await Task.yield() }
+        #expect(await cache.data(for: key("b")) == bytes(5))
+
+        lock.release()
+        _ = await removal.value
+        for store in stores { try await store.value }
+
+        #expect(await cache.entry(for: small) == nil)
+        #expect(await cache.entry(for: key("a")) == nil)
+        #expect(await cache.data(for: key("b")) == bytes(5))
+        #expect(await cache.count == 2)
+    }
+
+    @Test func `what is stored after a removal stays`() async throws {
+        let first = await begin(CachedData(bytes(1)), for: key("a"))
+        let removal = Task { await cache.remove(key("a")) }
+        while await cache.entry(for: key("a")) != nil { await Task.yield() }
+        // The removal has been asked for as soon as it hides the entry, but is in the queue a little later.
+        let marker = await begin(CachedData(bytes(3)), for: key("marker"))
+        lock.release()
+        #expect(await removal.value)
+        let second = await begin(CachedData(bytes(2)), for: key("a"))
+        for store in [first, second, marker] { try await store.value }
+        #expect(await cache.data(for: key("a")) == bytes(2))
+    }
+
+    @Test func `one that is cancelled in the queue is not found any more`() async throws {
+        let first = await begin(CachedData(bytes(1)), for: key("a"))
+        let second = await begin(CachedData(bytes(2)), for: key("b"))
+        second.cancel()
+        await #expect(throws: CancellationError.self) { try await second.value }
+        #expect(await cache.entry(for: key("b")) == nil)
+
+        // It runs already, and goes on.
+        first.cancel()
+        lock.release()
+        await cache.flush()
+        _ = await first.result
+        #expect(await cache.data(for: key("a")) == bytes(1))
+        #expect(await cache.count == 2)
+    }
+
+    @Test func `one whose time comes while it waits is not found`() async throws {
+        let store = await begin(CachedData(bytes(1), expiry: clock.now + 10), for: key("a"))
+        clock.advance(by: .seconds(10))
+        #expect(await cache.entry(for: key("a")) == nil)
+        #expect(await !cache.contains(key("a")))
+        lock.release()
+        try await store.value
+        #expect(await cache.entry(for: key("a")) == nil)
+    }
+
+    @Test func `one that fails is not found any more`() async throws {
+        let large = CachedData(bytes(2000))
+        let small = FileDiskCache(directory: directory.url, sizeLimit: 1000, clock: clock)
+        lock.release()
+        await #expect(throws: DataCacheError.self) { try await small.store(large, for: key("a")) }
+        #expect(await small.entry(for: key("a")) == nil)
+        #expect(await !small.contains(key("a")))
+    }
+
+    @Test func `a flush returns when all is on disk`() async throws {
+        let store = await begin(CachedData(bytes(1)), for: key("a"))
+        let isFlushed = Guarded(false)
+        let flush = Task {
+            await cache.flush()
+            isFlushed.change { $0 = true }
+        }
+        // Reads need the threads that a flush would not wait for.
+        for _ in 0..<50 { _ = await cache.contains(key("old")) }
+        #expect(!isFlushed.value)
+
+        lock.release()
+        await flush.value
+
+        #expect(FileManager.default.fileExists(atPath: directory.file("a")))
+        try await store.value
+    }
+}

@@ -1,0 +1,157 @@
+import AlcedoCore
+import AlcedoDiskCache
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+/// What a cache tells of itself.
+@Suite(.timeLimit(.minutes(3)))
+struct TellingTests {
+    private let directory: TemporaryDirectory
+    private let clock = ManualClock()
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func cache(pathExtension: String? = nil, durability: Durability = .none) -> FileDiskCache {
+        FileDiskCache(
+            directory: directory.url, pathExtension: pathExtension, durability: durability, clock: clock)
+    }
+
+    @Test func `items tell name, size and dates, the least recently used first`() async throws {
+        let cache = cache()
+        let start = clock.now
+        try await cache.store(CachedData(bytes(100), metadata: bytes(20), expiry: start + 500.25), for: key("a"))
+        clock.advance(by: .milliseconds(1500))
+        try await cache.store(bytes(0), for: key("b"))
+        clock.advance(by: .milliseconds(1500))
+        _ = await cache.entry(for: key("a"))
+
+        let expected = [
+            DataCacheItem(
+                name: key("b").fileName, size: 57, storedAt: start + 1.5, lastUse: start + 1.5),
+            DataCacheItem(
+                name: key("a").fileName, size: 177, storedAt: start, lastUse: start + 3, expiry: start + 500.25),
+        ]
+        #expect(await cache.items() == expected)
+        await cache.flush()
+        #expect(await self.cache().items() == expected)
+    }
+
+    @Test func `neither looking nor listing is a use`() async throws {
+        let cache = cache()
+        for name in ["a", "b"] { try await cache.store(bytes(10), for: key(name)) }
+        clock.advance(by: .seconds(5))
+        let before = await cache.items()
+        #expect(await cache.contains(key("a")))
+        _ = await cache.key(named: key("a").fileName)
+        _ = cache.path(for: key("a"))
+        await cache.verify()
+        _ = (await cache.count, await cache.totalSize)
+        #expect(await cache.items() == before)
+        #expect(cache.statistics.hits == 0 && cache.statistics.misses == 0)
+    }
+
+    @Test(arguments: ["a", "", "../../etc/passwd", "a\0b", String(repeating: "ä", count: 5000), "🦜🪶"])
+    func `a name leads back to the key`(text: String) async throws {
+        let cache = cache()
+        let key = ImageKey(ResourceKey(text), variant: text + "@small")
+        try await cache.store(bytes(10), for: key)
+        let name = try #require(await cache.items().first?.name)
+        #expect(name == key.fileName)
+        #expect(await cache.key(named: name) == key)
+        #expect(directory.files.count == 1)
+    }
+
+    @Test func `a name that is none, or not there, or damaged, leads nowhere`() async throws {
+        let cache = cache()
+        try await cache.store(bytes(10), for: key("a"))
+        let name = key("a").fileName
+        for other in ["", "a", "../" + name, name + "0", String(name.dropLast()), name.uppercased(), key("b").fileName]
+        {
+            #expect(await cache.key(named: other) == nil, "\(other)")
+        }
+        try Data(count: 100).write(to: URL(filePath: directory.file("a")))
+        #expect(await cache.key(named: name) == nil)
+    }
+
+    @Test func `a path is where the file is, or would be`() async throws {
+        let cache = cache(pathExtension: "png")
+        let url = try #require(cache.path(for: key("a")))
+        #expect(url.path == directory.file("a") + ".png")
+        #expect(!FileManager.default.fileExists(atPath: url.path))
+        try await cache.store(bytes(10), for: key("a"))
+        // The data comes first.
+        #expect(FileManager.default.contents(atPath: url.path)?.prefix(10) == bytes(10))
+        #expect(FileDiskCache(directory: try #require(URL(string: "https://a.b/c"))).path(for: key("a")) == nil)
+    }
+
+    @Test(arguments: [
+        "", ".", "..", "/", "a/b", "../x", "a.b", "a b", "a\0", "ä", "%2e", "png\n", String(repeating: "a", count: 17),
+    ])
+    func `a path extension that is none is left out`(text: String) async throws {
+        let cache = cache(pathExtension: text)
+        #expect(cache.path(for: key("a"))?.path == directory.file("a"))
+        try await cache.store(bytes(10), for: key("a"))
+        #expect(directory.files == [directory.file("a")])
+    }
+
+    @Test func `openings with other path extensions keep the entries`() async throws {
+        for (step, text) in [nil, "png", "JPG", nil, "a1b2c3d4e5f6g7h8", "x"].enumerated() {
+            let cache = cache(pathExtension: text)
+            for number in 0..<step { #expect(await cache.data(for: key("\(number)")) == bytes(number)) }
+            try await cache.store(bytes(step), for: key("\(step)"))
+            #expect(await cache.count == step + 1)
+            #expect(await cache.totalSize == directory.fileSizes)
+            #expect(directory.files.allSatisfy { $0.hasSuffix(text.map { "." + $0 } ?? "") })
+        }
+    }
+
+    @Test(arguments: [Durability.none, .entry, .directory])
+    func `an entry of any durability is found`(durability: Durability) async throws {
+        let cache = cache(durability: durability)
+        for number in 0..<10 { try await cache.store(bytes(number * 100), for: key("\(number % 7)")) }
+        for reader in [cache, self.cache()] {
+            for number in 3..<10 { #expect(await reader.data(for: key("\(number % 7)")) == bytes(number * 100)) }
+        }
+        #expect(await cache.count == 7)
+    }
+
+    @Test func `what happened is counted`() async throws {
+        let cache = FileDiskCache(
+            directory: directory.url, limits: DataCacheLimits(size: 10_000, count: 5), clock: clock)
+        for number in 0..<5 { try await cache.store(bytes(10), for: key("\(number)")) }
+        _ = await cache.entry(for: key("0"))
+        _ = await cache.mappedEntry(for: key("1"))
+        _ = await cache.pieces(for: key("2"))
+        _ = await cache.entry(for: key("nobody"))
+        _ = await cache.pieces(for: key("nobody"))
+        await #expect(throws: DataCacheError.self) { try await cache.store(bytes(20_000), for: key("large")) }
+        try Data(count: 90).write(to: URL(filePath: directory.file("3")))
+        _ = await cache.entry(for: key("3"))
+        await cache.trim(toSize: .max, count: 2)
+
+        var expected = DataCacheStatistics()
+        expected.hits = 3
+        expected.misses = 3
+        expected.stores = 5
+        expected.failures = 1
+        expected.damagedEntries = 1
+        expected.trimmedEntries = 2
+        #expect(cache.statistics == expected)
+    }
+
+    @Test func `a cache that is nowhere tells nothing`() async throws {
+        let cache = FileDiskCache(directory: try #require(URL(string: "https://a.b/c")))
+        #expect(await cache.items().isEmpty)
+        #expect(await cache.verify() == DataCacheVerification())
+        #expect(await cache.clean() == DataCacheTrimReport())
+        #expect(await cache.trim(toSize: 0) == DataCacheTrimReport())
+        #expect(await cache.key(named: key("a").fileName) == nil)
+        #expect(await cache.mappedEntry(for: key("a")) == nil)
+        #expect(await cache.pieces(for: key("a")) == nil)
+        #expect(await cache.adoptEntries(of: directory.url) == 0)
+        #expect(await cache.removeAll(of: ResourceKey("a")) == 0)
+        await cache.flush()
+    }
+}
