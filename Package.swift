@@ -150,8 +150,8 @@ package.targets += [
     .testTarget(
         name: "ReadmeTests",
         dependencies: [
-            "Alcedo", "AlcedoCURL", "AlcedoCodecs", "AlcedoCore", "AlcedoDownloader", "AlcedoJPEG", "AlcedoMemoryCache",
-            "AlcedoPipeline", "AlcedoProcessing", "AlcedoTesting",
+            "Alcedo", "AlcedoCURL", "AlcedoCodecs", "AlcedoCore", "AlcedoDiskCache", "AlcedoDownloader", "AlcedoJPEG",
+            "AlcedoMemoryCache", "AlcedoPipeline", "AlcedoProcessing", "AlcedoTesting",
         ],
         path: "Tests/Readme"),
     .testTarget(

@@ -3,6 +3,7 @@ import Alcedo
 import AlcedoCURL
 import AlcedoCodecs
 import AlcedoCore
+import AlcedoDiskCache
 import AlcedoDownloader
 import AlcedoJPEG
 import AlcedoMemoryCache
@@ -39,6 +40,17 @@ let small = ImagePipeline(
 
 let cache = MemoryCache<String, [UInt8]>(
     limits: MemoryCacheLimits(cost: 64 << 20, timeToLive: .seconds(600)), policy: .adaptive)
+
+func keepThumbnails(in directory: URL) async throws {
+    let cache = FileDiskCache(
+        directory: directory, limits: DataCacheLimits(size: 512 << 20, count: 100_000, age: .seconds(86_400)),
+        pathExtension: "png", onTrim: { report in print("\(report.removals.count) thumbnails went") })
+    let key = ImageKey(ResourceKey("https://images.example.org/cat.png"), variant: "200x200")
+    try await cache.store(CachedData(Data([1, 2, 3]), metadata: Data("notes".utf8)), for: key)
+    let found = await cache.entry(for: key)
+    print(found?.data.count ?? 0, await cache.totalSize, await cache.count)
+    await cache.flush()
+}
 
 @Test(arguments: MemoryCacheConformance.checks)
 func conforms(to check: MemoryCacheConformance.Check) async throws {

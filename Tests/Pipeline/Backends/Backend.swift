@@ -12,7 +12,7 @@ enum Backend: String, CaseIterable {
     func make(_ directory: TemporaryDirectory) -> any DataCaching {
         switch self {
         case .files: FileDiskCache(directory: directory.url)
-        case .sqlite: SQLiteDataCache(directory: directory.url)
+        case .sqlite: SQLiteDiskCache(directory: directory.url)
         case .tiered:
             TieredDataCache([
                 DataCacheTier(DataMemoryCache(sizeLimit: 1 << 20)),
