@@ -11,8 +11,8 @@ extension DatabaseFile<EntryChanges> {
     }
 
     mutating func store(_ entry: CachedData, for key: ImageKey) throws {
-        let now = Int64(millisecondsOf: Date()) ?? 0
-        try perform(makesFile: true) { _ = try $0.store(entry, for: key, recency: now, at: now) }
+        let now = Timestamp(Date())
+        try perform(makesFile: true) { _ = try $0.store(entry, for: key, recency: now.milliseconds, at: now) }
     }
 
     mutating func data(for key: ImageKey) throws -> Data? {

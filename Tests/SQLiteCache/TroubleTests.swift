@@ -35,12 +35,14 @@ struct TroubleTests {
     @Test func `a full disk refuses the new entry and keeps the old ones`() throws {
         let connection = try Connection(path: directory.database.path, busyTimeout: 0)
         let changes = try EntryChanges(connection, values: ValueFolder(directory: directory.url))
-        let totals = try changes.store(CachedData(Data(count: 10_000)), for: key("a"), recency: 1, at: 0)
+        let totals = try changes.store(
+            CachedData(Data(count: 10_000)), for: key("a"), recency: 1, at: Timestamp(milliseconds: 0))
         try connection.execute("PRAGMA max_page_count = 24")
 
         let failure = #expect(throws: SQLiteFailure.self) {
             for number in 0..<10 {
-                _ = try changes.store(CachedData(Data(count: 30_000)), for: key("\(number)"), recency: 2, at: 0)
+                _ = try changes.store(
+                    CachedData(Data(count: 30_000)), for: key("\(number)"), recency: 2, at: Timestamp(milliseconds: 0))
             }
         }
 

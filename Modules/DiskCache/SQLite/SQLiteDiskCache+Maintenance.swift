@@ -7,14 +7,14 @@ extension SQLiteDiskCache {
         await storage.writeUses()
         return await storage.read { [storage] queries in
             let now = storage.now
-            return try queries.items { storage.lifetime.isOver($0, at: now) }
+            return try queries.items { $0.areOver(storage.limits, at: now) }
         } ?? []
     }
 
     public func key(named name: String) async -> ImageKey? {
         let key = await storage.read { [storage] queries -> ImageKey? in
             guard let times = try queries.times(named: name, uses: storage.uses),
-                !storage.lifetime.isOver(times, at: storage.now)
+                !times.areOver(storage.limits, at: storage.now)
             else { return nil }
             return try queries.key(named: name)
         }

@@ -1,3 +1,5 @@
+import AlcedoCore
+
 /// What the index knows of an entry.
 struct IndexEntry: Sendable, Equatable {
     /// A use that was before every other.

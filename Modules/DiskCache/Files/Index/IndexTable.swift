@@ -1,3 +1,5 @@
+import AlcedoCore
+
 /// What an index knows, in memory: entries in an array, found by an open-addressing table of their places.
 ///
 /// 80 bytes an entry, and 16 to 32 for finding it. Names are digests, so their bits need no hashing.

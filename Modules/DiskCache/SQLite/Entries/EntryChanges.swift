@@ -56,7 +56,7 @@ final class EntryChanges {
         overItems = try connection.prepare(
             """
             SELECT id, name, size, file FROM (SELECT * FROM entry WHERE id > ?1 ORDER BY id LIMIT ?2) \
-            WHERE iif(expiry IS NULL, iif(?3, stored, used) <= ?4, expiry <= ?5)
+            WHERE iif(expiry IS NULL, abs(0.0 + ?3 - iif(?4, max(used, stored), stored)) >= ?5, expiry <= ?3)
             """)
         lastScanned = try connection.prepare(
             "SELECT max(id) FROM (SELECT id FROM entry WHERE id > ? ORDER BY id LIMIT ?)")
@@ -70,7 +70,7 @@ final class EntryChanges {
 
     /// Stores the entry, replacing what is there. All of that happens, or nothing. Returns the totals after it.
     func store(
-        _ entry: CachedData, for key: ImageKey, recency: Int64, at now: Int64
+        _ entry: CachedData, for key: ImageKey, recency: Int64, at now: Timestamp
     ) throws(SQLiteFailure) -> EntryTotals {
         guard entry.data.count > Self.largestInRow else {
             return try insert(entry, for: key, file: nil, recency: recency, at: now)
@@ -86,7 +86,7 @@ final class EntryChanges {
     }
 
     private func insert(
-        _ entry: CachedData, for key: ImageKey, file: ValueName?, recency: Int64, at now: Int64
+        _ entry: CachedData, for key: ImageKey, file: ValueName?, recency: Int64, at now: Timestamp
     ) throws(SQLiteFailure) -> EntryTotals {
         let name = key.fileName
         let size = EntryRow.size(of: entry, for: key)
@@ -95,7 +95,8 @@ final class EntryChanges {
             let replaced = try removeRow(named: name)
             try insertEntry.run(
                 .text(name), .integer(EntryRow.hash(of: key.resource)), .integer(Int64(size)), .integer(recency),
-                .integer(now), .integer(now), .optional(entry.expiry.flatMap(Int64.init(millisecondsOf:))),
+                .integer(now.milliseconds), .integer(now.milliseconds),
+                .optional(entry.expiry.map { Timestamp($0).milliseconds }),
                 .integer(EntryRow.checksum(of: entry, for: key)), .integer(Int64(entry.data.count)),
                 .optional(file?.token))
             try insertContent.run(
@@ -175,7 +176,8 @@ final class EntryChanges {
         try connection.transaction { () throws(SQLiteFailure) in
             for (id, use) in uses {
                 try writeUse.run(
-                    .integer(use.recency), .integer(use.times.used), .optional(use.times.expiry), .integer(id))
+                    .integer(use.recency), .integer(use.times.used.milliseconds),
+                    .optional(use.times.expiry?.milliseconds), .integer(id))
             }
         }
     }
@@ -228,15 +230,15 @@ final class EntryChanges {
     ///
     /// - Returns: What went, and the number to go on from; nil when there are no more.
     func removeExpired(
-        after id: Int64, lifetime: Lifetime, at now: Int64
+        after id: Int64, limits: DataCacheLimits, at now: Timestamp
     ) throws(SQLiteFailure) -> (items: [StoredItem], next: Int64?) {
         let scanned = Statement.ColumnValue.integer(Int64(Self.scanCount))
         guard let next = try lastScanned.firstRow(.integer(id), scanned, read: { $0.optionalInteger(0) }), let next
         else { return ([], nil) }
         let find = { [overItems] () throws(SQLiteFailure) -> [StoredItem] in
             try overItems.rows(
-                .integer(id), scanned, .integer(lifetime.countsFromStoring ? 1 : 0),
-                .integer(lifetime.oldest(at: now)), .integer(now), read: Self.item)
+                .integer(id), scanned, .integer(now.milliseconds), .integer(limits.ageBasis == .lastUse ? 1 : 0),
+                .optional(limits.age.map { Int64($0.milliseconds) }), read: Self.item)
         }
         guard try !find().isEmpty else { return ([], next) }
         let removed = try connection.transaction { () throws(SQLiteFailure) in

@@ -120,7 +120,9 @@ final class EntryQueries {
 
     private static func times(_ row: Statement.Row, from column: Int32) -> EntryTimes {
         EntryTimes(
-            stored: row.integer(column), used: row.integer(column + 1), expiry: row.optionalInteger(column + 2))
+            stored: Timestamp(milliseconds: row.integer(column)),
+            used: Timestamp(milliseconds: row.integer(column + 1)),
+            expiry: row.optionalInteger(column + 2).map(Timestamp.init(milliseconds:)))
     }
 
     static func size(_ number: Int64) -> Int { Int(min(max(0, number), largestSize)) }

@@ -1,22 +1,19 @@
-import FoundationEssentials
+import AlcedoCore
 
-/// When an entry was stored and used, and when its time is over. In milliseconds since 1970.
+/// When an entry was stored and used, and when its time is over.
 struct EntryTimes: Equatable, Sendable {
-    var stored: Int64
-    var used: Int64
+    var stored: Timestamp
+    var used: Timestamp
     /// The entry's own; nil when only the cache's age limit counts.
-    var expiry: Int64?
-}
+    var expiry: Timestamp?
 
-extension Int64 {
-    /// Milliseconds since 1970 of a date; nil for one that is no number. Dates beyond some hundred thousand years are
-    /// the last ones of these.
-    init?(millisecondsOf date: Date) {
-        let value = (date.timeIntervalSince1970 * 1_000).rounded()
-        guard !value.isNaN else { return nil }
-        self = Int64(Swift.min(Swift.max(value, -4e15), 4e15))
+    /// Whether the entry is not found any more.
+    func areOver(_ limits: DataCacheLimits, at now: Timestamp) -> Bool {
+        limits.isOver(storedAt: stored, lastUse: used, expiry: expiry, now: now)
     }
 
-    /// As a date, for numbers of milliseconds since 1970.
-    var date: Date { Date(timeIntervalSince1970: Double(self) / 1_000) }
+    /// The times after a use.
+    func used(at now: Timestamp, _ limits: DataCacheLimits) -> EntryTimes {
+        EntryTimes(stored: stored, used: now, expiry: limits.expiry(expiry, after: used, usedAt: now))
+    }
 }

@@ -1,3 +1,5 @@
+import AlcedoCore
+
 /// Uses that are not in the database yet, so that a read costs no write. Decides the order of uses; touches no file.
 ///
 /// An entry's recency is the date in microseconds, or one more than the highest before, whichever is greater: exact in
@@ -24,8 +26,8 @@ struct UseLedger: Sendable {
     }
 
     /// The recency of an entry that is used now.
-    mutating func nextRecency(at now: Int64) -> Int64 {
-        highest = max(highest + 1, min(now, .max / 4_000) * 1_000)
+    mutating func nextRecency(at now: Timestamp) -> Int64 {
+        highest = max(highest + 1, now.milliseconds * 1_000)
         return highest
     }
 

@@ -6,7 +6,7 @@ final class UseLog: Sendable {
 
     func learn(recency: Int64) { ledger.withLock { $0.learn(recency: recency) } }
 
-    func nextRecency(at now: Int64) -> Int64 { ledger.withLock { $0.nextRecency(at: now) } }
+    func nextRecency(at now: Timestamp) -> Int64 { ledger.withLock { $0.nextRecency(at: now) } }
 
     /// Notes a use of an entry. Returns whether it is time to write.
     func use(_ id: Int64, times: EntryTimes) -> Bool {

@@ -28,7 +28,7 @@ extension EntryStorage {
         }
         let name = key.fileName
         let isThere = await read { [self] queries in
-            try queries.times(named: name, uses: uses).map { !lifetime.isOver($0, at: now) }
+            try queries.times(named: name, uses: uses).map { !$0.areOver(limits, at: now) }
         }
         return isThere.flatMap { $0 } ?? false
     }
@@ -61,7 +61,7 @@ extension EntryStorage {
             guard let row = try queries.row(named: name) else { return .absent }
             let now = now
             let times = uses.times(of: row.id, recency: row.recency, times: row.times)
-            guard !lifetime.isOver(times, at: now) else { return .doubtful }
+            guard !times.areOver(limits, at: now) else { return .doubtful }
             if let entry = row.entry(for: key, values: values) { return .entry(use(entry, row.id, times, at: now)) }
         }
         return .doubtful
@@ -74,7 +74,7 @@ extension EntryStorage {
         let removed = try changes.remove(key.fileName) { (row) throws(SQLiteFailure) in
             let now = now
             let times = uses.times(of: row.id, recency: row.recency, times: row.times)
-            guard !lifetime.isOver(times, at: now) else { return false }
+            guard !times.areOver(limits, at: now) else { return false }
             guard let entry = row.entry(for: key, values: values) else {
                 isDamaged = true
                 return false
@@ -86,8 +86,8 @@ extension EntryStorage {
         return found
     }
 
-    private func use(_ entry: CachedData, _ id: Int64, _ times: EntryTimes, at now: Int64) -> CachedData {
-        let times = lifetime.times(times, usedAt: now)
+    private func use(_ entry: CachedData, _ id: Int64, _ times: EntryTimes, at now: Timestamp) -> CachedData {
+        let times = times.used(at: now, limits)
         if uses.use(id, times: times) { schedule(.uses) }
         scheduleCleaning(at: now)
         var entry = entry

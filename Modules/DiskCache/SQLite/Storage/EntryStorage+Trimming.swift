@@ -90,10 +90,9 @@ extension EntryStorage {
     private func removeExpired(priority: LoadPriority = .normal) async -> [DataCacheTrimReport.Removal] {
         var removals: [DataCacheTrimReport.Removal] = []
         var last: Int64? = .min
-        let lifetime = lifetime
         while let after = last {
             let scan = try? await change(priority: priority) { [self] changes in
-                let scan = try changes.removeExpired(after: after, lifetime: lifetime, at: now)
+                let scan = try changes.removeExpired(after: after, limits: limits, at: now)
                 let removed = scan.items.map {
                     DataCacheTrimReport.Removal(name: $0.name, size: $0.size, reason: .expired)
                 }

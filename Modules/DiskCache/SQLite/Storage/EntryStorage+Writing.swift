@@ -5,7 +5,7 @@ extension EntryStorage {
     /// Stores an entry. Throws `DataCacheError`, or `CancellationError`.
     func store(_ entry: CachedData, for key: ImageKey) async throws {
         var entry = entry
-        let expiry = entry.expiry.flatMap(Int64.init(millisecondsOf:))
+        let expiry = entry.expiry.map(Timestamp.init)
         entry.expiry = expiry?.date
         if let expiry, expiry <= now {
             try Task.checkCancellation()

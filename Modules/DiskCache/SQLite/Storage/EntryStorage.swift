@@ -11,7 +11,6 @@ final class EntryStorage: Sendable {
     private static let cleaningInterval: Int64 = 10 * 60 * 1_000
 
     let limits: DataCacheLimits
-    let lifetime: Lifetime
     let values: ValueFolder
     let uses = UseLog()
     let pending = Locked(PendingWrites())
@@ -21,7 +20,7 @@ final class EntryStorage: Sendable {
     private let clock: any TimeSource
     private let readers: DatabaseLanes<EntryQueries>
     private let writer: DatabaseLanes<EntryChanges>
-    private let lastCleaning = Locked<Int64?>(nil)
+    private let lastCleaning = Locked<Timestamp?>(nil)
     let background = BackgroundWork()
 
     init(
@@ -31,7 +30,6 @@ final class EntryStorage: Sendable {
         self.limits = limits
         self.clock = clock
         self.onTrim = onTrim
-        lifetime = Lifetime(limits)
         let values = ValueFolder(directory: directory)
         self.values = values
         let uses = uses
@@ -49,8 +47,7 @@ final class EntryStorage: Sendable {
         }
     }
 
-    /// In milliseconds since 1970.
-    var now: Int64 { Int64(millisecondsOf: clock.now) ?? 0 }
+    var now: Timestamp { Timestamp(clock.now) }
 
     /// Runs `work` where entries are changed; returns nil when there is no file and `makesFile` is false.
     ///
@@ -94,13 +91,13 @@ final class EntryStorage: Sendable {
     }
 
     /// Looks for what has expired, when that was long ago.
-    func scheduleCleaning(at now: Int64) {
+    func scheduleCleaning(at now: Timestamp) {
         let isDue = lastCleaning.withLock { last in
             guard let before = last else {
                 last = now
                 return false
             }
-            guard now - before >= Self.cleaningInterval || now < before else { return false }
+            guard now < before || now.milliseconds - before.milliseconds >= Self.cleaningInterval else { return false }
             last = now
             return true
         }

@@ -39,10 +39,12 @@ struct ValueFolder: Sendable {
     }
 
     /// The folders that have values, in order.
-    func folders() -> [String] { names(in: path).filter { $0.utf8.count == 2 && $0 != ".." }.sorted() }
+    func folders() -> [String] { FolderListing.names(in: path).filter { $0.utf8.count == 2 }.sorted() }
 
     /// The values of a folder.
-    func values(in folder: String) -> [ValueName] { names(in: "\(path)/\(folder)").compactMap(ValueName.init) }
+    func values(in folder: String) -> [ValueName] {
+        FolderListing.names(in: "\(path)/\(folder)").compactMap(ValueName.init)
+    }
 
     /// Removes a value that nobody is writing, if `isAbandoned` says so once nobody can begin to name it in a row.
     func remove(_ name: ValueName, if isAbandoned: () throws(SQLiteFailure) -> Bool) throws(SQLiteFailure) {
@@ -77,23 +79,5 @@ struct ValueFolder: Sendable {
 
     private func failure(_ reason: Int32) -> SQLiteFailure {
         SQLiteFailure(systemError: reason, doing: "cannot write to \(path)")
-    }
-
-    private func names(in folder: String) -> [String] {
-        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
-        guard descriptor >= 0 else { return [] }
-        guard let stream = fdopendir(descriptor) else {
-            close(descriptor)
-            return []
-        }
-        defer { closedir(stream) }
-        // The name ends where its zero byte is: an entry is shorter than its type, and must not be copied as one.
-        guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { return [] }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            let bytes = UnsafeRawPointer(entry) + offset
-            names.append(String(cString: bytes.assumingMemoryBound(to: CChar.self)))
-        }
-        return names
     }
 }

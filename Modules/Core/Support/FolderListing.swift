@@ -1,10 +1,11 @@
 import Glibc
 
 /// The names in a folder, without `.` and `..`.
-enum FolderListing {
+package enum FolderListing {
     /// Calls `body` with each name. A folder that is not to be had has none, nor has a link to one, unless it is followed.
-    static func forEachName(in folder: String, followsLink: Bool = false, _ body: (UnsafeBufferPointer<UInt8>) -> Void)
-    {
+    package static func forEachName(
+        in folder: String, followsLink: Bool = false, _ body: (UnsafeBufferPointer<UInt8>) -> Void
+    ) {
         let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (followsLink ? 0 : O_NOFOLLOW)
         let descriptor = open(folder, flags)
         guard descriptor >= 0 else { return }
@@ -23,7 +24,7 @@ enum FolderListing {
         }
     }
 
-    static func names(in folder: String, followsLink: Bool = false) -> [String] {
+    package static func names(in folder: String, followsLink: Bool = false) -> [String] {
         var names: [String] = []
         forEachName(in: folder, followsLink: followsLink) { names.append(String(decoding: $0, as: UTF8.self)) }
         return names

@@ -1,9 +1,7 @@
-import AlcedoCore
-
 extension DataCacheLimits {
     /// Whether an entry's time is over. So it is for a date as far in the future, which a clock that was wrong has left: else
     /// the entry would stay until then.
-    func isOver(storedAt: Timestamp, lastUse: Timestamp, expiry: Timestamp?, now: Timestamp) -> Bool {
+    package func isOver(storedAt: Timestamp, lastUse: Timestamp, expiry: Timestamp?, now: Timestamp) -> Bool {
         if let expiry { return now >= expiry }
         guard let age else { return false }
         let start = ageBasis == .lastUse ? max(lastUse, storedAt) : storedAt
@@ -11,7 +9,7 @@ extension DataCacheLimits {
     }
 
     /// The expiry of an entry that is used now.
-    func expiry(_ expiry: Timestamp?, after lastUse: Timestamp, usedAt now: Timestamp) -> Timestamp? {
+    package func expiry(_ expiry: Timestamp?, after lastUse: Timestamp, usedAt now: Timestamp) -> Timestamp? {
         guard extendsExpiryOnUse, let expiry, now > lastUse else { return expiry }
         return Timestamp(milliseconds: expiry.milliseconds + now.milliseconds - lastUse.milliseconds)
     }

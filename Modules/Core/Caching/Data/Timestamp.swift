@@ -1,22 +1,22 @@
-import FoundationEssentials
+package import FoundationEssentials
 
 /// A date as files keep it: whole milliseconds since 1970.
-struct Timestamp: Comparable, Sendable {
+package struct Timestamp: Comparable, Sendable {
     /// Either way; 30,000 years. A difference of two dates never overflows.
     private static let reach: Int64 = 1_000_000_000_000_000
 
-    let milliseconds: Int64
+    package let milliseconds: Int64
 
     /// A date that is out of reach counts as the last one within it.
-    init(milliseconds: Int64) { self.milliseconds = max(-Self.reach, min(Self.reach, milliseconds)) }
+    package init(milliseconds: Int64) { self.milliseconds = max(-Self.reach, min(Self.reach, milliseconds)) }
 
-    init(_ date: Date) {
+    package init(_ date: Date) {
         let value = (date.timeIntervalSince1970 * 1000).rounded()
         let reach = Double(Self.reach)
         milliseconds = Int64(max(-reach, min(reach, value.isNaN ? reach : value)))
     }
 
-    var date: Date { Date(timeIntervalSince1970: Double(milliseconds) / 1000) }
+    package var date: Date { Date(timeIntervalSince1970: Double(milliseconds) / 1000) }
 
-    static func < (a: Self, b: Self) -> Bool { a.milliseconds < b.milliseconds }
+    package static func < (a: Self, b: Self) -> Bool { a.milliseconds < b.milliseconds }
 }
