@@ -12,7 +12,8 @@ struct PendingWriteTests {
 
     init() throws {
         directory = try TemporaryDirectory()
-        cache = SQLiteDiskCache(directory: directory.url)
+        // The tests let go of the lock when they have seen what they came for, however long that takes.
+        cache = SQLiteDiskCache(directory: directory.url, lockPatience: .seconds(300))
     }
 
     /// Holds the write lock of the database, as another process could.
@@ -45,7 +46,8 @@ struct PendingWriteTests {
     @Test func `a store that cannot be done leaves what was there`() async throws {
         try await cache.store(bytes(10), for: key("a"))
         await cache.flush()
-        // For longer than anybody waits.
+        let cache = SQLiteDiskCache(directory: directory.url, lockPatience: .milliseconds(50))
+        // For longer than it waits.
         let lock = try lockDatabase()
 
         let error = await #expect(throws: DataCacheError.self) { try await cache.store(bytes(40_000), for: key("a")) }

@@ -6,8 +6,17 @@ final class DiskCacheEngine: Sendable {
     private struct State: Sendable {
         var staged = StagedEntries()
         var trim: Task<Void, Never>?
+        /// Whether a trim was asked for while one was under way, which may have looked before.
+        var isTrimDue = false
         var sweeper: Task<Void, Never>?
         var isWritingUses = false
+
+        /// Whether the trim goes on.
+        mutating func takeTrim() -> Bool {
+            defer { isTrimDue = false }
+            if !isTrimDue { trim = nil }
+            return isTrimDue
+        }
     }
 
     let store: EntryStore
@@ -223,12 +232,10 @@ final class DiskCacheEngine: Sendable {
 
     private func trimSoon() {
         state.withLock { state in
+            state.isTrimDue = true
             guard state.trim == nil else { return }
             state.trim = Task {
-                let report = await clean()
-                self.state.withLock { $0.trim = nil }
-                // Stores that came in between saw a trim under way. One that could do nothing is not tried again.
-                if store.isOverLimits(), !report.removals.isEmpty { trimSoon() }
+                while self.state.withLock({ $0.takeTrim() }) { _ = await clean() }
             }
         }
     }

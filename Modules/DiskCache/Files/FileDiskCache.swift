@@ -33,6 +33,8 @@ public final class FileDiskCache: MaintainableDataCache {
     ///     none. An entry's data stands at the beginning of its file, so that image viewers can open it. Default: none.
     ///   - durability: What survives a power cut. Default: ``Durability/none``.
     ///   - sweepInterval: How often a cache that is in use looks for what has expired. Default: ten minutes.
+    ///   - lockPatience: How long a change waits for another process that keeps the index, before it fails. Default: ten
+    ///     seconds.
     ///   - clock: Dates the uses of entries.
     ///   - onTrim: Called after limits have removed entries, outside any lock, on a thread of the cooperative pool.
     public init(
@@ -41,6 +43,7 @@ public final class FileDiskCache: MaintainableDataCache {
         pathExtension: String? = nil,
         durability: Durability = .none,
         sweepInterval: Duration = .seconds(600),
+        lockPatience: Duration = .seconds(10),
         clock: any TimeSource = SystemClock(),
         onTrim: (@Sendable (DataCacheTrimReport) -> Void)? = nil
     ) {
@@ -48,7 +51,8 @@ public final class FileDiskCache: MaintainableDataCache {
         self.limits = limits
         engine = EntryPaths(directory, pathExtension: pathExtension).map { paths in
             DiskCacheEngine(
-                EntryStore(paths, limits: limits, durability: durability, clock: clock), sweepInterval: sweepInterval,
+                EntryStore(paths, limits: limits, durability: durability, lockPatience: lockPatience, clock: clock),
+                sweepInterval: sweepInterval,
                 clock: clock, onTrim: onTrim)
         }
     }

@@ -23,15 +23,17 @@ public final class SQLiteDiskCache: MaintainableDataCache {
     /// - Parameters:
     ///   - directory: A directory that belongs to the cache alone, on a local file system.
     ///   - limits: Default: 256 MiB, for seven days.
+    ///   - lockPatience: How long a change waits for another process that writes, before it fails. Default: ten seconds.
     ///   - clock: Dates the uses of entries.
     ///   - onTrim: Told what went when the limits, a full disk or a call trimmed the cache. Called from any thread.
     public init(
-        directory: URL, limits: DataCacheLimits = DataCacheLimits(), clock: any TimeSource = SystemClock(),
-        onTrim: (@Sendable (DataCacheTrimReport) -> Void)? = nil
+        directory: URL, limits: DataCacheLimits = DataCacheLimits(), lockPatience: Duration = .seconds(10),
+        clock: any TimeSource = SystemClock(), onTrim: (@Sendable (DataCacheTrimReport) -> Void)? = nil
     ) {
         self.directory = directory
         self.limits = limits
-        storage = EntryStorage(directory: directory, limits: limits, clock: clock, onTrim: onTrim)
+        storage = EntryStorage(
+            directory: directory, limits: limits, lockPatience: lockPatience, clock: clock, onTrim: onTrim)
     }
 
     /// - Parameter sizeLimit: Most bytes that the entries occupy. Other limits are the default ones.

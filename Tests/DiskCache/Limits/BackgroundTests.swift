@@ -17,7 +17,8 @@ struct BackgroundTests {
 
     private func cache(_ limits: DataCacheLimits = DataCacheLimits()) -> FileDiskCache {
         FileDiskCache(
-            directory: directory.url, limits: limits, sweepInterval: .seconds(60), clock: clock,
+            directory: directory.url, limits: limits, sweepInterval: .seconds(60), lockPatience: .seconds(300),
+            clock: clock,
             onTrim: { [reports] in reports.add($0) })
     }
 

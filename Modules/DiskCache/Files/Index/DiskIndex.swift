@@ -7,17 +7,17 @@ import Glibc
 /// every file, and of some that are not there any more, whoever dies when. Changes are made one at a time, by whoever has
 /// the file's lock, which is held for the change only.
 final class DiskIndex: Sendable {
-    /// Longest wait for another process, in seconds. One that died keeps nobody; one that was stopped does.
-    private static let patience = 10
-
     private let folder: EntryFolder
+    /// Longest wait for another process. One that died keeps nobody; one that was stopped does.
+    private let lockPatience: Duration
     private let state: Locked<IndexState>
     /// Keeps this process's own threads apart, which the file's lock does not. Held while files are changed: for threads
     /// that may block.
     private let turn = Locked(())
 
-    init(_ folder: EntryFolder) {
+    init(_ folder: EntryFolder, lockPatience: Duration) {
         self.folder = folder
+        self.lockPatience = lockPatience
         state = Locked(IndexState(suffixHash: XXH64.hash(folder.paths.suffix.utf8Span.span.bytes)))
     }
 
@@ -105,7 +105,7 @@ final class DiskIndex: Sendable {
     ) throws(DataCacheError) -> Result {
         while true {
             let file = try open()
-            guard file.lock(seconds: Self.patience) else {
+            guard file.lock(patience: lockPatience) else {
                 throw DataCacheError(.failed, "another process keeps the index of \(path)")
             }
             defer { file.descriptor.unlock() }

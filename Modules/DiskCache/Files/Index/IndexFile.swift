@@ -45,14 +45,14 @@ final class IndexFile: Sendable {
         return lstat(path, &status) == 0 && status.st_dev == device && status.st_ino == node
     }
 
-    /// Waits for the file, at most `seconds`. False when somebody else keeps it. Where the file system has no locks, nobody
+    /// Waits for the file, at most `patience`. False when somebody else keeps it. Where the file system has no locks, nobody
     /// does.
-    func lock(seconds: Int) -> Bool {
+    func lock(patience: Duration) -> Bool {
         guard !descriptor.lock(), errno == EWOULDBLOCK || errno == EINTR else { return true }
         var waited = 0
         var pause = 50
         // The kernel can wait for a lock, but not for at most so long. The thread is the cache's own.
-        while waited < seconds * 1_000_000 {
+        while Duration.microseconds(waited) < patience {
             usleep(UInt32(pause))
             if descriptor.lock() { return true }
             waited += pause

@@ -20,9 +20,12 @@ final class EntryStore: Sendable {
     private let counts = Locked(DataCacheStatistics())
     private let isSwept = Locked(false)
 
-    init(_ paths: EntryPaths, limits: DataCacheLimits, durability: Durability, clock: any TimeSource) {
+    init(
+        _ paths: EntryPaths, limits: DataCacheLimits, durability: Durability, lockPatience: Duration,
+        clock: any TimeSource
+    ) {
         folder = EntryFolder(paths: paths)
-        index = DiskIndex(folder)
+        index = DiskIndex(folder, lockPatience: lockPatience)
         self.limits = limits
         self.durability = durability
         self.clock = clock

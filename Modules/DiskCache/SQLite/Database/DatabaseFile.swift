@@ -13,20 +13,20 @@ struct DatabaseFile<Queries> {
 
     typealias Preparation = @Sendable (Connection) throws(SQLiteFailure) -> Queries
 
-    /// Longest wait for another process that writes, in milliseconds.
-    private static var busyTimeout: Int32 { 2_000 }
-
     private let directory: URL
     private let role: Role
+    /// Longest wait for another process that writes.
+    private let lockPatience: Duration
     /// The first use of a connection.
     private let prepare: Preparation
     private var opened: (queries: Queries, identity: FileIdentity)?
     /// The file that the last attempt to open found, whether or not it could be used.
     private var tried: HeldFile?
 
-    init(directory: URL, role: Role, prepare: @escaping Preparation) {
+    init(directory: URL, role: Role, lockPatience: Duration, prepare: @escaping Preparation) {
         self.directory = directory
         self.role = role
+        self.lockPatience = lockPatience
         self.prepare = prepare
     }
 
@@ -54,10 +54,10 @@ struct DatabaseFile<Queries> {
         guard makesFile || identity != nil else { return nil }
 
         if role == .writer { try makeDirectory() }
-        let lock = try DirectoryLock(path: path + ".lock")
+        let lock = try DirectoryLock(path: path + ".lock", patience: lockPatience)
         defer { extendLifetime(lock) }
         let connection = try Connection(
-            path: path, busyTimeout: Self.busyTimeout, makesFile: role == .writer)
+            path: path, busyTimeout: busyTimeout, makesFile: role == .writer)
         tried = HeldFile(path: path)
         // The first use of the connection, so that it opens its log under the lock too.
         let queries = try prepare(connection)
@@ -66,11 +66,14 @@ struct DatabaseFile<Queries> {
         return queries
     }
 
+    /// In milliseconds.
+    private var busyTimeout: Int32 { Int32(max(0, min(Double(Int32.max), lockPatience / .milliseconds(1)))) }
+
     /// Removes the file, unless another process has already replaced it.
     private mutating func discard() throws(SQLiteFailure) {
         let path = try self.path
         opened = nil
-        let lock = try DirectoryLock(path: path + ".lock")
+        let lock = try DirectoryLock(path: path + ".lock", patience: lockPatience)
         defer { extendLifetime(lock) }
         guard tried?.identity == FileIdentity(path: path) else { return }
         // At once, not when the last connection closes: the reason may be that the disk is full. Who still reads there

@@ -10,11 +10,13 @@ final class DatabaseLanes<Queries>: Sendable {
 
     /// - Parameter width: Most pieces of work that run at once.
     init(
-        name: String, width: Int, directory: URL, role: DatabaseFile<Queries>.Role,
+        name: String, width: Int, directory: URL, role: DatabaseFile<Queries>.Role, lockPatience: Duration,
         prepare: @escaping DatabaseFile<Queries>.Preparation
     ) {
         executor = BlockingExecutor(name: name, width: width)
-        makeFile = { ConfinedFile(DatabaseFile(directory: directory, role: role, prepare: prepare)) }
+        makeFile = {
+            ConfinedFile(DatabaseFile(directory: directory, role: role, lockPatience: lockPatience, prepare: prepare))
+        }
     }
 
     /// Runs `work` on the file; returns nil when there is none and `makesFile` is false.

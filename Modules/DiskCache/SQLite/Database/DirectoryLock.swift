@@ -6,11 +6,11 @@ import Glibc
 struct DirectoryLock: ~Copyable {
     private let file: Int32
 
-    /// Waits at most two seconds for another process. Blocks.
-    init(path: String) throws(SQLiteFailure) {
+    /// Waits at most `patience` for another process. Blocks.
+    init(path: String, patience: Duration) throws(SQLiteFailure) {
         file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw SQLiteFailure(systemError: errno, doing: "cannot open \(path)") }
-        for _ in 0..<200 {
+        for _ in 0..<max(1, Int(patience / .milliseconds(10))) {
             if flock(file, LOCK_EX | LOCK_NB) == 0 { return }
             guard errno == EWOULDBLOCK || errno == EINTR else { break }
             // The kernel can wait for a lock, but not for at most so long. The thread is the cache's own, which does

@@ -24,7 +24,7 @@ final class EntryStorage: Sendable {
     let background = BackgroundWork()
 
     init(
-        directory: URL, limits: DataCacheLimits, clock: any TimeSource,
+        directory: URL, limits: DataCacheLimits, lockPatience: Duration, clock: any TimeSource,
         onTrim: (@Sendable (DataCacheTrimReport) -> Void)?
     ) {
         self.limits = limits
@@ -33,13 +33,17 @@ final class EntryStorage: Sendable {
         let values = ValueFolder(directory: directory)
         self.values = values
         let uses = uses
-        readers = DatabaseLanes(name: "alcedo.sqlite.read", width: 2, directory: directory, role: .reader) {
+        readers = DatabaseLanes(
+            name: "alcedo.sqlite.read", width: 2, directory: directory, role: .reader, lockPatience: lockPatience
+        ) {
             (connection) throws(SQLiteFailure) in
             let queries = try EntryQueries.reader(connection)
             uses.learn(recency: try queries.lastRecency())
             return queries
         }
-        writer = DatabaseLanes(name: "alcedo.sqlite.write", width: 1, directory: directory, role: .writer) {
+        writer = DatabaseLanes(
+            name: "alcedo.sqlite.write", width: 1, directory: directory, role: .writer, lockPatience: lockPatience
+        ) {
             (connection) throws(SQLiteFailure) in
             let changes = try EntryChanges(connection, values: values)
             uses.learn(recency: try changes.queries.lastRecency())
