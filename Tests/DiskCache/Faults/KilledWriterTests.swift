@@ -1,73 +1,125 @@
-import TestSupport
 import AlcedoCore
-import AlcedoDiskCache
 import FoundationEssentials
 import Glibc
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@testable import AlcedoDiskCache
+
+/// A process is killed at any instant; what it had said it had done has been done.
+@Suite(.timeLimit(.minutes(30)))
 struct KilledWriterTests {
-    @Test func `what a writer reported stored survives its death at any instant, and nothing is torn`() async throws {
-        var storedCount = 0
-        for _ in 0..<5 {
+    enum Work: String, CaseIterable {
+        case storing, trimming
+        /// The index file is written anew, by turns with stores.
+        case compacting
+        /// The index is lost and made from the files, by turns with stores.
+        case reconciling
+    }
+
+    private static let names = (0..<2).map { writer in (0..<15).map { "\(writer)-\($0)" } }
+
+    private static func cache(_ path: String, _ work: Work) -> FileDiskCache {
+        FileDiskCache(
+            directory: URL(filePath: path), limits: work == .trimming ? DataCacheLimits(count: 20) : DataCacheLimits())
+    }
+
+    @Test(arguments: Work.allCases)
+    func `what a writer reported done survives its death at any instant, and nothing is torn`(work: Work) async throws {
+        var doneCount = 0
+        for round in 0..<TestLength.rounds(3, full: 100) {
+            let directory = try TemporaryDirectory()
             let result = await #expect(processExitsWith: .signal(SIGKILL), observing: [\.standardOutputContent]) {
-                let directory = FileManager.default.temporaryDirectory.appending(path: "alcedo-\(UUID().uuidString)")
-                Self.say("directory \(directory.path)")
-                let cache = FileDiskCache(directory: directory)
-                let fuse = Int.random(in: 1...150)
-                await withTaskGroup(of: Void.self) { group in
-                    for writer in 0..<2 {
-                        group.addTask {
-                            for number in 0..<10_000 {
-                                let name = "\(writer)-\(number)"
-                                guard (try? await cache.store(Self.content(number), for: key(name))) != nil else {
-                                    return
-                                }
-                                Self.say("stored \(name)")
-                            }
+                [path = directory.path as String, work = work.rawValue as String] in
+                try await Self.write(in: path, try #require(Work(rawValue: work)))
+            }
+            let output = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)
+            doneCount += try await check(directory, work, output.split(separator: "\n"), "round \(round)")
+        }
+        #expect(doneCount > 0)
+    }
+
+    // MARK: The process that is killed
+
+    private static func write(in path: String, _ work: Work) async throws {
+        let cache = cache(path, work)
+        Child.dieSoon(within: 150)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for names in names {
+                group.addTask {
+                    for version in 1... {
+                        guard let name = names.randomElement() else { return }
+                        // Nought stands for nothing.
+                        let isRemoval = version % 6 == 0
+                        Child.say("begin \(name) \(isRemoval ? 0 : version)")
+                        if isRemoval {
+                            await cache.remove(key(name))
+                        } else {
+                            try await cache.store(ProvenValue(name: name, version: version).entry, for: key(name))
                         }
-                    }
-                    group.addTask {
-                        // As a person would: at an instant that has nothing to do with what the writers do.
-                        let limit = UInt64(fuse) * 1_000_000
-                        let start = clock_gettime_nsec()
-                        while clock_gettime_nsec() - start < limit { await Task.yield() }
-                        kill(getpid(), SIGKILL)
+                        Child.say("end \(name) \(isRemoval ? 0 : version)")
                     }
                 }
             }
-            let lines = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self).split(separator: "\n")
-            let path = try #require(lines.first { $0.hasPrefix("directory ") }).dropFirst("directory ".count)
-            let url = URL(filePath: String(path))
-            defer { try? FileManager.default.removeItem(at: url) }
-            let cache = FileDiskCache(directory: url)
+            group.addTask {
+                while true { try await disturb(cache, path, work) }
+            }
+            try await group.waitForAll()
+        }
+    }
 
-            _ = await cache.totalSize
-            let left = (try? FileManager.default.contentsOfDirectory(atPath: path + "/unfinished")) ?? []
-            #expect(left.isEmpty, "unfinished files stayed")
-            for line in lines where line.hasPrefix("stored ") {
-                let name = line.dropFirst("stored ".count)
-                let number = try #require(Int(name.dropFirst(2)))
-                #expect(await cache.data(for: key(String(name))) == Self.content(number), "\(name)")
-                storedCount += 1
+    private static func disturb(_ cache: FileDiskCache, _ path: String, _ work: Work) async throws {
+        switch work {
+        case .storing: _ = await cache.items()
+        case .trimming: await cache.trim(toSize: .random(in: 0...200_000))
+        case .reconciling:
+            unlink(path + "/index")
+            _ = await cache.count
+        case .compacting:
+            let index = try #require(cache.engine).store.index
+            try index.change { change throws(DataCacheError) in
+                guard let entry = change.read(\.entries.first) else { return }
+                try change.note(Array(repeating: .entry(entry), count: 8192 + 200))
             }
         }
-        #expect(storedCount > 0)
+        await Task.yield()
     }
 
-    private static func content(_ number: Int) -> Data {
-        Data(repeating: UInt8(truncatingIfNeeded: number), count: 20_000 + number)
-    }
+    // MARK: What is left
 
-    /// One line on standard output, at once.
-    private static func say(_ line: String) {
-        let bytes = Array((line + "\n").utf8)
-        _ = write(1, bytes, bytes.count)
-    }
-}
+    /// Returns how many things had been reported done.
+    private func check(
+        _ directory: TemporaryDirectory, _ work: Work, _ lines: [Substring], _ comment: String
+    ) async throws -> Int {
+        var doneCount = 0
+        var done: [String: Int] = [:]
+        var begun: [String: Int] = [:]
+        for line in lines {
+            let words = line.split(separator: " ")
+            guard words.count == 3, let version = Int(words[2]) else { continue }
+            if words[0] == "begin" { begun[String(words[1])] = version }
+            if words[0] == "end" {
+                begun[String(words[1])] = nil
+                done[String(words[1])] = version
+                doneCount += 1
+            }
+        }
 
-private func clock_gettime_nsec() -> UInt64 {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+        let cache = Self.cache(directory.path, work)
+        for name in Self.names.joined() {
+            let found = await cache.entry(for: key(name))
+            let version = found.map { ProvenValue($0, name: name)?.version } ?? 0
+            var right: Set<Int?> = [done[name] ?? 0, begun[name] ?? done[name] ?? 0]
+            if work == .trimming { right.insert(0) }
+            #expect(right.contains(version), "\(comment): \(name)")
+        }
+        await cache.flush()
+        #expect(directory.unfinished.isEmpty, "\(comment)")
+        #expect(cache.statistics.damagedEntries == 0, "\(comment)")
+        #expect(await cache.verify().damagedNames.isEmpty, "\(comment)")
+        #expect(await cache.totalSize == directory.fileSizes, "\(comment)")
+        #expect(await cache.count == directory.files.count, "\(comment)")
+        if work == .trimming { #expect(await cache.count <= 20) }
+        return doneCount
+    }
 }

@@ -1,0 +1,138 @@
+import AlcedoCore
+import AlcedoDiskCache
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(30)))
+struct TwoProcessTests {
+    private static let limits = DataCacheLimits(size: 300_000, count: 40)
+
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private enum Trouble: Error {
+        case damaged(String)
+    }
+
+    /// Stores, reads, removes and trims, and looks at all that it finds.
+    private static func work(in path: String, seed: UInt64, steps: Int) async throws {
+        var random = SeededGenerator(seed: seed)
+        var cache = FileDiskCache(directory: URL(filePath: path), limits: limits)
+        for step in 1...steps {
+            let name = "\(Int.random(in: 0..<60, using: &random))"
+            switch Int.random(in: 0..<100, using: &random) {
+            case 0..<45:
+                try await cache.store(ProvenValue(name: name, version: step).entry, for: key(name))
+            case 45..<90:
+                guard let entry = await cache.entry(for: key(name)) else { continue }
+                guard ProvenValue(entry, name: name) != nil else { throw Trouble.damaged(name) }
+            case 90..<96: await cache.remove(key(name))
+            case 96: await cache.trim(toSize: 100_000)
+            case 97: _ = await (cache.count, cache.items())
+            case 98: await cache.removeAll()
+            default:
+                guard cache.statistics.damagedEntries == 0 else { throw Trouble.damaged("counted") }
+                cache = FileDiskCache(directory: URL(filePath: path), limits: limits)
+            }
+        }
+        await cache.flush()
+        guard cache.statistics.damagedEntries == 0 else { throw Trouble.damaged("counted") }
+    }
+
+    /// After one flush.
+    private func expectOrder() async throws {
+        let cache = FileDiskCache(directory: directory.url, limits: Self.limits)
+        try await cache.store(ProvenValue(name: "0", version: 1).entry, for: key("0"))
+        await cache.flush()
+        #expect(await cache.totalSize <= Self.limits.size)
+        #expect(await cache.count <= Self.limits.count)
+        #expect(directory.unfinished.isEmpty)
+        for number in 0..<60 {
+            guard let entry = await cache.entry(for: key("\(number)")) else { continue }
+            #expect(ProvenValue(entry, name: "\(number)") != nil)
+        }
+        #expect(cache.statistics.damagedEntries == 0)
+        #expect(await cache.verify().damagedNames.isEmpty)
+        #expect(await cache.totalSize == directory.fileSizes)
+        #expect(await cache.count == directory.files.count)
+    }
+
+    @Test func `two processes at once see no damage and refuse nothing, and the limits hold after a flush`()
+        async throws
+    {
+        let steps = TestLength.rounds(600, full: 30_000)
+        let path = directory.path
+        async let one: Void = {
+            await #expect(processExitsWith: .success) { [path = path as String, steps = steps as Int] in
+                try await Self.work(in: path, seed: 1, steps: steps)
+            }
+        }()
+        async let two: Void = {
+            await #expect(processExitsWith: .success) { [path = path as String, steps = steps as Int] in
+                try await Self.work(in: path, seed: 2, steps: steps)
+            }
+        }()
+        _ = await (one, two)
+        try await expectOrder()
+    }
+
+    @Test func `a process that is killed in the middle of its work hinders nobody`() async throws {
+        let path = directory.path
+        for round in 0..<TestLength.rounds(3, full: 100) {
+            async let victim: Void = {
+                await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+                    Child.dieSoon(within: 120)
+                    try await Self.work(in: path, seed: .random(in: 0 ... .max), steps: .max - 1)
+                }
+            }()
+            try await Self.work(in: path, seed: UInt64(round), steps: 300)
+            await victim
+            try await expectOrder()
+        }
+    }
+
+    @Test func `a stopped process that keeps the index lets others read, and store when it has gone`() async throws {
+        let cache = FileDiskCache(directory: directory.url)
+        for number in 0..<10 { try await cache.store(bytes(number), for: key("\(number)")) }
+        let path = directory.path
+        let note = directory.path + "/process"
+        async let stopped: Void = {
+            await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+                let lock = try IndexLock(path)
+                try Data("\(getpid())".utf8).write(to: URL(filePath: path + "/process"), options: .atomic)
+                raise(SIGSTOP)
+                withExtendedLifetime(lock) {}
+            }
+        }()
+        var process: Int32?
+        while process == nil {
+            process = FileManager.default.contents(atPath: note).flatMap { Int32(String(decoding: $0, as: UTF8.self)) }
+            await Task.yield()
+        }
+
+        let store = Task { try await cache.store(bytes(100), for: key("new")) }
+        while await cache.data(for: key("new")) != bytes(100) { await Task.yield() }
+        for number in 0..<10 {
+            #expect(await cache.data(for: key("\(number)")) == bytes(number))
+            #expect(await FileDiskCache(directory: directory.url).data(for: key("\(number)")) == bytes(number))
+        }
+        #expect(await cache.data(for: key("nobody")) == nil)
+        #expect(await cache.items().count == 10)
+        if TestLength.isFull {
+            let start = ContinuousClock.now
+            let error = await #expect(throws: DataCacheError.self) { try await store.value }
+            #expect(error?.code == .failed)
+            #expect(ContinuousClock.now - start < .seconds(30))
+        }
+
+        kill(try #require(process), SIGKILL)
+        await stopped
+        if !TestLength.isFull { try await store.value }
+        try await cache.store(bytes(200), for: key("new"))
+        #expect(await cache.data(for: key("new")) == bytes(200))
+        #expect(await cache.count == 11)
+    }
+}

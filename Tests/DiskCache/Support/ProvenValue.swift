@@ -1,0 +1,25 @@
+import AlcedoCore
+import FoundationEssentials
+
+/// An entry that tells which it is, so that whoever finds it knows whether it is right.
+struct ProvenValue: Equatable {
+    let name: String
+    let version: Int
+
+    var entry: CachedData {
+        CachedData(bytes(version * 7919 % 20_000, seed: version &* 31), metadata: Data("\(name) \(version)".utf8))
+    }
+
+    init(name: String, version: Int) {
+        self.name = name
+        self.version = version
+    }
+
+    /// nil for what nobody has stored under that name.
+    init?(_ entry: CachedData, name: String) {
+        let words = String(decoding: entry.metadata, as: UTF8.self).split(separator: " ")
+        guard words.count == 2, words[0] == name, let version = Int(words[1]) else { return nil }
+        self.init(name: name, version: version)
+        guard self.entry == entry else { return nil }
+    }
+}
