@@ -1,43 +1,14 @@
 import AlcedoCore
-import AlcedoDiskCache
 import FoundationEssentials
 import Glibc
 import TestSupport
 import Testing
 
+@testable import AlcedoDiskCache
+
 @Suite(.timeLimit(.minutes(3)))
 struct FullDiskTests {
-    /// A file system of 256 KiB in memory. It is in no folder: only an open descriptor holds it, so that it ends with
-    /// the process, however that ends.
-    private final class SmallDisk {
-        private let descriptor: Int32
-
-        init?() throws {
-            let directory = try TemporaryDirectory()
-            guard mount("none", directory.path, "tmpfs", 0, "size=256k") == 0 else { return nil }
-            descriptor = open(directory.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-            umount2(directory.path, Int32(MNT_DETACH))
-            guard descriptor >= 0 else { return nil }
-        }
-
-        deinit { close(descriptor) }
-
-        var path: String { "/proc/self/fd/\(descriptor)" }
-        var url: URL { URL(filePath: path) }
-
-        /// Paths of the finished and unfinished files, from here.
-        var files: [String] {
-            let folders = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-            return folders.flatMap { folder in
-                let names = (try? FileManager.default.contentsOfDirectory(atPath: "\(path)/\(folder)")) ?? []
-                return names.map { "\(folder)/\($0)" }
-            }
-        }
-    }
-
-    private static let canMount: Bool = (try? SmallDisk()) != nil
-
-    @Test(.enabled(if: canMount, "only the superuser may make a small file system"))
+    @Test(.enabled(if: SmallDisk.isPermitted, "only the superuser may make a small file system"))
     func `a full disk makes the cache give up old entries, not the new one`() async throws {
         let disk = try #require(try SmallDisk())
         let cache = FileDiskCache(directory: disk.url)
@@ -48,7 +19,7 @@ struct FullDiskTests {
         #expect(disk.files.count >= 4)
     }
 
-    @Test(.enabled(if: canMount, "only the superuser may make a small file system"))
+    @Test(.enabled(if: SmallDisk.isPermitted, "only the superuser may make a small file system"))
     func `an entry that the disk cannot hold is an error, and nothing is left of it`() async throws {
         let disk = try #require(try SmallDisk())
         let cache = FileDiskCache(directory: disk.url)
@@ -62,6 +33,74 @@ struct FullDiskTests {
         try await cache.store(bytes(1000), for: key("b"))
         #expect(await cache.data(for: key("b")) == bytes(1000))
         #expect(!disk.files.isEmpty && disk.files.allSatisfy { !$0.contains("unfinished") })
+    }
+
+    @Test(.enabled(if: SmallDisk.isPermitted, "only the superuser may make a small file system"))
+    func `an index that has no room makes entries give it some`() async throws {
+        let disk = try #require(try SmallDisk())
+        let cache = FileDiskCache(directory: disk.url)
+        // Each takes a page, and the index one more now and then.
+        for number in 0..<300 {
+            try await cache.store(bytes(number % 50), for: key("\(number)"))
+            #expect(await cache.data(for: key("\(number)")) == bytes(number % 50), "\(number)")
+        }
+        await cache.flush()
+        #expect(await cache.count == disk.files.count)
+        let reopened = FileDiskCache(directory: disk.url)
+        #expect(await reopened.count == disk.files.count)
+        for number in 0..<300 {
+            let found = await reopened.data(for: key("\(number)"))
+            #expect(found == nil || found == bytes(number % 50), "\(number)")
+        }
+    }
+
+    @Test(.enabled(if: SmallDisk.isPermitted, "only the superuser may make a small file system"))
+    func `a full disk that has lost its index can be read and emptied`() async throws {
+        let disk = try #require(try SmallDisk())
+        var names: [String] = []
+        do {
+            let cache = FileDiskCache(directory: disk.url)
+            for number in 0..<30 { try await cache.store(bytes(100), for: key("\(number)")) }
+            await cache.flush()
+            names = await cache.items().map(\.name)
+        }
+        #expect(unlink(disk.path + "/index") == 0)
+        disk.fill()
+        let cache = FileDiskCache(directory: disk.url)
+
+        // Without an index the files tell.
+        #expect(await cache.data(for: key("29")) == bytes(100))
+        let count = await cache.count
+        #expect(count > 0 && count <= names.count)
+        try await cache.store(bytes(200), for: key("0"))
+        #expect(await cache.data(for: key("0")) == bytes(200))
+        await cache.removeAll()
+        #expect(await cache.count == 0)
+        #expect(disk.files.isEmpty)
+    }
+
+    @Test(.enabled(if: SmallDisk.isPermitted, "only the superuser may make a small file system"))
+    func `an index that cannot be written anew goes on as it is`() async throws {
+        let disk = try #require(try SmallDisk(kibibytes: 2048))
+        let cache = FileDiskCache(directory: disk.url)
+        for number in 0..<20 { try await cache.store(bytes(100), for: key("\(number)")) }
+        await cache.flush()
+        let index = try #require(cache.engine).store.index
+        let entry = try #require(index.read(\.entries.first))
+        try index.change { change throws(DataCacheError) in
+            try change.note(Array(repeating: .entry(entry), count: 8192))
+        }
+        let generation = try IndexBytes(disk.url).header.generation
+        // All but the page that the records need.
+        disk.fill()
+        for number in 0..<20 { _ = await cache.remove(key("\(number)")) }
+
+        #expect(await cache.count == 0)
+        _ = unlink(disk.path + "/ballast")
+        for number in 0..<20 { try await cache.store(bytes(100), for: key("\(number)")) }
+        for number in 0..<20 { #expect(await cache.data(for: key("\(number)")) == bytes(100)) }
+        #expect(try IndexBytes(disk.url).header.generation != generation)
+        #expect(await FileDiskCache(directory: disk.url).count == 20)
     }
 
     @Test func `a file that may not grow is no space`() async throws {

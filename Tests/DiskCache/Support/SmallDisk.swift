@@ -1,0 +1,42 @@
+import FoundationEssentials
+import Glibc
+import TestSupport
+
+/// A small file system in memory. It is in no folder: only an open descriptor holds it, so that it ends with
+/// the process, however that ends.
+final class SmallDisk: Sendable {
+    private let descriptor: Int32
+
+    /// Whether this process may make one.
+    static let isPermitted: Bool = (try? SmallDisk()) != nil
+
+    init?(kibibytes: Int = 256) throws {
+        let directory = try TemporaryDirectory()
+        guard mount("none", directory.path, "tmpfs", 0, "size=\(kibibytes)k") == 0 else { return nil }
+        descriptor = open(directory.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        umount2(directory.path, Int32(MNT_DETACH))
+        guard descriptor >= 0 else { return nil }
+    }
+
+    deinit { close(descriptor) }
+
+    var path: String { "/proc/self/fd/\(descriptor)" }
+    var url: URL { URL(filePath: path) }
+
+    /// Paths of the finished and unfinished files, from here.
+    var files: [String] {
+        let folders = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        return folders.flatMap { folder in
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: "\(path)/\(folder)")) ?? []
+            return names.map { "\(folder)/\($0)" }
+        }
+    }
+
+    /// Leaves no room, by a file named `ballast`.
+    func fill() {
+        let file = open(path + "/ballast", O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        let page = [UInt8](repeating: 1, count: 4096)
+        while write(file, page, page.count) > 0 {}
+        close(file)
+    }
+}
