@@ -18,13 +18,6 @@ struct Descriptor: ~Copyable {
         number = opened
     }
 
-    /// A new file, locked so that other processes see that it is being written.
-    init(creating path: UnsafePointer<CChar>) throws(SystemRefusal) {
-        try self.init(opening: path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
-        // Nobody knows the file yet. Where the file system has no locks, sweeps find none either, and leave it.
-        _ = lock()
-    }
-
     deinit { close(number) }
 
     /// nil when the system does not say.

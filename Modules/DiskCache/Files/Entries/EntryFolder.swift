@@ -12,6 +12,8 @@ struct EntryFolder: Sendable {
         case absent
         /// What stands in the entry's place is not a whole entry.
         case damaged
+        /// It may be whole, but is not to be had now, or not in this way.
+        case unavailable
     }
 
     /// What a file says of itself, unverified.
@@ -43,8 +45,12 @@ struct EntryFolder: Sendable {
         do {
             descriptor = try Descriptor(opening: path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
         } catch {
-            // A link or a socket in the place of the file is damage; a file that is not to be had now may be whole.
-            return [ELOOP, ENXIO, ENODEV].contains(error.number) ? .damaged : .absent
+            return switch error.number {
+            case ENOENT, ENOTDIR: .absent
+            // A link or a socket in the place of the file.
+            case ELOOP, ENXIO, ENODEV: .damaged
+            default: .unavailable(error)
+            }
         }
         guard let size = descriptor.regularFileSize, size <= largest, size >= EntryTrailer.size else {
             return .damaged
@@ -56,6 +62,23 @@ struct EntryFolder: Sendable {
         case open(Descriptor, size: Int)
         case absent
         case damaged
+        /// The file may be whole, but is not to be had now: the process has no descriptors left, for one.
+        case unavailable(SystemRefusal)
+
+        /// nil when there is none, or none of an entry.
+        consuming func file() throws(SystemRefusal) -> OpenFile? {
+            switch consume self {
+            case .open(let descriptor, let size): return OpenFile(descriptor: descriptor, size: size)
+            case .absent: return nil
+            case .damaged: return nil
+            case .unavailable(let refusal): throw refusal
+            }
+        }
+    }
+
+    struct OpenFile: ~Copyable {
+        let descriptor: Descriptor
+        let size: Int
     }
 
     /// Reads and verifies an entry.
@@ -65,6 +88,7 @@ struct EntryFolder: Sendable {
         switch open(name, largest: largest) {
         case .absent: .absent
         case .damaged: .damaged
+        case .unavailable: .unavailable
         case .open(let descriptor, let size):
             isMapped ? Self.map(descriptor, size, key) : Self.read(descriptor, size, key)
         }
@@ -77,7 +101,7 @@ struct EntryFolder: Sendable {
         let descriptor = paths.withRelativeFile(name) { path in
             try? Descriptor(opening: path, in: directory, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
         }
-        guard let descriptor else { return .absent }
+        guard let descriptor else { return .unavailable }
         return Self.read(descriptor, size, key)
     }
 
@@ -90,7 +114,7 @@ struct EntryFolder: Sendable {
     }
 
     private static func map(_ descriptor: borrowing Descriptor, _ size: Int, _ key: ImageKey) -> Reading {
-        guard let memory = descriptor.map(size) else { return .absent }
+        guard let memory = descriptor.map(size) else { return .unavailable }
         let file = UnsafeRawBufferPointer(start: memory, count: size)
         guard let (trailer, metadata) = verify(file.bytes, key: key) else {
             munmap(memory, size)
@@ -112,9 +136,13 @@ struct EntryFolder: Sendable {
     /// An entry that is verified and has the right name, with its key; nil for any other.
     ///
     /// - Parameter path: Where its file is, if not where the cache would have it.
-    func verifiedEntry(_ name: EntryName, at path: String? = nil, largest: Int) -> VerifiedEntry? {
+    /// - Throws: Why the file is not to be had now.
+    func verifiedEntry(
+        _ name: EntryName, at path: String? = nil, largest: Int
+    ) throws(SystemRefusal) -> VerifiedEntry? {
         let opening = path.map { Self.open($0, largest: largest) } ?? open(name, largest: largest)
-        guard case .open(let descriptor, let size) = opening, let bytes = descriptor.read(size) else { return nil }
+        guard let file = try opening.file(), let bytes = file.descriptor.read(file.size) else { return nil }
+        let size = file.size
         let found = bytes.withBytes { file -> (EntryTrailer, ImageKey, metadata: Data)? in
             guard let trailer = EntryFile.verify(file) else { return nil }
             let notes = file.extracting(trailer.dataCount..<trailer.dataCount + trailer.notesCount)
@@ -127,12 +155,15 @@ struct EntryFolder: Sendable {
         return VerifiedEntry(key: key, entry: entry, storedAt: trailer.storedAt, size: size)
     }
 
-    /// What the file of an entry says of itself. Reads its end only.
-    func outline(_ name: EntryName, largest: Int) -> Outline? {
-        guard case .open(let descriptor, let size) = open(name, largest: largest) else { return nil }
-        let end = descriptor.read(EntryTrailer.size, at: size - EntryTrailer.size)
+    /// What the file of an entry says of itself; nil for what is no entry. Reads its end only.
+    ///
+    /// - Throws: Why the file is not to be had now.
+    func outline(_ name: EntryName, largest: Int) throws(SystemRefusal) -> Outline? {
+        guard let file = try open(name, largest: largest).file() else { return nil }
+        let size = file.size
+        let end = file.descriptor.read(EntryTrailer.size, at: size - EntryTrailer.size)
         guard let trailer = end?.withBytes({ EntryTrailer($0, fileSize: size) }),
-            let hash = descriptor.read(trailer.resourceCount, at: trailer.dataCount)?.withBytes({ XXH64.hash($0) })
+            let hash = file.descriptor.read(trailer.resourceCount, at: trailer.dataCount)?.withBytes({ XXH64.hash($0) })
         else { return nil }
         return Outline(trailer: trailer, size: size, resourceHash: hash)
     }
@@ -157,17 +188,20 @@ struct EntryFolder: Sendable {
     }
 
     func makeUnfinishedFile() throws(DataCacheError) -> UnfinishedFile {
-        do throws(SystemRefusal) {
-            return try UnfinishedFile(in: paths.unfinished)
-        } catch {
-            guard error.number == ENOENT else { throw error.cacheError("write to", paths.directory) }
+        var refusal = SystemRefusal(number: ENOENT)
+        for _ in 0..<8 {
+            do throws(SystemRefusal) {
+                return try UnfinishedFile(in: paths.unfinished)
+            } catch {
+                refusal = error
+            }
+            switch refusal.number {
+            case ENOENT: try makeFolder(paths.unfinished)
+            case UnfinishedFile.sweptAway: continue
+            default: throw refusal.cacheError("write to", paths.directory)
+            }
         }
-        try makeFolder(paths.unfinished)
-        do throws(SystemRefusal) {
-            return try UnfinishedFile(in: paths.unfinished)
-        } catch {
-            throw error.cacheError("write to", paths.directory)
-        }
+        throw refusal.cacheError("write to", paths.directory)
     }
 
     /// Moves a written file into its entry's place.
@@ -238,12 +272,18 @@ struct EntryFolder: Sendable {
 
     /// Calls `body` with the name of every file that an entry could have, and with its path where that has another
     /// extension than the cache gives. Reads no file.
-    func forEachName(_ body: (EntryName, _ otherPath: String?) -> Void) {
+    ///
+    /// - Throws: Why a folder cannot be looked into. What is in it then may be there all the same.
+    func forEachName(_ body: (EntryName, _ otherPath: String?) -> Void) throws(SystemRefusal) {
         let suffix = Array(paths.suffix.utf8)
         // Nothing but what has an entry's name is ours: somebody may have named the wrong directory.
-        for shard in FolderListing.names(in: paths.directory, followsLink: true) where shard.utf8.count == 2 {
+        var shards: [String] = []
+        var number = FolderListing.forEachName(in: paths.directory, followsLink: true) { name in
+            if name.count == 2 { shards.append(String(decoding: name, as: UTF8.self)) }
+        }
+        for shard in shards where number == 0 {
             let folder = "\(paths.directory)/\(shard)"
-            FolderListing.forEachName(in: folder) { rest in
+            number = FolderListing.forEachName(in: folder) { rest in
                 guard rest.count >= 62, let name = EntryName(digits: Array(shard.utf8) + rest[..<62]),
                     rest.count == 62 || rest[62] == UInt8(ascii: ".")
                 else { return }
@@ -251,6 +291,7 @@ struct EntryFolder: Sendable {
                 body(name, isUsual ? nil : "\(folder)/\(String(decoding: rest, as: UTF8.self))")
             }
         }
+        if number != 0 { throw SystemRefusal(number: number) }
     }
 
     /// Removes unfinished files that nobody writes any more.

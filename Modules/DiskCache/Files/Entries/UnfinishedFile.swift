@@ -15,11 +15,19 @@ final class UnfinishedFile {
     let descriptor: Descriptor
     private var isInPlace = false
 
+    /// What ``init(in:)`` is refused with when it has to be tried again.
+    static let sweptAway = EBUSY
+
     /// Makes an empty file in `folder`, which must be there.
     init(in folder: String) throws(SystemRefusal) {
         let serial = Self.serial.add(1, ordering: .relaxed).newValue
         path = "\(folder)/\(Self.prefix)\(Self.process)-\(serial)"
-        descriptor = try Descriptor(creating: path)
+        descriptor = try Descriptor(opening: path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
+        // Before it is locked, whoever sweeps takes it for what a dead process left. Where the file system has no locks, sweeps
+        // find none either, and leave it.
+        guard descriptor.lock() || errno != EWOULDBLOCK, descriptor.status?.st_nlink != 0 else {
+            throw SystemRefusal(number: Self.sweptAway)
+        }
     }
 
     deinit { if !isInPlace { unlink(path) } }

@@ -166,24 +166,28 @@ final class DiskIndex: Sendable {
         var table = state.withLock { $0.table }
         var isThere = [Bool](repeating: false, count: table.count)
         var found: [EntryName] = []
-        folder.forEachName { name, otherPath in
-            if let otherPath {
-                let isMoved = folder.paths.withFile(name) { target in
-                    // The right name may be taken.
-                    link(otherPath, target) == 0
+        do throws(SystemRefusal) {
+            try folder.forEachName { name, otherPath in
+                if let otherPath {
+                    let isMoved = folder.paths.withFile(name) { target in
+                        // The right name may be taken.
+                        link(otherPath, target) == 0
+                    }
+                    unlink(otherPath)
+                    guard isMoved else { return }
                 }
-                unlink(otherPath)
-                guard isMoved else { return }
+                let place = table.place(of: name)
+                if let place { isThere[place] = true }
+                if place == nil || !trustsTable { found.append(name) }
             }
-            let place = table.place(of: name)
-            if let place { isThere[place] = true }
-            if place == nil || !trustsTable { found.append(name) }
+        } catch {
+            throw error.cacheError("look into", path)
         }
         let gone = isThere.indices.filter { !isThere[$0] }.map { table[$0].name }
         for name in gone { table.remove(name) }
         for name in found {
             let known = table.place(of: name).map { table[$0] }
-            guard let entry = adopted(name) else {
+            guard let entry = try adopted(name) else {
                 table.remove(name)
                 continue
             }
@@ -218,8 +222,14 @@ final class DiskIndex: Sendable {
     }
 
     /// What a file tells of itself; a file that is no entry goes.
-    func adopted(_ name: EntryName) -> IndexEntry? {
-        guard let outline = folder.outline(name, largest: .max) else {
+    private func adopted(_ name: EntryName) throws(DataCacheError) -> IndexEntry? {
+        let outline: EntryFolder.Outline?
+        do throws(SystemRefusal) {
+            outline = try folder.outline(name, largest: .max)
+        } catch {
+            throw error.cacheError("look into", path)
+        }
+        guard let outline else {
             folder.remove(name)
             return nil
         }

@@ -20,26 +20,49 @@ extension EntryStore {
     func verify(_ names: [EntryName]) -> DataCacheVerification {
         var result = DataCacheVerification(checkedCount: names.count)
         for name in names {
-            if let found = folder.verifiedEntry(name, largest: .max), isKnown(found, name) {
-                result.byteCount += found.size
+            do throws(SystemRefusal) {
+                if let found = try folder.verifiedEntry(name, largest: .max), isKnown(found, name) {
+                    result.byteCount += found.size
+                    continue
+                }
+            } catch {
+                // It is not to be had now: neither whole nor damaged.
                 continue
             }
-            // Somebody may have replaced or removed it just now.
-            let size = try? index.change { change throws(DataCacheError) -> Int? in
-                guard change.read({ $0.place(of: name) != nil }) else { return nil }
-                if let found = folder.verifiedEntry(name, largest: .max) {
-                    note(name, found.key.resource, storedAt: found.storedAt, found.size, found.entry.expiry, change)
-                    return found.size
-                }
-                folder.remove(name)
-                change.noteRemovals([name])
-                count { $0.damagedEntries += 1 }
-                result.damagedNames.append(name.text)
-                return nil
+            switch confirm(name) {
+            case .whole(let size): result.byteCount += size
+            case .damaged: result.damagedNames.append(name.text)
+            case .unknown: break
             }
-            result.byteCount += (size ?? nil) ?? 0
         }
         return result
+    }
+
+    private enum Verdict {
+        case whole(size: Int)
+        case damaged
+        /// It has gone meanwhile, or is not to be had.
+        case unknown
+    }
+
+    /// Looks again at an entry, without anybody between. Removes it if it is damaged.
+    private func confirm(_ name: EntryName) -> Verdict {
+        let verdict = try? index.change { change throws(DataCacheError) -> Verdict in
+            guard change.read({ $0.place(of: name) != nil }) else { return .unknown }
+            do throws(SystemRefusal) {
+                if let found = try folder.verifiedEntry(name, largest: .max) {
+                    note(name, found.key.resource, storedAt: found.storedAt, found.size, found.entry.expiry, change)
+                    return .whole(size: found.size)
+                }
+            } catch {
+                return .unknown
+            }
+            folder.remove(name)
+            change.noteRemovals([name])
+            count { $0.damagedEntries += 1 }
+            return .damaged
+        }
+        return verdict ?? .unknown
     }
 
     /// Whether the index tells the same as the file.
@@ -54,7 +77,8 @@ extension EntryStore {
         // However it is spelled: what is here already would go there.
         guard !other.isSame(as: folder) else { return 0 }
         var names: [(EntryName, String)] = []
-        other.forEachName { name, otherPath in names.append((name, otherPath ?? other.paths.file(name))) }
+        // What is not to be had now stays where it is.
+        try? other.forEachName { name, otherPath in names.append((name, otherPath ?? other.paths.file(name))) }
         var count = 0
         for (name, path) in names {
             do throws(DataCacheError) {
@@ -74,7 +98,13 @@ extension EntryStore {
 
     /// Returns whether it is an entry that this cache lacks and may have.
     private func adopt(_ name: EntryName, _ path: String, of other: EntryFolder) throws(DataCacheError) -> Bool {
-        guard let found = other.verifiedEntry(name, at: path, largest: limits.size),
+        let verified: EntryFolder.VerifiedEntry?
+        do throws(SystemRefusal) {
+            verified = try other.verifiedEntry(name, at: path, largest: limits.size)
+        } catch {
+            throw error.cacheError("look into", other.paths.directory)
+        }
+        guard let found = verified,
             let image = EntryFile.encode(found.entry, key: found.key, storedAt: found.storedAt)
         else { return false }
         let entry = IndexEntry(

@@ -127,7 +127,7 @@ final class EntryStore: Sendable {
     }
 
     private func admitUnknown(_ name: EntryName, at now: Timestamp) -> Admission {
-        guard let trailer = folder.outline(name, largest: limits.size)?.trailer else {
+        guard let trailer = try? folder.outline(name, largest: limits.size)?.trailer else {
             return .refused(folder.contains(name) ? .doubtful : .absent)
         }
         let isOver = limits.isOver(
@@ -141,7 +141,7 @@ final class EntryStore: Sendable {
         case .present: return true
         case .absent, .expired: return false
         case .unknown:
-            guard let trailer = folder.outline(name, largest: limits.size)?.trailer else { return false }
+            guard let trailer = try? folder.outline(name, largest: limits.size)?.trailer else { return false }
             return !limits.isOver(
                 storedAt: trailer.storedAt, lastUse: trailer.storedAt, expiry: trailer.expiry, now: now)
         }
@@ -161,6 +161,7 @@ final class EntryStore: Sendable {
                 count { $0.trimmedEntries += 1 }
             case .damaged: count { $0.damagedEntries += 1 }
             case .absent: break
+            case .unavailable: return nil
             }
             folder.remove(name)
             change.noteRemovals([name])
@@ -290,13 +291,17 @@ final class EntryStore: Sendable {
         guard !index.isNowhere else { return }
         folder.removeAbandonedFiles()
         let isDone: Void? = try? index.change { change throws(DataCacheError) in
-            folder.forEachName { name, otherPath in
-                folder.remove(name)
-                if let otherPath { folder.clear(otherPath) }
+            do throws(SystemRefusal) {
+                try folder.forEachName { name, otherPath in
+                    folder.remove(name)
+                    if let otherPath { folder.clear(otherPath) }
+                }
+            } catch {
+                throw error.cacheError("look into", folder.paths.directory)
             }
             try change.note([.removedAll])
         }
-        if isDone == nil { folder.forEachName { name, _ in folder.remove(name) } }
+        if isDone == nil { try? folder.forEachName { name, _ in folder.remove(name) } }
     }
 
     // MARK: Keeping order
