@@ -20,7 +20,7 @@ struct TwoProcessTests {
     /// Stores, reads, removes and trims, and looks at all that it finds.
     private static func work(in path: String, seed: UInt64, steps: Int) async throws {
         var random = SeededGenerator(seed: seed)
-        var cache = FileDiskCache(directory: URL(filePath: path), limits: limits)
+        var cache = FileDiskCache(directory: URL(filePath: path), limits: limits, lockPatience: .seconds(120))
         for step in 1...steps {
             let name = "\(Int.random(in: 0..<60, using: &random))"
             switch Int.random(in: 0..<100, using: &random) {
@@ -35,7 +35,7 @@ struct TwoProcessTests {
             case 98: await cache.removeAll()
             default:
                 guard cache.statistics.damagedEntries == 0 else { throw Trouble.damaged("counted") }
-                cache = FileDiskCache(directory: URL(filePath: path), limits: limits)
+                cache = FileDiskCache(directory: URL(filePath: path), limits: limits, lockPatience: .seconds(120))
             }
         }
         await cache.flush()
@@ -66,14 +66,18 @@ struct TwoProcessTests {
         let steps = TestLength.rounds(600, full: 30_000)
         let path = directory.path
         async let one: Void = {
-            await #expect(processExitsWith: .success) { [path = path as String, steps = steps as Int] in
-                try await Self.work(in: path, seed: 1, steps: steps)
+            let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
+                [path = path as String, steps = steps as Int] in
+                await Child.tellTrouble { try await Self.work(in: path, seed: 1, steps: steps) }
             }
+            #expect(result?.standardOutputContent.isEmpty == true, Child.told(result?.standardOutputContent))
         }()
         async let two: Void = {
-            await #expect(processExitsWith: .success) { [path = path as String, steps = steps as Int] in
-                try await Self.work(in: path, seed: 2, steps: steps)
+            let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
+                [path = path as String, steps = steps as Int] in
+                await Child.tellTrouble { try await Self.work(in: path, seed: 2, steps: steps) }
             }
+            #expect(result?.standardOutputContent.isEmpty == true, Child.told(result?.standardOutputContent))
         }()
         _ = await (one, two)
         try await expectOrder()

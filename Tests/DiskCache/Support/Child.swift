@@ -1,4 +1,5 @@
 import Glibc
+import Testing
 
 /// What the processes of exit tests do.
 enum Child {
@@ -7,6 +8,19 @@ enum Child {
         let bytes = Array((line + "\n").utf8)
         _ = write(1, bytes, bytes.count)
     }
+
+    /// Says what `work` throws, which the parent would not hear of otherwise, and ends the process.
+    static func tellTrouble(_ work: () async throws -> Void) async {
+        do {
+            try await work()
+        } catch {
+            say("\(error)")
+            exit(1)
+        }
+    }
+
+    /// What a process has said.
+    static func told(_ output: [UInt8]?) -> Comment { "\(String(decoding: output ?? [], as: UTF8.self))" }
 
     /// Ends this process by SIGKILL at an instant that has nothing to do with what it does.
     static func dieSoon(within milliseconds: Int) {

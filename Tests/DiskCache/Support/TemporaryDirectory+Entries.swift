@@ -20,7 +20,9 @@ extension TemporaryDirectory {
 
     /// Bytes of the entries' files. A cache that was let go of may still be writing an index.
     var fileSizes: Int {
-        files.filter { !$0.contains("/unfinished/") }.reduce(0) { $0 + (FileManager.default.contents(atPath: $1)?.count ?? 0) }
+        files.filter { !$0.contains("/unfinished/") }.reduce(0) {
+            $0 + (FileManager.default.contents(atPath: $1)?.count ?? 0)
+        }
     }
 
     /// Names of what is in the folder of unfinished files, sorted.
