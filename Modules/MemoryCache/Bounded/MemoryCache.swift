@@ -96,51 +96,80 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     @inlinable
     public func value(for key: Key) -> Value? {
         let hash = key.hashValue
-        guard readsMarks else { return valueAlone(for: key, hash: hash) }
-        var isMortal = false
-        let value = lock.withSharedLock { (state, notes) -> Value? in
+        // Never read under the lock; at once only where every entry has a time.
+        let now = limits.timeToLive == nil ? nil : time
+        guard readsMarks else { return valueAlone(for: key, hash: hash, at: now) }
+        var lookUp = LookUp.done
+        let value = valueAmongReaders(for: key, hash: hash, at: now, &lookUp)
+        return lookUp == .done ? value : valueWithTime(for: key, hash: hash)
+    }
+
+    /// Looks up while other threads may do so too.
+    ///
+    /// - Parameters:
+    ///   - now: nil when it was not read.
+    ///   - lookUp: What it could not do; then nothing was done.
+    @inlinable @inline(__always)
+    func valueAmongReaders(for key: Key, hash: Int, at now: Int64?, _ lookUp: inout LookUp) -> Value? {
+        lock.withSharedLock { (state, notes) -> Value? in
             let reader = EntryReader(state)
             guard let slot = reader.slot(of: key, hash: hash) else {
-                return notes.missed(findsHeldValues ? state.pointee.weak?.value(for: key) : nil)
+                let held = findsHeldValues ? state.pointee.weak?.value(for: key, at: now, &lookUp) : nil
+                return lookUp == .done ? notes.missed(held) : nil
             }
-            guard reader.entries[slot].deadline == .max else {
-                isMortal = true
-                return nil
+            let deadline = reader.deadline(of: slot)
+            if deadline < .max {
+                guard let now, now < deadline else {
+                    lookUp = now == nil ? .needsTime : .needsToWrite
+                    return nil
+                }
+                reader.extendLife(of: slot, from: now)
             }
             notes.found(reader.entries[slot].cost)
             UseMarks.note(reader.marks + slot, stamp: notes.stamp(at: reader.tick))
             return reader.entries[slot].value
         }
-        return isMortal ? valueAlone(for: key, hash: hash) : value
     }
 
-    /// Looks up where the policy must know at once, or the entry may be too old.
-    @inlinable
-    func valueAlone(for key: Key, hash: Int) -> Value? {
-        var isMortal = false
-        let value = valueAlone(for: key, hash: hash, now: nil, isMortal: &isMortal)
-        // A clock is never read under the lock, and only when it matters.
-        return isMortal ? valueAlone(for: key, hash: hash, now: nanoseconds, isMortal: &isMortal) : value
+    /// Looks up what has a deadline.
+    @inlinable @inline(never)
+    func valueWithTime(for key: Key, hash: Int) -> Value? {
+        let now = time
+        var lookUp = LookUp.done
+        let value = valueAmongReaders(for: key, hash: hash, at: now, &lookUp)
+        return lookUp == .done ? value : valueAlone(for: key, hash: hash, at: now)
     }
 
-    /// - Parameter isMortal: Set when the entry has a deadline and `now` is nil; then nothing was done.
+    /// Looks up where the policy must know at once, or the entry is too old.
     @inlinable
-    func valueAlone(for key: Key, hash: Int, now: Int64?, isMortal: inout Bool) -> Value? {
+    func valueAlone(for key: Key, hash: Int, at now: Int64?) -> Value? {
+        var lookUp = LookUp.done
+        let value = valueAlone(for: key, hash: hash, at: now, &lookUp)
+        return lookUp == .done ? value : valueAlone(for: key, hash: hash, at: time, &lookUp)
+    }
+
+    /// - Parameter lookUp: Set when `now` is nil and needed; then nothing was done.
+    @inlinable
+    func valueAlone(for key: Key, hash: Int, at now: Int64?, _ lookUp: inout LookUp) -> Value? {
         var gone = Departures<Key, Value>()
         let value = lock.withLock { (state, notes) -> Value? in
             guard let slot = state.table.slot(of: key, hash: hash) else {
-                return notes.missed(state.weak?.value(for: key))
-            }
-            if state.table.entries[slot].deadline < .max {
                 guard let now else {
-                    isMortal = true
+                    let held = state.weak?.value(for: key, at: nil, &lookUp)
+                    return lookUp == .done ? notes.missed(held) : nil
+                }
+                return notes.missed(state.weak?.value(for: key, at: now))
+            }
+            if state.table.entries[slot].life.isMortal {
+                guard let now else {
+                    lookUp = .needsTime
                     return nil
                 }
                 guard !state.table.isExpired(slot, at: now) else {
                     state.remove(slot, .expired, into: &gone)
                     return notes.missed(nil)
                 }
-                state.table.extendLife(of: slot, at: now)
+                state.table.entries[slot].life.extend(from: now)
             }
             notes.found(state.table.entries[slot].cost)
             state.noteUse(of: slot)
@@ -153,10 +182,12 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     /// Whether a value is stored under `key`. Not a use, and not counted.
     @inlinable
     public func contains(_ key: Key) -> Bool {
-        let (hash, now) = (key.hashValue, nanoseconds)
-        return lock.withSharedLock { state, _ in
-            state.pointee.table.slot(of: key, hash: hash).map { !state.pointee.table.isExpired($0, at: now) } ?? false
+        let hash = key.hashValue
+        let deadline = lock.withSharedLock { (state, _) -> Int64? in
+            let reader = EntryReader(state)
+            return reader.slot(of: key, hash: hash).map { reader.deadline(of: $0) }
         }
+        return deadline.map { $0 == .max || $0 > time } ?? false
     }
 
     /// Stores `value` under `key`, replacing what is there, and counts as a use of it.
@@ -170,20 +201,20 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     @inlinable
     public func store(_ value: Value, for key: Key, cost: Int, timeToLive: Duration? = nil) -> Bool {
         let (cost, hash) = (max(0, cost), key.hashValue)
-        let life = timeToLive ?? limits.timeToLive
-        let lifetime = life.map(Self.nanoseconds) ?? .max
-        guard limits.admits(cost: cost), lifetime > 0 else {
-            refuse(value, for: key, cost: cost, isTooOld: lifetime <= 0)
-            return false
-        }
-        let now = life != nil || mayExpire ? nanoseconds : nil
-        let (deadline, overflows) = (now ?? 0).addingReportingOverflow(lifetime)
+        let span = (timeToLive ?? limits.timeToLive).map(CacheTime.units)
+        let now = span != nil || mayExpire ? time : nil
+        let life = span.map { EntryLife(from: now ?? 0, for: $0, isExtendedByUse: limits.extendsLifeOnUse) }
+        let isTooOld = (span ?? .max) <= 0
         var gone = Departures<Key, Value>()
-        let isStored = lock.withLock { state, _ in
-            state.store(
+        let isStored = lock.withLock { (state, _) -> Bool in
+            guard limits.admits(cost: cost), !isTooOld else {
+                state.refuse(
+                    value, for: key, hash: hash, cost: cost, life: life ?? EntryLife(), isTooOld: isTooOld, into: &gone)
+                return false
+            }
+            return state.store(
                 value, for: key, hash: hash, groupHash: groupHash?(key) ?? 0, cost: cost, limits: limits,
-                deadline: life == nil ? .max : overflows ? .max - 1 : deadline,
-                lifetime: life != nil && limits.extendsLifeOnUse ? lifetime : 0, now: now, into: &gone)
+                life: life ?? EntryLife(), now: now, into: &gone)
         }
         report(gone)
         return isStored
@@ -193,7 +224,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     @discardableResult
     @inlinable
     public func removeValue(for key: Key) -> Value? {
-        let (hash, now) = (key.hashValue, mayExpire ? nanoseconds : .min)
+        let (hash, now) = (key.hashValue, mayExpire ? time : .min)
         var gone = Departures<Key, Value>()
         lock.withLock { state, _ in
             state.weak?.forget(key)
@@ -221,7 +252,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     /// Removes what is too old. O(number of entries), if any of them has a time.
     @inlinable
     public func removeExpired() {
-        let now = nanoseconds
+        let now = time
         var gone = Departures<Key, Value>()
         lock.withLock { state, _ in state.removeExpired(at: now, into: &gone) }
         report(gone)
@@ -248,12 +279,14 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     /// Keys, values and costs of all entries that are not too old, in no order. Not a use. O(number of entries).
     @inlinable
     public var entries: [(key: Key, value: Value, cost: Int)] {
-        let now = nanoseconds
+        let now = time
         return lock.withSharedLock { state, _ in
-            (0..<state.pointee.table.entries.count).compactMap { slot in
-                let entry = state.pointee.table.entries[slot]
-                guard entry.deadline > now, let key = entry.key, let value = entry.value else { return nil }
-                return (key, value, entry.cost)
+            let reader = EntryReader(state)
+            return (0..<state.pointee.table.entries.count).compactMap { slot in
+                guard let key = reader.entries[slot].key, let value = reader.entries[slot].value,
+                    now < reader.deadline(of: slot)
+                else { return nil }
+                return (key, value, reader.entries[slot].cost)
             }
         }
     }
@@ -275,33 +308,14 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     @inlinable
     var mayExpire: Bool { lock.withSharedLock { state, _ in state.pointee.table.mortalCount > 0 } }
 
+    /// In the units of ``CacheTime``.
     @inlinable
-    var nanoseconds: Int64 { Self.nanoseconds(clock.uptime) }
-
-    @inlinable
-    func refuse(_ value: Value, for key: Key, cost: Int, isTooOld: Bool) {
-        removeValue(for: key)
-        var gone = Departures<Key, Value>()
-        lock.withLock { state, _ in
-            state.statistics.noteRefusal(cost: cost)
-            if !isTooOld { state.weak?.remember(value, for: key, lookingAt: &gone.lookedAt) }
-        }
-    }
+    var time: Int64 { CacheTime.units(clock.uptime) }
 
     @inlinable
     func report(_ gone: Departures<Key, Value>) {
         guard let onEviction else { return }
         for eviction in gone.evictions { onEviction(eviction) }
-    }
-
-    /// Clamped to what fits: 292 years.
-    @inlinable
-    static func nanoseconds(_ duration: Duration) -> Int64 {
-        let (seconds, attoseconds) = duration.components
-        let (whole, overflows) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        let (sum, overflowsSum) = whole.addingReportingOverflow(attoseconds / 1_000_000_000)
-        guard !overflows, !overflowsSum else { return duration < .zero ? .min : .max - 1 }
-        return sum
     }
 
     /// nil when keys have no groups.

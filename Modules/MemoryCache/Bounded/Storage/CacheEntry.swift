@@ -6,10 +6,7 @@ struct CacheEntry<Key: Sendable, Value: Sendable>: Sendable {
     @usableFromInline var value: Value?
     @usableFromInline var hash = 0
     @usableFromInline var cost = 0
-    /// When the entry's time is over, in nanoseconds of the clock's uptime; `Int64.max` for never.
-    @usableFromInline var deadline = Int64.max
-    /// By how much a use moves the deadline; 0 for not at all.
-    @usableFromInline var lifetime: Int64 = 0
+    @usableFromInline var life = EntryLife()
     @usableFromInline var groupHash = 0
     /// Neighbours in the list of the group; -1 for none.
     @usableFromInline var nextInGroup: Int32 = -1

@@ -27,4 +27,25 @@ struct EntryReader<Key: Hashable & Sendable, Value: Sendable> {
             return stored == key
         }
     }
+
+    /// When the entry's time is over. Readers move it while others read it, so it is atomic between them; a writer is
+    /// alone.
+    @inlinable @inline(__always)
+    func deadline(of slot: Int) -> Int64 { atomicDeadline(of: slot).pointee.load(ordering: .relaxed) }
+
+    /// Notes a use.
+    @inlinable @inline(__always)
+    func extendLife(of slot: Int, from now: Int64) {
+        let span = entries[slot].life.spanOfUse
+        guard span > 0 else { return }
+        atomicDeadline(of: slot).pointee.store(EntryLife.deadline(from: now, for: span), ordering: .relaxed)
+    }
+
+    /// An atomic number is laid out as a plain one.
+    @inlinable @inline(__always)
+    func atomicDeadline(of slot: Int) -> UnsafeMutablePointer<Atomic<Int64>> {
+        withUnsafeMutablePointer(to: &entries[slot].life.deadline) {
+            UnsafeMutableRawPointer($0).assumingMemoryBound(to: Atomic<Int64>.self)
+        }
+    }
 }

@@ -26,7 +26,7 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// Adds an entry under a key that is not there. Returns its slot.
     @inlinable
     mutating func insert(
-        _ value: Value, for key: Key, hash: Int, groupHash: Int, cost: Int, deadline: Int64, lifetime: Int64
+        _ value: Value, for key: Key, hash: Int, groupHash: Int, cost: Int, life: EntryLife
     ) -> Int {
         let slot: Int
         if let last = free.popLast() {
@@ -40,7 +40,7 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         entries[slot].hash = hash
         entries[slot].cost = cost
         entries[slot].groupHash = groupHash
-        setDeadline(deadline, lifetime: lifetime, of: slot)
+        setLife(life, of: slot)
         index.insert(slot, hash: hash) { [entries] in entries[$0].hash }
         groups?.insert(slot, into: entries)
         count += 1
@@ -50,8 +50,8 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// Puts another value of the same cost in the place of one. Returns the old one.
     @inlinable
-    mutating func replace(_ slot: Int, with value: Value, deadline: Int64, lifetime: Int64) -> Value? {
-        setDeadline(deadline, lifetime: lifetime, of: slot)
+    mutating func replace(_ slot: Int, with value: Value, life: EntryLife) -> Value? {
+        setLife(life, of: slot)
         let old = entries[slot].value.take()
         entries[slot].value = value
         return old
@@ -62,7 +62,7 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     mutating func remove(_ slot: Int, reason: EvictionReason) -> MemoryCacheEviction<Key, Value>? {
         index.remove(slot, hash: entries[slot].hash) { [entries] in entries[$0].hash }
         groups?.remove(slot, from: entries)
-        setDeadline(.max, lifetime: 0, of: slot)
+        setLife(EntryLife(), of: slot)
         count -= 1
         totalCost -= entries[slot].cost
         free.append(Int32(slot))
@@ -71,14 +71,7 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     @inlinable
-    mutating func extendLife(of slot: Int, at now: Int64) {
-        guard entries[slot].lifetime > 0 else { return }
-        let (deadline, overflows) = now.addingReportingOverflow(entries[slot].lifetime)
-        entries[slot].deadline = overflows ? .max - 1 : deadline
-    }
-
-    @inlinable
-    func isExpired(_ slot: Int, at now: Int64) -> Bool { entries[slot].deadline <= now }
+    func isExpired(_ slot: Int, at now: Int64) -> Bool { entries[slot].life.isOver(at: now) }
 
     /// The slots of a group's entries, and of those of another group that has the same hash. O(their number).
     @inlinable
@@ -94,9 +87,8 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     @inlinable
-    mutating func setDeadline(_ deadline: Int64, lifetime: Int64, of slot: Int) {
-        mortalCount += (deadline < .max ? 1 : 0) - (entries[slot].deadline < .max ? 1 : 0)
-        entries[slot].deadline = deadline
-        entries[slot].lifetime = lifetime
+    mutating func setLife(_ life: EntryLife, of slot: Int) {
+        mortalCount += (life.isMortal ? 1 : 0) - (entries[slot].life.isMortal ? 1 : 0)
+        entries[slot].life = life
     }
 }

@@ -30,7 +30,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
     @inlinable
     mutating func store(
         _ value: Value, for key: Key, hash: Int, groupHash: Int, cost: Int, limits: MemoryCacheLimits,
-        deadline: Int64, lifetime: Int64, now: Int64?, into gone: inout Departures<Key, Value>
+        life: EntryLife, now: Int64?, into gone: inout Departures<Key, Value>
     ) -> Bool {
         tick += 1
         statistics.noteInsertion(cost: cost)
@@ -38,17 +38,15 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
         if let now { sweep(at: now, into: &gone) }
         if let slot = table.slot(of: key, hash: hash) {
             if table.entries[slot].cost == cost {
-                if let old = table.replace(slot, with: value, deadline: deadline, lifetime: lifetime) {
+                if let old = table.replace(slot, with: value, life: life) {
                     note(Eviction(key: key, value: old, cost: cost, reason: .replaced), into: &gone)
                 }
                 noteUse(of: slot)
                 return true
             }
-            policy.remove(EntrySlot(slot))
-            leave(slot, .replaced, into: &gone)
+            remove(slot, .replaced, into: &gone)
         }
-        let slot = table.insert(
-            value, for: key, hash: hash, groupHash: groupHash, cost: cost, deadline: deadline, lifetime: lifetime)
+        let slot = table.insert(value, for: key, hash: hash, groupHash: groupHash, cost: cost, life: life)
         marks.reserve(slot)
         markBase = marks.marks
         marks.reset(slot, stamp: tick << 8)
@@ -57,6 +55,20 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
             hasRoom: table.totalCost <= limits.effectiveCost && table.count <= limits.count, marks: marks)
         evict(limits, into: &gone)
         return table.entries[slot].key != nil
+    }
+
+    /// Does not store a value, and lets go what stands under its key.
+    ///
+    /// - Parameter isTooOld: Else it is still found for as long as somebody holds it, and no longer than it lives.
+    @inlinable
+    mutating func refuse(
+        _ value: Value, for key: Key, hash: Int, cost: Int, life: EntryLife, isTooOld: Bool,
+        into gone: inout Departures<Key, Value>
+    ) {
+        weak?.forget(key)
+        if let slot = table.slot(of: key, hash: hash) { remove(slot, .replaced, into: &gone) }
+        statistics.noteRefusal(cost: cost)
+        if !isTooOld { weak?.remember(value, for: key, life: life, lookingAt: &gone.lookedAt) }
     }
 
     /// Lets entries go until both limits hold.
@@ -92,6 +104,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
     /// Removes what is too old. O(number of entries) when any can be.
     @inlinable
     mutating func removeExpired(at now: Int64, into gone: inout Departures<Key, Value>) {
+        weak?.forget(olderThan: now)
         guard table.mortalCount > 0 else { return }
         for slot in 0..<table.entries.count where table.isExpired(slot, at: now) { remove(slot, .expired, into: &gone) }
     }
@@ -124,10 +137,11 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
 
     @inlinable
     mutating func leave(_ slot: Int, _ reason: EvictionReason, into gone: inout Departures<Key, Value>) {
+        let life = table.entries[slot].life
         guard let eviction = table.remove(slot, reason: reason) else { return }
         switch reason {
         case .costLimit, .countLimit, .trimmed:
-            weak?.remember(eviction.value, for: eviction.key, lookingAt: &gone.lookedAt)
+            weak?.remember(eviction.value, for: eviction.key, life: life, lookingAt: &gone.lookedAt)
         case .expired, .removed, .replaced: break
         }
         note(eviction, into: &gone)

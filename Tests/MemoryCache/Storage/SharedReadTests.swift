@@ -1,0 +1,71 @@
+import AlcedoTesting
+import Foundation
+import TestSupport
+import Testing
+
+@testable import AlcedoMemoryCache
+
+/// Which look-ups let other threads read at the same time.
+@Suite(.timeLimit(.minutes(3)))
+struct SharedReadTests {
+    private typealias Cache = MemoryCache<Int, Int>
+
+    private let clock = ManualClock()
+
+    /// Runs `body` on a thread whose lane is not the first, in which a lone reader would count.
+    private func onAnotherLane(of cache: Cache, _ body: @escaping @Sendable () -> Void) async {
+        while true {
+            let isDone = await withCheckedContinuation { continuation in
+                Thread.detachNewThread {
+                    guard cache.lock.threadNumber.current & (cache.lock.laneCount - 1) != 0 else {
+                        return continuation.resume(returning: false)
+                    }
+                    body()
+                    continuation.resume(returning: true)
+                }
+            }
+            if isDone { return }
+        }
+    }
+
+    private func soleHits(_ cache: Cache) -> Int { cache.lock.notes(0).pointee.hits }
+
+    @Test(arguments: [nil, .seconds(100)] as [Duration?], [false, true])
+    func `a hit among readers is one also when the entry has a time`(life: Duration?, extends: Bool) async {
+        let limits = MemoryCacheLimits(cost: 100, timeToLive: life, extendsLifeOnUse: extends)
+        let cache = Cache(limits: limits, clock: clock)
+        cache.store(1, for: 1, cost: 1, timeToLive: .seconds(10))
+        let found = Guarded(0)
+        await onAnotherLane(of: cache) {
+            for _ in 0..<5 where cache.value(for: 1) == 1 { found.change { $0 += 1 } }
+        }
+        #expect(found.value == 5)
+        #expect(cache.statistics.hits.count == 5)
+        #expect(soleHits(cache) == 0)
+    }
+
+    @Test func `threads that read entries with a time while it runs out find them in time only`() async {
+        let cache = Cache(
+            limits: MemoryCacheLimits(cost: 1000, timeToLive: .seconds(10), extendsLifeOnUse: true), clock: clock)
+        await withTaskGroup(of: Void.self) { group in
+            for task in 0..<4 {
+                group.addTask {
+                    for step in 0..<2000 {
+                        let key = (task + step) % 50
+                        if let value = cache.value(for: key) {
+                            #expect(value == key)
+                        } else {
+                            cache.store(key, for: key, cost: 1)
+                        }
+                        if step % 20 == 0 { clock.advance(by: .seconds(1)) }
+                        if step % 100 == 0 { #expect(cache.entries.allSatisfy { $0.key == $0.value }) }
+                    }
+                }
+            }
+        }
+        clock.advance(by: .seconds(10))
+        #expect(cache.entries.isEmpty)
+        #expect((0..<50).allSatisfy { cache.value(for: $0) == nil })
+        #expect(cache.count == 0)
+    }
+}
