@@ -8,7 +8,7 @@ import Synchronization
 /// called, outside it, so both may call the cache.
 ///
 /// The time of entries is the clock's uptime. What is too old is never returned; it goes when it is asked for, when its
-/// turn comes in the look that each store takes at two entries, or with ``removeExpired()``.
+/// turn comes in the look that each store takes at three entries, or with ``removeExpired()``.
 ///
 /// - Complexity: O(1) for every operation, amortised over stores, unless it says otherwise.
 public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
@@ -34,8 +34,8 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     ///   - findsHeldValues: Whether a value that was evicted, or was too costly to store, is still found for as long as
     ///     somebody else holds it. It then costs nothing, and is not stored again by being found. Takes values that are
     ///     ``WeaklyHeld``. What was removed, replaced or too old is not found. Default: false.
-    ///   - pressureSource: At a warning the cache lets half of what it holds go, at critical pressure everything; the weak
-    ///     level stays. Default: nil.
+    ///   - pressureSource: At a change to warning the cache lets half of what it holds go, to critical everything; the
+    ///     weak level stays. See ``respond(to:)``. Default: nil.
     ///   - clock: Default: the system's.
     ///   - onEviction: Called for each entry that has left, outside the lock, on the thread whose call made it leave,
     ///     before that call returns. It may call the cache. Threads that evict at the same time call at the same time.
@@ -77,7 +77,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
 
     /// Number of entries.
     @inlinable
-    public var count: Int { lock.withSharedLock { state, _ in state.pointee.table.count } }
+    public var count: Int { lock.withSharedLock { state, _ in state.pointee.table.slots.count } }
 
     /// What the cache has done so far.
     @inlinable
@@ -196,7 +196,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     /// under `key` goes, because it is no longer right. A negative cost counts as nought.
     ///
     /// - Parameter timeToLive: How long it lives; nil for as long as the limits say. Nought or less: its time is over.
-    /// - Returns: Whether the value is stored. A policy may refuse it.
+    /// - Returns: Whether the value is stored. A policy may refuse it, and the listener is not told: it was never in.
     @discardableResult
     @inlinable
     public func store(_ value: Value, for key: Key, cost: Int, timeToLive: Duration? = nil) -> Bool {
@@ -235,7 +235,8 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         return gone.evictions.first { $0.reason == .removed }?.value
     }
 
-    /// Removes every entry, and forgets what is held weakly. O(number of entries).
+    /// Removes every entry, with the memory that the cache has for them, and forgets what is held weakly. The lock is held
+    /// for O(1); reporting and releasing are O(number of entries).
     @inlinable
     public func removeAll() { removeEverything() }
 
@@ -244,9 +245,9 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     @discardableResult
     func removeEverything() -> Int {
         var gone = Departures<Key, Value>()
-        lock.withLock { state, _ in state.removeAll(into: &gone) }
+        let count = lock.withLock { state, _ in state.removeAll(.removed, into: &gone) }
         report(gone)
-        return gone.evictions.count
+        return count
     }
 
     /// Removes what is too old. O(number of entries), if any of them has a time.
@@ -258,7 +259,10 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         report(gone)
     }
 
-    /// Lets the least useful entries go until the rest cost at most `cost` and are at most `count`.
+    /// Lets the least useful entries go until the rest cost at most `cost` and are at most `count`. When nothing is
+    /// left, the memory that the cache had for it goes as well, and the policy begins anew.
+    ///
+    /// - Complexity: O(number of entries that go).
     @inlinable
     public func trim(toCost cost: Int = .max, count: Int = .max) {
         var gone = Departures<Key, Value>()
@@ -266,13 +270,21 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         report(gone)
     }
 
-    /// What to do when memory is short: half goes at a warning, everything at critical pressure.
-    @inlinable
+    /// What to do when memory is short. At a warning half goes: of the cost, or of the entries where they cost nothing. At
+    /// critical pressure everything goes, with the memory that the cache has for it, and what the process has free is
+    /// given back to the system.
+    ///
+    /// A source calls this when the level changes, so a warning that lasts halves the cache once.
     public func respond(to level: MemoryPressure) {
         switch level {
         case .normal: break
-        case .warning: trim(toCost: totalCost / 2)
-        case .critical: trim(toCost: 0, count: 0)
+        case .warning:
+            var gone = Departures<Key, Value>()
+            lock.withLock { state, _ in state.halve(into: &gone) }
+            report(gone)
+        case .critical:
+            trim(count: 0)
+            SystemMemory.giveBackFree()
         }
     }
 
@@ -282,7 +294,8 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         let now = time
         return lock.withSharedLock { state, _ in
             let reader = EntryReader(state)
-            return (0..<state.pointee.table.entries.count).compactMap { slot in
+            return (0..<state.pointee.table.slots.count).compactMap { place in
+                let slot = Int(state.pointee.table.slots.row[place])
                 guard let key = reader.entries[slot].key, let value = reader.entries[slot].value,
                     now < reader.deadline(of: slot)
                 else { return nil }
@@ -315,7 +328,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     @inlinable
     func report(_ gone: Departures<Key, Value>) {
         guard let onEviction else { return }
-        for eviction in gone.evictions { onEviction(eviction) }
+        gone.forEach(onEviction)
     }
 
     /// nil when keys have no groups.

@@ -2,11 +2,14 @@ import FoundationEssentials
 
 /// The memory that the process has resident. Source: proc(5), `VmHWM` and `clear_refs`.
 public enum ResidentMemory {
+    /// Bytes that are resident now; nought where the system does not tell.
+    public static var byteCount: Int { value("VmRSS:") }
+
     /// Returns what `body` returns, and the bytes by which residence rose at most while it ran, in all threads. Pages
     /// that were freed before and not given back to the system are used again without a rise.
     public static func growth<Result>(during body: () throws -> Result) rethrows -> (result: Result, bytes: Int) {
         try? Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs"))
-        let before = value("VmRSS:")
+        let before = byteCount
         let result = try body()
         return (result, max(0, value("VmHWM:") - before))
     }

@@ -71,7 +71,7 @@ import Testing
         }
         box.change { $0 = cache }
         for key in 0..<10 { cache.store(key, for: key, cost: 1) }
-        #expect(calls.value >= 7)
+        #expect(calls.value + cache.statistics.refusals.count >= 7)
         #expect(cache.totalCost <= 3)
         box.change { $0 = nil }
     }
@@ -155,6 +155,56 @@ import Testing
         source.set(.critical)
         #expect(cache.totalCost == 0)
         #expect(cache.image(for: key("held")) != nil)
+    }
+
+    @Test func `a warning lets half of the entries go where they cost nothing, and half of the cost else`() {
+        let free = MemoryCache<Int, Int>(costLimit: 10, policy: .lru)
+        for key in 0..<9 { free.store(key, for: key, cost: 0) }
+        free.respond(to: .warning)
+        #expect(free.count == 4)
+        free.respond(to: .critical)
+        #expect(free.count == 0)
+
+        let dear = MemoryCache<Int, Int>(costLimit: 100, policy: .lru)
+        for (key, cost) in [1, 1, 1, 7].enumerated() { dear.store(key, for: key, cost: cost) }
+        dear.respond(to: .warning)
+        #expect(dear.count == 0)
+        for (key, cost) in [7, 1, 1, 1].enumerated() { dear.store(key, for: key, cost: cost) }
+        dear.respond(to: .warning)
+        #expect(dear.count == 3)
+    }
+
+    @Test func `what the policy refuses was never in`() {
+        let gone = Guarded<[Int: EvictionReason]>([:])
+        let cache: MemoryCache<Int, Int> = PolicyChoice.gdsf.cache(MemoryCacheLimits(cost: 10)) { eviction in
+            gone.change { $0[eviction.key] = eviction.reason }
+        }
+        for key in 0..<5 { cache.store(key, for: key, cost: 2) }
+        for key in 0..<5 { for _ in 0..<9 { _ = cache.value(for: key) } }
+        let before = cache.statistics
+
+        #expect(!cache.store(9, for: 9, cost: 10))
+
+        #expect(cache.statistics.refusals.count == 1 && cache.statistics.refusals.cost == 10)
+        #expect(cache.statistics.insertions == before.insertions && cache.statistics.evictions == before.evictions)
+        #expect(cache.count == 5 && gone.value.isEmpty)
+
+        // What stood under the key goes all the same.
+        #expect(!cache.store(9, for: 4, cost: 10))
+        #expect(gone.value == [4: .replaced])
+        #expect(!cache.store(9, for: 3, cost: 11))
+        #expect(gone.value == [4: .replaced, 3: .replaced])
+        #expect(cache.statistics.refusals.count == 3)
+    }
+
+    @Test func `what the policy refuses is found while it is held`() {
+        let cache: MemoryCache<Int, HeldNumber> = PolicyChoice.gdsf.cache(
+            MemoryCacheLimits(cost: 10), findsHeldValues: true)
+        for key in 0..<5 { cache.store(HeldNumber(key), for: key, cost: 2) }
+        for key in 0..<5 { for _ in 0..<9 { _ = cache.value(for: key) } }
+        let held = HeldNumber(9)
+        #expect(!cache.store(held, for: 9, cost: 10))
+        #expect(cache.value(for: 9) === held)
     }
 
     @Test func `a cache that has gone observes nothing`() {

@@ -34,8 +34,7 @@ struct PolicyTests {
                 gone.change { $0 = [:] }
                 let isStored = cache.store(step, for: key, cost: cost)
                 #expect(cost <= 30 || !isStored)
-                if cost <= 30 { stored[key] = (step, cost) } else { stored[key] = nil }
-                if gone.value[key] == step { stored[key] = nil }
+                stored[key] = isStored ? (step, cost) : nil
                 for other in gone.value.keys where other != key { stored[other] = nil }
             case 40..<90:
                 #expect(cache.value(for: key) == stored[key]?.value)

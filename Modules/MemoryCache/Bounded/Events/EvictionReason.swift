@@ -1,4 +1,4 @@
-/// Why an entry left a memory cache.
+/// Why an entry left a memory cache. A value that the cache or its policy refuses was never in it, and has none.
 public enum EvictionReason: String, Sendable, CaseIterable {
     /// The entries cost more than the cache may hold.
     case costLimit
@@ -10,6 +10,6 @@ public enum EvictionReason: String, Sendable, CaseIterable {
     case trimmed
     /// The owner removed it.
     case removed
-    /// Another value was stored under its key.
+    /// Another value came under its key, stored or refused.
     case replaced
 }

@@ -7,8 +7,8 @@ public struct MemoryCacheStatistics: Sendable, Equatable {
 
         public init() {}
 
-        mutating func add(_ cost: Int) {
-            count += 1
+        mutating func add(_ count: Int = 1, cost: Int) {
+            self.count += count
             self.cost &+= cost
         }
     }
@@ -21,7 +21,8 @@ public struct MemoryCacheStatistics: Sendable, Equatable {
     public internal(set) var weakHits = 0
     /// Values stored, those that replaced another included.
     public internal(set) var insertions = Tally()
-    /// Values that were not stored: too costly for the cache, or too old.
+    /// Values that were not stored: too costly for the cache, too old, or not worth their room to the policy. They are
+    /// neither insertions nor evictions.
     public internal(set) var refusals = Tally()
     /// Entries that left, by reason.
     public internal(set) var evictions: [EvictionReason: Tally] = [:]
@@ -29,13 +30,15 @@ public struct MemoryCacheStatistics: Sendable, Equatable {
     public init() {}
 
     @usableFromInline
-    mutating func noteInsertion(cost: Int) { insertions.add(cost) }
+    mutating func noteInsertion(cost: Int) { insertions.add(cost: cost) }
 
     @usableFromInline
-    mutating func noteRefusal(cost: Int) { refusals.add(cost) }
+    mutating func noteRefusal(cost: Int) { refusals.add(cost: cost) }
 
     @usableFromInline
-    mutating func noteEviction(_ reason: EvictionReason, cost: Int) { evictions[reason, default: Tally()].add(cost) }
+    mutating func noteEvictions(_ reason: EvictionReason, count: Int, cost: Int) {
+        if count > 0 { evictions[reason, default: Tally()].add(count, cost: cost) }
+    }
 
     @usableFromInline
     mutating func noteLookups(hits count: Int, cost: Int, misses: Int, weakHits: Int) {

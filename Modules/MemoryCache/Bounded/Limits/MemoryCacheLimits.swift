@@ -1,7 +1,8 @@
 /// What a memory cache may hold, and for how long.
 public struct MemoryCacheLimits: Sendable, Equatable {
     /// Most cost of all entries together, in the caller's unit, usually bytes. Nought or less stores nothing. More than
-    /// half of `Int.max` counts as that, so that sums cannot overflow.
+    /// half of `Int.max` counts as that, so that sums cannot overflow. Entries that cost nought are bounded by ``count``
+    /// alone, and by nothing where that has no limit.
     public var cost: Int
     /// Most entries. Nought or less stores nothing.
     public var count: Int

@@ -24,7 +24,8 @@ public protocol EvictionPolicy: Sendable {
 
     /// Chooses the entry that goes next, and forgets it. nil when there are none.
     ///
-    /// The entry that was inserted last may be chosen: that is how a policy refuses what is not worth its room.
+    /// The entry that was inserted last may be chosen: that is how a policy refuses what is not worth its room. It
+    /// then counts as refused, not as stored and evicted.
     mutating func evict(marks: UseMarks) -> EntrySlot?
 
     /// Forgets everything, what it remembers of past entries too.

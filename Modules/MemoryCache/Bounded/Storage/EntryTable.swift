@@ -6,14 +6,15 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline var index = HashIndex()
     /// nil when keys have no groups.
     @usableFromInline var groups: GroupIndex?
-    @usableFromInline var free: [Int32] = []
-    @usableFromInline var count = 0
+    @usableFromInline var slots = SlotSet()
     @usableFromInline var totalCost = 0
     /// How many entries have a deadline.
     @usableFromInline var mortalCount = 0
 
     @inlinable
     init(hasGroups: Bool) { groups = hasGroups ? GroupIndex() : nil }
+
+    @inlinable var count: Int { slots.count }
 
     @inlinable @inline(__always)
     func slot(of key: Key, hash: Int) -> Int? {
@@ -28,13 +29,8 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     mutating func insert(
         _ value: Value, for key: Key, hash: Int, groupHash: Int, cost: Int, life: EntryLife
     ) -> Int {
-        let slot: Int
-        if let last = free.popLast() {
-            slot = Int(last)
-        } else {
-            slot = entries.count
-            entries.append(CacheEntry())
-        }
+        let slot = slots.take()
+        if slot == entries.count { entries.append(CacheEntry()) }
         entries[slot].key = key
         entries[slot].value = value
         entries[slot].hash = hash
@@ -43,7 +39,6 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         setLife(life, of: slot)
         index.insert(slot, hash: hash) { [entries] in entries[$0].hash }
         groups?.insert(slot, into: entries)
-        count += 1
         totalCost += cost
         return slot
     }
@@ -63,9 +58,8 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         index.remove(slot, hash: entries[slot].hash) { [entries] in entries[$0].hash }
         groups?.remove(slot, from: entries)
         setLife(EntryLife(), of: slot)
-        count -= 1
         totalCost -= entries[slot].cost
-        free.append(Int32(slot))
+        slots.free(slot)
         guard let key = entries[slot].key.take(), let value = entries[slot].value.take() else { return nil }
         return MemoryCacheEviction(key: key, value: value, cost: entries[slot].cost, reason: reason)
     }

@@ -7,7 +7,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
 
     @usableFromInline var table: EntryTable<Key, Value>
     @usableFromInline var policy: any EvictionPolicy
-    @usableFromInline let marks = UseMarks()
+    @usableFromInline var marks = UseMarks()
     /// Of ``marks``, for readers.
     @usableFromInline var markBase: UnsafeMutablePointer<Atomic<UInt64>>
     /// nil when evicted values are not looked for.
@@ -15,8 +15,8 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
     /// How many values were stored. Uses are told apart by it.
     @usableFromInline var tick: UInt64 = 1
     @usableFromInline var statistics = MemoryCacheStatistics()
-    /// The slot that is looked at next for being too old.
-    @usableFromInline var sweepSlot = 0
+    /// Above the place of the slot that is looked at next for being too old.
+    @usableFromInline var sweepPlace = 0
 
     @inlinable
     init(hasGroups: Bool, policy: any EvictionPolicy, isWeak: Bool) {
@@ -33,7 +33,6 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
         life: EntryLife, now: Int64?, into gone: inout Departures<Key, Value>
     ) -> Bool {
         tick += 1
-        statistics.noteInsertion(cost: cost)
         weak?.forget(key)
         if let now { sweep(at: now, into: &gone) }
         if let slot = table.slot(of: key, hash: hash) {
@@ -42,6 +41,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
                     note(Eviction(key: key, value: old, cost: cost, reason: .replaced), into: &gone)
                 }
                 noteUse(of: slot)
+                statistics.noteInsertion(cost: cost)
                 return true
             }
             remove(slot, .replaced, into: &gone)
@@ -53,8 +53,14 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
         policy.insert(
             EntrySlot(slot), hash: UInt64(bitPattern: Int64(hash)), cost: cost,
             hasRoom: table.totalCost <= limits.effectiveCost && table.count <= limits.count, marks: marks)
-        evict(limits, into: &gone)
-        return table.entries[slot].key != nil
+        evict(limits, newcomer: slot, into: &gone)
+        // Nothing else can have taken the slot meanwhile.
+        guard table.slots.contains(slot) else {
+            noteRefusal(value, for: key, cost: cost, life: life, into: &gone)
+            return false
+        }
+        statistics.noteInsertion(cost: cost)
+        return true
     }
 
     /// Does not store a value, and lets go what stands under its key.
@@ -67,24 +73,37 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
     ) {
         weak?.forget(key)
         if let slot = table.slot(of: key, hash: hash) { remove(slot, .replaced, into: &gone) }
-        statistics.noteRefusal(cost: cost)
-        if !isTooOld { weak?.remember(value, for: key, life: life, lookingAt: &gone.lookedAt) }
+        if isTooOld {
+            statistics.noteRefusal(cost: cost)
+        } else {
+            noteRefusal(value, for: key, cost: cost, life: life, into: &gone)
+        }
     }
 
     /// Lets entries go until both limits hold.
+    ///
+    /// - Parameter newcomer: An entry that, when it goes, was never in: neither counted nor reported.
     @inlinable
-    mutating func evict(_ limits: MemoryCacheLimits, into gone: inout Departures<Key, Value>) {
+    mutating func evict(_ limits: MemoryCacheLimits, newcomer: Int, into gone: inout Departures<Key, Value>) {
         let limit = limits.effectiveCost
         if table.totalCost > limit {
             let kept = policy.costToKeep(limit: limit)
-            while table.totalCost > kept, evictOne(.costLimit, into: &gone) {}
+            while table.totalCost > kept, evictOne(.costLimit, newcomer: newcomer, into: &gone) {}
         }
-        while table.count > limits.count, evictOne(.countLimit, into: &gone) {}
+        while table.count > limits.count, evictOne(.countLimit, newcomer: newcomer, into: &gone) {}
     }
 
     @inlinable
     mutating func trim(toCost cost: Int, count: Int, into gone: inout Departures<Key, Value>) {
-        while table.totalCost > cost || table.count > count, evictOne(.trimmed, into: &gone) {}
+        while count > 0, table.totalCost > cost || table.count > count, evictOne(.trimmed, into: &gone) {}
+        if count == 0 || table.count == 0 { removeAll(.trimmed, into: &gone) }
+    }
+
+    /// Lets half go: of the cost, or of the entries where they cost nothing.
+    @inlinable
+    mutating func halve(into gone: inout Departures<Key, Value>) {
+        let (cost, count) = (table.totalCost, table.count)
+        trim(toCost: cost / 2, count: cost == 0 ? count / 2 : count, into: &gone)
     }
 
     @inlinable
@@ -93,12 +112,30 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
         leave(slot, reason, into: &gone)
     }
 
-    /// Removes everything, the weak level too.
+    /// Takes everything out, and the memory for it. What is trimmed stays to be found while it is held; what is removed
+    /// does not. O(1); with a weak level, O(number of entries) to trim. Returns how many entries there were.
     @inlinable
-    mutating func removeAll(into gone: inout Departures<Key, Value>) {
-        for slot in 0..<table.entries.count where table.entries[slot].key != nil { leave(slot, .removed, into: &gone) }
+    @discardableResult
+    mutating func removeAll(_ reason: EvictionReason, into gone: inout Departures<Key, Value>) -> Int {
+        let count = table.count
+        let forgotten = reason == .trimmed ? nil : weak
+        if forgotten != nil { weak = WeakLevel() }
+        let retired = RetiredEntries(table: table, reason: reason, policy: policy, marks: marks, weak: forgotten)
+        if weak != nil, reason == .trimmed {
+            for place in 0..<count {
+                let slot = table.slots[place]
+                guard let key = table.entries[slot].key, let value = table.entries[slot].value else { continue }
+                weak?.remember(value, for: key, life: table.entries[slot].life, lookingAt: &gone.lookedAt)
+            }
+        }
+        statistics.noteEvictions(reason, count: count, cost: table.totalCost)
+        gone.retired.append(retired)
         policy.removeAll()
-        if weak != nil { weak = WeakLevel() }
+        table = EntryTable(hasGroups: table.groups != nil)
+        marks = UseMarks()
+        markBase = marks.marks
+        sweepPlace = 0
+        return count
     }
 
     /// Removes what is too old. O(number of entries) when any can be.
@@ -106,7 +143,8 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
     mutating func removeExpired(at now: Int64, into gone: inout Departures<Key, Value>) {
         weak?.forget(olderThan: now)
         guard table.mortalCount > 0 else { return }
-        for slot in 0..<table.entries.count where table.isExpired(slot, at: now) { remove(slot, .expired, into: &gone) }
+        sweepPlace = table.count
+        sweep(table.count, at: now, into: &gone)
     }
 
     /// Notes a use under the exclusive lock.
@@ -119,19 +157,28 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
         }
     }
 
-    /// Looks at two slots, so that what is too old goes by itself within half as many stores as there are entries.
+    /// Looks at some entries, so that what is too old goes by itself: three at each store, all within half as many stores
+    /// as there are entries.
     @inlinable
-    mutating func sweep(at now: Int64, into gone: inout Departures<Key, Value>) {
-        for _ in 0..<min(2, table.entries.count) {
-            sweepSlot = sweepSlot + 1 < table.entries.count ? sweepSlot + 1 : 0
-            if table.isExpired(sweepSlot, at: now) { remove(sweepSlot, .expired, into: &gone) }
+    mutating func sweep(_ steps: Int = 3, at now: Int64, into gone: inout Departures<Key, Value>) {
+        for _ in 0..<min(steps, table.count) {
+            // Downwards: what comes to the place of one that goes was looked at before, or is new.
+            sweepPlace = (sweepPlace > 0 && sweepPlace <= table.count ? sweepPlace : table.count) - 1
+            let slot = table.slots[sweepPlace]
+            if table.isExpired(slot, at: now) { remove(slot, .expired, into: &gone) }
         }
     }
 
     @inlinable
-    mutating func evictOne(_ reason: EvictionReason, into gone: inout Departures<Key, Value>) -> Bool {
-        guard let slot = policy.evict(marks: marks) else { return false }
-        leave(slot.index, reason, into: &gone)
+    mutating func evictOne(
+        _ reason: EvictionReason, newcomer: Int = -1, into gone: inout Departures<Key, Value>
+    ) -> Bool {
+        guard let slot = policy.evict(marks: marks)?.index else { return false }
+        guard slot != newcomer else {
+            _ = table.remove(slot, reason: reason)
+            return true
+        }
+        leave(slot, reason, into: &gone)
         return true
     }
 
@@ -147,9 +194,18 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
         note(eviction, into: &gone)
     }
 
+    /// Notes a value that is not stored; it is found for as long as somebody holds it.
+    @inlinable
+    mutating func noteRefusal(
+        _ value: Value, for key: Key, cost: Int, life: EntryLife, into gone: inout Departures<Key, Value>
+    ) {
+        statistics.noteRefusal(cost: cost)
+        weak?.remember(value, for: key, life: life, lookingAt: &gone.lookedAt)
+    }
+
     @inlinable
     mutating func note(_ eviction: Eviction, into gone: inout Departures<Key, Value>) {
-        statistics.noteEviction(eviction.reason, cost: eviction.cost)
+        statistics.noteEvictions(eviction.reason, count: 1, cost: eviction.cost)
         gone.evictions.append(eviction)
     }
 }

@@ -1,0 +1,10 @@
+import AlcedoMemoryCache
+
+/// A value of a test's own that can be found while it is held.
+final class HeldNumber: WeaklyHeld {
+    let value: Int
+
+    init(_ value: Int) { self.value = value }
+
+    var weakReference: (@Sendable () -> HeldNumber?)? { { [weak self] in self } }
+}

@@ -1,0 +1,112 @@
+import AlcedoCore
+import AlcedoTesting
+import TestSupport
+import Testing
+
+@testable import AlcedoMemoryCache
+
+/// What a cache costs that was large once.
+@Suite(.timeLimit(.minutes(3)))
+struct ShrinkTests {
+    @Test(arguments: [1, 2, 3] as [UInt64])
+    func `a set of slots has in a row what is in use`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var slots = SlotSet()
+        var used: Set<Int> = []
+        for _ in 0..<3000 {
+            if Bool.random(using: &random) || used.isEmpty {
+                let slot = slots.take()
+                #expect(used.insert(slot).inserted)
+                #expect(slot < slots.capacity)
+            } else if let slot = used.randomElement(using: &random) {
+                used.remove(slot)
+                slots.free(slot)
+            }
+            #expect(Set((0..<slots.count).map { slots[$0] }) == used)
+            #expect(!slots.contains(-1) && !slots.contains(slots.capacity))
+        }
+        #expect((0..<slots.capacity).allSatisfy { slots.contains($0) == used.contains($0) })
+    }
+
+    /// Times the least of several runs, so that a machine that is busy does not matter.
+    private func least(_ body: () -> Void) -> Duration {
+        (0..<20).map { _ in ContinuousClock().measure(body) }.min() ?? .zero
+    }
+
+    @Test func `looking through few entries takes no longer because there were many`() {
+        let clock = ManualClock()
+        let (small, large) = (
+            MemoryCache<Int, Int>(limits: MemoryCacheLimits(cost: .max), policy: .fifo, clock: clock),
+            MemoryCache<Int, Int>(limits: MemoryCacheLimits(cost: .max), policy: .fifo, clock: clock)
+        )
+        for key in 0..<60_000 { large.store(key, for: key, cost: 1) }
+        large.trim(count: 10)
+        for key in 0..<10 { small.store(key, for: key, cost: 1) }
+        for cache in [small, large] { cache.store(1, for: -1, cost: 1, timeToLive: .seconds(1)) }
+
+        // Sixty thousand places would take a thousand times as long as ten.
+        let bound = least { _ = small.entries } * 40 + .microseconds(50)
+        let (looking, sweeping) = (least { _ = large.entries }, least { large.removeExpired() })
+        #expect(looking < bound)
+        #expect(sweeping < bound)
+        #expect(large.entries.count == 11)
+    }
+
+    @Test(arguments: ["removeAll", "trim to a count", "trim to a cost", "critical"], PolicyChoice.allCases)
+    func `when everything goes, so do the places for it`(way: String, policy: PolicyChoice) {
+        let cache: MemoryCache<Int, Int> = policy.cache(MemoryCacheLimits(cost: .max))
+        for key in 0..<5000 { cache.store(key, for: key, cost: 1) }
+        switch way {
+        case "removeAll": cache.removeAll()
+        case "trim to a count": cache.trim(count: 0)
+        case "trim to a cost": cache.trim(toCost: 0)
+        default: cache.respond(to: .critical)
+        }
+        #expect(cache.count == 0 && cache.totalCost == 0)
+        let (slots, cells) = cache.lock.withLock { state, _ in
+            (state.table.slots.capacity, state.table.index.cells.count)
+        }
+        #expect(slots == 0 && cells < 100)
+
+        for key in 0..<100 { cache.store(key, for: key, cost: 1) }
+        #expect((0..<100).allSatisfy { cache.value(for: $0) == $0 })
+        let reason: EvictionReason = way == "removeAll" ? .removed : .trimmed
+        #expect(cache.statistics.evictions[reason]?.count == 5000)
+    }
+
+    @Test(arguments: [PolicyChoice.lru, .adaptive])
+    func `at critical pressure every entry is reported once, and stays to be found while it is held`(
+        policy: PolicyChoice
+    ) {
+        let gone = Guarded<[Int: EvictionReason]>([:])
+        let cache: MemoryCache<Int, HeldNumber> = policy.cache(MemoryCacheLimits(cost: .max), findsHeldValues: true) {
+            eviction in
+            gone.change { $0[eviction.key] = eviction.reason }
+        }
+        let held = (0..<500).map { HeldNumber($0) }
+        for number in held { cache.store(number, for: number.value, cost: 2) }
+        cache.respond(to: .critical)
+        #expect(gone.value.count == 500 && gone.value.values.allSatisfy { $0 == .trimmed })
+        #expect(cache.statistics.evictions == [.trimmed: cache.statistics.evictions[.trimmed] ?? .init()])
+        #expect(cache.statistics.evictions[.trimmed]?.cost == 1000)
+        #expect(held.allSatisfy { cache.value(for: $0.value) === $0 })
+        #expect(cache.count == 0)
+    }
+
+    @Test func `after critical pressure the cache has hardly more memory than a new one`() async {
+        await #expect(processExitsWith: .success) {
+            let cache = MemoryCache<Int, Int>(limits: MemoryCacheLimits(cost: .max))
+            for key in 0..<1000 { cache.store(key, for: key, cost: 1) }
+            let before = ResidentMemory.byteCount
+            for key in 0..<400_000 { cache.store(key, for: key, cost: 1) }
+            let full = ResidentMemory.byteCount - before
+            #expect(full > 30 << 20)
+
+            cache.respond(to: .critical)
+
+            let left = ResidentMemory.byteCount - before
+            #expect(left < full / 5, "\(left >> 20) of \(full >> 20) MiB are left")
+            #expect(cache.count == 0)
+        }
+    }
+}
