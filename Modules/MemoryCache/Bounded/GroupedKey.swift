@@ -2,7 +2,8 @@ public import AlcedoCore
 
 /// A key of which several belong together, such as the variants of one image.
 ///
-/// A memory cache with such keys removes a group without looking at its other entries.
+/// A memory cache with such keys removes a group without looking at its other entries. Groups are compared under its
+/// lock, as keys are: neither may call the cache.
 public protocol GroupedKey: Hashable, Sendable {
     associatedtype Group: Hashable & Sendable
     var group: Group { get }

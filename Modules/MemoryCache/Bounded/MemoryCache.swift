@@ -5,7 +5,8 @@ import Synchronization
 ///
 /// Synchronous and safe from any thread: no task, no actor, no timer. Several threads read at once where the policy allows
 /// it, as the default one does. The lock is held for a few memory accesses; values are released, and the listener is
-/// called, outside it, so both may call the cache.
+/// called, outside it, so both may call the cache. Keys are compared, and weak references asked, under the lock: `==` of
+/// `Key` and ``WeaklyHeld/weakReference`` must not call the cache, and should be quick.
 ///
 /// The time of entries is the clock's uptime. What is too old is never returned; it goes when it is asked for, when its
 /// turn comes in the look that each store takes at three entries, or with ``removeExpired()``.
@@ -25,7 +26,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     @usableFromInline let findsHeldValues: Bool
     @usableFromInline let clock: any TimeSource
     @usableFromInline let groupHash: (@Sendable (Key) -> Int)?
-    @usableFromInline let onEviction: (@Sendable (Eviction) -> Void)?
+    @usableFromInline let reporter: EvictionReporter<Key, Value>
     @usableFromInline let pressure = Locked<(any Sendable)?>(nil)
 
     /// - Parameters:
@@ -38,7 +39,10 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     ///     weak level stays. See ``respond(to:)``. Default: nil.
     ///   - clock: Default: the system's.
     ///   - onEviction: Called for each entry that has left, outside the lock, on the thread whose call made it leave,
-    ///     before that call returns. It may call the cache. Threads that evict at the same time call at the same time.
+    ///     before that call returns. It may call the cache; what leaves by that is reported when it has returned, in the
+    ///     order in which it left, so it is never called within itself on one thread. A listener that always makes
+    ///     another entry leave keeps the first call from ever returning. Threads that evict at the same time call at the
+    ///     same time.
     @inlinable
     public init(
         limits: MemoryCacheLimits = MemoryCacheLimits(),
@@ -50,7 +54,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     ) {
         self.limits = limits
         self.clock = clock
-        self.onEviction = onEviction
+        reporter = EvictionReporter(onEviction)
         readsMarks = type(of: policy).readsMarks
         self.findsHeldValues = findsHeldValues
         groupHash = Self.groupHash()
@@ -179,7 +183,8 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         return value
     }
 
-    /// Whether a value is stored under `key`. Not a use, and not counted.
+    /// Whether a value is stored under `key`. Not a use, and not counted. A value that is only held elsewhere is not stored,
+    /// though ``value(for:)`` may find it.
     @inlinable
     public func contains(_ key: Key) -> Bool {
         let hash = key.hashValue
@@ -220,7 +225,8 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         return isStored
     }
 
-    /// Removes and returns the value stored under `key`. One that is too old is removed, not returned.
+    /// Removes and returns the value stored under `key`. One that is too old is removed, not returned; one that is only
+    /// held elsewhere is forgotten, not returned.
     @discardableResult
     @inlinable
     public func removeValue(for key: Key) -> Value? {
@@ -326,10 +332,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     var time: Int64 { CacheTime.units(clock.uptime) }
 
     @inlinable
-    func report(_ gone: Departures<Key, Value>) {
-        guard let onEviction else { return }
-        gone.forEach(onEviction)
-    }
+    func report(_ gone: Departures<Key, Value>) { reporter.report(gone) }
 
     /// nil when keys have no groups.
     @inlinable

@@ -1,0 +1,67 @@
+import AlcedoMemoryCache
+import TestSupport
+import Testing
+
+/// Listeners that call the cache.
+@Suite(.timeLimit(.minutes(3)))
+struct ListenerTests {
+    private typealias Cache = MemoryCache<Int, Int>
+
+    @Test func `a listener that stores again a hundred thousand times needs no more stack than one that does not`()
+        async
+    {
+        await #expect(processExitsWith: .success) {
+            let box = Guarded<MemoryCache<Int, Int>?>(nil)
+            let calls = Guarded(0)
+            let cache = MemoryCache<Int, Int>(limits: MemoryCacheLimits(cost: 1), policy: .lru) { eviction in
+                calls.change { $0 += 1 }
+                guard eviction.key < 100_000 else { return }
+                box.value?.store(0, for: eviction.key + 2, cost: 1)
+            }
+            box.change { $0 = cache }
+            cache.store(0, for: 0, cost: 1)
+            cache.store(0, for: 1, cost: 1)
+            #expect(calls.value == 100_001)
+            box.change { $0 = nil }
+        }
+    }
+
+    @Test func `what leaves while the listener runs is told in the order in which it left, by the first call's end`() {
+        let box = Guarded<Cache?>(nil)
+        let told = Guarded<[String]>([])
+        let cache = Cache(limits: MemoryCacheLimits(cost: 3), policy: .lru) { eviction in
+            told.change { $0.append("\(eviction.key) begins") }
+            if eviction.key < 2 { box.value?.store(0, for: eviction.key + 10, cost: 1) }
+            told.change { $0.append("\(eviction.key) ends") }
+        }
+        box.change { $0 = cache }
+        for key in 0..<3 { cache.store(0, for: key, cost: 1) }
+
+        // 0 and 1 go; each makes room for one that drives out another.
+        cache.store(0, for: 3, cost: 2)
+
+        #expect(told.value.enumerated().allSatisfy { $1.hasSuffix($0 % 2 == 0 ? "begins" : "ends") })
+        #expect(told.value.first == "0 begins" && told.value.dropFirst(2).first == "1 begins")
+        #expect(told.value.count / 2 == cache.statistics.evictions.values.reduce(0) { $0 + $1.count })
+        box.change { $0 = nil }
+    }
+
+    @Test func `threads do not wait for one another's listeners`() async {
+        let gone = Guarded<[Int]>([])
+        let cache = Cache(limits: MemoryCacheLimits(cost: 2), policy: .lru) { eviction in
+            gone.change { $0.append(eviction.value) }
+        }
+        await withTaskGroup(of: Void.self) { group in
+            for task in 0..<4 {
+                group.addTask {
+                    for step in 0..<500 {
+                        let number = task * 500 + step
+                        cache.store(number, for: number, cost: 1)
+                    }
+                }
+            }
+        }
+        cache.removeAll()
+        #expect(gone.value.sorted() == Array(0..<2000))
+    }
+}
