@@ -2,6 +2,9 @@
 ///
 /// A policy sees no keys and no values: only slots, costs and hashes. The cache calls it under its lock, so a policy
 /// needs none; it must not call out. Every call should be O(1), amortised.
+///
+/// The limits hold whatever a policy says: for an answer that names no entry of the cache, or none while there are some,
+/// the cache takes any entry, and tells the policy by ``remove(_:)``.
 public protocol EvictionPolicy: Sendable {
     /// Whether the policy looks at ``UseMarks`` when something must go, rather than be told of each use at once.
     ///
@@ -19,7 +22,7 @@ public protocol EvictionPolicy: Sendable {
     /// An entry was read, or stored again at the same cost. Never called when ``readsMarks`` is true.
     mutating func use(_ entry: EntrySlot)
 
-    /// An entry was removed by the cache's owner, or its time was over.
+    /// An entry was removed by the cache's owner, or its time was over, or the cache took it by itself.
     mutating func remove(_ entry: EntrySlot)
 
     /// Chooses the entry that goes next, and forgets it. nil when there are none.
@@ -31,7 +34,8 @@ public protocol EvictionPolicy: Sendable {
     /// Forgets everything, what it remembers of past entries too.
     mutating func removeAll()
 
-    /// Down to which cost entries go once their sum exceeds `limit`.
+    /// Down to which cost entries go once their sum exceeds `limit`. Between nought and `limit`; what is beyond counts as
+    /// those.
     func costToKeep(limit: Int) -> Int
 }
 

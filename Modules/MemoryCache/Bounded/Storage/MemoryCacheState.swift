@@ -87,7 +87,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
     mutating func evict(_ limits: MemoryCacheLimits, newcomer: Int, into gone: inout Departures<Key, Value>) {
         let limit = limits.effectiveCost
         if table.totalCost > limit {
-            let kept = policy.costToKeep(limit: limit)
+            let kept = min(limit, max(0, policy.costToKeep(limit: limit)))
             while table.totalCost > kept, evictOne(.costLimit, newcomer: newcomer, into: &gone) {}
         }
         while table.count > limits.count, evictOne(.countLimit, newcomer: newcomer, into: &gone) {}
@@ -173,7 +173,13 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
     mutating func evictOne(
         _ reason: EvictionReason, newcomer: Int = -1, into gone: inout Departures<Key, Value>
     ) -> Bool {
-        guard let slot = policy.evict(marks: marks)?.index else { return false }
+        guard table.count > 0 else { return false }
+        var slot = policy.evict(marks: marks)?.index ?? -1
+        if !table.slots.contains(slot) {
+            // Somebody else's policy may be wrong; the limits hold all the same.
+            slot = table.slots[0]
+            policy.remove(EntrySlot(slot))
+        }
         guard slot != newcomer else {
             _ = table.remove(slot, reason: reason)
             return true
