@@ -158,6 +158,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         var gone = Departures<Key, Value>()
         let value = lock.withLock { (state, notes) -> Value? in
             guard let slot = state.table.slot(of: key, hash: hash) else {
+                guard findsHeldValues else { return notes.missed(nil) }
                 guard let now else {
                     let held = state.weak?.value(for: key, at: nil, &lookUp)
                     return lookUp == .done ? notes.missed(held) : nil

@@ -1,0 +1,182 @@
+import AlcedoCore
+import AlcedoTesting
+import TestSupport
+import Testing
+
+@testable import AlcedoMemoryCache
+
+/// Random calls, of every kind and under every policy, against a reference that is told what went.
+///
+/// Which entry goes is the policy's matter; all else follows from the contract: what is found, until when, in which group,
+/// what is found only because it is held, every sum, and that each value that was stored leaves exactly once.
+@Suite(.timeLimit(.minutes(3)))
+struct PolicyModelTests {
+    private struct Key: GroupedKey {
+        let number: Int
+        var group: Int { number % 7 }
+    }
+
+    private typealias Cache = MemoryCache<Key, HeldNumber>
+    private typealias Eviction = MemoryCacheEviction<Key, HeldNumber>
+
+    private struct Stored {
+        var value: Int
+        var cost: Int
+        var deadline: Duration?
+        var life: Duration?
+
+        func isOver(at now: Duration) -> Bool { deadline.map { $0 <= now } ?? false }
+
+        mutating func use(at now: Duration, extends: Bool) {
+            if extends, let life { deadline = now + life }
+        }
+    }
+
+    /// What should be in the cache, what should be found beside it, and what should have been counted.
+    private struct Reference {
+        let limits: MemoryCacheLimits
+        let isWeak: Bool
+        var stored: [Int: Stored] = [:]
+        /// What left the cache, or was refused; found while it is held.
+        var lost: [Int: Stored] = [:]
+        var insertions = 0
+        var refusals = 0
+        var departures = 0
+
+        mutating func note(_ evictions: [Eviction], at now: Duration) {
+            for eviction in evictions {
+                departures += 1
+                let entry = stored.removeValue(forKey: eviction.key.number)
+                #expect(entry?.value == eviction.value.value && entry?.cost == eviction.cost)
+                switch eviction.reason {
+                case .costLimit, .countLimit, .trimmed: if isWeak { lost[eviction.key.number] = entry }
+                case .expired: #expect(entry?.isOver(at: now) == true)
+                case .removed, .replaced: break
+                }
+            }
+        }
+    }
+
+    @Test(arguments: PolicyChoice.allCases, [1, 2, 3, 4] as [UInt64])
+    func `thousands of random calls do what the contract says`(policy: PolicyChoice, seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let clock = ManualClock()
+        let gone = Guarded<[Eviction]>([])
+        let limits = MemoryCacheLimits(
+            cost: 60, count: seed == 2 ? 12 : .max, entryCost: 20,
+            timeToLive: seed == 3 ? .seconds(20) : nil, extendsLifeOnUse: seed == 4)
+        var reference = Reference(limits: limits, isWeak: seed != 1)
+        let cache: Cache = policy.cache(limits, findsHeldValues: reference.isWeak, clock: clock) { eviction in
+            gone.change { $0.append(eviction) }
+        }
+        // Every second value is held; the others are found only while they are in the cache.
+        var held: [HeldNumber] = []
+
+        for step in 0..<3000 {
+            let key = Key(number: Int.random(in: 0..<40, using: &random))
+            let now = clock.uptime
+            switch Int.random(in: 0..<100, using: &random) {
+            case 0..<40:
+                let value = HeldNumber(step)
+                if step % 2 == 0 { held.append(value) }
+                let cost = Int.random(in: 0...22, using: &random)
+                let own: Duration? = [nil, nil, .seconds(5), .seconds(30), .zero].randomElement(using: &random) ?? nil
+                let life = own ?? limits.timeToLive
+                let isStored = cache.store(value, for: key, cost: cost, timeToLive: own)
+                let entry = Stored(value: step, cost: cost, deadline: life.map { now + $0 }, life: life)
+                // What went for it went before it came, and what stood under its key with it.
+                reference.lost[key.number] = nil
+                reference.note(gone.value, at: now)
+                #expect(reference.stored[key.number] == nil)
+                if isStored {
+                    #expect(cost <= 20 && life != .zero)
+                    reference.stored[key.number] = entry
+                    reference.insertions += 1
+                } else {
+                    reference.refusals += 1
+                    if reference.isWeak, life != .zero { reference.lost[key.number] = entry }
+                }
+            case 40..<75:
+                let found = cache.value(for: key)?.value
+                reference.note(gone.value, at: now)
+                #expect(found == expectedValue(for: key.number, in: &reference, held: held, at: now))
+            case 75..<80:
+                let entry = reference.stored[key.number]
+                #expect(cache.contains(key) == (entry.map { !$0.isOver(at: now) } ?? false))
+                let removed = cache.removeValue(for: key)
+                #expect(removed?.value == (entry?.isOver(at: now) == true ? nil : entry?.value))
+                reference.lost[key.number] = nil
+                reference.note(gone.value, at: now)
+            case 80..<84:
+                let members = reference.stored.keys.filter { $0 % 7 == key.group }.count
+                #expect(cache.removeAll(of: key.group) == members)
+                reference.note(gone.value, at: now)
+                reference.lost = reference.lost.filter { $0.key % 7 != key.group }
+            case 84..<88:
+                let (cost, count) = (
+                    Int.random(in: 0...70, using: &random), Int.random(in: 0...20, using: &random)
+                )
+                cache.trim(toCost: cost, count: count)
+                #expect(cache.totalCost <= cost && cache.count <= count)
+                reference.note(gone.value, at: now)
+            case 88..<92:
+                cache.respond(to: [.normal, .warning, .warning, .critical].randomElement(using: &random) ?? .normal)
+                reference.note(gone.value, at: now)
+            case 92..<94:
+                cache.removeExpired()
+                reference.note(gone.value, at: now)
+                #expect(reference.stored.values.allSatisfy { !$0.isOver(at: now) })
+            case 94..<99: clock.advance(by: .seconds(Int.random(in: 0...4, using: &random)))
+            default:
+                cache.removeAll()
+                reference.note(gone.value, at: now)
+                reference.lost = [:]
+                #expect(cache.count == 0)
+            }
+            gone.change { $0 = [] }
+            checkSums(of: cache, against: reference, at: clock.uptime)
+        }
+        #expect(held.count > 100)
+    }
+
+    private func expectedValue(
+        for key: Int, in reference: inout Reference, held: [HeldNumber], at now: Duration
+    ) -> Int? {
+        let extends = reference.limits.extendsLifeOnUse
+        if let entry = reference.stored[key] {
+            #expect(!entry.isOver(at: now), "what is too old was not taken out")
+            reference.stored[key]?.use(at: now, extends: extends)
+            return entry.value
+        }
+        guard let entry = reference.lost[key], entry.value % 2 == 0 else { return nil }
+        guard !entry.isOver(at: now) else {
+            reference.lost[key] = nil
+            return nil
+        }
+        reference.lost[key]?.use(at: now, extends: extends)
+        return entry.value
+    }
+
+    private func checkSums(of cache: Cache, against reference: Reference, at now: Duration) {
+        #expect(cache.count == reference.stored.count)
+        #expect(cache.totalCost == reference.stored.values.reduce(0) { $0 + $1.cost })
+        #expect(cache.totalCost <= reference.limits.cost && cache.count <= reference.limits.count)
+
+        let entries = cache.entries
+        let living = reference.stored.filter { !$0.value.isOver(at: now) }
+        #expect(entries.count == living.count)
+        #expect(entries.allSatisfy { living[$0.key.number]?.value == $0.value.value })
+
+        let statistics = cache.statistics
+        #expect(statistics.insertions.count == reference.insertions)
+        #expect(statistics.refusals.count == reference.refusals)
+        #expect(statistics.evictions.values.reduce(0) { $0 + $1.count } == reference.departures)
+        #expect(statistics.insertions.cost - statistics.evictions.values.reduce(0) { $0 + $1.cost } == cache.totalCost)
+
+        let (indexed, mortal, inRow) = cache.lock.withLock { state, _ in
+            (state.table.index.count, state.table.mortalCount, state.table.slots.count)
+        }
+        #expect(indexed == cache.count && inRow == cache.count)
+        #expect(mortal == reference.stored.values.count { $0.deadline != nil })
+    }
+}
