@@ -19,8 +19,12 @@ struct MemoryCacheBenchmark {
         override func isEqual(_ object: Any?) -> Bool { (object as? Key)?.key == key }
     }
 
+    /// The same throughout, so that only the reading of the clock differs.
+    private static let timeToLive = Duration.seconds(3600)
+
     private enum Work: String, CaseIterable {
         case hit
+        case sameOrder = "hit, all threads in the same order"
         case miss
         case put = "put that evicts"
     }
@@ -37,9 +41,12 @@ struct MemoryCacheBenchmark {
     /// Prints a table for each kind of work: nanoseconds for one operation of one thread.
     func run() {
         for work in Work.allCases {
+            let threads = threads.filter { $0 > 1 || work != .sameOrder }
+            if threads.isEmpty { continue }
             Console.output(
                 "\(work.rawValue), nanoseconds an operation (all threads together: operations a microsecond)\n")
-            Console.output(Self.row("entries", "threads", ["adaptive", "lru", "dictionary", "NSCache"]))
+            Console.output(
+                Self.row("entries", "threads", ["adaptive", "adaptive, TTL", "lru", "dictionary", "NSCache"]))
             for count in counts {
                 for threads in threads { Console.output(measure(work, count: count, threads: threads)) }
             }
@@ -51,16 +58,19 @@ struct MemoryCacheBenchmark {
         let present = (0..<count).map { ImageKey(ResourceKey("https://images.example.org/album/\($0)/large.jpg")) }
         let absent = (0..<count).map { ImageKey(ResourceKey("https://images.example.org/album/\($0)/small.jpg")) }
         // In an order that no cache of the processor foresees, but read one after another.
-        let keys = (work == .hit ? present : absent).shuffled()
+        let keys = (work == .hit || work == .sameOrder ? present : absent).shuffled()
         let picture = Picture()
         let subjects = [
-            ours(.adaptive, work, present, keys, picture), ours(.lru, work, present, keys, picture),
-            dictionary(work, present, keys, picture), foundation(work, present, keys, picture),
+            ours(.adaptive, work, present, keys, picture),
+            ours(.adaptive, work, present, keys, picture, timeToLive: Self.timeToLive),
+            ours(.lru, work, present, keys, picture), dictionary(work, present, keys, picture),
+            foundation(work, present, keys, picture),
         ]
         var best = Array(repeating: Double.infinity, count: subjects.count)
         for _ in 0..<Self.rounds {
             for (index, subject) in subjects.enumerated() {
-                best[index] = min(best[index], time(keys.count, threads: threads, subject))
+                best[index] = min(
+                    best[index], time(keys.count, threads: threads, isShared: work == .sameOrder, subject))
             }
         }
         let cells = best.map { nanoseconds in
@@ -85,9 +95,10 @@ struct MemoryCacheBenchmark {
     private typealias Subject = (Range<Int>) -> Done
 
     private func ours(
-        _ policy: PolicyName, _ work: Work, _ present: [ImageKey], _ keys: [ImageKey], _ picture: Picture
+        _ policy: PolicyName, _ work: Work, _ present: [ImageKey], _ keys: [ImageKey], _ picture: Picture,
+        timeToLive: Duration? = nil
     ) -> Subject {
-        let cache: MemoryCache<ImageKey, Picture> = policy.cache(costLimit: present.count)
+        let cache: MemoryCache<ImageKey, Picture> = policy.cache(costLimit: present.count, timeToLive: timeToLive)
         for key in present { cache.store(Picture(), for: key, cost: 1) }
         guard work == .put else { return { range in Self.reads(range, keys) { cache.value(for: $0) != nil } } }
         return Self.writes(present, keys) { cache.store(picture, for: $0, cost: 1) }
@@ -165,14 +176,15 @@ struct MemoryCacheBenchmark {
         }
     }
 
-    private func time(_ count: Int, threads: Int, _ subject: Subject) -> Double {
+    /// - Parameter isShared: Whether all threads go over all keys; else each has its own part.
+    private func time(_ count: Int, threads: Int, isShared: Bool, _ subject: Subject) -> Double {
         let passes = max(1, operations / count / threads)
-        // It touches what is shared only through the caches; each thread has keys of its own.
+        // It touches what is shared only through the caches.
         nonisolated(unsafe) let subject = subject
         let results = Locked<[Double]>([])
         let share = count / threads
         DispatchQueue.concurrentPerform(iterations: threads) { thread in
-            let range = thread * share..<(thread + 1) * share
+            let range = isShared ? 0..<count : thread * share..<(thread + 1) * share
             let done = (0..<passes).map { _ in subject(range) }
             let (seconds, attoseconds) = done.reduce(.zero) { $0 + $1.time }.components
             let count = done.reduce(0) { $0 + $1.count }

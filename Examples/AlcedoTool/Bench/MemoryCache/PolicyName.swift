@@ -12,8 +12,8 @@ enum PolicyName: String, CaseIterable {
     case purge
 
     /// A cache with this policy. Purging goes down to six tenths of the limit.
-    func cache<Key, Value>(costLimit: Int, countLimit: Int = .max) -> MemoryCache<Key, Value> {
-        let limits = MemoryCacheLimits(cost: costLimit, count: countLimit)
+    func cache<Key, Value>(costLimit: Int, timeToLive: Duration? = nil) -> MemoryCache<Key, Value> {
+        let limits = MemoryCacheLimits(cost: costLimit, timeToLive: timeToLive)
         return switch self {
         case .adaptive: MemoryCache(limits: limits, policy: .adaptive)
         case .lru: MemoryCache(limits: limits, policy: .lru)
