@@ -41,11 +41,9 @@ struct EntryReader<Key: Hashable & Sendable, Value: Sendable> {
         atomicDeadline(of: slot).pointee.store(EntryLife.deadline(from: now, for: span), ordering: .relaxed)
     }
 
-    /// An atomic number is laid out as a plain one.
+    /// An atomic number is laid out as a plain one. By address, because `&` would claim the number for one thread.
     @inlinable @inline(__always)
     func atomicDeadline(of slot: Int) -> UnsafeMutablePointer<Atomic<Int64>> {
-        withUnsafeMutablePointer(to: &entries[slot].life.deadline) {
-            UnsafeMutableRawPointer($0).assumingMemoryBound(to: Atomic<Int64>.self)
-        }
+        UnsafeMutableRawPointer(entries + slot).assumingMemoryBound(to: Atomic<Int64>.self)
     }
 }

@@ -12,7 +12,10 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline var mortalCount = 0
 
     @inlinable
-    init(hasGroups: Bool) { groups = hasGroups ? GroupIndex() : nil }
+    init(hasGroups: Bool) {
+        groups = hasGroups ? GroupIndex() : nil
+        assert(MemoryLayout<CacheEntry<Key, Value>>.offset(of: \.life.deadline) == 0)
+    }
 
     @inlinable var count: Int { slots.count }
 
