@@ -154,6 +154,30 @@ struct TroubleTests {
         #expect(SQLiteFailure(status: status, systemError: systemError, message: "").cacheError.code == code)
     }
 
+    @Test func `a link in the place of the file is removed, and what it leads to stays as it is`() async throws {
+        let directory = try TemporaryDirectory()
+        let precious = directory.path + "/precious"
+        try Data("precious".utf8).write(to: URL(filePath: precious))
+        for suffix in ["", "-wal"] {
+            let cache = SQLiteDiskCache(directory: directory.url.appending(path: "cache\(suffix)"))
+            try FileManager.default.createDirectory(at: cache.directory, withIntermediateDirectories: true)
+            #expect(symlink(precious, cache.directory.path + "/alcedo.sqlite" + suffix) == 0)
+
+            #expect(await cache.entry(for: key("a")) == nil)
+            try await cache.store(bytes(10), for: key("a"))
+
+            #expect(await cache.data(for: key("a")) == bytes(10))
+            #expect(FileManager.default.contents(atPath: precious) == Data("precious".utf8))
+        }
+    }
+
+    @Test func `patience without end is no crash`() async throws {
+        let directory = try TemporaryDirectory()
+        let cache = SQLiteDiskCache(directory: directory.url, lockPatience: .seconds(Int64.max))
+        try await cache.store(bytes(10), for: key("a"))
+        #expect(await cache.data(for: key("a")) == bytes(10))
+    }
+
     private func expectNotWritable(_ cache: SQLiteDiskCache) async throws {
         #expect(await cache.entry(for: key("a")) == nil)
         #expect(await cache.totalSize == 0)

@@ -69,7 +69,9 @@ final class DiskCacheEngine: Sendable {
     private func settle(_ reading: EntryStore.Reading, _ key: ImageKey) async -> CachedData? {
         var found: CachedData?
         switch reading {
-        case .found(let entry): found = entry
+        case .found(let entry):
+            found = entry
+            startSweeping()
         case .absent: break
         case .expired: Task { await perform { $0.removeExpired(key) } }
         case .doubtful:
@@ -140,6 +142,7 @@ final class DiskCacheEngine: Sendable {
     private func write(_ entry: CachedData, for key: ImageKey, _ id: Int) throws(DataCacheError) -> Bool {
         guard state.withLock({ $0.staged.mayWrite(id, for: key) }) else { return false }
         let isFirst = store.sweepOnce()
+        defer { report(store.takeReport()) }
         try store.store(entry, for: key)
         state.withLock { $0.staged.noteWritten(id, for: key) }
         // Who stores faster than the background removes has to help.
@@ -165,7 +168,11 @@ final class DiskCacheEngine: Sendable {
 
     func flush() async {
         // What was submitted before runs before.
-        await perform { $0.writeUses() }
+        let isOver = await perform { store in
+            store.writeUses()
+            return !store.index.isNowhere && store.isKnownOverLimits
+        }
+        if isOver == true { trimSoon() }
         while let trim = state.withLock({ $0.trim }) { await trim.value }
     }
 
@@ -175,7 +182,7 @@ final class DiskCacheEngine: Sendable {
         await look { store in
             let now = store.now
             return store.index.readAll(\.entries).filter { !$0.isOver(store.limits, at: now) }
-                .sorted { $0.useNumber < $1.useNumber }.map(DataCacheItem.init)
+                .sorted { $0.isUsedBefore($1) }.map(DataCacheItem.init)
         } ?? []
     }
 
@@ -244,8 +251,13 @@ final class DiskCacheEngine: Sendable {
     private func trimNow() {
         var trim = store.limitTrim
         while !store.advance(&trim) {}
-        guard let onTrim, !trim.report.removals.isEmpty else { return }
-        Task { [report = trim.report] in onTrim(report) }
+        report(trim.report)
+    }
+
+    /// From a thread that has other things to do.
+    private func report(_ report: DataCacheTrimReport) {
+        guard let onTrim, !report.removals.isEmpty else { return }
+        Task { onTrim(report) }
     }
 
     private func writeUsesSoon() {

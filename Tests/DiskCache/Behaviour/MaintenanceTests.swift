@@ -116,6 +116,57 @@ struct MaintenanceTests {
         #expect(await cache.removeAll(of: ResourceKey("0")) == 2)
     }
 
+    @Test func `entries that come keep their last use, and the order of it`() async throws {
+        let source = FileDiskCache(directory: other.url, clock: clock)
+        for number in 0..<20 { try await source.store(bytes(number), for: key("\(number)")) }
+        clock.advance(by: .seconds(6 * 24 * 60 * 60))
+        for number in (0..<10).reversed() { _ = await source.entry(for: key("\(number)")) }
+        await source.flush()
+        clock.advance(by: .seconds(2 * 24 * 60 * 60))
+
+        #expect(await cache.adoptEntries(of: other.url) == 10)
+
+        #expect(await cache.items().map(\.name) == (0..<10).reversed().map { key("\($0)").fileName })
+    }
+
+    @Test func `an entry that is too large stays where it is, and so does a file that is not the cache's`() async throws
+    {
+        let source = FileDiskCache(directory: other.url, clock: clock)
+        try await source.store(CachedData(bytes(5000)), for: key("large"))
+        try await source.store(CachedData(bytes(10)), for: key("small"))
+        await source.flush()
+        let small = FileDiskCache(directory: directory.url, sizeLimit: 1000, clock: clock)
+
+        #expect(await small.adoptEntries(of: other.url) == 1)
+        #expect(FileManager.default.fileExists(atPath: other.file("large")))
+
+        let mine = try TemporaryDirectory()
+        try Data("mine".utf8).write(to: mine.url.appending(path: "index"))
+        #expect(await small.adoptEntries(of: mine.url) == 0)
+        #expect(FileManager.default.contents(atPath: mine.path + "/index") == Data("mine".utf8))
+    }
+
+    @Test func `a lost index leaves the order of storing`() async throws {
+        for number in 0..<30 {
+            try await cache.store(entry(number), for: key("\(number)"))
+            clock.advance(by: .milliseconds(2))
+        }
+        await cache.flush()
+        #expect(unlink(directory.path + "/index") == 0)
+
+        let items = await FileDiskCache(directory: directory.url, clock: clock).items()
+
+        #expect(items.map(\.name) == (0..<30).map { key("\($0)").fileName })
+    }
+
+    @Test func `a flush makes limits hold that are narrower than before`() async throws {
+        for number in 0..<50 { try await cache.store(entry(number), for: key("\(number)")) }
+        await cache.flush()
+        let narrow = FileDiskCache(directory: directory.url, limits: DataCacheLimits(count: 10), clock: clock)
+        await narrow.flush()
+        #expect(await narrow.count == 9)
+    }
+
     @Test func `what is over the limits or too old does not come`() async throws {
         let source = FileDiskCache(directory: other.url, clock: clock)
         try await source.store(CachedData(bytes(10), expiry: clock.now + 5), for: key("expired"))

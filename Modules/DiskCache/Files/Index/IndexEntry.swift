@@ -15,4 +15,7 @@ struct IndexEntry: Sendable, Equatable {
     var expiry: Timestamp?
     /// Grows with each use of any entry, whatever the clock does.
     var useNumber: Int64
+
+    /// The order of use. Where it is not known, that of the dates.
+    func isUsedBefore(_ other: IndexEntry) -> Bool { (useNumber, lastUse) < (other.useNumber, other.lastUse) }
 }

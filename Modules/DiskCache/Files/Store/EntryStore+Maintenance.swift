@@ -3,6 +3,12 @@ import FoundationEssentials
 import Glibc
 
 extension EntryStore {
+    /// Whether a limit is exceeded by what there is, known before or not.
+    var isKnownOverLimits: Bool {
+        _ = index.totals
+        return isOverLimits()
+    }
+
     /// A trim by limits, which knows what there is.
     var knownLimitTrim: EntryTrim {
         _ = index.totals
@@ -79,28 +85,44 @@ extension EntryStore {
         var names: [(EntryName, String)] = []
         // What is not to be had now stays where it is.
         try? other.forEachName { name, otherPath in names.append((name, otherPath ?? other.paths.file(name))) }
-        var count = 0
+        // In the order of their use, which they keep.
+        var index = IndexState(suffixHash: 0)
+        index.refresh(other.paths.directory)
+        let known = Dictionary(
+            uniqueKeysWithValues: names.compactMap { name, _ in
+                index.table.place(of: name).map { (name, index.table[$0]) }
+            })
+        names.sort { a, b in
+            guard let a = known[a.0], let b = known[b.0] else { return known[a.0] == nil && known[b.0] != nil }
+            return a.isUsedBefore(b)
+        }
+        var (count, leftCount) = (0, 0)
         for (name, path) in names {
             do throws(DataCacheError) {
-                if try adopt(name, path, of: other) { count += 1 }
+                if try adopt(name, path, of: other, as: known[name]) { count += 1 }
                 unlink(path)
             } catch {
-                // What cannot be stored now stays where it is.
+                // What cannot be stored now, or not at all, stays where it is.
+                leftCount += 1
             }
         }
         for shard in Set(names.map { other.paths.shard(of: $0.0) }) { rmdir(shard) }
         other.removeAbandonedFiles()
-        unlink("\(other.paths.directory)/\(IndexFile.name)")
+        if leftCount == 0, (try? IndexFile(in: other.paths.directory, makesFile: false))?.header != nil {
+            unlink("\(other.paths.directory)/\(IndexFile.name)")
+        }
         rmdir(other.paths.unfinished)
         rmdir(other.paths.directory)
         return count
     }
 
     /// Returns whether it is an entry that this cache lacks and may have.
-    private func adopt(_ name: EntryName, _ path: String, of other: EntryFolder) throws(DataCacheError) -> Bool {
+    private func adopt(
+        _ name: EntryName, _ path: String, of other: EntryFolder, as known: IndexEntry?
+    ) throws(DataCacheError) -> Bool {
         let verified: EntryFolder.VerifiedEntry?
         do throws(SystemRefusal) {
-            verified = try other.verifiedEntry(name, at: path, largest: limits.size)
+            verified = try other.verifiedEntry(name, at: path, largest: .max)
         } catch {
             throw error.cacheError("look into", other.paths.directory)
         }
@@ -109,8 +131,12 @@ extension EntryStore {
         else { return false }
         let entry = IndexEntry(
             name: name, resourceHash: Self.hash(found.key.resource), size: image.size, storedAt: found.storedAt,
-            lastUse: found.storedAt, expiry: image.trailer.expiry, useNumber: IndexEntry.neverUsed)
-        guard !entry.isOver(limits, at: now), limits.count > 0, !contains(found.key) else { return false }
+            lastUse: max(found.storedAt, known?.lastUse ?? found.storedAt),
+            expiry: known.map(\.expiry) ?? image.trailer.expiry, useNumber: IndexEntry.neverUsed)
+        guard !entry.isOver(limits, at: now), !contains(found.key) else { return false }
+        guard image.size <= limits.size, limits.count > 0 else {
+            throw DataCacheError(.tooLarge, "an entry of \(image.size) bytes exceeds the limits")
+        }
         try write(image, entry)
         return true
     }

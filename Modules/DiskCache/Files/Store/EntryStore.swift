@@ -19,6 +19,7 @@ final class EntryStore: Sendable {
     private let clock: any TimeSource
     private let counts = Locked(DataCacheStatistics())
     private let isSwept = Locked(false)
+    private let unreported = Locked<[DataCacheTrimReport.Removal]>([])
 
     init(
         _ paths: EntryPaths, limits: DataCacheLimits, durability: Durability, lockPatience: Duration,
@@ -235,7 +236,8 @@ final class EntryStore: Sendable {
         } catch {
             guard error.code == .noSpace else { throw error }
         }
-        trim(toSize: index.totals.size / 2, reason: .noSpace)
+        let report = trim(toSize: index.totals.size / 2, reason: .noSpace)
+        unreported.withLock { $0 += report.removals }
         try write(image, indexEntry)
     }
 
@@ -312,6 +314,14 @@ final class EntryStore: Sendable {
         try? index.change { change throws(DataCacheError) in try change.note([]) }
     }
 
+    /// What a full disk has removed since this was last called.
+    func takeReport() -> DataCacheTrimReport {
+        unreported.withLock { removals in
+            defer { removals = [] }
+            return DataCacheTrimReport(removals: removals)
+        }
+    }
+
     /// Whether a limit is exceeded, by a share of it.
     func isOverLimits(by share: Double = 0) -> Bool {
         index.read { table in
@@ -345,7 +355,6 @@ final class EntryStore: Sendable {
         return isDone ?? true
     }
 
-    @discardableResult
     private func trim(toSize size: Int, reason: DataCacheTrimReport.Reason) -> DataCacheTrimReport {
         var trim = EntryTrim(toSize: size, count: .max, reason: reason)
         while !advance(&trim) {}

@@ -66,8 +66,8 @@ struct EntryTrim: Sendable {
     }
 
     private mutating func look(_ table: IndexTable) {
-        let all = table.entries.map { (use: $0.useNumber, name: $0.name) }.sorted { $0.use < $1.use }
-        oldest = all.prefix(max(Self.sliceCount, all.count / 8)).reversed()
+        let all = table.entries.sorted { $0.isUsedBefore($1) }.prefix(max(Self.sliceCount, table.count / 8))
+        oldest = all.reversed().map { (use: $0.useNumber, name: $0.name) }
     }
 }
 

@@ -52,6 +52,10 @@ struct DatabaseFile<Queries> {
         // Someone removed or replaced the file: what would be written to the old one could never be found.
         opened = nil
         guard makesFile || identity != nil else { return nil }
+        for suffix in ["", "-wal", "-shm"] where !isFileOrNothing(path + suffix) {
+            guard role == .writer else { return nil }
+            throw SQLiteFailure(.notWritable, "\(path)\(suffix) is no file")
+        }
 
         if role == .writer { try makeDirectory() }
         let lock = try DirectoryLock(path: path + ".lock", patience: lockPatience)
@@ -78,12 +82,29 @@ struct DatabaseFile<Queries> {
         guard tried?.identity == FileIdentity(path: path) else { return }
         // At once, not when the last connection closes: the reason may be that the disk is full. Who still reads there
         // sees damage, and then the new file.
-        for suffix in ["", "-wal"] { truncate(path + suffix, 0) }
+        for suffix in ["", "-wal"] { Self.empty(path + suffix) }
         for suffix in ["", "-wal", "-shm"] {
             guard unlink(path + suffix) == 0 || errno == ENOENT else {
                 throw SQLiteFailure(systemError: errno, doing: "cannot remove the damaged \(path)\(suffix)")
             }
         }
+    }
+
+    /// Gives back the space of a file that is ours alone. Links lead to what is not.
+    private static func empty(_ path: String) {
+        let file = Glibc.open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard file >= 0 else { return }
+        defer { Glibc.close(file) }
+        var facts = stat()
+        guard fstat(file, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG, facts.st_nlink == 1 else { return }
+        ftruncate(file, 0)
+    }
+
+    /// Whether nothing but a file stands at `path`. A writer makes way for one: removes a link or a pipe, not a folder.
+    private func isFileOrNothing(_ path: String) -> Bool {
+        var facts = stat()
+        guard lstat(path, &facts) == 0, facts.st_mode & S_IFMT != S_IFREG else { return true }
+        return role == .writer && unlink(path) == 0
     }
 
     private var path: String {

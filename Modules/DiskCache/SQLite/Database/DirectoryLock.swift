@@ -1,3 +1,4 @@
+import AlcedoCore
 import Glibc
 
 /// Keeps other processes from opening or replacing the database file while this one does.
@@ -10,7 +11,7 @@ struct DirectoryLock: ~Copyable {
     init(path: String, patience: Duration) throws(SQLiteFailure) {
         file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw SQLiteFailure(systemError: errno, doing: "cannot open \(path)") }
-        for _ in 0..<max(1, Int(patience / .milliseconds(10))) {
+        for _ in 0..<max(1, min(Int(Int32.max), patience.milliseconds / 10)) {
             if flock(file, LOCK_EX | LOCK_NB) == 0 { return }
             guard errno == EWOULDBLOCK || errno == EINTR else { break }
             // The kernel can wait for a lock, but not for at most so long. The thread is the cache's own, which does

@@ -8,7 +8,7 @@ struct FileIdentity: Equatable {
     /// The file that has this name now; nil when there is none.
     init?(path: String) {
         var facts = stat()
-        guard stat(path, &facts) == 0 else { return nil }
+        guard lstat(path, &facts) == 0 else { return nil }
         self.init(facts)
     }
 

@@ -23,7 +23,12 @@ struct CacheImageWriter {
     }
 
     /// In the first of the codecs' formats that can hold all of the image.
-    var faithfulDataInAnyFormat: Data? { codecs.entries.lazy.map(\.format).compactMap(faithfulData).first }
+    var faithfulDataInAnyFormat: Data? {
+        for entry in codecs.entries {
+            if let data = faithfulData(in: entry.format) { return data }
+        }
+        return nil
+    }
 
     /// What fails in one format may work in another, so it does not matter how.
     private func data(by encoder: any ImageEncoding) -> Data? { try? encoder.encode(image) }

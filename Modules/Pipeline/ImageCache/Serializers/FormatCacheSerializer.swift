@@ -27,7 +27,9 @@ public struct FormatCacheSerializer: CacheSerializer {
     ) -> SerializedImage? {
         let writer = CacheImageWriter(image, codecs: codecs, quality: quality)
         let formats = [format, original.flatMap { codecs.entry(for: $0)?.format }, .png]
-        if let data = formats.lazy.compactMap({ $0 }).compactMap(writer.data).first { return SerializedImage(data) }
+        for case let format? in formats {
+            if let data = writer.data(in: format) { return SerializedImage(data) }
+        }
         return original.flatMap { $0.isEmpty ? nil : SerializedImage($0, isOriginal: true) }
     }
 }
