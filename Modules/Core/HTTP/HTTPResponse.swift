@@ -2,9 +2,18 @@
 public struct HTTPResponse: Sendable {
     public var head: HTTPResponseHead
     public var body: HTTPBody
+    /// The interim answers (status 100 to 199) that came before the head, such as early hints (RFC 8297), in order. Not
+    /// all transports tell them; a flood of them is cut short.
+    public var interim: [HTTPResponseHead]
+    /// What a response cache did with the request; nil when there is none on the way.
+    public var caching: ResponseCaching?
 
-    public init(head: HTTPResponseHead, body: HTTPBody) {
+    public init(
+        head: HTTPResponseHead, body: HTTPBody, interim: [HTTPResponseHead] = [], caching: ResponseCaching? = nil
+    ) {
         self.head = head
         self.body = body
+        self.interim = interim
+        self.caching = caching
     }
 }

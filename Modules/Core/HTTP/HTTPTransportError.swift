@@ -13,6 +13,8 @@ public struct HTTPTransportError: Error, Sendable, Equatable, CustomStringConver
         case invalidResponse
         /// The body is larger than the caller allows.
         case bodyTooLarge
+        /// Nothing is stored for a request that must not go to the network.
+        case notCached
         /// The transport has been shut down.
         case shutDown
         /// Anything else; the message says what.
