@@ -93,15 +93,14 @@ struct OriginalLoader: Sendable {
             writeClaim: isRemote && mayWrite && download.allowsStoring ? WriteClaim() : nil)
     }
 
-    /// The source, with the request's wishes for response caches in HTTP's own words (RFC 9111 section 5.2.1), so that
-    /// every cache on the way understands them.
+    /// The source, with the request's wishes for the response cache on the way.
     private func source(of request: ImageRequest) -> ImageSource {
         let access = request.cachePolicy.responses
-        guard case .http(var http) = request.source, access != .all, http.fields["Cache-Control"] == nil else {
-            return request.source
+        guard case .http(var http) = request.source, access != .all else { return request.source }
+        if !access.contains(.read), http.cachePolicy == .useProtocolCachePolicy {
+            http.cachePolicy = .reloadIgnoringLocalCacheData
         }
-        let wishes = [access.contains(.read) ? nil : "no-cache", access.contains(.write) ? nil : "no-store"]
-        http.fields["Cache-Control"] = wishes.compactMap { $0 }.joined(separator: ", ")
+        if !access.contains(.write) { http.allowsStoring = false }
         return .http(http)
     }
 }

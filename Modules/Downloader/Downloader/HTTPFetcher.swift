@@ -17,7 +17,8 @@ struct HTTPFetcher: Sendable {
                     .status(response.head.status),
                     "the server answered \(response.head.status) for \(response.head.url.absoluteString)")
             }
-            return Download(data: try await read(response, report: report), head: response.head)
+            return Download(
+                data: try await read(response, report: report), head: response.head, caching: response.caching)
         } catch let error as HTTPTransportError {
             if error.code == .bodyTooLarge { throw DownloadError(.tooLarge, error.message, cause: error) }
             throw DownloadError(.transport(error.code), error.message, cause: error)

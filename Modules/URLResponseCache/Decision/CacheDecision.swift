@@ -1,54 +1,110 @@
 import AlcedoCore
 import FoundationEssentials
 
-/// What to do with a request. A pure function of the request, what is stored for its URL, and the time.
+/// What to do with a request. A pure function of the request, what is stored for it, and the time.
 ///
-/// Source: RFC 9111 section 4. A stale answer is never served, whatever the request allows.
+/// Source: RFC 9111 section 4.
 enum CacheDecision {
     /// The stored answer is the answer.
-    case serve(StoredResponse, Freshness)
-    /// The stored answer may be; ask the server under this condition.
-    case revalidate(StoredResponse, condition: HTTPFields, ForwardReason)
+    case serve(StoredResponse, ResponseCaching.Source)
+    /// The stored answer is the answer, and a newer one is fetched behind it. RFC 5861 section 3.
+    case serveAndRevalidate(StoredResponse)
+    /// The stored answer may be; ask the server. Section 4.3.
+    case revalidate(StoredResponse, ForwardReason)
+    /// The beginning is stored; ask for the rest. Section 3.3.
+    case complete(StoredResponse)
     /// Ask the server.
     case fetch(ForwardReason)
-    /// Neither the store nor, by the request's own wish, the server can answer: 504.
+    /// Ask the server, and have no part in it.
+    case forward(ForwardReason)
+    /// Neither the store nor, by the request's own wish, the server can answer.
     case unsatisfiable
 
-    init(for request: HTTPRequest, stored: [StoredResponse], now: Date) {
-        let rules = RequestRules(request)
-        self = Self.decide(request, rules, Variants(stored), now)
-        if rules.isOnlyIfCached {
-            if case .serve = self { return }
-            self = .unsatisfiable
+    init(
+        for request: HTTPRequest, _ directives: RequestDirectives, stored candidate: StoredCandidate, now: Date
+    ) {
+        let decision = Self.decide(request, directives, candidate, now)
+        // Section 5.2.1.7.
+        let isOffline = directives.isOnlyIfCached || request.cachePolicy == .returnCacheDataDontLoad
+        switch decision {
+        case .serve, .serveAndRevalidate: self = decision
+        default: self = isOffline ? .unsatisfiable : decision
+        }
+    }
+
+    /// What is decided without a look at the store; nil when the store has to be asked.
+    static func withoutLooking(_ request: HTTPRequest, _ directives: RequestDirectives) -> CacheDecision? {
+        let isOffline = directives.isOnlyIfCached || request.cachePolicy == .returnCacheDataDontLoad
+        guard directives.method == .get || directives.method == .head else {
+            return isOffline ? .unsatisfiable : .forward(.method)
+        }
+        // Section 4.3.2: only the origin judges such conditions.
+        if directives.isForServer { return isOffline ? .unsatisfiable : .forward(.bypass) }
+        if isOffline { return nil }
+        // HTTP would allow a look; who says this wants nothing of a cache.
+        if directives.forbidsStoring, request.cachePolicy != .useProtocolCachePolicy || request.allowsStoring {
+            return .forward(.bypass)
+        }
+        switch request.cachePolicy {
+        case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData: return .fetch(.request)
+        default: return nil
         }
     }
 
     private static func decide(
-        _ request: HTTPRequest, _ rules: RequestRules, _ variants: Variants, _ now: Date
+        _ request: HTTPRequest, _ directives: RequestDirectives, _ candidate: StoredCandidate, _ now: Date
     ) -> CacheDecision {
-        if let bypass = rules.bypass { return .fetch(bypass) }
-        guard let stored = variants.selected(for: request) else {
-            return .fetch(variants.responses.isEmpty ? .uriMiss : .varyMiss)
+        if let decided = withoutLooking(request, directives) { return decided }
+        // Section 4, first three items.
+        guard let stored = candidate.response else { return .fetch(candidate.hasVariants ? .varyMiss : .uriMiss) }
+        if let lack = lackOfBytes(stored, request, directives) { return lack }
+        switch request.cachePolicy {
+        case .returnCacheDataElseLoad, .returnCacheDataDontLoad:
+            return .serve(stored, isFresh(stored, at: now) ? .fresh : .stale)
+        case .reloadRevalidatingCacheData: return .revalidate(stored, .request)
+        default: return decideByProtocol(stored, directives, now)
         }
-        let freshness = Freshness(of: stored, now: now)
-        guard let reason = objection(to: stored, freshness, rules) else { return .serve(stored, freshness) }
-        let condition = Validation.condition(for: stored.head, receivedAt: stored.responseTime)
-        return condition.fields.isEmpty ? .fetch(reason) : .revalidate(stored, condition: condition, reason)
     }
 
-    /// Why the stored answer must not be served as it is.
-    private static func objection(
-        to stored: StoredResponse, _ freshness: Freshness, _ rules: RequestRules
-    ) -> ForwardReason? {
-        guard freshness.isFresh, !StorageRules.demandsValidation(stored.head.fields) else { return .stale }
-        if rules.demandsValidation { return .request }
-        if let minimum = rules.minimumFreshness, freshness.lifetime - freshness.age < TimeInterval(minimum) {
-            return .request
+    /// The fourth item of section 4.
+    private static func decideByProtocol(
+        _ stored: StoredResponse, _ directives: RequestDirectives, _ now: Date
+    ) -> CacheDecision {
+        // Sections 5.2.1.4 and 5.2.2.4.
+        if directives.demandsValidation { return .revalidate(stored, .request) }
+        if stored.terms.conditions.contains(.validatesAlways) { return .revalidate(stored, .stale) }
+        let age = stored.age(at: now)
+        let remaining = stored.terms.lifetime - age
+        if remaining > 0 {
+            // Sections 5.2.1.1 and 5.2.1.3. What is immutable is not asked about while it is fresh (RFC 8246).
+            let isOld = directives.maximumAge.map { age > TimeInterval($0) } ?? false
+            let isBrief = directives.minimumFreshness.map { remaining < TimeInterval($0) } ?? false
+            let isRefused = (isOld && !stored.terms.conditions.contains(.immutable)) || isBrief
+            return isRefused ? .revalidate(stored, .request) : .serve(stored, .fresh)
         }
-        // What never changes while it is fresh need not be asked for again by a reload (RFC 8246).
-        guard let maximum = rules.maximumAge, !CacheControl(stored.head.fields).contains("immutable") else {
-            return nil
+        // Section 4.2.4.
+        if Staleness.isWanted(stored, age: age, by: directives) { return .serve(stored, .stale) }
+        if Staleness.allowsMeanwhile(stored, age: age, directives) { return .serveAndRevalidate(stored) }
+        return .revalidate(stored, .stale)
+    }
+
+    /// What to do when the request asks for bytes that are not stored. Section 3.3.
+    private static func lackOfBytes(
+        _ stored: StoredResponse, _ request: HTTPRequest, _ directives: RequestDirectives
+    ) -> CacheDecision? {
+        if let range = directives.range {
+            // A whole content in another coding has no offsets that the server and the caller would agree on.
+            guard stored.part != nil || (stored.head.status == 200 && !stored.hasOffsets) else { return nil }
+            let isThere =
+                PartialContent.stored(range, of: stored) != nil && Precondition.allowsRange(of: stored, request)
+            return isThere ? nil : .fetch(.partial)
         }
-        return maximum == 0 || freshness.age > TimeInterval(maximum) ? .request : nil
+        guard stored.part != nil else { return nil }
+        let isAskable = directives.method == .get && !directives.isConditional
+        return isAskable && PartialContent.isBeginning(stored) ? .complete(stored) : .fetch(.partial)
+    }
+
+    private static func isFresh(_ stored: StoredResponse, at now: Date) -> Bool {
+        stored.terms.lifetime > stored.age(at: now) && !stored.terms.conditions.contains(.validatesAlways)
     }
 }

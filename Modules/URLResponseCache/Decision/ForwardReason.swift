@@ -10,6 +10,8 @@ enum ForwardReason: String {
     case varyMiss = "vary-miss"
     /// What is stored may only be used after asking.
     case stale
+    /// Not all of what is asked for is stored.
+    case partial
     /// The request wants something newer than what is stored.
     case request
 }

@@ -1,6 +1,6 @@
 import AlcedoCore
 
-/// The directives of a `Cache-Control` field. Source: RFC 9111 section 5.2.
+/// The directives of a `Cache-Control` field, or of a targeted one. Source: RFC 9111 section 5.2, RFC 9213.
 ///
 /// Unknown directives are kept and harm nothing. What cannot be read is read as the stricter of its meanings.
 struct CacheControl {
@@ -11,7 +11,10 @@ struct CacheControl {
         var argument: String?
     }
 
-    /// A quoted string does not end, so whatever follows it may be hidden in it.
+    /// Most directives that are read; no server means more.
+    static let limit = 256
+
+    /// A quoted string does not end, so whatever follows it may be hidden in it; or there are too many directives.
     private(set) var isMalformed = false
     private var directives: [Directive] = []
 
@@ -19,14 +22,46 @@ struct CacheControl {
         for line in fields.values(of: "Cache-Control") { read(line) }
     }
 
+    /// The directives of a targeted field; nil when it is not there, is empty, or is no dictionary (RFC 9213
+    /// section 2.1, which has it ignored then).
+    init?(targeted name: String, of fields: HTTPFields) {
+        guard let text = fields[name], let members = StructuredDictionary(text)?.members, !members.isEmpty else {
+            return nil
+        }
+        for member in members where member.value != .boolean(false) {
+            directives.append(Directive(name: member.key, argument: member.value.directiveArgument))
+        }
+    }
+
     /// Whether there is no directive at all.
     var isEmpty: Bool { directives.isEmpty && !isMalformed }
 
-    /// Whether the directive is there, whatever its argument: a limited `no-cache="field"` counts as a whole one.
+    /// Whether the directive is there, whatever its argument.
     func contains(_ name: String) -> Bool { directives.contains { $0.name == name } }
 
     /// Whether nothing may be stored.
     var forbidsStoring: Bool { isMalformed || contains("no-store") }
+
+    /// Whether the directive is there with an argument.
+    func hasArgument(_ name: String) -> Bool { directives.contains { $0.name == name && $0.argument != nil } }
+
+    /// Whether the directive is there and speaks of the whole answer: without an argument, or with one that names no
+    /// field.
+    func containsUnqualified(_ name: String) -> Bool {
+        directives.contains { $0.name == name && Self.fieldNames(in: $0.argument).isEmpty }
+    }
+
+    /// The fields that a directive is limited to, such as `no-cache="Set-Cookie"`, in lower case.
+    func fieldNames(of name: String) -> [String] {
+        directives.filter { $0.name == name }.flatMap { Self.fieldNames(in: $0.argument) }
+    }
+
+    private static func fieldNames(in argument: String?) -> [String] {
+        guard let argument else { return [] }
+        let names = argument.split(separator: ",").map { $0.trimmedOfBlanks.lowercased() }.filter { !$0.isEmpty }
+        // What is no list of names limits nothing.
+        return names.allSatisfy(\.isToken) ? names : []
+    }
 
     /// The number of seconds of a directive; nil when the directive is missing.
     ///
@@ -40,6 +75,10 @@ struct CacheControl {
     private mutating func read(_ line: String) {
         var rest = Substring(line)
         while !rest.isEmpty {
+            guard directives.count < Self.limit else {
+                isMalformed = true
+                return
+            }
             let name = rest.prefix { $0 != "," && $0 != "=" }
             rest = rest[name.endIndex...]
             var argument: String?
@@ -78,16 +117,5 @@ struct CacheControl {
         }
         isMalformed = true
         return text
-    }
-}
-
-extension Substring {
-    static func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" }
-
-    /// Without spaces and tabs at the ends.
-    var trimmedOfBlanks: Substring {
-        var trimmed = drop(while: Self.isBlank)
-        while let last = trimmed.last, Self.isBlank(last) { trimmed.removeLast() }
-        return trimmed
     }
 }

@@ -1,4 +1,6 @@
 /// A validator that the server made up. Source: RFC 9110 section 8.8.3.
+///
+/// A tag without quotes, which some servers send, is taken as it is spelled: it is the same as itself and nothing else.
 struct EntityTag: Equatable {
     /// As it is sent, with its quotes and the `W/` of a weak one.
     let text: String
@@ -6,17 +8,32 @@ struct EntityTag: Equatable {
     /// Nil unless `text` is one tag.
     init?(_ text: String) {
         let opaque = text.hasPrefix("W/") ? text.dropFirst(2) : text[...]
-        guard opaque.utf8.count >= 2, opaque.utf8.first == 0x22, opaque.utf8.last == 0x22 else { return nil }
-        let inside = opaque.utf8.dropFirst().dropLast()
-        guard inside.allSatisfy({ $0 > 0x20 && $0 != 0x22 && $0 != 0x7F }) else { return nil }
+        guard !opaque.isEmpty, opaque.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { return nil }
+        let inside: Substring.UTF8View
+        if opaque.utf8.first == 0x22 {
+            guard opaque.utf8.count >= 2, opaque.utf8.last == 0x22 else { return nil }
+            inside = opaque.dropFirst().dropLast().utf8
+        } else {
+            guard !opaque.utf8.contains(UInt8(ascii: ",")), opaque != "*" else { return nil }
+            inside = opaque.utf8
+        }
+        guard !inside.contains(0x22) else { return nil }
         self.text = text
     }
 
+    var isWeak: Bool { text.hasPrefix("W/") }
+
+    /// Whether the tags are the same but for weakness. RFC 9110 section 8.8.3.2.
+    func matchesWeakly(_ other: EntityTag) -> Bool { opaque == other.opaque }
+
+    /// Whether the tags are the same and neither is weak. RFC 9110 section 8.8.3.2.
+    func matchesStrongly(_ other: EntityTag) -> Bool { !isWeak && self == other }
+
+    /// The tags of a list, such as `If-None-Match` has; what is no tag is left out. Commas within quotes are part of a
+    /// tag.
+    static func list(_ lines: [String]) -> [EntityTag] {
+        lines.flatMap { QuotedList.members(of: $0, hasEscapes: false) }.compactMap { EntityTag(String($0)) }
+    }
+
     private var opaque: Substring { isWeak ? text.dropFirst(2) : text[...] }
-
-    private var isWeak: Bool { text.hasPrefix("W/") }
-
-    /// Whether an answer with this tag is about the content that has the other one: the same tag when this one is
-    /// strong, the same but for weakness when it is weak (RFC 9111 section 4.3.4).
-    func confirms(_ other: EntityTag) -> Bool { self == other || (isWeak && opaque == other.opaque) }
 }

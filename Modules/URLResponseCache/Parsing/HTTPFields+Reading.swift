@@ -14,6 +14,14 @@ extension HTTPFields {
         return lines.count == 1 ? HTTPDate.parse(lines[0], now: now) : nil
     }
 
+    /// Whether the field is there, in any number of lines.
+    func contains(_ name: String) -> Bool { !values(of: name).isEmpty }
+
+    /// Without the fields of these names, given in lower case.
+    func removing(_ names: Set<String>) -> HTTPFields {
+        HTTPFields(fields.filter { !names.contains($0.name.lowercased()) })
+    }
+
     /// The entity tag, when there is exactly one. Source: RFC 9110 section 8.8.3.
     var entityTag: EntityTag? {
         let lines = values(of: "ETag")

@@ -31,8 +31,6 @@ struct LRUList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     init() {}
 
-    var count: Int { slots.count }
-
     /// Returns the value and makes it the most recently used.
     mutating func use(_ key: Key) -> Value? {
         guard let slot = slots[key] else { return nil }
@@ -65,12 +63,18 @@ struct LRUList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return free(slot)
     }
 
-    /// Removes the least recently used until the rest is within both limits, and hands over what went.
-    mutating func trim(toCost cost: Int, count: Int = Int.max, into released: inout [Value]) {
-        while oldest >= 0, totalCost > cost || slots.count > count {
-            slots[nodes[oldest].key] = nil
-            if let value = free(oldest) { released.append(value) }
+    /// Removes the least recently used until the rest is within the limit, and hands over what went.
+    mutating func trim(toCost cost: Int, into released: inout [(key: Key, value: Value)]) {
+        while oldest >= 0, totalCost > cost {
+            let key = nodes[oldest].key
+            slots[key] = nil
+            if let value = free(oldest) { released.append((key, value)) }
         }
+    }
+
+    /// The entries, in no order. Not a use of them.
+    var entries: [(key: Key, value: Value)] {
+        slots.compactMap { key, slot in nodes[slot].value.map { (key, $0) } }
     }
 
     mutating func free(_ slot: Int) -> Value? {

@@ -3,40 +3,83 @@ public import FoundationEssentials
 
 /// Keeps HTTP answers in memory, the most recently used ones within a number of bytes.
 public final class MemoryResponseStore: ResponseStoring {
+    private struct State {
+        var list = LRUList<ImageKey, ResponseEntry>()
+        /// The keys of the variants of a resource that are in the list.
+        var variants: [ResourceKey: Set<ImageKey>] = [:]
+
+        mutating func remove(_ key: ImageKey) -> ResponseEntry? {
+            forget(key)
+            return list.remove(key)
+        }
+
+        mutating func forget(_ key: ImageKey) {
+            guard !key.variant.isEmpty else { return }
+            variants[key.resource]?.remove(key)
+            if variants[key.resource]?.isEmpty == true { variants[key.resource] = nil }
+        }
+    }
+
     /// Most bytes of all answers, heads included.
     public let byteLimit: Int
 
-    private let entries = Locked(LRUList<URL, [StoredResponse]>())
+    private let state = Locked(State())
 
-    /// - Parameter byteLimit: Default: 64 MiB.
-    public init(byteLimit: Int = 64 << 20) { self.byteLimit = byteLimit }
+    /// - Parameter byteLimit: Default: 20 MiB. With 0 or less nothing is kept.
+    public init(byteLimit: Int = 20 << 20) { self.byteLimit = max(0, byteLimit) }
 
-    /// The answers stored for `url`, and counts as a use of them. O(1).
-    public func responses(for url: URL) async -> [StoredResponse] { entries.withLock { $0.use(url) ?? [] } }
+    /// O(1).
+    public func entry(for key: ImageKey) async -> ResponseEntry? { state.withLock { $0.list.use(key) } }
 
-    /// Replaces the answers stored for `url`, and removes the least recently used ones of other URLs beyond the limit.
+    /// Stores an entry, and removes the least recently used ones beyond the limit. O(1) amortised.
     ///
-    /// Answers that exceed the whole limit are not stored and evict nothing else; what stood there goes.
-    public func replace(_ responses: [StoredResponse], for url: URL) async {
-        let cost = responses.reduce(0) { $0 + Self.cost(of: $1) }
-        let released = entries.withLock { entries in
-            var released = [entries.remove(url) ?? []]
-            guard !responses.isEmpty, cost <= byteLimit else { return released }
-            entries.trim(toCost: byteLimit - cost, into: &released)
-            entries.insert(responses, for: url, cost: cost)
+    /// An entry that exceeds the whole limit is not stored and evicts nothing else; what stood there goes.
+    public func store(_ entry: ResponseEntry, for key: ImageKey) async {
+        let cost = entry.cost
+        let isTaken = cost <= byteLimit && entry.storagePolicy != .notAllowed
+        // Let go outside the lock.
+        let released = state.withLock { state -> [(key: ImageKey, value: ResponseEntry)] in
+            var released = state.remove(key).map { [(key: key, value: $0)] } ?? []
+            guard isTaken else { return released }
+            state.list.trim(toCost: byteLimit - cost, into: &released)
+            for (gone, _) in released where gone != key { state.forget(gone) }
+            state.list.insert(entry, for: key, cost: cost)
+            if !key.variant.isEmpty { state.variants[key.resource, default: []].insert(key) }
             return released
         }
         _ = consume released
     }
 
-    public func removeAll() async { entries.withLock { $0 = LRUList() } }
+    public func remove(_ key: ImageKey) async {
+        let released = state.withLock { $0.remove(key) }
+        _ = consume released
+    }
+
+    /// O(variants of the resource).
+    public func removeAll(of resource: ResourceKey) async {
+        let released = state.withLock { state in
+            let keys = [ImageKey(resource)] + (state.variants[resource] ?? [])
+            return keys.map { state.remove($0) }
+        }
+        _ = consume released
+    }
+
+    /// O(entries).
+    public func removeAll(storedSince date: Date) async {
+        let released = state.withLock { state in
+            state.list.entries.filter { $0.value.isStored(since: date) }.map { state.remove($0.key) }
+        }
+        _ = consume released
+    }
+
+    public func removeAll() async {
+        let released = state.withLock { state in
+            defer { state = State() }
+            return state
+        }
+        _ = consume released
+    }
 
     /// Bytes of all answers, heads included.
-    public var totalSize: Int { entries.withLock { $0.totalCost } }
-
-    private static func cost(of response: StoredResponse) -> Int {
-        let fields = response.head.fields.fields + response.varyingFields.fields
-        // What the values and the list's own links take beside their bytes, roughly.
-        return response.body.count + 512 + fields.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 64 }
-    }
+    public var totalSize: Int { state.withLock { $0.list.totalCost } }
 }

@@ -1,22 +1,37 @@
 import AlcedoCore
 import FoundationEssentials
 
-/// Passes a body on as it arrives and keeps a copy, which it hands over when the body has ended well.
+/// Passes a body on as it arrives and keeps a copy, which it hands over when the body has ended.
 final class CollectingBodySource: HTTPBodySource {
+    /// How a body ended.
+    enum End: Sendable {
+        /// As its sender says.
+        case whole
+        /// By an error in the middle.
+        case broken
+    }
+
     private let body: HTTPBody
     private let limit: Int
-    private let onWhole: @Sendable (Data) async -> Void
+    private let budget: CopyBudget
+    private let onEnd: @Sendable (Data, End) async -> Void
     /// What has arrived; nil when it will not be handed over, or has been.
     private let collected = Locked<Data?>(Data())
 
     /// - Parameters:
     ///   - limit: Most bytes kept; a longer body is passed on and not handed over.
-    ///   - onWhole: Called at most once, before the reader learns of the end.
-    init(_ body: HTTPBody, limit: Int, onWhole: @escaping @Sendable (Data) async -> Void) {
+    ///   - budget: Where the bytes for the copy come from; when it has none left, the body is only passed on.
+    ///   - onEnd: Called at most once, before the reader learns of the end.
+    init(
+        _ body: HTTPBody, limit: Int, budget: CopyBudget, onEnd: @escaping @Sendable (Data, End) async -> Void
+    ) {
         self.body = body
         self.limit = limit
-        self.onWhole = onWhole
+        self.budget = budget
+        self.onEnd = onEnd
     }
+
+    deinit { drop() }
 
     func next() async throws -> Data? {
         // The iterator has no state of its own: all of them read on from the same place.
@@ -26,11 +41,14 @@ final class CollectingBodySource: HTTPBodySource {
                 collect(piece)
                 return piece
             }
-        } catch {
+        } catch let error as CancellationError {
             drop()
             throw error
+        } catch {
+            await handOver(.broken)
+            throw error
         }
-        if let whole = take() { await onWhole(whole) }
+        await handOver(.whole)
         return nil
     }
 
@@ -40,10 +58,26 @@ final class CollectingBodySource: HTTPBodySource {
     }
 
     private func collect(_ piece: Data) {
-        collected.withLock { collected in
-            guard let count = collected?.count else { return }
-            if piece.count > limit - count { collected = nil } else { collected?.append(piece) }
+        let tooMuch = collected.withLock { collected -> Int in
+            guard let count = collected?.count else { return 0 }
+            guard piece.count <= limit - count, budget.take(piece.count) else {
+                collected = nil
+                return count
+            }
+            collected?.append(piece)
+            return 0
         }
+        if tooMuch > 0 { budget.giveBack(tooMuch) }
+    }
+
+    private func handOver(_ end: End) async {
+        guard let all = take() else { return }
+        await onEnd(all, end)
+        budget.giveBack(all.count)
+    }
+
+    private func drop() {
+        if let all = take() { budget.giveBack(all.count) }
     }
 
     private func take() -> Data? {
@@ -52,6 +86,4 @@ final class CollectingBodySource: HTTPBodySource {
             return collected
         }
     }
-
-    private func drop() { collected.withLock { $0 = nil } }
 }

@@ -1,44 +1,83 @@
 import AlcedoCore
-import FoundationEssentials
 
-/// Changes what is stored, one change at a time for each URL.
+/// Changes what is stored, one change at a time for each resource.
 struct ResponseWriter: Sendable {
+    /// Most different `Vary` fields that are kept for a resource; a server has one, or changes it now and then.
+    private static let nameListLimit = 4
+    /// Most variants that a server is asked about when none fits.
+    private static let taggedLimit = 16
+
     let store: any ResponseStoring
+    let role: CacheRole
     let ledger = ExchangeLedger()
     private let gate = WriteGate()
 
-    init(store: any ResponseStoring) { self.store = store }
+    init(store: any ResponseStoring, role: CacheRole) {
+        self.store = store
+        self.role = role
+    }
 
-    /// Adds an answer, unless the resource has changed since the exchange began. Returns whether it was added.
+    /// Stores an answer to a request, unless the resource has changed since the exchange began or a later answer is
+    /// there. A part is put together with the part that is there. Returns whether it was stored.
     @discardableResult
-    func add(
-        _ response: StoredResponse, for request: HTTPRequest, of exchange: ExchangeLedger.Exchange, now: Date
+    func store(
+        _ response: StoredResponse, for request: HTTPRequest, of exchange: ExchangeLedger.Exchange
     ) async -> Bool {
-        var isAdded = false
-        await change(request.storageURL) { variants in
-            isAdded = exchange.isCurrent && variants.add(response, for: request, now: now)
+        guard let names = Vary.names(of: response.head, to: request, role: role) else { return false }
+        let own = ImageKey(exchange.resource)
+        let key = names.isEmpty ? own : ImageKey(own.resource, variant: Vary.variant(names, of: request))
+        var isStored = false
+        await gate.alone(with: own.resource) {
+            guard exchange.claim(key) else { return }
+            var response = response
+            if response.part != nil {
+                guard let combined = await combined(response, with: key) else { return }
+                response = combined
+            }
+            if !names.isEmpty { await noteVariant(names, key, response, under: own) }
+            await store.store(.response(response), for: key)
+            isStored = true
         }
-        return isAdded
+        return isStored
     }
 
-    /// Removes the answers that a request selects.
-    func remove(for request: HTTPRequest) async {
-        await change(request.storageURL) { $0.remove(for: request) }
+    /// Removes what is stored under a key, unless a later answer is there.
+    func remove(_ key: ImageKey, of exchange: ExchangeLedger.Exchange) async {
+        await gate.alone(with: key.resource) {
+            if exchange.claim(key) { await store.remove(key) }
+        }
     }
 
-    /// Removes all answers for the URL, those on their way included. RFC 9111 section 4.4.
-    func invalidate(_ url: URL) async {
+    /// Removes all answers for the resource, those on their way included. RFC 9111 section 4.4.
+    func invalidate(_ resource: ResourceKey) async {
         // First, so that an answer that has not entered the gate yet finds out.
-        ledger.invalidate(url)
-        await gate.alone(with: url) { await store.replace([], for: url) }
+        ledger.invalidate(resource)
+        await gate.alone(with: resource) { await store.removeAll(of: resource) }
     }
 
-    private func change(_ url: URL, _ body: (inout Variants) -> Void) async {
-        await gate.alone(with: url) {
-            let before = await store.responses(for: url)
-            var variants = Variants(before)
-            body(&variants)
-            if variants.responses != before { await store.replace(variants.responses, for: url) }
+    /// The part with what is stored beside it; nil when that is better than the part.
+    private func combined(_ part: StoredResponse, with key: ImageKey) async -> StoredResponse? {
+        guard case .response(let stored) = await store.entry(for: key) else { return PartialContent.whole(part) }
+        if stored.part == nil, PartialContent.isSameContent(part.head, stored) { return nil }
+        return PartialContent.combined(stored, with: part) ?? PartialContent.whole(part)
+    }
+
+    private func noteVariant(
+        _ names: [String], _ key: ImageKey, _ response: StoredResponse, under own: ImageKey
+    ) async {
+        var variants = ResponseVariants()
+        if case .variants(let known) = await store.entry(for: own) { variants = known }
+        let before = variants
+        if variants.nameLists.first != names {
+            variants.nameLists.removeAll { $0 == names }
+            variants.nameLists.insert(names, at: 0)
+            variants.nameLists.removeLast(max(0, variants.nameLists.count - Self.nameListLimit))
         }
+        if let tag = response.entityTag {
+            variants.tagged.removeAll { $0.variant == key.variant }
+            variants.tagged.insert(ResponseVariants.Tagged(variant: key.variant, entityTag: tag.text), at: 0)
+            variants.tagged.removeLast(max(0, variants.tagged.count - Self.taggedLimit))
+        }
+        if variants != before { await store.store(.variants(variants), for: own) }
     }
 }

@@ -1,39 +1,39 @@
 import AlcedoCore
 import FoundationEssentials
 
-/// Lets one task at a time change what is stored for a URL, so that no change is made on an outdated reading.
+/// Lets one task at a time change what is stored for a resource, so that no change is made on an outdated reading.
 final class WriteGate: Sendable {
-    /// The URLs being changed, and who waits for each, in order.
-    private let waiting = Locked<[URL: [CheckedContinuation<Void, Never>]]>([:])
+    /// The resources being changed, and who waits for each, in order.
+    private let waiting = Locked<[ResourceKey: [CheckedContinuation<Void, Never>]]>([:])
 
-    /// Runs `work` alone among the works for this URL. Waits even in a cancelled task; works are short.
-    func alone(with url: URL, _ work: () async -> Void) async {
-        await enter(url)
+    /// Runs `work` alone among the works for this resource. Waits even in a cancelled task; works are short.
+    func alone(with resource: ResourceKey, _ work: () async -> Void) async {
+        await enter(resource)
         await work()
-        leave(url)
+        leave(resource)
     }
 
-    private func enter(_ url: URL) async {
+    private func enter(_ resource: ResourceKey) async {
         await withCheckedContinuation { continuation in
             let isFree = waiting.withLock { waiting in
-                guard waiting[url] != nil else {
-                    waiting[url] = []
+                guard waiting[resource] != nil else {
+                    waiting[resource] = []
                     return true
                 }
-                waiting[url]?.append(continuation)
+                waiting[resource]?.append(continuation)
                 return false
             }
             if isFree { continuation.resume() }
         }
     }
 
-    private func leave(_ url: URL) {
+    private func leave(_ resource: ResourceKey) {
         let next = waiting.withLock { waiting -> CheckedContinuation<Void, Never>? in
-            guard waiting[url]?.isEmpty == false else {
-                waiting[url] = nil
+            guard waiting[resource]?.isEmpty == false else {
+                waiting[resource] = nil
                 return nil
             }
-            return waiting[url]?.removeFirst()
+            return waiting[resource]?.removeFirst()
         }
         next?.resume()
     }

@@ -1,23 +1,36 @@
 public import FoundationEssentials
 
-/// An answer in a response cache, with what its freshness is computed from. Source: RFC 9111 sections 3 and 4.
+/// An answer in a response cache, with what its reuse is decided from. Source: RFC 9111 sections 3 and 4.
 public struct StoredResponse: Sendable, Hashable {
+    /// Without the fields that are not stored (section 3.1), and without `Age`, which each use has its own of.
     public var head: HTTPResponseHead
     public var body: Data
-    /// The fields of the request that the answer's `Vary` names.
+    /// Which bytes `body` is; nil for all of them.
+    public var part: ContentPart?
+    /// The fields of the request that the answer's `Vary` names, normalised.
     public var varyingFields: HTTPFields
     /// When the request was sent.
     public var requestTime: Date
-    /// When the answer's head arrived.
+    /// When the answer's head arrived, or that of the last answer that confirmed it.
     public var responseTime: Date
+    public var terms: ReuseTerms
+    public var storagePolicy: ResponseStoragePolicy
+    /// Notes of the app, which its hook may add.
+    public var userInfo: [String: String]
 
     public init(
-        head: HTTPResponseHead, body: Data, varyingFields: HTTPFields, requestTime: Date, responseTime: Date
+        head: HTTPResponseHead, body: Data, part: ContentPart? = nil, varyingFields: HTTPFields = [:],
+        requestTime: Date, responseTime: Date, terms: ReuseTerms,
+        storagePolicy: ResponseStoragePolicy = .allowed, userInfo: [String: String] = [:]
     ) {
         self.head = head
         self.body = body
+        self.part = part
         self.varyingFields = varyingFields
         self.requestTime = requestTime
         self.responseTime = responseTime
+        self.terms = terms
+        self.storagePolicy = storagePolicy
+        self.userInfo = userInfo
     }
 }

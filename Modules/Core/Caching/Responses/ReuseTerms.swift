@@ -1,0 +1,47 @@
+public import FoundationEssentials
+
+/// On what terms an answer may be used again: what its head says, read once, when it is stored.
+///
+/// All times are in seconds. Source: RFC 9111 sections 4.2 and 5.2.2, RFC 5861, RFC 8246.
+public struct ReuseTerms: Sendable, Hashable {
+    public struct Conditions: OptionSet, Sendable, Hashable {
+        public let rawValue: UInt8
+
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        /// Every use needs the server's word.
+        public static let validatesAlways = Conditions(rawValue: 1)
+        /// Once stale, every use needs the server's word, whatever the request allows.
+        public static let neverStale = Conditions(rawValue: 2)
+        /// The content never changes while it is fresh.
+        public static let immutable = Conditions(rawValue: 4)
+        /// The lifetime is a guess of the cache.
+        public static let heuristic = Conditions(rawValue: 8)
+        /// Stored by a cache that many users share.
+        public static let shared = Conditions(rawValue: 16)
+    }
+
+    public var conditions: Conditions
+    /// When the server made the answer.
+    public var date: Date
+    /// How old the answer was when its head arrived.
+    public var initialAge: TimeInterval
+    /// How old it may become; 0 for never fresh.
+    public var lifetime: TimeInterval
+    /// How long after its lifetime it may be used while a newer one is fetched.
+    public var staleWhileRevalidate: TimeInterval
+    /// How long after its lifetime it may be used when the server is in trouble.
+    public var staleIfError: TimeInterval
+
+    public init(
+        conditions: Conditions = [], date: Date, initialAge: TimeInterval = 0, lifetime: TimeInterval = 0,
+        staleWhileRevalidate: TimeInterval = 0, staleIfError: TimeInterval = 0
+    ) {
+        self.conditions = conditions
+        self.date = date
+        self.initialAge = initialAge
+        self.lifetime = lifetime
+        self.staleWhileRevalidate = staleWhileRevalidate
+        self.staleIfError = staleIfError
+    }
+}

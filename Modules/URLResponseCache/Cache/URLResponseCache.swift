@@ -1,0 +1,76 @@
+public import AlcedoCore
+public import FoundationEssentials
+
+/// A store of HTTP answers as an app sees it: made of what memory and disk it gives it, asked and emptied by requests.
+///
+/// After Foundation's `URLCache`. Give it to a ``CachingTransport``; on its own it stores only what it is told to.
+public struct URLResponseCache: Sendable {
+    /// Where the answers are.
+    public let store: any ResponseStoring
+    public let rules: ResponseCacheRules
+    private let memory: MemoryResponseStore
+    private let disk: (any DataCaching)?
+
+    /// - Parameters:
+    ///   - memoryCapacity: Most bytes in memory; 0 keeps nothing there. Default: 20 MiB.
+    ///   - disk: Where answers are kept on disk, within its own limits; nil keeps nothing there. With neither, every
+    ///     request goes to the network. It should belong to this cache alone.
+    public init(
+        memoryCapacity: Int = 20 << 20, disk: (any MaintainableDataCache)? = nil,
+        rules: ResponseCacheRules = ResponseCacheRules()
+    ) {
+        self.rules = rules
+        self.disk = disk
+        let memory = MemoryResponseStore(byteLimit: memoryCapacity)
+        self.memory = memory
+        store = disk.map { TieredResponseStore(memory, over: DataResponseStore($0)) } ?? memory
+    }
+
+    /// Bytes in memory.
+    public var memoryUsage: Int { memory.totalSize }
+
+    /// Bytes on disk.
+    public var diskUsage: Int { get async { await disk?.totalSize ?? 0 } }
+
+    /// What is stored for such a request, whatever its age.
+    public func response(for request: HTTPRequest) async -> StoredResponse? {
+        await store.candidate(for: request, role: rules.role).response
+    }
+
+    /// Stores an answer that the app has from elsewhere, as if the request had just been answered with it. What HTTP
+    /// forbids to store is not stored.
+    ///
+    /// - Parameters:
+    ///   - now: When the answer arrived.
+    ///   - userInfo: Notes of the app's own.
+    /// - Returns: Whether it was stored.
+    @discardableResult
+    public func store(
+        _ head: HTTPResponseHead, body: Data, for request: HTTPRequest, at now: Date,
+        policy: ResponseStoragePolicy = .allowed, userInfo: [String: String] = [:]
+    ) async -> Bool {
+        let context = ExchangeContext(request: request, requestTime: now, responseTime: now, rules: rules)
+        guard policy != .notAllowed, case .store(var response) = CacheUpdate(head, stored: nil, context) else {
+            return false
+        }
+        response.body = body
+        response.storagePolicy = policy
+        response.userInfo = userInfo
+        let writer = ResponseWriter(store: store, role: rules.role)
+        return await writer.store(response, for: request, of: writer.ledger.begin(request.resourceKey))
+    }
+
+    /// Removes what is stored for such a request.
+    public func removeResponse(for request: HTTPRequest) async {
+        let candidate = await store.candidate(for: request, role: rules.role)
+        if candidate.response != nil { await store.remove(candidate.key) }
+    }
+
+    /// Removes what is stored for a URL, whatever else the requests said.
+    public func removeResponses(for url: URL) async { await store.removeAll(of: ResourceKey(normal: url)) }
+
+    /// Removes what was stored at `date` or later.
+    public func removeResponses(since date: Date) async { await store.removeAll(storedSince: date) }
+
+    public func removeAll() async { await store.removeAll() }
+}

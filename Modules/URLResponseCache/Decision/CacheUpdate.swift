@@ -1,0 +1,109 @@
+import AlcedoCore
+import FoundationEssentials
+
+/// What an answer of the server changes in the store. A pure function of the request, the head of the answer, and what
+/// is stored for the request.
+///
+/// Source: RFC 9111 sections 3, 4.3 and 4.4.
+enum CacheUpdate {
+    /// Keep the body as it comes, under this head, when it has come whole. Section 3.
+    case store(StoredResponse)
+    /// The stored answer holds, with this head. It is kept unless what the head now says forbids it. Section 4.3.4.
+    case freshen(StoredResponse, isKept: Bool)
+    /// What is stored for the request is outdated.
+    case drop
+    /// What is stored for these resources is outdated. Section 4.4.
+    case invalidate([ResourceKey], thenStore: StoredResponse?)
+    /// Nothing.
+    case keep
+
+    init(_ head: HTTPResponseHead, stored: StoredResponse?, _ exchange: ExchangeContext) {
+        let method = exchange.request.method
+        switch method {
+        case .get: self = Self.afterGET(head, stored, exchange)
+        case .head: self = Self.afterHEAD(head, stored, exchange)
+        default: self = Self.afterOther(head, exchange)
+        }
+    }
+
+    private static func afterGET(
+        _ head: HTTPResponseHead, _ stored: StoredResponse?, _ exchange: ExchangeContext
+    ) -> CacheUpdate {
+        if StorageRules.requestForbidsStoring(exchange.request) { return .keep }
+        if head.status == 304 {
+            guard let stored else { return .keep }
+            guard Validation.confirms(head, stored) else { return .drop }
+            let fresh = Validation.freshened(stored, by: head, exchange)
+            let ruling = StorageRules.ruling(on: fresh.head, to: exchange.request, role: exchange.rules.role)
+            return .freshen(fresh, isKept: ruling == .store)
+        }
+        // The server's trouble says nothing about the resource. A range that is not there does not, either.
+        let isSilent = StatusRules.isTrouble(head.status) || head.status == 416
+        guard StorageRules.ruling(on: head, to: exchange.request, role: exchange.rules.role) == .store else {
+            return isSilent || head.status == 206 ? .keep : .drop
+        }
+        if isSilent, stored != nil, ReuseTerms(head, exchange).lifetime <= 0 { return .keep }
+        guard let new = Self.response(head, exchange) else { return .keep }
+        // A part of what is there whole, as far as anyone can tell.
+        if head.status == 206, let stored, stored.part == nil, PartialContent.isSameContent(head, stored) {
+            return .keep
+        }
+        return .store(new)
+    }
+
+    private static func afterHEAD(
+        _ head: HTTPResponseHead, _ stored: StoredResponse?, _ exchange: ExchangeContext
+    ) -> CacheUpdate {
+        guard let stored, !StatusRules.isTrouble(head.status), !StorageRules.requestForbidsStoring(exchange.request)
+        else { return .keep }
+        if head.status == 304 || Validation.describes(head, stored) {
+            let fresh = Validation.freshened(stored, by: head, exchange)
+            let ruling = StorageRules.ruling(on: fresh.head, to: exchange.request, role: exchange.rules.role)
+            return .freshen(fresh, isKept: ruling != .forbidden)
+        }
+        // Section 4.3.5: no longer fresh; its validators may still be of use.
+        var stale = stored
+        stale.terms.lifetime = 0
+        stale.terms.staleWhileRevalidate = 0
+        stale.terms.conditions.insert(.validatesAlways)
+        return .freshen(stale, isKept: true)
+    }
+
+    private static func afterOther(_ head: HTTPResponseHead, _ exchange: ExchangeContext) -> CacheUpdate {
+        guard RequestDirectives(exchange.request).isUnsafe else { return .keep }
+        let outdated = Invalidation.resources(after: head, to: exchange.request)
+        guard !outdated.isEmpty else { return .keep }
+        let role = exchange.rules.role
+        let mayStore =
+            StorageRules.mayAnswerGET(head, to: exchange.request, role: role, now: exchange.responseTime)
+            && StorageRules.ruling(on: head, to: exchange.request, role: role) == .store
+        return .invalidate(outdated, thenStore: mayStore ? response(head, exchange) : nil)
+    }
+
+    /// The answer as it will be stored, still without its body; nil for a part that says nothing of its place.
+    private static func response(_ head: HTTPResponseHead, _ exchange: ExchangeContext) -> StoredResponse? {
+        let role = exchange.rules.role
+        guard let names = Vary.names(of: head, to: exchange.request, role: role) else { return nil }
+        var response = StoredResponse(
+            head: StoredHead.make(head, role: role, receivedAt: exchange.responseTime), body: Data(),
+            varyingFields: Vary.fields(names, of: exchange.request),
+            requestTime: exchange.requestTime, responseTime: exchange.responseTime,
+            terms: ReuseTerms(head, exchange))
+        if head.status == 206 {
+            guard let range = head.fields["Content-Range"].flatMap({ ContentRange($0) }) else { return nil }
+            response.part = ContentPart(offset: range.bytes.lowerBound, completeCount: range.completeCount)
+            // The head of the whole, which this is a part of.
+            response.head.status = 200
+            response.head.fields = response.head.fields.removing(["content-range", "content-length"])
+        }
+        return response
+    }
+}
+
+extension ReuseTerms {
+    fileprivate init(_ head: HTTPResponseHead, _ exchange: ExchangeContext) {
+        self.init(
+            head, to: exchange.request, requestTime: exchange.requestTime, responseTime: exchange.responseTime,
+            rules: exchange.rules)
+    }
+}

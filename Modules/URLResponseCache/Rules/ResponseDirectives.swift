@@ -1,0 +1,55 @@
+import AlcedoCore
+import FoundationEssentials
+
+/// What the head of an answer tells a cache of a given role to do.
+struct ResponseDirectives {
+    let control: CacheControl
+    /// Whether a targeted field took the place of `Cache-Control` and `Expires`. RFC 9213 section 2.2.
+    let isTargeted: Bool
+    private let isShared: Bool
+    private let fields: HTTPFields
+
+    init(_ fields: HTTPFields, role: CacheRole) {
+        let targeted = role.targets.lazy.compactMap { CacheControl(targeted: $0, of: fields) }.first
+        control = targeted ?? CacheControl(fields)
+        isTargeted = targeted != nil
+        isShared = role.isShared
+        self.fields = fields
+    }
+
+    /// Whether the answer is never used without asking. A `Pragma` has no meaning in an answer, but who sends it
+    /// means this.
+    var validatesAlways: Bool {
+        control.containsUnqualified("no-cache")
+            || (control.isEmpty && !isTargeted && fields.list("Pragma", contains: "no-cache"))
+    }
+
+    /// RFC 9111 sections 5.2.2.2, 5.2.2.8 and 5.2.2.10.
+    var neverStale: Bool {
+        control.contains("must-revalidate")
+            || (isShared && (control.contains("proxy-revalidate") || control.contains("s-maxage")))
+    }
+
+    /// Whether a shared cache may store an answer that was asked for with credentials. RFC 9111 section 3.5.
+    var isForEveryone: Bool { ["public", "must-revalidate", "s-maxage"].contains(where: control.contains) }
+
+    /// Fields that a later answer must not have, in lower case. RFC 9111 sections 5.2.2.4 and 5.2.2.7.
+    var limitedFields: Set<String> {
+        Set(control.fieldNames(of: "no-cache") + (isShared ? control.fieldNames(of: "private") : []))
+    }
+
+    /// The lifetime that the server named, in seconds; nil when it named none. RFC 9111 section 4.2.1.
+    ///
+    /// - Parameter date: When the server made the answer.
+    func explicitLifetime(date: Date, receivedAt: Date) -> TimeInterval? {
+        let names = isShared ? ["s-maxage", "max-age"] : ["max-age"]
+        if let seconds = names.lazy.compactMap({ control.seconds($0) }).first { return TimeInterval(seconds.orZero) }
+        guard !isTargeted, fields.contains("Expires") else { return nil }
+        // An invalid date, "0" above all, means that it has expired (section 5.3).
+        guard let expires = fields.date("Expires", now: receivedAt) else { return 0 }
+        return max(0, expires.timeIntervalSince(date))
+    }
+
+    /// A directive's number of seconds; 0 when there is none that can be read.
+    func window(_ name: String) -> TimeInterval { TimeInterval(control.seconds(name)?.orZero ?? 0) }
+}

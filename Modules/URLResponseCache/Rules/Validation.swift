@@ -1,0 +1,69 @@
+import AlcedoCore
+import FoundationEssentials
+
+/// Asks the server whether stored answers still hold, and takes in what it says. Source: RFC 9111 section 4.3.
+enum Validation {
+    private static let names: Set = ["if-none-match", "if-modified-since"]
+
+    /// The request with the conditions of a stored answer, and the caller's own tags beside them; nil when the answer
+    /// has no validator. Sections 4.3.1 and 4.3.2.
+    static func request(_ request: HTTPRequest, confirming stored: StoredResponse) -> HTTPRequest? {
+        let tag = stored.entityTag
+        let modified = stored.lastModified == nil ? nil : stored.head.fields["Last-Modified"]
+        guard tag != nil || modified != nil else { return nil }
+        var conditional = request
+        conditional.fields = request.fields.removing(names)
+        if let tag {
+            let own = EntityTag.list(request.fields.values(of: "If-None-Match")).filter { $0 != tag }
+            conditional.fields.append("If-None-Match", ([tag] + own).map(\.text).joined(separator: ", "))
+        }
+        if let modified { conditional.fields.append("If-Modified-Since", modified) }
+        return conditional
+    }
+
+    /// The request with the tags of variants of which none fits it: the server may know that one of them does.
+    /// Section 4.3.1.
+    static func request(_ request: HTTPRequest, offering tags: [String]) -> HTTPRequest {
+        var offering = request
+        offering.fields["If-None-Match"] = tags.joined(separator: ", ")
+        return offering
+    }
+
+    /// Whether a 304 is about this answer: it names no validator, or the answer's own. Section 4.3.4.
+    static func confirms(_ notModified: HTTPResponseHead, _ stored: StoredResponse) -> Bool {
+        if notModified.fields.contains("ETag") {
+            guard let tag = notModified.fields.entityTag, let own = stored.entityTag else { return false }
+            return tag.isWeak ? tag.matchesWeakly(own) : tag == own
+        }
+        guard let modified = notModified.fields["Last-Modified"] else { return true }
+        return modified == stored.head.fields["Last-Modified"]
+    }
+
+    /// Whether an answer to HEAD is about the content that is stored. Section 4.3.5.
+    static func describes(_ head: HTTPResponseHead, _ stored: StoredResponse) -> Bool {
+        guard head.status == stored.head.status else { return false }
+        let own = stored.head.fields
+        return ["ETag", "Last-Modified"].allSatisfy { head.fields[$0] == nil || head.fields[$0] == own[$0] }
+            && (head.declaredBodyLength.map { $0 == stored.body.count } ?? true)
+    }
+
+    /// The stored answer with the fields of a newer head about the same content. Sections 3.2, 4.3.4 and 4.3.5.
+    static func freshened(_ stored: StoredResponse, by head: HTTPResponseHead, _ exchange: ExchangeContext)
+        -> StoredResponse
+    {
+        let role = exchange.rules.role
+        var fresh = stored
+        fresh.head = StoredHead.updated(stored.head, by: head, role: role, receivedAt: exchange.responseTime)
+        (fresh.requestTime, fresh.responseTime) = (exchange.requestTime, exchange.responseTime)
+        // The age that counts is the newer head's.
+        var aged = fresh.head
+        if let age = head.fields["Age"] { aged.fields["Age"] = age }
+        fresh.terms = ReuseTerms(
+            aged, to: exchange.request, requestTime: exchange.requestTime, responseTime: exchange.responseTime,
+            rules: exchange.rules)
+        if let names = Vary.names(of: fresh.head, to: exchange.request, role: role) {
+            fresh.varyingFields = Vary.fields(names, of: exchange.request)
+        }
+        return fresh
+    }
+}

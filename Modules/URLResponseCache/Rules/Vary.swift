@@ -1,0 +1,59 @@
+import AlcedoCore
+import FoundationEssentials
+
+/// Which requests an answer is for. Source: RFC 9111 section 4.1.
+enum Vary {
+    /// Most names that an answer may vary by.
+    private static let limit = 32
+    /// Fields whose values are lists of tokens with weights, in which neither case nor order matters (RFC 9110 sections
+    /// 12.5.2 to 12.5.4).
+    private static let weighted: Set = ["accept-charset", "accept-encoding", "accept-language"]
+    /// Fields that are kept as a digest only.
+    private static let secret: Set = ["authorization", "cookie", "proxy-authorization"]
+
+    /// The names by which an answer varies, in lower case and sorted; nil when it varies on more than fields: `*`, or
+    /// what is no name.
+    ///
+    /// An answer to a request with credentials that is not marked for everyone also varies by them: one user of a
+    /// private cache may have several accounts.
+    static func names(of head: HTTPResponseHead, to request: HTTPRequest, role: CacheRole) -> [String]? {
+        var names = Set(head.fields.members(of: "Vary"))
+        guard names.count <= limit, names.allSatisfy({ $0 != "*" && $0.isToken }) else { return nil }
+        if request.fields.contains("Authorization"), !ResponseDirectives(head.fields, role: role).isForEveryone {
+            names.insert("authorization")
+        }
+        return names.sorted()
+    }
+
+    /// The fields of a request that have these names, normalised, in the order of the names.
+    static func fields(_ names: [String], of request: HTTPRequest) -> HTTPFields {
+        HTTPFields(
+            names.compactMap { name in normalised(name, of: request).map { HTTPFields.Field(name, $0) } })
+    }
+
+    /// Whether an answer that varied by these names is an answer to the request.
+    static func matches(_ stored: StoredResponse, _ names: [String], _ request: HTTPRequest) -> Bool {
+        names.isEmpty || stored.varyingFields == fields(names, of: request)
+    }
+
+    /// The part of the key for requests like this one: a digest of the fields. O(length of the fields).
+    static func variant(_ names: [String], of request: HTTPRequest) -> String {
+        var digest = SHA256()
+        for name in names {
+            let value = normalised(name, of: request)
+            // Lengths keep a value with a line end apart from two values.
+            digest.update("\(name):\(value.map { String($0.utf8.count) } ?? "-"):\(value ?? "")\n")
+        }
+        return digest.finalizedHexadecimal()
+    }
+
+    /// Two values that mean the same become equal, as far as section 4.1 lets a cache know: several lines are one list,
+    /// blanks around commas mean nothing, nor does the case or order of members that have weights.
+    private static func normalised(_ name: String, of request: HTTPRequest) -> String? {
+        guard let value = request.fields[name] else { return nil }
+        if secret.contains(name) { return SHA256.hexDigest(of: value) }
+        let members = QuotedList.members(of: value)
+        guard weighted.contains(name) else { return members.joined(separator: ",") }
+        return members.map(WeightedMember.init).sorted().map(\.text).joined(separator: ",")
+    }
+}

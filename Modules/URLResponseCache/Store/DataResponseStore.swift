@@ -1,0 +1,61 @@
+public import AlcedoCore
+public import FoundationEssentials
+
+/// Keeps HTTP answers in a data cache, usually on disk: the body as the entry's data, the rest as its metadata.
+///
+/// The data cache keeps its own limits and finds what is damaged; what cannot be read is a miss and goes. It should
+/// belong to the response cache alone.
+public final class DataResponseStore: ResponseStoring {
+    private let cache: any DataCaching
+    /// The keys of entries stored at a date or later; nil when the cache cannot tell.
+    private let keysStoredSince: (@Sendable (Date) async -> [ImageKey])?
+
+    public init(_ cache: any DataCaching) {
+        self.cache = cache
+        keysStoredSince = nil
+    }
+
+    /// With a cache that can list its entries, ``removeAll(storedSince:)`` removes no more than it should.
+    public init(_ cache: any MaintainableDataCache) {
+        self.cache = cache
+        keysStoredSince = { date in
+            var keys: [ImageKey] = []
+            for item in await cache.items() where item.storedAt >= date {
+                if let key = await cache.key(named: item.name) { keys.append(key) }
+            }
+            return keys
+        }
+    }
+
+    public func entry(for key: ImageKey) async -> ResponseEntry? {
+        guard let found = await cache.entry(for: key) else { return nil }
+        if let entry = ResponseEntryCoder.decode(found.metadata, body: found.data) { return entry }
+        await cache.remove(key)
+        return nil
+    }
+
+    /// An answer that may be kept in memory only is not stored.
+    public func store(_ entry: ResponseEntry, for key: ImageKey) async {
+        if entry.storagePolicy == .allowed {
+            let (metadata, body) = ResponseEntryCoder.encode(entry)
+            // In a task of its own: a caller who has what he wants and leaves must not undo the storing.
+            let stored = Task { [cache] in try await cache.store(CachedData(body, metadata: metadata), for: key) }
+            if case .success = await stored.result { return }
+        }
+        await cache.remove(key)
+    }
+
+    public func remove(_ key: ImageKey) async { await cache.remove(key) }
+
+    public func removeAll(of resource: ResourceKey) async { await cache.removeAll(of: resource) }
+
+    /// Removes everything when the data cache cannot list its entries.
+    public func removeAll(storedSince date: Date) async {
+        guard let keysStoredSince else { return await cache.removeAll() }
+        for key in await keysStoredSince(date) { await cache.remove(key) }
+    }
+
+    public func removeAll() async { await cache.removeAll() }
+
+    public func flush() async { await cache.flush() }
+}

@@ -1,0 +1,118 @@
+import AlcedoCore
+import FoundationEssentials
+
+/// Writes entries for a storage of bytes, the body aside, and reads them again.
+enum ResponseEntryCoder {
+    /// Entries of another format are not read.
+    private static let format = 1
+
+    private enum Kind: Int {
+        case response, variants
+    }
+
+    static func encode(_ entry: ResponseEntry) -> (metadata: Data, body: Data) {
+        var writer = ByteWriter()
+        writer.write(format)
+        switch entry {
+        case .response(let response):
+            writer.write(Kind.response.rawValue)
+            write(response, to: &writer)
+            return (writer.data, response.body)
+        case .variants(let variants):
+            writer.write(Kind.variants.rawValue)
+            writer.write(variants.nameLists.count)
+            for names in variants.nameLists {
+                writer.write(names.count)
+                for name in names { writer.write(name) }
+            }
+            writer.write(variants.tagged.count)
+            for tagged in variants.tagged {
+                writer.write(tagged.variant)
+                writer.write(tagged.entityTag)
+            }
+            return (writer.data, Data())
+        }
+    }
+
+    /// nil for what was not written by this format, or is damaged.
+    static func decode(_ metadata: Data, body: Data) -> ResponseEntry? {
+        var reader = ByteReader(metadata)
+        guard reader.int() == format, let kind = reader.int().flatMap(Kind.init) else { return nil }
+        let entry: ResponseEntry?
+        switch kind {
+        case .response: entry = response(from: &reader, body: body).map { .response($0) }
+        case .variants: entry = variants(from: &reader).map { .variants($0) }
+        }
+        return reader.isAtEnd ? entry : nil
+    }
+
+    private static func write(_ response: StoredResponse, to writer: inout ByteWriter) {
+        writer.write(response.head.url.absoluteString)
+        writer.write(response.head.status)
+        write(response.head.fields, to: &writer)
+        write(response.varyingFields, to: &writer)
+        writer.write(response.part?.offset ?? -1)
+        writer.write(response.part?.completeCount ?? -1)
+        writer.write(response.requestTime)
+        writer.write(response.responseTime)
+        writer.write(Int(response.storagePolicy.rawValue))
+        let terms = response.terms
+        writer.write(Int(terms.conditions.rawValue))
+        writer.write(terms.date)
+        for seconds in [terms.initialAge, terms.lifetime, terms.staleWhileRevalidate, terms.staleIfError] {
+            writer.write(seconds)
+        }
+        writer.write(response.userInfo.count)
+        for (key, value) in response.userInfo.sorted(by: { $0.key < $1.key }) {
+            writer.write(key)
+            writer.write(value)
+        }
+    }
+
+    private static func write(_ fields: HTTPFields, to writer: inout ByteWriter) {
+        writer.write(fields.fields.count)
+        for field in fields.fields {
+            writer.write(field.name)
+            writer.write(field.value)
+        }
+    }
+
+    private static func response(from reader: inout ByteReader, body: Data) -> StoredResponse? {
+        guard let url = reader.string().flatMap({ URL(string: $0) }), let status = reader.int(),
+            let fields = Self.fields(from: &reader), let varyingFields = Self.fields(from: &reader),
+            let offset = reader.int(), let completeCount = reader.int(), offset <= Int.max - body.count,
+            let requestTime = reader.date(), let responseTime = reader.date(),
+            let policy = reader.int().flatMap({ UInt8(exactly: $0) }).flatMap(ResponseStoragePolicy.init),
+            let conditions = reader.int().flatMap({ UInt8(exactly: $0) }), let date = reader.date(),
+            let initialAge = reader.double(), let lifetime = reader.double(), let meanwhile = reader.double(),
+            let ifError = reader.double(), let notes = reader.array(Self.pair)
+        else { return nil }
+        return StoredResponse(
+            head: HTTPResponseHead(url: url, status: status, fields: fields), body: body,
+            part: offset < 0
+                ? nil : ContentPart(offset: offset, completeCount: completeCount < 0 ? nil : completeCount),
+            varyingFields: varyingFields, requestTime: requestTime, responseTime: responseTime,
+            terms: ReuseTerms(
+                conditions: ReuseTerms.Conditions(rawValue: conditions), date: date, initialAge: initialAge,
+                lifetime: lifetime, staleWhileRevalidate: meanwhile, staleIfError: ifError),
+            storagePolicy: policy, userInfo: Dictionary(notes, uniquingKeysWith: { _, last in last }))
+    }
+
+    private static func fields(from reader: inout ByteReader) -> HTTPFields? {
+        reader.array(Self.pair).map { HTTPFields($0.map { HTTPFields.Field($0.0, $0.1) }) }
+    }
+
+    private static func variants(from reader: inout ByteReader) -> ResponseVariants? {
+        guard let nameLists = reader.array({ $0.array { $0.string() } }), let tagged = reader.array(Self.pair) else {
+            return nil
+        }
+        return ResponseVariants(
+            nameLists: nameLists,
+            tagged: tagged.map { ResponseVariants.Tagged(variant: $0.0, entityTag: $0.1) })
+    }
+
+    private static func pair(_ reader: inout ByteReader) -> (String, String)? {
+        guard let first = reader.string(), let second = reader.string() else { return nil }
+        return (first, second)
+    }
+}

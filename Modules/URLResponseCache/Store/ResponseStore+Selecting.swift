@@ -1,0 +1,35 @@
+import AlcedoCore
+
+extension ResponseStoring {
+    /// Finds what is stored for a request: the newest answer that was made for such a one. RFC 9111 section 4.1.
+    ///
+    /// Cost: one look-up for a resource whose answers do not vary, else one more for each different `Vary` field.
+    func candidate(for request: HTTPRequest, role: CacheRole) async -> StoredCandidate {
+        let own = ImageKey(request.resourceKey)
+        switch await entry(for: own) {
+        case .response(let response):
+            guard response.isUsable(in: role) else { return StoredCandidate(key: own) }
+            return StoredCandidate(response: response, key: own)
+        case .variants(let variants):
+            var candidate = StoredCandidate(key: own, otherTags: variants.tagged, hasVariants: true)
+            for names in variants.nameLists {
+                let key = ImageKey(own.resource, variant: Vary.variant(names, of: request))
+                guard case .response(let found) = await entry(for: key), found.isUsable(in: role),
+                    Vary.matches(found, names, request)
+                else { continue }
+                // Section 4, last but one paragraph: the most recent one.
+                if let best = candidate.response, best.terms.date >= found.terms.date { continue }
+                (candidate.response, candidate.key) = (found, key)
+            }
+            return candidate
+        case nil: return StoredCandidate(key: own)
+        }
+    }
+}
+
+extension StoredResponse {
+    /// What a cache for one user stored is not for many, and the other way round: the terms were read for the other.
+    fileprivate func isUsable(in role: CacheRole) -> Bool {
+        terms.conditions.contains(.shared) == role.isShared && storagePolicy != .notAllowed
+    }
+}

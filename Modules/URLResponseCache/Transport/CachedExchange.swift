@@ -1,0 +1,324 @@
+import AlcedoCore
+import FoundationEssentials
+
+/// One request on its way through a caching transport: does what was decided.
+struct CachedExchange: Sendable {
+    private let cache: CachingTransport
+    private let request: HTTPRequest
+    private let directives: RequestDirectives
+    private let candidate: StoredCandidate
+
+    init(
+        _ cache: CachingTransport, _ request: HTTPRequest, _ directives: RequestDirectives,
+        _ candidate: StoredCandidate
+    ) {
+        self.cache = cache
+        self.request = request
+        self.directives = directives
+        self.candidate = candidate
+    }
+
+    func perform(_ decision: CacheDecision) async throws -> HTTPResponse {
+        switch decision {
+        case .serve(let stored, let source): return serve(stored, source)
+        case .serveAndRevalidate(let stored):
+            cache.background.start(candidate.key) {
+                // Whoever asks next tries again when this fails.
+                guard let response = try? await revalidate(stored, .stale) else { return }
+                do { for try await _ in response.body {} } catch { return }
+            }
+            return serve(stored, .stale)
+        case .revalidate(let stored, let reason):
+            return try await withStale(stored) { try await revalidate(stored, reason) }
+        case .complete(let stored): return try await complete(stored)
+        case .fetch(let reason):
+            guard let stored = candidate.response else { return try await fetch(reason) }
+            return try await withStale(stored) { try await fetch(reason) }
+        case .forward(let reason): return try await forward(reason)
+        case .unsatisfiable:
+            guard request.cachePolicy != .returnCacheDataDontLoad else {
+                throw HTTPTransportError(.notCached, "nothing is stored for \(request.url.absoluteString)")
+            }
+            var head = HTTPResponseHead(url: request.url, status: 504, fields: ["Content-Length": "0"])
+            CacheStatus(outcome: .unsatisfiable).add(to: &head.fields)
+            return HTTPResponse(head: head, body: HTTPBody(Data()))
+        }
+    }
+
+    // MARK: From the store
+
+    private func serve(_ stored: StoredResponse, _ source: ResponseCaching.Source) -> HTTPResponse {
+        let age = stored.age(at: cache.time.now)
+        let left = min(max(stored.terms.lifetime - age, -TimeInterval(DeltaSeconds.limit)), TimeInterval(Int32.max))
+        return serve(stored, source, age: age, CacheStatus(outcome: .hit(timeToLive: Int(left.rounded(.down)))))
+    }
+
+    private func serve(
+        _ stored: StoredResponse, _ source: ResponseCaching.Source, age: TimeInterval, _ status: CacheStatus
+    ) -> HTTPResponse {
+        StoredAnswer.make(
+            stored, for: request, directives, age: age, status,
+            ResponseCaching(source: source, verdict: StorageVerdict(stored.storagePolicy)))
+    }
+
+    /// Answers with what is stored when the server cannot answer, and that is allowed.
+    private func withStale(
+        _ stored: StoredResponse, _ ask: () async throws -> HTTPResponse
+    ) async throws -> HTTPResponse {
+        let disconnections: [HTTPTransportError.Code] = [
+            .cannotResolveHost, .cannotConnect, .timedOut, .connectionLost,
+        ]
+        do {
+            let response = try await ask()
+            guard StatusRules.isStaleIfError(response.head.status), isUsable(stored, despite: .error) else {
+                return response
+            }
+            response.body.cancel()
+        } catch let error as HTTPTransportError {
+            guard disconnections.contains(error.code), isUsable(stored, despite: .disconnected) else { throw error }
+        }
+        return serve(stored, .stale)
+    }
+
+    private func isUsable(_ stored: StoredResponse, despite trouble: Staleness.Trouble) -> Bool {
+        // The other policies want the server's own word.
+        guard request.cachePolicy == .useProtocolCachePolicy else { return false }
+        guard directives.range.map({ PartialContent.stored($0, of: stored) != nil }) ?? (stored.part == nil) else {
+            return false
+        }
+        return Staleness.allows(stored, at: cache.time.now, despite: trouble, directives, cache.rules)
+    }
+
+    // MARK: From the network
+
+    /// Passes a request on that the cache has no part in, except that it may change the resource.
+    private func forward(_ reason: ForwardReason) async throws -> HTTPResponse {
+        let requestTime = cache.time.now
+        let resource = request.resourceKey
+        do {
+            let response = try await cache.transport.send(request)
+            guard directives.isUnsafe else { return passed(response, reason) }
+            return await take(response, reason, nil, requestTime: requestTime)
+        } catch {
+            // Nobody knows how far the request came.
+            if directives.isUnsafe { await cache.writer.invalidate(resource) }
+            throw error
+        }
+    }
+
+    private func fetch(_ reason: ForwardReason) async throws -> HTTPResponse {
+        if reason == .varyMiss, request.method == .get, !directives.isConditional, directives.range == nil,
+            !candidate.otherTags.isEmpty, let response = try await select()
+        {
+            return response
+        }
+        var sent = request
+        if request.cachePolicy == .reloadIgnoringLocalAndRemoteCacheData {
+            sent.fields["Cache-Control"] = "no-cache"
+            sent.fields["Pragma"] = "no-cache"
+        }
+        let exchange = cache.writer.ledger.begin(candidate.key.resource)
+        let requestTime = cache.time.now
+        return await take(try await cache.transport.send(sent), reason, exchange, requestTime: requestTime)
+    }
+
+    /// Asks which of the variants for other requests is the answer to this one, too; nil when the answer is lost.
+    private func select() async throws -> HTTPResponse? {
+        let offering = Validation.request(request, offering: candidate.otherTags.map(\.entityTag))
+        let exchange = cache.writer.ledger.begin(candidate.key.resource)
+        let requestTime = cache.time.now
+        let response = try await cache.transport.send(offering)
+        guard response.head.status == 304 else {
+            return await take(response, .varyMiss, exchange, requestTime: requestTime)
+        }
+        guard let tag = response.head.fields.entityTag,
+            let named = candidate.otherTags.first(where: { EntityTag($0.entityTag)?.matchesWeakly(tag) == true }),
+            case .response(let stored) = await cache.store.entry(
+                for: ImageKey(candidate.key.resource, variant: named.variant)),
+            stored.part == nil, Validation.confirms(response.head, stored)
+        else { return nil }
+        let context = context(requestTime: requestTime)
+        guard case .freshen(let fresh, let isKept) = CacheUpdate(response.head, stored: stored, context) else {
+            return nil
+        }
+        let isStored = isKept ? await cache.writer.store(fresh, for: request, of: exchange) : false
+        return confirmed(fresh, .varyMiss, response.interim, isStored: isStored)
+    }
+
+    private func revalidate(_ stored: StoredResponse, _ reason: ForwardReason) async throws -> HTTPResponse {
+        guard var conditional = Validation.request(request, confirming: stored) else { return try await fetch(reason) }
+        if request.cachePolicy == .reloadRevalidatingCacheData, !request.fields.contains("Cache-Control") {
+            // So that caches on the way ask, too.
+            conditional.fields["Cache-Control"] = "max-age=0"
+        }
+        let sent = conditional
+        let outcome = try await cache.revalidations.value(for: sent) { _ in try await ask(sent, about: stored, reason) }
+        switch outcome {
+        case .confirmed(let fresh, let interim, let isStored):
+            return confirmed(fresh, reason, interim, isStored: isStored)
+        case .answered(let claim):
+            if let response = claim.take() { return response }
+            return try await fetch(reason)
+        }
+    }
+
+    /// Asks once, for everyone who has the same question.
+    private func ask(
+        _ conditional: HTTPRequest, about stored: StoredResponse, _ reason: ForwardReason
+    ) async throws -> Revalidation {
+        let exchange = cache.writer.ledger.begin(candidate.key.resource)
+        let requestTime = cache.time.now
+        let response = try await cache.transport.send(conditional)
+        guard response.head.status == 304 else {
+            return .answered(
+                Revalidation.Claim(await take(response, reason, exchange, requestTime: requestTime)))
+        }
+        let update = CacheUpdate(response.head, stored: stored, context(requestTime: requestTime))
+        if case .freshen(let fresh, let isKept) = update {
+            let isStored = isKept ? await cache.writer.store(fresh, for: request, of: exchange) : false
+            if !isKept { await cache.writer.remove(candidate.key, of: exchange) }
+            return .confirmed(fresh, interim: response.interim, isStored: isStored)
+        }
+        // About something that is not here: the caller's own copy, perhaps.
+        if directives.isConditional { return .answered(Revalidation.Claim(passed(response, reason))) }
+        response.body.cancel()
+        await cache.writer.remove(candidate.key, of: exchange)
+        return .answered(Revalidation.Claim(try await fetch(reason)))
+    }
+
+    /// Asks for the rest of a content whose beginning is stored, and puts both together.
+    private func complete(_ stored: StoredResponse) async throws -> HTTPResponse {
+        let exchange = cache.writer.ledger.begin(candidate.key.resource)
+        let requestTime = cache.time.now
+        var response = try await cache.transport.send(PartialContent.request(request, completing: stored))
+        guard PartialContent.isRest(response.head, of: stored) else {
+            guard response.head.status == 206 || response.head.status == 416 else {
+                return await take(response, .partial, exchange, requestTime: requestTime)
+            }
+            response.body.cancel()
+            await cache.writer.remove(candidate.key, of: exchange)
+            return try await fetch(.partial)
+        }
+        let context = context(requestTime: requestTime)
+        var whole = Validation.freshened(stored, by: response.head, context)
+        let count = response.head.fields["Content-Range"].flatMap { ContentRange($0)?.completeCount }
+        whole.part = nil
+        whole.head.fields["Content-Length"] = count.map { String($0) }
+        let ruling = StorageRules.ruling(on: whole.head, to: request, role: cache.rules.role)
+        response.head = HTTPResponseHead(url: request.url, status: 200, fields: whole.head.fields)
+        response.body = HTTPBody(PrefixedBodySource(stored.body, before: response.body))
+        return pass(
+            response, .partial, ruling == .store ? whole : nil, exchange, ruling,
+            isWhole: { $0 == count })
+    }
+
+    /// Passes on what the network answered, and does with the store what it calls for.
+    private func take(
+        _ response: HTTPResponse, _ reason: ForwardReason, _ exchange: ExchangeLedger.Exchange?, requestTime: Date
+    ) async -> HTTPResponse {
+        let head = response.head
+        var update = CacheUpdate(head, stored: candidate.response, context(requestTime: requestTime))
+        var exchange = exchange
+        if case .invalidate(let resources, let new) = update {
+            for resource in resources { await cache.writer.invalidate(resource) }
+            exchange = cache.writer.ledger.begin(candidate.key.resource)
+            update = new.map { .store($0) } ?? .keep
+        }
+        let ruling = StorageRules.ruling(on: head, to: request, role: cache.rules.role)
+        guard let exchange else { return passed(response, reason) }
+        switch update {
+        case .store(let new):
+            let range = head.status == 206 ? head.fields["Content-Range"].flatMap { ContentRange($0)?.bytes } : nil
+            return pass(response, reason, new, exchange, ruling) { count in
+                range.map { $0.count == count } ?? (head.declaredBodyLength ?? count == count)
+            }
+        case .freshen(let fresh, let isKept):
+            if isKept {
+                await cache.writer.store(fresh, for: request, of: exchange)
+            } else {
+                await cache.writer.remove(candidate.key, of: exchange)
+            }
+        case .drop: await cache.writer.remove(candidate.key, of: exchange)
+        case .keep, .invalidate: break
+        }
+        return pass(response, reason, nil, exchange, ruling) { _ in true }
+    }
+
+    /// Passes an answer on; keeps a copy of its body for the store when there is something to store.
+    private func pass(
+        _ response: HTTPResponse, _ reason: ForwardReason, _ new: StoredResponse?,
+        _ exchange: ExchangeLedger.Exchange, _ ruling: StorageRules.Ruling,
+        isWhole: @escaping @Sendable (Int) -> Bool
+    ) -> HTTPResponse {
+        var response = response
+        let verdict = StorageVerdict(ruling == .forbidden ? .notAllowed : .allowed)
+        response.caching = ResponseCaching(source: .new, verdict: verdict)
+        var status = CacheStatus(outcome: .forwarded(reason, status: response.head.status))
+        if let new, response.head.declaredBodyLength ?? 0 <= cache.maximumBodyByteCount {
+            status.isStored = true
+            response.body = HTTPBody(
+                CollectingBodySource(
+                    response.body, limit: cache.maximumBodyByteCount, budget: cache.budget
+                ) { body, end in
+                    var stored = new
+                    stored.body = body
+                    if end == .broken || !isWhole(body.count) {
+                        guard let beginning = Self.beginning(stored) else { return }
+                        stored = beginning
+                    }
+                    await keep(stored, exchange, verdict)
+                })
+        }
+        status.add(to: &response.head.fields)
+        return response
+    }
+
+    private func keep(
+        _ new: StoredResponse, _ exchange: ExchangeLedger.Exchange, _ verdict: StorageVerdict
+    ) async {
+        var stored: StoredResponse? = new
+        if let willStore = cache.willStore, new.part == nil {
+            stored = await willStore(new, request)
+            if let changed = stored, changed.body.count != new.body.count, new.head.fields.contains("Content-Length") {
+                stored?.head.fields["Content-Length"] = String(changed.body.count)
+            }
+        }
+        verdict.restrict(to: stored?.storagePolicy ?? .notAllowed)
+        guard let stored, stored.storagePolicy != .notAllowed else { return }
+        await cache.writer.store(stored, for: request, of: exchange)
+    }
+
+    /// What has come of a content that did not come whole, when the rest can be asked for later. RFC 9111 section 3.3.
+    private static func beginning(_ cut: StoredResponse) -> StoredResponse? {
+        guard cut.part == nil, let declared = cut.head.declaredBodyLength, cut.body.count < declared else { return nil }
+        var beginning = cut
+        beginning.part = ContentPart(offset: 0, completeCount: declared)
+        beginning.head.fields["Content-Length"] = nil
+        return PartialContent.isBeginning(beginning) ? beginning : nil
+    }
+
+    // MARK: Making answers
+
+    private func confirmed(
+        _ fresh: StoredResponse, _ reason: ForwardReason, _ interim: [HTTPResponseHead], isStored: Bool
+    ) -> HTTPResponse {
+        let status = CacheStatus(outcome: .forwarded(reason, status: 304), isStored: isStored)
+        var response = serve(fresh, .revalidated, age: fresh.age(at: cache.time.now), status)
+        response.interim = interim
+        return response
+    }
+
+    /// An answer that the cache has nothing to do with.
+    private func passed(_ response: HTTPResponse, _ reason: ForwardReason) -> HTTPResponse {
+        var response = response
+        let ruling = StorageRules.ruling(on: response.head, to: request, role: cache.rules.role)
+        let verdict = StorageVerdict(ruling == .forbidden ? .notAllowed : .allowed)
+        response.caching = ResponseCaching(source: .new, verdict: verdict)
+        CacheStatus(outcome: .forwarded(reason, status: response.head.status)).add(to: &response.head.fields)
+        return response
+    }
+
+    private func context(requestTime: Date) -> ExchangeContext {
+        ExchangeContext(request: request, requestTime: requestTime, responseTime: cache.time.now, rules: cache.rules)
+    }
+}
