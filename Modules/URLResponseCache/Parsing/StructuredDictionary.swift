@@ -3,34 +3,17 @@
 ///
 /// One error makes the whole field unreadable, as the specification has it. Source: RFC 9651 section 4.2.2.
 struct StructuredDictionary {
-    enum Value: Equatable {
-        case integer(Int)
-        case boolean(Bool)
-        case token(String)
-        case string(String)
-        /// A decimal, bytes, a date, an inner list: nothing that a directive has as its argument.
-        case other
-
-        /// What would stand after "=" in `Cache-Control`; nil for a directive without an argument.
-        var directiveArgument: String? {
-            switch self {
-            case .integer(let number): String(number)
-            case .token(let text), .string(let text): text
-            case .boolean: nil
-            // No number of seconds can be read from it.
-            case .other: "?"
-            }
-        }
-    }
+    /// Most members; no server means more.
+    private static let limit = 256
 
     /// In the order of the field; a key that comes twice counts where it came first, with its last value.
-    private(set) var members: [(key: String, value: Value)] = []
+    private(set) var members: [(key: String, value: StructuredValue)] = []
 
     init?(_ text: String) {
         var parser = StructuredFieldParser(text)
         parser.skipSpaces()
         while !parser.isAtEnd {
-            guard members.count < CacheControl.limit, let key = parser.key(), let value = parser.memberValue() else {
+            guard members.count < Self.limit, let key = parser.key(), let value = parser.memberValue() else {
                 return nil
             }
             if let index = members.firstIndex(where: { $0.key == key }) {

@@ -23,13 +23,13 @@ struct StructuredFieldParser {
     }
 
     /// What stands behind a key: `=` and a value, or nothing, which is true; then parameters.
-    mutating func memberValue() -> StructuredDictionary.Value? {
+    mutating func memberValue() -> StructuredValue? {
         guard take(UInt8(ascii: "=")) else { return parameters() ? .boolean(true) : nil }
         guard let value = rest.first == UInt8(ascii: "(") ? innerList() : bareItem(), parameters() else { return nil }
         return value
     }
 
-    private mutating func innerList() -> StructuredDictionary.Value? {
+    private mutating func innerList() -> StructuredValue? {
         rest = rest.dropFirst()
         while true {
             skipSpaces()
@@ -48,7 +48,7 @@ struct StructuredFieldParser {
         return true
     }
 
-    private mutating func bareItem() -> StructuredDictionary.Value? {
+    private mutating func bareItem() -> StructuredValue? {
         guard let first = rest.first else { return nil }
         switch first {
         case UInt8(ascii: "\""): return string().map { .string($0) }
@@ -72,7 +72,7 @@ struct StructuredFieldParser {
     }
 
     /// Up to 15 digits, or up to 12 and up to 3 behind a point.
-    private mutating func number() -> StructuredDictionary.Value? {
+    private mutating func number() -> StructuredValue? {
         let sign = take(UInt8(ascii: "-")) ? -1 : 1
         let whole = text(Self.isDigit)
         guard !whole.isEmpty, whole.utf8.count <= 15, let number = Int(whole) else { return nil }

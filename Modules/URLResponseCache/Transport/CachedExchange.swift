@@ -3,13 +3,13 @@ import FoundationEssentials
 
 /// One request on its way through a caching transport: does what was decided.
 struct CachedExchange: Sendable {
-    private let cache: CachingTransport
+    private let cache: CachingParts
     private let request: HTTPRequest
     private let directives: RequestDirectives
     private let candidate: StoredCandidate
 
     init(
-        _ cache: CachingTransport, _ request: HTTPRequest, _ directives: RequestDirectives,
+        _ cache: CachingParts, _ request: HTTPRequest, _ directives: RequestDirectives,
         _ candidate: StoredCandidate
     ) {
         self.cache = cache

@@ -13,17 +13,7 @@ public struct CachingTransport: HTTPTransport {
     /// to refuse it.
     public typealias StorageHook = @Sendable (StoredResponse, HTTPRequest) async -> StoredResponse?
 
-    let transport: any HTTPTransport
-    let writer: ResponseWriter
-    let rules: ResponseCacheRules
-    let time: any TimeSource
-    let maximumBodyByteCount: Int
-    let willStore: StorageHook?
-    let budget: CopyBudget
-    let background: BackgroundWork
-    let revalidations = Coalescer<HTTPRequest, Never, Revalidation>()
-
-    var store: any ResponseStoring { writer.store }
+    private let parts: CachingParts
 
     /// - Parameters:
     ///   - transport: Where requests go that the cache cannot answer.
@@ -41,14 +31,10 @@ public struct CachingTransport: HTTPTransport {
         maximumBodyByteCount: Int = 32 << 20, collectedByteCount: Int = 64 << 20, backgroundLimit: Int = 8,
         willStore: StorageHook? = nil
     ) {
-        self.transport = transport
-        self.rules = rules
-        self.time = time
-        self.maximumBodyByteCount = maximumBodyByteCount
-        self.willStore = willStore
-        budget = CopyBudget(byteCount: collectedByteCount)
-        background = BackgroundWork(limit: backgroundLimit)
-        writer = ResponseWriter(store: store, role: rules.role)
+        parts = CachingParts(
+            transport: transport, writer: ResponseWriter(store: store, role: rules.role), rules: rules, time: time,
+            maximumBodyByteCount: maximumBodyByteCount, willStore: willStore,
+            budget: CopyBudget(byteCount: collectedByteCount), background: BackgroundWork(limit: backgroundLimit))
     }
 
     /// Returns a stored answer, or what the wrapped transport returns, or 504 when the request has `only-if-cached` and
@@ -62,16 +48,16 @@ public struct CachingTransport: HTTPTransport {
         let directives = RequestDirectives(request)
         if let decision = CacheDecision.withoutLooking(request, directives) {
             let nothing = StoredCandidate(key: ImageKey(request.resourceKey))
-            return try await CachedExchange(self, request, directives, nothing).perform(decision)
+            return try await CachedExchange(parts, request, directives, nothing).perform(decision)
         }
-        let candidate = await store.candidate(for: request, role: rules.role)
-        let decision = CacheDecision(for: request, directives, stored: candidate, now: time.now)
-        return try await CachedExchange(self, request, directives, candidate).perform(decision)
+        let candidate = await parts.store.candidate(for: request, role: parts.rules.role)
+        let decision = CacheDecision(for: request, directives, stored: candidate, now: parts.time.now)
+        return try await CachedExchange(parts, request, directives, candidate).perform(decision)
     }
 
     /// Returns when what goes on behind answers has ended, and all is stored.
     public func finish() async {
-        await background.wait()
-        await store.flush()
+        await parts.background.wait()
+        await parts.store.flush()
     }
 }
