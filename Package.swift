@@ -75,7 +75,7 @@ let package = Package(
             name: "AlcedoTool",
             dependencies: [
                 "Alcedo", "AlcedoCore", "AlcedoMemoryCache", "AlcedoDiskCache", "AlcedoSQLiteCache", "AlcedoTesting",
-                "ExampleSupport",
+                "AlcedoURLResponseCache", "ExampleSupport",
             ],
             path: "Examples/AlcedoTool",
             exclude: ["README.md"]),

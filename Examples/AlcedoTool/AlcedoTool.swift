@@ -14,6 +14,7 @@ enum AlcedoTool {
           alcedo bench memory FILE [options]     what decoding an image adds to the process's memory
           alcedo bench disk-cache [options]      puts and gets of the disk caches beside bare system calls
           alcedo bench memory-cache [options]    hits, misses and puts of the memory caches; replays traces
+          alcedo bench response-cache [options]  fresh hits of the response cache
 
         alcedo COMMAND --help says more.
 
@@ -30,6 +31,8 @@ enum AlcedoTool {
                 return try await DiskCacheBenchCommand(words.dropFirst(2)).run()
             case "bench" where words.dropFirst().first == "memory-cache":
                 return try MemoryCacheBenchCommand(words.dropFirst(2)).run()
+            case "bench" where words.dropFirst().first == "response-cache":
+                return try await ResponseCacheBenchCommand(words.dropFirst(2)).run()
             case "bench": return try await BenchCommand(words.dropFirst()).run()
             case "--help", "-h", "help":
                 Console.output(help)

@@ -9,6 +9,7 @@ struct BenchCommand {
                alcedo bench memory FILE [--size N]
                alcedo bench memory-cache [options]
                alcedo bench disk-cache [options]
+               alcedo bench response-cache [options]
 
         decode: decodes every image of DIR at full size, animations to their last frame, by our decoders and by a plain
         C loop over the same library in the same process, in turns, and prints our best time over the C loop's best.
@@ -48,7 +49,7 @@ struct BenchCommand {
         case ("decode", _): throw UsageError("bench decode needs one directory")
         case ("memory", 2): task = .memory(file: arguments.rest[1])
         case ("memory", _): throw UsageError("bench memory needs one file")
-        default: throw UsageError("bench can do this: decode DIR, memory FILE, memory-cache, disk-cache")
+        default: throw UsageError("bench can do this: decode DIR, memory FILE, memory-cache, disk-cache, response-cache")
         }
     }
 

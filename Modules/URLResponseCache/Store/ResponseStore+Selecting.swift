@@ -13,9 +13,10 @@ extension ResponseStoring {
         case .variants(let variants):
             var candidate = StoredCandidate(key: own, otherTags: variants.tagged, hasVariants: true)
             for names in variants.nameLists {
-                let key = ImageKey(own.resource, variant: Vary.variant(names, of: request))
+                let fields = Vary.fields(names, of: request)
+                let key = ImageKey(own.resource, variant: Vary.variant(names, fields))
                 guard case .response(let found) = await entry(for: key), found.isUsable(in: role),
-                    Vary.matches(found, names, request)
+                    found.varyingFields == fields
                 else { continue }
                 // Section 4, last but one paragraph: the most recent one.
                 if let best = candidate.response, best.terms.date >= found.terms.date { continue }

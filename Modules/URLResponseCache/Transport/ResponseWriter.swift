@@ -25,7 +25,7 @@ struct ResponseWriter: Sendable {
     ) async -> Bool {
         guard let names = Vary.names(of: response.head, to: request, role: role) else { return false }
         let own = ImageKey(exchange.resource)
-        let key = names.isEmpty ? own : ImageKey(own.resource, variant: Vary.variant(names, of: request))
+        let key = names.isEmpty ? own : ImageKey(own.resource, variant: Vary.variant(names, Vary.fields(names, of: request)))
         var isStored = false
         await gate.alone(with: own.resource) {
             guard exchange.claim(key) else { return }

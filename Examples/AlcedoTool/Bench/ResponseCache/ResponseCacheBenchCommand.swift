@@ -1,0 +1,50 @@
+import Alcedo
+import ExampleSupport
+import Foundation
+
+/// `alcedo bench response-cache`
+struct ResponseCacheBenchCommand {
+    static let help = """
+        usage: alcedo bench response-cache [--directory DIR] [--urls N] [--rounds N]
+
+        Fresh hits: from memory, asked for by one task; from disk, beside the disk cache's own get of the same entry; from
+        memory with many URLs of ten variants each, beside few. Each answer has 16 fields.
+
+          --directory DIR  where to work; what is made is removed (default: the temporary directory)
+          --urls N         how many URLs have ten variants (default: 100000)
+          --rounds N       how often each is measured; the best counts (default: 5)
+
+        """
+
+    private var directory = FileManager.default.temporaryDirectory
+    private var urlCount = 100_000
+    private var rounds = 5
+    private var showsHelp = false
+
+    init(_ words: some Sequence<String>) throws {
+        var arguments = Arguments(words)
+        while let option = arguments.nextOption() {
+            switch option {
+            case "--directory": directory = URL(filePath: try arguments.value(of: option))
+            case "--urls": urlCount = try arguments.number(of: option, in: 1_000...10_000_000)
+            case "--rounds": rounds = try arguments.number(of: option, in: 1...1_000)
+            case "--help", "-h": showsHelp = true
+            default: throw UsageError("bench response-cache has no option '\(option)'")
+            }
+        }
+        try arguments.finish()
+        if let extra = arguments.rest.first { throw UsageError("bench response-cache does not take '\(extra)'") }
+    }
+
+    func run() async throws -> ExitStatus {
+        if showsHelp {
+            Console.output(Self.help)
+            return .success
+        }
+        let place = directory.appending(path: "alcedo-bench-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: place) }
+        try await ResponseHitBenchmark(directory: place, urlCount: urlCount, rounds: rounds).run()
+        return .success
+    }
+}
