@@ -45,6 +45,17 @@ import Testing
         #expect(gone.value == [2, 4, 5, 6, 7])
     }
 
+    @Test func `SIEVE: a hand that takes the newest begins again at the oldest`() {
+        let cache = cache(.sieve, 3)
+        store([1, 2, 3], in: cache)
+        for key in [1, 2] { _ = cache.value(for: key) }
+        // The hand forgives 1 and 2 and takes 3, the last of those that were there before 4.
+        store([4], in: cache)
+        #expect(gone.value == [3])
+        store([5], in: cache)
+        #expect(gone.value == [3, 1])
+    }
+
     @Test func `S3-FIFO: two uses lead from the small queue to the main one, and a ghost comes back to it`() {
         let cache = cache(.s3FIFO, 10)
         store(1...10, in: cache)
@@ -58,6 +69,19 @@ import Testing
         store(20..<40, in: cache)
         #expect(cache.contains(1) && cache.contains(2))
         #expect(!cache.contains(5))
+    }
+
+    @Test func `S3-FIFO: the uses that lead to the main queue do not count there`() {
+        let cache = cache(.s3FIFO, 10)
+        store(1...10, in: cache)
+        for _ in 0..<3 { for key in 1...9 { _ = cache.value(for: key) } }
+        // 1 to 9 are promoted, then 11 waits alone in the small queue until 12 comes.
+        store([11, 12], in: cache)
+        #expect(gone.value == [10, 11])
+        // 11 comes back to the main queue, whose oldest nobody has used since it got there.
+        store([11], in: cache)
+        #expect(gone.value == [10, 11, 1])
+        #expect(cache.contains(11))
     }
 
     @Test func `W-TinyLFU: what leaves the window must have come more often than what it would replace`() {

@@ -49,6 +49,8 @@ public struct S3FIFOPolicy: EvictionPolicy {
                 entries[slot].frequency -= 1
             } else if !entries[slot].isInMain, uses >= Self.promotion {
                 entries[slot].isInMain = true
+                // Section 4.1: what brought it there counts no more.
+                entries[slot].frequency = 0
             } else {
                 count -= 1
                 if !entries[slot].isInMain {

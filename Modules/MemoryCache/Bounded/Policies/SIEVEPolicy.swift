@@ -24,7 +24,8 @@ public struct SIEVEPolicy: EvictionPolicy {
         // Each step but the last, and the one past the newest, takes a mark away that a hit has made.
         while let slot = hand ?? order.oldest(of: 0) {
             hand = order.next(after: slot)
-            // In the paper what is new comes in after something has gone: the hand does not meet it.
+            // In the paper what is new comes in after something has gone: the hand does not meet it, nor wait for it.
+            if let next = hand, order.isNewest(next, of: 0) { hand = nil }
             if order.isNewest(slot, of: 0), order.oldest(of: 0) != slot { continue }
             guard marks.takeCount(EntrySlot(slot)) == 0 else { continue }
             order.remove(slot, from: 0)
