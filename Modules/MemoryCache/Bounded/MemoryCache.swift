@@ -291,8 +291,17 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
             report(gone)
         case .critical:
             trim(count: 0)
+            // What the cache alone held is gone only now.
+            sweepHeld()
             SystemMemory.giveBackFree()
         }
+    }
+
+    /// Forgets the values of the weak level that nobody holds any more. O(number of those it knows).
+    func sweepHeld() {
+        var gone = Departures<Key, Value>()
+        lock.withLock { state, _ in state.weak?.sweep(lookingAt: &gone.lookedAt) }
+        withExtendedLifetime(gone) {}
     }
 
     /// Keys, values and costs of all entries that are not too old, in no order. Not a use. O(number of entries).

@@ -93,6 +93,19 @@ struct ShrinkTests {
         #expect(cache.count == 0)
     }
 
+    @Test(arguments: [PolicyChoice.lru, .adaptive])
+    func `after critical pressure nothing is remembered that nobody holds`(policy: PolicyChoice) {
+        let cache: MemoryCache<Int, HeldNumber> = policy.cache(MemoryCacheLimits(cost: .max), findsHeldValues: true)
+        let held = (0..<10).map { HeldNumber($0) }
+        for number in held { cache.store(number, for: number.value, cost: 1) }
+        for key in 10..<1000 { cache.store(HeldNumber(key), for: key, cost: 1) }
+
+        cache.respond(to: .critical)
+
+        #expect(cache.lock.withLock { state, _ in state.weak?.entries.count } == 10)
+        #expect(held.allSatisfy { cache.value(for: $0.value) === $0 })
+    }
+
     @Test(.enabled(if: !keepsFreedMemory))
     func `after critical pressure the cache has hardly more memory than a new one`() async {
         await #expect(processExitsWith: .success) {

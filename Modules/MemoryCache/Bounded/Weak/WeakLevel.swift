@@ -1,7 +1,7 @@
 /// Values that were evicted, for as long as somebody else holds them.
 ///
 /// Those that nobody holds any more are swept out whenever the number has doubled, so there are never more than twice as
-/// many notes as values that are held, and 64. O(1), amortised.
+/// many notes as values that were held at the last sweep, and 64. O(1), amortised.
 @usableFromInline
 struct WeakLevel<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline typealias Reference = @Sendable () -> Value?
@@ -61,7 +61,14 @@ struct WeakLevel<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     mutating func remember(_ value: Value, for key: Key, life: EntryLife, lookingAt lookedAt: inout [Value]) {
         guard let held = value as? any WeaklyHeld, let reference = Self.reference(to: held) else { return }
         entries[key] = Entry(reference: reference, life: life)
-        guard entries.count > sweepCount else { return }
+        if entries.count > sweepCount { sweep(lookingAt: &lookedAt) }
+    }
+
+    /// Forgets what nobody holds any more, with the memory for it. O(number of entries).
+    ///
+    /// - Parameter lookedAt: Gets what is alive, to be released outside the lock.
+    @inlinable
+    mutating func sweep(lookingAt lookedAt: inout [Value]) {
         entries = entries.filter { _, entry in
             guard let value = entry.reference() else { return false }
             lookedAt.append(value)
