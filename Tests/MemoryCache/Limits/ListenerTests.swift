@@ -1,4 +1,5 @@
 import AlcedoMemoryCache
+import Foundation
 import TestSupport
 import Testing
 
@@ -46,7 +47,24 @@ struct ListenerTests {
         box.change { $0 = nil }
     }
 
-    @Test func `threads do not wait for one another's listeners`() async {
+    @Test func `a listener may wait for that of another thread`() {
+        let box = Guarded<Cache?>(nil)
+        let isToldOther = DispatchSemaphore(value: 0)
+        let cache = Cache(limits: MemoryCacheLimits(cost: 1), policy: .lru) { eviction in
+            guard eviction.key == 0 else {
+                isToldOther.signal()
+                return
+            }
+            Thread.detachNewThread { box.value?.store(0, for: 2, cost: 1) }
+            #expect(isToldOther.wait(timeout: .now() + 120) == .success)
+        }
+        box.change { $0 = cache }
+        for key in 0..<2 { cache.store(0, for: key, cost: 1) }
+        #expect(cache.statistics.evictions[.costLimit]?.count == 2)
+        box.change { $0 = nil }
+    }
+
+    @Test func `what threads make leave at the same time is told once each`() async {
         let gone = Guarded<[Int]>([])
         let cache = Cache(limits: MemoryCacheLimits(cost: 2), policy: .lru) { eviction in
             gone.change { $0.append(eviction.value) }
