@@ -1,7 +1,11 @@
 /// Elements in memory of their own, for readers that must not touch a reference count: under a lock that many readers
 /// hold at once, the counts of an array's buffer would be what they fight over.
 ///
-/// Not a value: copies share the memory. Its owner's lock guards it; growth moves the elements, so a writer is alone.
+/// Not a value: copies share the memory, and growth moves the elements.
+///
+/// `@unchecked` because of the pointers: the ``ReadMostlyLock`` around the ``MemoryCacheState`` that the buffer is part of
+/// guards them. Elements are changed under all its lanes and read under at least one; deadlines alone are changed under
+/// one, and are atomic (see ``EntryReader``). What ``RetiredEntries`` has taken out is changed no more.
 @usableFromInline
 struct StableBuffer<Element: Sendable>: @unchecked Sendable {
     /// Frees the elements when the last copy of the buffer goes.
