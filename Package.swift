@@ -29,7 +29,9 @@ let package = Package(
         .target(name: "AlcedoNSCache", dependencies: ["AlcedoCore"], path: "Modules/MemoryCache/NSCache"),
         .target(name: "AlcedoDiskCache", dependencies: ["AlcedoCore"], path: "Modules/DiskCache/Files"),
         .target(name: "AlcedoSQLiteCache", dependencies: ["AlcedoCore", "CSQLite"], path: "Modules/DiskCache/SQLite"),
-        .target(name: "AlcedoURLResponseCache", dependencies: ["AlcedoCore"], path: "Modules/URLResponseCache"),
+        .target(
+            name: "AlcedoURLResponseCache", dependencies: ["AlcedoCore"], path: "Modules/URLResponseCache",
+            exclude: ["README.md"]),
 
         // Downloads
         .target(name: "AlcedoDownloader", dependencies: ["AlcedoCore"], path: "Modules/Downloader/Downloader"),
@@ -151,7 +153,7 @@ package.targets += [
         name: "ReadmeTests",
         dependencies: [
             "Alcedo", "AlcedoCURL", "AlcedoCodecs", "AlcedoCore", "AlcedoDiskCache", "AlcedoDownloader", "AlcedoJPEG",
-            "AlcedoMemoryCache", "AlcedoPipeline", "AlcedoProcessing", "AlcedoTesting",
+            "AlcedoMemoryCache", "AlcedoPipeline", "AlcedoProcessing", "AlcedoTesting", "AlcedoURLResponseCache",
         ],
         path: "Tests/Readme"),
     .testTarget(

@@ -8,7 +8,10 @@ struct ReadmeTests {
 
     private static func text(_ url: URL) throws -> String { try String(contentsOf: url, encoding: .utf8) }
 
-    @Test(arguments: ["README.md", "Modules/MemoryCache/README.md", "Modules/DiskCache/README.md"])
+    @Test(arguments: [
+        "README.md", "Modules/MemoryCache/README.md", "Modules/DiskCache/README.md",
+        "Modules/URLResponseCache/README.md",
+    ])
     func `every Swift snippet is compiled`(file: String) throws {
         let readme = try Self.text(Self.root.appending(path: file))
         let compiled = try Self.text(Self.folder.appending(path: "Snippets.swift"))

@@ -10,6 +10,7 @@ import AlcedoMemoryCache
 import AlcedoPipeline
 import AlcedoProcessing
 import AlcedoTesting
+import AlcedoURLResponseCache
 import FoundationEssentials
 import Testing
 
@@ -55,4 +56,22 @@ func keepThumbnails(in directory: URL) async throws {
 @Test(arguments: MemoryCacheConformance.checks)
 func conforms(to check: MemoryCacheConformance.Check) async throws {
     try await check { ImageMemoryCache(costLimit: $0.costLimit) }
+}
+
+func fetchTwice(_ url: URL, cachingIn directory: URL) async throws {
+    let disk = FileDiskCache(directory: directory, sizeLimit: 150 << 20)
+    let cache = URLResponseCache(memoryCapacity: 20 << 20, disk: disk)
+    let transport = CachingTransport(wrapping: CURLTransport(), cache: cache)
+    for _ in 0..<2 {
+        let response = try await transport.send(HTTPRequest(url: url))
+        let body = try await response.body.collect(limit: 10 << 20)
+        print(response.head.status, body.count, response.caching?.source ?? .new)
+    }
+    await transport.finish()
+}
+
+func cacheForTenMinutes() -> URLResponseCache {
+    var rules = ResponseCacheRules()
+    rules.lifetime = { _, _ in .seconds(600) }
+    return URLResponseCache(memoryCapacity: 2 << 20, rules: rules)
 }

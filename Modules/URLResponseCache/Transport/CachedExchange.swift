@@ -277,10 +277,14 @@ struct CachedExchange: Sendable {
         _ new: StoredResponse, _ exchange: ExchangeLedger.Exchange, _ verdict: StorageVerdict
     ) async {
         var stored: StoredResponse? = new
-        if let willStore = cache.willStore, new.part == nil {
+        if let willStore = cache.willStore {
             stored = await willStore(new, request)
-            if let changed = stored, changed.body.count != new.body.count, new.head.fields.contains("Content-Length") {
-                stored?.head.fields["Content-Length"] = String(changed.body.count)
+            if let changed = stored, changed.body.count != new.body.count {
+                // A part that has been changed fits nowhere.
+                if new.part != nil { stored = nil }
+                if new.head.fields.contains("Content-Length") {
+                    stored?.head.fields["Content-Length"] = String(changed.body.count)
+                }
             }
         }
         verdict.restrict(to: stored?.storagePolicy ?? .notAllowed)

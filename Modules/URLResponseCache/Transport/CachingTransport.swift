@@ -24,7 +24,8 @@ public struct CachingTransport: HTTPTransport {
     ///   - collectedByteCount: Most bytes of all bodies that are on their way into the store at once; a body for which
     ///     there is no room is passed on and not stored. Default: 64 MiB.
     ///   - backgroundLimit: Most stale answers that are made new at once while they are used. Default: 8.
-    ///   - willStore: Sees each answer when its body has come whole, before it is stored.
+    ///   - willStore: Sees each answer when its body has come, before it is stored; a part of a content, which has
+    ///     ``StoredResponse/part``, too.
     public init(
         wrapping transport: any HTTPTransport, store: any ResponseStoring,
         rules: ResponseCacheRules = ResponseCacheRules(), time: any TimeSource = SystemClock(),
