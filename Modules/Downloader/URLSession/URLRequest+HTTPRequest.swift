@@ -12,7 +12,7 @@ extension URLRequest {
             throw Self.invalid("the URL's scheme is not http or https")
         }
         guard let host = request.url.host, !host.isEmpty else { throw Self.invalid("the URL has no host") }
-        guard Self.isToken(request.method.rawValue) else { throw Self.invalid("the method is no token") }
+        guard request.method.rawValue.isToken else { throw Self.invalid("the method is no token") }
         guard request.body == nil || ![.get, .head].contains(request.method) else {
             throw Self.invalid("a \(request.method) request cannot have a body")
         }
@@ -24,7 +24,7 @@ extension URLRequest {
         timeoutInterval = min(max(1, seconds), Self.longestTimeout)
         for field in request.fields.fields {
             // A line break in a value would begin another field (RFC 9110 section 5.5).
-            guard Self.isToken(field.name), field.value.utf8.allSatisfy({ (0x20...0x7E).contains($0) || $0 == 0x09 })
+            guard field.name.isToken, field.value.utf8.allSatisfy({ (0x20...0x7E).contains($0) || $0 == 0x09 })
             else { throw Self.invalid("the field \(field.name.debugDescription) cannot be sent") }
             setValue(request.fields[field.name], forHTTPHeaderField: field.name)
         }
@@ -32,16 +32,5 @@ extension URLRequest {
 
     private static func invalid(_ message: String) -> HTTPTransportError {
         HTTPTransportError(.invalidRequest, message)
-    }
-
-    /// Source: RFC 9110 section 5.6.2.
-    private static func isToken(_ text: String) -> Bool {
-        !text.isEmpty
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-                default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-                }
-            }
     }
 }

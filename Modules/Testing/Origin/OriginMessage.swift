@@ -15,18 +15,18 @@ struct OriginMessage: Equatable {
     /// - Returns: nil when it is not HTTP/1.0 or HTTP/1.1 as RFC 9112 sections 3 and 5 write it.
     init?(head: [UInt8]) {
         // Bytes above 127 become U+0080 to U+00FF, as Core's fields want them.
-        let text = String(String.UnicodeScalarView(head.map { UnicodeScalar($0) }))
+        let text = String(latin1: head)
         var lines = text.split(separator: "\r\n", omittingEmptySubsequences: false)[...]
         guard let parts = lines.popFirst()?.split(separator: " ", omittingEmptySubsequences: false), parts.count == 3
         else { return nil }
-        guard Self.isToken(parts[0]), parts[1].first == "/", parts[1].utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        guard parts[0].isToken, parts[1].first == "/", parts[1].utf8.allSatisfy({ (0x21...0x7E).contains($0) })
         else { return nil }
         guard parts[2] == "HTTP/1.1" || parts[2] == "HTTP/1.0" else { return nil }
         method = HTTPMethod(rawValue: String(parts[0]))
         target = String(parts[1])
         fields = HTTPFields()
         for line in lines {
-            guard let colon = line.firstIndex(of: ":"), Self.isToken(line[..<colon]) else { return nil }
+            guard let colon = line.firstIndex(of: ":"), line[..<colon].isToken else { return nil }
             var value = line[line.index(after: colon)...]
             while let first = value.first, first == " " || first == "\t" { value.removeFirst() }
             while let last = value.last, last == " " || last == "\t" { value.removeLast() }
@@ -44,16 +44,5 @@ struct OriginMessage: Equatable {
         guard let value = fields["Content-Length"] else { return 0 }
         guard !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return Int(value)
-    }
-
-    /// Source: RFC 9110 section 5.6.2.
-    private static func isToken(_ text: Substring) -> Bool {
-        !text.isEmpty
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-                default: Array("!#$%&'*+-.^_`|~".utf8).contains(byte)
-                }
-            }
     }
 }

@@ -127,9 +127,8 @@ struct OriginPlan {
         var text = "HTTP/1.1 \(reply.status) \(Self.reason(reply.status))\r\n"
         for field in fields.fields { text += "\(field.name): \(field.value)\r\n" }
         text += "\r\n"
-        if text.utf8.allSatisfy({ $0 < 0x80 }) { return Data(text.utf8) }
-        // Code points up to U+00FF stand for bytes; Core's fields are defined that way.
-        return Data(text.unicodeScalars.map { UInt8(exactly: $0.value) ?? UInt8(ascii: "?") })
+        // Text that stands for no bytes goes out as UTF-8.
+        return Data(text.latin1 ?? Array(text.utf8))
     }
 
     private static func reason(_ status: Int) -> String {

@@ -1,0 +1,36 @@
+// How text of an HTTP message stands for the bytes on the wire.
+
+extension String {
+    /// The text that stands for these bytes, one code point a byte (ISO-8859-1).
+    package init(latin1 bytes: some Collection<UInt8>) {
+        guard bytes.contains(where: { $0 >= 0x80 }) else {
+            self.init(decoding: bytes, as: UTF8.self)
+            return
+        }
+        self.init(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
+    }
+
+    /// The bytes that the text stands for, one a code point; nil when one is above U+00FF.
+    package var latin1: [UInt8]? {
+        if utf8.allSatisfy({ $0 < 0x80 }) { return Array(utf8) }
+        var bytes: [UInt8] = []
+        for scalar in unicodeScalars {
+            guard let byte = UInt8(exactly: scalar.value) else { return nil }
+            bytes.append(byte)
+        }
+        return bytes
+    }
+}
+
+extension StringProtocol {
+    /// Whether the text is a token, as methods and the names of fields are. Source: RFC 9110 section 5.6.2.
+    package var isToken: Bool {
+        !isEmpty
+            && utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+                default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+                }
+            }
+    }
+}
