@@ -1,7 +1,8 @@
 /// Sends one request and returns its answer. Wrap one in another to add caching, logging or fakes.
 ///
 /// Calls may come from any task at the same time. Redirects are returned, not followed; no status is an error; content
-/// codings the transport asked for are undone. Cancelling the task ends the exchange and throws `CancellationError`.
+/// codings the transport asked for are undone, and it asks for none, where it can choose, when the request has an
+/// `Accept-Encoding` or a `Range` of its own. Cancelling the task ends the exchange and throws `CancellationError`.
 public protocol HTTPTransport: Sendable {
     /// Returns when the head of the answer has arrived.
     ///

@@ -65,7 +65,7 @@ static CURLcode configure(alcedo_curl_transfer *t, const alcedo_curl_request *r)
     SET(CURLOPT_PROTOCOLS_STR, "http,https");
     SET(CURLOPT_FOLLOWLOCATION, 0L);
     SET(CURLOPT_HTTP09_ALLOWED, 0L);
-    SET(CURLOPT_ACCEPT_ENCODING, "");
+    if (r->decodes_content) SET(CURLOPT_ACCEPT_ENCODING, "");
     SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
     SET(CURLOPT_BUFFERSIZE, 128L << 10);
     SET(CURLOPT_CONNECTTIMEOUT_MS, r->idle_timeout_ms);
@@ -74,13 +74,13 @@ static CURLcode configure(alcedo_curl_transfer *t, const alcedo_curl_request *r)
     SET(CURLOPT_HEADERDATA, t);
     SET(CURLOPT_WRITEFUNCTION, on_body);
     SET(CURLOPT_WRITEDATA, t);
-    if (r->body) {
-        SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body_count);
-        SET(CURLOPT_COPYPOSTFIELDS, (const char *)r->body);
+    if (r->has_body) {
+        SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)(r->body ? r->body_count : 0));
+        SET(CURLOPT_COPYPOSTFIELDS, r->body ? (const char *)r->body : "");
     }
     if (!strcmp(r->method, "HEAD")) {
         SET(CURLOPT_NOBODY, 1L);
-    } else if (r->body || strcmp(r->method, "GET")) {
+    } else if (r->has_body || strcmp(r->method, "GET")) {
         SET(CURLOPT_CUSTOMREQUEST, r->method);
     }
     if (t->headers) SET(CURLOPT_HTTPHEADER, t->headers);

@@ -6,7 +6,7 @@ final class CURLExchange: Sendable {
 
     private enum Head {
         case pending
-        case awaited(CheckedContinuation<HTTPResponseHead, any Error>)
+        case awaited(CheckedContinuation<ResponseHeads, any Error>)
         case settled
     }
 
@@ -46,7 +46,7 @@ final class CURLExchange: Sendable {
         link.object = self
     }
 
-    func expectHead(_ continuation: CheckedContinuation<HTTPResponseHead, any Error>) {
+    func expectHead(_ continuation: CheckedContinuation<ResponseHeads, any Error>) {
         let isSettled = state.withLock { state in
             if case .settled = state.head { return true }
             state.head = .awaited(continuation)
@@ -67,7 +67,7 @@ final class CURLExchange: Sendable {
 
     /// Takes one line of the head. False ends the transfer.
     func receiveHeader(_ line: UnsafeRawBufferPointer) -> Bool {
-        let outcome = state.withLock { state -> Result<HTTPResponseHead?, HTTPTransportError> in
+        let outcome = state.withLock { state -> Result<ResponseHeads?, HTTPTransportError> in
             state.lastActivity = .now
             do throws(HTTPTransportError) {
                 return .success(try state.parser.receive(line))
@@ -77,8 +77,8 @@ final class CURLExchange: Sendable {
             }
         }
         switch outcome {
-        case .success(let head):
-            if let head { settle(.success(head)) }
+        case .success(let heads):
+            if let heads { settle(.success(heads)) }
             return true
         case .failure:
             return false
@@ -112,8 +112,8 @@ final class CURLExchange: Sendable {
     }
 
     /// Gives the waiting task its head, or its error. Only the first call counts.
-    private func settle(_ result: Result<HTTPResponseHead, any Error>) {
-        let continuation = state.withLock { state -> CheckedContinuation<HTTPResponseHead, any Error>? in
+    private func settle(_ result: Result<ResponseHeads, any Error>) {
+        let continuation = state.withLock { state -> CheckedContinuation<ResponseHeads, any Error>? in
             defer { state.head = .settled }
             if case .awaited(let continuation) = state.head { return continuation }
             return nil

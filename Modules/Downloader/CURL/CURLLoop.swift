@@ -78,12 +78,11 @@ final class CURLLoop {
 
     private func start(_ exchange: CURLExchange, _ loop: OpaquePointer) -> OpaquePointer? {
         let request = exchange.request
-        let lines = request.headerLines.map { Array($0.utf8CString) }
-        let flat = lines.flatMap { $0 }
+        let flat = request.headerLines.flatMap { $0 }
         return flat.withUnsafeBufferPointer { flat in
             var pointers: [UnsafePointer<CChar>] = []
             var offset = 0
-            for line in lines {
+            for line in request.headerLines {
                 if let base = flat.baseAddress { pointers.append(base + offset) }
                 offset += line.count
             }
@@ -92,11 +91,10 @@ final class CURLLoop {
                 request.method.withCString { method in
                     request.url.absoluteString.withCString { url in
                         var described = alcedo_curl_request(
-                            method: method, url: url, body: nil, body_count: body.count,
+                            method: method, url: url, has_body: request.body == nil ? 0 : 1,
+                            body: body.baseAddress?.assumingMemoryBound(to: UInt8.self), body_count: body.count,
+                            decodes_content: request.decodesContent ? 1 : 0,
                             idle_timeout_ms: max(1, request.idleTimeout.milliseconds))
-                        if request.body != nil {
-                            described.body = body.baseAddress?.assumingMemoryBound(to: UInt8.self)
-                        }
                         return alcedo_curl_transfer_start(
                             loop, &described, pointers, pointers.count, Self.callbacks(for: exchange))
                     }

@@ -8,32 +8,47 @@ struct CURLRequest: Sendable {
     /// Scheme, host and port: what connections are counted by.
     let host: String
     let body: Data?
-    let headerLines: [String]
+    /// In libcurl's spelling, ending in a NUL.
+    let headerLines: [[CChar]]
+    /// Whether libcurl asks for content codings and undoes them.
+    let decodesContent: Bool
     let idleTimeout: Duration
 
     /// - Throws: ``HTTPTransportError`` `invalidRequest` for what must not go on the wire: another scheme, a line end or
-    ///   a NUL where one would make a header of its own (RFC 9110 section 5.5).
-    init(_ request: HTTPRequest) throws(HTTPTransportError) {
+    ///   a NUL where one would make a header of its own (RFC 9110 section 5.5), a value that has no bytes in ISO-8859-1,
+    ///   a HEAD with a body.
+    init(_ request: HTTPRequest, decodesContent: Bool) throws(HTTPTransportError) {
         guard let scheme = request.url.scheme?.lowercased(), scheme == "http" || scheme == "https" else {
             throw HTTPTransportError(.invalidRequest, "not an HTTP URL: \(request.url.absoluteString)")
         }
-        let isToken = { (text: String) in
-            !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ":") }
-        }
-        guard isToken(request.method.rawValue) else {
+        guard request.method.rawValue.isToken else {
             throw HTTPTransportError(.invalidRequest, "not a method: \(request.method.rawValue.debugDescription)")
         }
-        headerLines = try request.fields.fields.map { (field) throws(HTTPTransportError) in
-            guard isToken(field.name), !field.value.utf8.contains(where: { [0, 10, 13].contains($0) }) else {
-                throw HTTPTransportError(.invalidRequest, "not a header field: \(field.name.debugDescription)")
-            }
-            // libcurl's spelling of a field without a value; with a colon it would remove the field.
-            return field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
+        guard request.method != .head || request.body == nil else {
+            throw HTTPTransportError(.invalidRequest, "a HEAD request has no body")
         }
         method = request.method.rawValue
         url = request.url
         host = "\(scheme)://\(request.url.host()?.lowercased() ?? ""):\(request.url.port ?? 0)"
-        body = request.body
+        // Without one, these would say nothing of their length. RFC 9110 section 8.6.
+        body = request.body ?? (["POST", "PUT", "PATCH"].contains(method) ? Data() : nil)
+        var lines: [[CChar]] = []
+        for field in request.fields.fields { lines.append(try Self.line(field)) }
+        // libcurl would call any body a form's; a name without a value keeps it from that.
+        if body != nil, request.fields["Content-Type"] == nil { lines.append(Array("Content-Type:".utf8CString)) }
+        headerLines = lines
+        // A part of a coded content cannot be decoded, and who names codings wants the coded bytes.
+        self.decodesContent =
+            decodesContent && request.fields["Accept-Encoding"] == nil && request.fields["Range"] == nil
         idleTimeout = request.idleTimeout
+    }
+
+    private static func line(_ field: HTTPFields.Field) throws(HTTPTransportError) -> [CChar] {
+        guard field.name.isToken, let value = field.value.latin1, !value.contains(where: { [0, 10, 13].contains($0) })
+        else { throw HTTPTransportError(.invalidRequest, "not a header field: \(field.name.debugDescription)") }
+        // libcurl's spelling of a field without a value; a colon with nothing but space behind it removes the field.
+        let isBlank = value.allSatisfy { $0 == 0x20 || (0x09...0x0D).contains($0) }
+        let line = isBlank ? Array("\(field.name);".utf8) : Array("\(field.name): ".utf8) + value
+        return (line + [0]).map { CChar(bitPattern: $0) }
     }
 }

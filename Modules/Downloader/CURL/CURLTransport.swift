@@ -2,31 +2,45 @@ public import AlcedoCore
 
 /// Talks HTTP through libcurl's multi interface, on one thread of its own.
 ///
-/// Connections are kept open and reused; HTTP/2 is spoken where a TLS server offers it; gzip, deflate, br and zstd are
-/// undone on the way, as far as the installed libcurl can. A reader that lags stops the reading from the socket, so
-/// memory stays flat whatever the body's size. Cookies are neither kept nor sent; only `http` and `https` are spoken;
-/// a proxy is taken from the environment, as curl's manual describes.
+/// Connections are kept open and reused; HTTP/2 is spoken where a TLS server offers it. A reader that lags stops the
+/// reading from the socket, so memory stays flat whatever the body's size. Cookies are neither kept nor sent; only `http`
+/// and `https` are spoken; a proxy is taken from the environment, as curl's manual describes.
+///
+/// - **Requests.** Any token is a method. Fields go out in their order, repeated names as repeated lines, values in
+///   ISO-8859-1: the code points U+0080 to U+00FF are one byte each, and a value with any other is `invalidRequest`, as
+///   is a body of a HEAD. What is added: `Host`, `Accept: */*`, `Accept-Encoding` and `Content-Length` where they are
+///   not given, and `Expect` before a large body.
+/// - **Content codings.** gzip, deflate, br and zstd are asked for and undone, as far as the installed libcurl can; the
+///   answer's fields stay as they were sent, and a coding it does not know is `invalidResponse`. None of this holds for
+///   a request with an `Accept-Encoding` or `Range` of its own, nor with `decodesContent` off: nothing is asked for, and
+///   the body is the bytes as they were sent.
+/// - **Answers.** Any status from 200 to 999 is passed on. Interim answers are in ``HTTPResponse/interim``, the first 16
+///   of them; 101 counts as final. Trailers are dropped. Heads and trailers of more than 256 KiB together are
+///   `invalidResponse`.
 ///
 /// Errors are ``HTTPTransportError``. A transfer that gets no byte for the request's idle timeout is `timedOut`; a
 /// body that ends before its declared length is `connectionLost`.
 public final class CURLTransport: HTTPTransport {
     private let thread: CURLThread
+    private let decodesContent: Bool
 
     /// - Parameters:
     ///   - connections: Most connections, and transfers, at once; more requests wait in the order they came.
     ///     Default: 64.
     ///   - connectionsPerHost: Most connections to one host. Default: 16.
-    public init(connections: Int = 64, connectionsPerHost: Int = 16) {
+    ///   - decodesContent: Whether content codings are asked for and undone. Default: yes.
+    public init(connections: Int = 64, connectionsPerHost: Int = 16, decodesContent: Bool = true) {
+        self.decodesContent = decodesContent
         thread = CURLThread(connections: max(1, connections), connectionsPerHost: max(1, connectionsPerHost))
     }
 
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         // The closures hold the thread: it lives while anyone reads the body.
         let exchange = CURLExchange(
-            try CURLRequest(request),
+            try CURLRequest(request, decodesContent: decodesContent),
             onSpace: { [thread] in thread.post(.resume($0.id)) },
             onCancel: { [thread] in thread.post(.cancel($0)) })
-        let head = try await withTaskCancellationHandler {
+        let heads = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 exchange.expectHead(continuation)
                 thread.post(.start(exchange))
@@ -36,6 +50,6 @@ public final class CURLTransport: HTTPTransport {
         } onCancel: {
             exchange.body.cancel()
         }
-        return HTTPResponse(head: head, body: HTTPBody(exchange.body))
+        return HTTPResponse(head: heads.final, body: HTTPBody(exchange.body), interim: heads.interim)
     }
 }

@@ -1,29 +1,33 @@
 import AlcedoCore
 import FoundationEssentials
 
-/// Puts the head of an answer together from its lines.
+/// Puts the heads of an answer together from their lines.
 ///
-/// Interim answers (1xx) are dropped; trailers, which come after the head, too. Bytes above 127 become the code points
-/// U+0080 to U+00FF. Source: RFC 9112 sections 4 and 5; libcurl's header callback gives one line at a time.
+/// Interim answers (1xx) are collected, no more than the first few; trailers, which come after the final head, are
+/// dropped. Bytes above 127 become the code points U+0080 to U+00FF. Source: RFC 9110 section 15.2, RFC 9112 sections 4
+/// and 5; libcurl's header callback gives one line at a time.
 struct ResponseHeadParser: Sendable {
-    /// Most bytes of one head.
+    /// Most bytes of an answer's heads and trailers together.
     static let limit = 256 << 10
+    /// Most interim answers that are kept.
+    static let interimLimit = 16
 
     private let url: URL
     private var status = 0
     private var fields: [HTTPFields.Field] = []
+    private var interim: [HTTPResponseHead] = []
     private var byteCount = 0
     private var isDone = false
 
     init(url: URL) { self.url = url }
 
-    /// Takes one line with its line end. Returns the head after the last line of a final answer's head.
-    mutating func receive(_ line: UnsafeRawBufferPointer) throws(HTTPTransportError) -> HTTPResponseHead? {
-        guard !isDone else { return nil }
+    /// Takes one line with its line end. Returns the heads after the last line of a final answer's head.
+    mutating func receive(_ line: UnsafeRawBufferPointer) throws(HTTPTransportError) -> ResponseHeads? {
         byteCount += line.count
         guard byteCount <= Self.limit else {
             throw HTTPTransportError(.invalidResponse, "the answer's head has more than \(Self.limit) bytes")
         }
+        guard !isDone else { return nil }
         let text = line.prefix { $0 != 10 && $0 != 13 }
         if text.isEmpty { return finishHead() }
         if text.starts(with: "HTTP/".utf8) {
@@ -33,16 +37,21 @@ struct ResponseHeadParser: Sendable {
             }
             (status, fields) = (number, [])
         } else if let colon = text.firstIndex(of: UInt8(ascii: ":")) {
-            let name = Self.string(text[..<colon])
-            fields.append(HTTPFields.Field(name, Self.string(Self.trimmed(text[(colon + 1)...]))))
+            let name = String(latin1: text[..<colon])
+            fields.append(HTTPFields.Field(name, String(latin1: Self.trimmed(text[(colon + 1)...]))))
         }
         return nil
     }
 
-    private mutating func finishHead() -> HTTPResponseHead? {
-        guard status >= 200 || status == 101 else { return nil }
+    private mutating func finishHead() -> ResponseHeads? {
+        let head = HTTPResponseHead(url: url, status: status, fields: HTTPFields(fields))
+        // 101 is final: what follows it is not HTTP.
+        guard status >= 200 || status == 101 else {
+            if status >= 100, interim.count < Self.interimLimit { interim.append(head) }
+            return nil
+        }
         isDone = true
-        return HTTPResponseHead(url: url, status: status, fields: HTTPFields(fields))
+        return ResponseHeads(final: head, interim: interim)
     }
 
     private static func trimmed(_ bytes: Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer> {
@@ -50,10 +59,5 @@ struct ResponseHeadParser: Sendable {
         var rest = bytes.drop(while: isSpace)
         while let last = rest.last, isSpace(last) { rest.removeLast() }
         return rest
-    }
-
-    private static func string(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
-        guard bytes.contains(where: { $0 >= 0x80 }) else { return String(decoding: bytes, as: UTF8.self) }
-        return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     }
 }

@@ -24,6 +24,8 @@ import FoundationNetworking
 /// - **Send and keep fields as they are.** Only ASCII values can be sent, and lines of one name are joined. Fields of an
 ///   answer come without their order, sorted by name here; an answer with a byte above 127 that is not UTF-8, or
 ///   without the space after its status code, is refused as `invalidResponse`.
+/// - **Tell interim answers**, or give coded bytes: a content coding is always undone where it knows it, whatever the
+///   request says, and `decodesContent` of the libcurl transport has no counterpart.
 /// - **Trust other certificates** than the system's, or pin one; set priorities; report metrics.
 public final class URLSessionTransport: HTTPTransport {
     /// What can be chosen.

@@ -14,12 +14,16 @@ typedef struct {
     int (*_Nonnull on_body)(void *_Nullable context, const char *_Nonnull bytes, size_t count);
 } alcedo_curl_callbacks;
 
-/// A request; all strings are UTF-8 and copied.
+/// A request; all strings and bytes are copied.
 typedef struct {
     const char *_Nonnull method;
     const char *_Nonnull url;
+    /// Whether there is a body, be it one of no bytes.
+    int has_body;
     const uint8_t *_Nullable body;
     size_t body_count;
+    /// Whether to ask for content codings, and to undo them. If not, bodies come as they were sent.
+    int decodes_content;
     /// Longest time without progress, and to connect, in milliseconds.
     long idle_timeout_ms;
 } alcedo_curl_request;
@@ -48,7 +52,7 @@ void alcedo_curl_loop_wake(alcedo_curl_loop *_Nonnull loop);
 /// Waits at most `timeout_ms` for something to do, does it, and returns.
 void alcedo_curl_perform(alcedo_curl_loop *_Nonnull loop, int timeout_ms);
 
-/// Begins a transfer on a handle from the pool. NULL: out of memory, or a request that libcurl refuses.
+/// Begins a transfer on a handle from the pool. Header lines are in libcurl's spelling, in any bytes. NULL: out of memory, or a request that libcurl refuses.
 alcedo_curl_transfer *_Nullable alcedo_curl_transfer_start(
     alcedo_curl_loop *_Nonnull loop, const alcedo_curl_request *_Nonnull request,
     const char *_Nonnull const *_Nonnull header_lines, size_t header_count, alcedo_curl_callbacks callbacks);

@@ -1,0 +1,109 @@
+import AlcedoCURL
+import AlcedoCore
+import AlcedoTesting
+import FoundationEssentials
+import Testing
+
+/// What goes over the wire, in both directions, and what must not.
+@Suite(.timeLimit(.minutes(3)))
+struct WireTests {
+    /// All the characters that stand for bytes above ASCII.
+    private static let high = String(String.UnicodeScalarView((0x80...0xFF).map { Unicode.Scalar(UInt8($0)) }))
+
+    /// Sends a request and returns what the server saw of it.
+    private func seen(
+        _ method: HTTPMethod = .get, fields: HTTPFields = HTTPFields(), body: Data? = nil
+    ) async throws -> OriginRequest {
+        let origin = try LoopbackOrigin { _ in .text("x") }
+        defer { origin.stop() }
+        let response = try await CURLTransport().send(
+            HTTPRequest(
+                method: method, url: origin.url(for: "/"), fields: fields, body: body, idleTimeout: .seconds(120)))
+        _ = try await response.body.collect(limit: 10)
+        return try #require(origin.requests.first)
+    }
+
+    private func expectRefusal(
+        _ method: HTTPMethod = .get, fields: HTTPFields = HTTPFields(), body: Data? = nil,
+        at location: SourceLocation = #_sourceLocation
+    ) async {
+        let error = await #expect(throws: HTTPTransportError.self, sourceLocation: location) {
+            try await seen(method, fields: fields, body: body)
+        }
+        #expect(error?.code == .invalidRequest, sourceLocation: location)
+    }
+
+    @Test func `values of a request are ISO-8859-1`() async throws {
+        let value = "caf\u{E9} \(Self.high)"
+        #expect(try await seen(fields: ["X-A": value]).fields["X-A"] == value)
+    }
+
+    @Test func `values of an answer are ISO-8859-1`() async throws {
+        let origin = try LoopbackOrigin { _ in OriginReply(fields: ["X-A": "caf\u{E9}\(Self.high)"]) }
+        defer { origin.stop() }
+        let response = try await CURLTransport().send(
+            HTTPRequest(url: origin.url(for: "/"), idleTimeout: .seconds(120)))
+        #expect(response.head.fields["X-A"] == "caf\u{E9}\(Self.high)")
+    }
+
+    @Test(arguments: ["\u{100}", "e\u{301}", "\u{20AC}", "a\u{0}b", "a\r\nX-B: c", "a\nb"])
+    func `a value that is no bytes, or more than one line, is refused`(value: String) async throws {
+        await expectRefusal(fields: ["X-A": value])
+    }
+
+    @Test(arguments: ["", "X A", "X:", "X\u{E9}", "X\r\n", "X;", "(X)"])
+    func `a name that is no token is refused`(name: String) async throws {
+        await expectRefusal(fields: HTTPFields([HTTPFields.Field(name, "a")]))
+    }
+
+    @Test func `repeated names stay lines of their own, in their order`() async throws {
+        let fields = [("X-A", "1"), ("X-B", "2"), ("x-a", "3"), ("X-A", "1")].map { HTTPFields.Field($0.0, $0.1) }
+        let received = try await seen(fields: HTTPFields(fields)).fields.fields
+        #expect(received.filter { $0.name.lowercased().hasPrefix("x-") } == fields)
+    }
+
+    @Test(arguments: ["", " ", "\t "]) func `a value without characters is sent`(value: String) async throws {
+        let fields = try await seen(fields: ["X-A": value, "X-B": "b"]).fields
+        #expect(fields["X-A"] == "")
+        #expect(fields["X-B"] == "b")
+    }
+
+    @Test(arguments: ["M-SEARCH", "PUT", "POST", "DELETE", "PATCH", "OPTIONS", "get", "!#$%&'*+-.^_`|~"])
+    func `any token is a method, with a body and without`(name: String) async throws {
+        let method = HTTPMethod(rawValue: name)
+        let with = try await seen(method, body: Data("body".utf8))
+        #expect(with.method == method)
+        #expect(with.body == Data("body".utf8))
+        #expect(with.fields["Content-Type"] == nil)
+
+        let without = try await seen(method)
+        #expect(without.method == method)
+        #expect(without.body.isEmpty)
+        #expect(without.fields["Content-Length"] == (["PUT", "POST", "PATCH"].contains(name) ? "0" : nil))
+    }
+
+    @Test func `a body of no bytes and a type of its own are sent`() async throws {
+        let seen = try await seen(.post, fields: ["Content-Type": "text/plain"], body: Data())
+        #expect(seen.fields["Content-Length"] == "0")
+        #expect(seen.fields["Content-Type"] == "text/plain")
+    }
+
+    @Test(arguments: ["", "A B", "A:", "G\u{C9}T", "GET\r\n"]) func `another method is refused`(name: String) async {
+        await expectRefusal(HTTPMethod(rawValue: name))
+    }
+
+    @Test func `a HEAD with a body is refused`() async {
+        await expectRefusal(.head, body: Data("body".utf8))
+    }
+
+    @Test(arguments: [200, 203, 299, 302, 418, 599, 600, 999]) func `any final status is passed on`(
+        status: Int
+    ) async throws {
+        let origin = try LoopbackOrigin { _ in OriginReply(status: status, body: Data("x".utf8)) }
+        defer { origin.stop() }
+        let response = try await CURLTransport().send(
+            HTTPRequest(url: origin.url(for: "/"), idleTimeout: .seconds(120)))
+        #expect(response.head.status == status)
+        #expect(try await response.body.collect(limit: 10) == Data("x".utf8))
+    }
+}
