@@ -11,7 +11,11 @@ struct HTTPFetcher: Sendable {
         _ request: HTTPRequest, report: @escaping @Sendable (DownloadProgress) -> Void
     ) async throws -> Download {
         do {
-            let response = try await follow(request)
+            let response = try await RedirectFollower(transport, limit: maximumRedirectCount).send(request)
+            if response.head.isRedirect {
+                throw DownloadError(
+                    .badRedirect, "the server redirects without saying where: \(response.head.url.absoluteString)")
+            }
             guard response.head.isSuccess else {
                 throw DownloadError(
                     .status(response.head.status),
@@ -19,22 +23,12 @@ struct HTTPFetcher: Sendable {
             }
             return Download(
                 data: try await read(response, report: report), head: response.head, caching: response.caching)
+        } catch let error as RedirectError {
+            throw DownloadError(.badRedirect, error.message, cause: error)
         } catch let error as HTTPTransportError {
             if error.code == .bodyTooLarge { throw DownloadError(.tooLarge, error.message, cause: error) }
             throw DownloadError(.transport(error.code), error.message, cause: error)
         }
-    }
-
-    private func follow(_ first: HTTPRequest) async throws -> HTTPResponse {
-        var request = first
-        for _ in 0...maximumRedirectCount {
-            let response = try await transport.send(request)
-            guard [301, 302, 303, 307, 308].contains(response.head.status) else { return response }
-            response.body.cancel()
-            request = try Redirect.request(after: request, head: response.head)
-        }
-        throw DownloadError(
-            .badRedirect, "more than \(maximumRedirectCount) redirects from \(first.url.absoluteString)")
     }
 
     private func read(

@@ -1,10 +1,9 @@
-import AlcedoCore
 import FoundationEssentials
 
 /// Where a redirect leads. Source: RFC 9110 section 15.4.
 enum Redirect {
     /// Fields that must not reach another origin.
-    private static let secrets = ["Authorization", "Cookie", "Proxy-Authorization"]
+    private static let secrets = ["Authorization", "Cookie", "Proxy-Authorization", "Host"]
 
     /// Fields that speak of a body.
     private static let bodyFields = [
@@ -12,18 +11,13 @@ enum Redirect {
         "Transfer-Encoding",
     ]
 
-    /// - Throws: ``DownloadError`` `badRedirect` without a usable target, or when it is not on the web.
-    static func request(after request: HTTPRequest, head: HTTPResponseHead) throws(DownloadError) -> HTTPRequest {
-        guard let location = head.fields.values(of: "Location").first,
-            let target = URL(string: location, relativeTo: request.url)?.absoluteURL
-        else {
-            throw DownloadError(
-                .badRedirect, "the server redirects without saying where: \(request.url.absoluteString)")
-        }
-        guard let scheme = target.scheme?.lowercased(), scheme == "http" || scheme == "https", target.host() != nil
-        else {
-            throw DownloadError(.badRedirect, "the server redirects to \(target.absoluteString)")
-        }
+    /// - Returns: The request to send next; nil when the answer is no redirect, or does not say where it leads.
+    /// - Throws: ``RedirectError`` for a target that is not on the web.
+    static func request(after request: HTTPRequest, head: HTTPResponseHead) throws(RedirectError) -> HTTPRequest? {
+        guard head.isRedirect, let location = head.fields.values(of: "Location").first else { return nil }
+        guard let target = URL(string: location, relativeTo: request.url)?.absoluteURL,
+            let scheme = target.scheme?.lowercased(), scheme == "http" || scheme == "https", target.host() != nil
+        else { throw RedirectError(message: "the server redirects to \(location.debugDescription)") }
         var next = request
         next.url = target
         if origin(target) != origin(request.url) {
@@ -44,4 +38,9 @@ enum Redirect {
         let port = url.port ?? (scheme == "https" ? 443 : 80)
         return "\(scheme)://\(url.host()?.lowercased() ?? ""):\(port)"
     }
+}
+
+extension HTTPResponseHead {
+    /// Whether the status sends the client elsewhere with the same request, or one like it.
+    package var isRedirect: Bool { [301, 302, 303, 307, 308].contains(status) }
 }
