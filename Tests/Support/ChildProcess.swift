@@ -1,0 +1,92 @@
+import AlcedoCore
+import FoundationEssentials
+import Glibc
+
+/// A process that runs an executable of the package. Killed when it is let go before its end.
+///
+/// By the system's own calls: Foundation's `Process` reads beyond a directory entry (6.3.1), and so fails every test
+/// under the address sanitizer.
+package final class ChildProcess: Sendable {
+    /// Where a standard stream of the process leads.
+    package enum Stream: Sendable {
+        case file(String)
+        /// The process gets a copy.
+        case descriptor(Int32)
+    }
+
+    private struct Trouble: Error {
+        var call: String
+        var number: Int32
+    }
+
+    private static let waiters = BlockingExecutor(name: "programs", width: 16)
+
+    private let id: pid_t
+    private let hasEnded = Guarded(false)
+
+    /// - Parameters:
+    ///   - name: The executable, which lies beside the test runner's.
+    ///   - environment: Variables besides those of this process.
+    ///   - folder: Where it runs.
+    package init(
+        _ name: String, _ arguments: [String] = [], environment: [String: String] = [:], folder: String, input: Stream,
+        output: Stream, problems: Stream
+    ) throws {
+        let runner = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        let path = URL(filePath: runner).deletingLastPathComponent().appending(path: name).path
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        for (number, stream) in [(STDIN_FILENO, input), (STDOUT_FILENO, output), (STDERR_FILENO, problems)] {
+            switch stream {
+            case .file(let file):
+                let flags = number == STDIN_FILENO ? O_RDONLY : O_WRONLY | O_CREAT
+                posix_spawn_file_actions_addopen(&actions, number, file, flags, 0o600)
+            case .descriptor(let descriptor): posix_spawn_file_actions_adddup2(&actions, descriptor, number)
+            }
+        }
+        let variables = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
+        var process: pid_t = 0
+        // The shell goes to the folder and closes what other tests have open: a socket that lives on in a child never
+        // looks closed to its server.
+        let shell = """
+            cd "$1" && shift
+            for file in /proc/self/fd/*; do [ "${file##*/}" -le 2 ] || eval "exec ${file##*/}>&-"; done
+            exec "$@"
+            """
+        let result = Self.withCStrings(["bash", "-c", shell, "bash", folder, path] + arguments) { words in
+            Self.withCStrings(variables.map { "\($0)=\($1)" }) { variables in
+                posix_spawn(&process, "/bin/bash", &actions, nil, words, variables)
+            }
+        }
+        guard result == 0 else { throw Trouble(call: "posix_spawn", number: result) }
+        id = process
+    }
+
+    deinit {
+        guard !hasEnded.value else { return }
+        kill(id, SIGKILL)
+        var status: Int32 = 0
+        waitpid(id, &status, 0)
+    }
+
+    /// Returns what the process ended with; a signal's number, negative, when one ended it. To be called once.
+    package func wait() async throws -> Int32 {
+        try await Self.waiters.run { [self] in
+            var status: Int32 = 0
+            while waitpid(id, &status, 0) < 0 {
+                guard errno == EINTR else { throw Trouble(call: "waitpid", number: errno) }
+            }
+            hasEnded.change { $0 = true }
+            return status & 0x7F == 0 ? status >> 8 & 0xFF : -(status & 0x7F)
+        }
+    }
+
+    private static func withCStrings<Result>(
+        _ strings: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
+    ) -> Result {
+        let copies = strings.map { strdup($0) }
+        defer { for copy in copies { free(copy) } }
+        return body(copies + [nil])
+    }
+}
