@@ -37,6 +37,12 @@ public enum Console {
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
+            if count < 0, errno == EAGAIN {
+                // Whoever reads has made it a stream that does not block.
+                var output = pollfd(fd: file, events: Int16(POLLOUT), revents: 0)
+                poll(&output, 1, -1)
+                continue
+            }
             guard count > 0 else { return false }
             rest = rest.dropFirst(count)
         }
