@@ -84,6 +84,11 @@ let package = Package(
         .executableTarget(
             name: "quickstart", dependencies: ["Alcedo", "AlcedoTesting", "ExampleSupport"],
             path: "Examples/Quickstart", exclude: ["README.md", "contact-sheet.png"], resources: [.copy("Pictures")]),
+        .executableTarget(
+            name: "http-cache-client",
+            dependencies: ["AlcedoCURL", "AlcedoCore", "AlcedoURLResponseCache", "ExampleSupport"],
+            path: "Examples/HTTPCacheClient",
+            exclude: ["README.md"]),
 
         // C: shims of our own, and the system's libraries
         .target(name: "CPNGShim", dependencies: ["CPNG"], path: "Modules/Codecs/CPNGShim"),
@@ -156,6 +161,10 @@ package.targets += [
             "AlcedoMemoryCache", "AlcedoPipeline", "AlcedoProcessing", "AlcedoTesting", "AlcedoURLResponseCache",
         ],
         path: "Tests/Readme"),
+    .testTarget(
+        name: "HTTPCacheClientTests",
+        dependencies: ["AlcedoCore", "AlcedoTesting", "TestSupport", "http-cache-client"],
+        path: "Tests/HTTPCacheClient"),
     .testTarget(
         name: "ToolTests", dependencies: ["Alcedo", "AlcedoTesting", "AlcedoTool", "TestSupport", "quickstart"],
         path: "Tests/Tool",

@@ -1,0 +1,24 @@
+import ExampleSupport
+
+/// Drives the HTTP cache over real sockets from JSON lines, for test suites of protocols.
+@main
+enum HTTPCacheClient {
+    private static let help = """
+        usage: http-cache-client
+
+        Reads one request a line from standard input, as JSON, sends it through the HTTP cache, and writes one answer a
+        line to standard output, as they come. Ends when standard input does.
+
+        """
+
+    static func main() async {
+        await ExitStatus.end("http-cache-client") {
+            switch CommandLine.arguments.dropFirst().first {
+            case "--help", "-h": Console.output(help)
+            case let word?: throw UsageError("it takes no argument, not '\(word)' either")
+            case nil: await Session(transport: ClientCache.transport()).run()
+            }
+            return .success
+        }
+    }
+}

@@ -1,0 +1,11 @@
+/// The first line of standard output: who answers.
+struct Hello: Encodable, Sendable {
+    private struct Program: Encodable {
+        var name = "Alcedo"
+        var version = "unreleased"
+    }
+
+    private var hello = Program()
+
+    init() {}
+}

@@ -1,0 +1,125 @@
+import AlcedoCore
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+/// What the cache's own tests say in full, seen from outside: one of each mode, and processes that share a directory.
+@Suite(.timeLimit(.minutes(3)))
+struct CacheTests {
+    /// What the cache can do so far.
+    private enum Engine {
+        static let knowsPolicies = false
+        static let survivesProcesses = false
+    }
+
+    /// An origin whose answers differ from one another, live an hour, and have a validator.
+    private func origin() throws -> LoopbackOrigin {
+        try LoopbackOrigin { request in
+            if request.fields["If-None-Match"] == "\"v\"" {
+                return .status(304, fields: ["ETag": "\"v\"", "Cache-Control": "max-age=3600"])
+            }
+            return OriginReply(
+                fields: ["ETag": "\"v\"", "Cache-Control": "max-age=3600"], body: Data("\(request.number)".utf8))
+        }
+    }
+
+    private func call(_ id: Int, _ origin: LoopbackOrigin, cache: String = "default") -> CallLine {
+        var call = CallLine(id, origin.url(for: "/"))
+        call.cache = cache
+        return call
+    }
+
+    @Test func `what is fresh is not asked for again`() async throws {
+        let origin = try origin()
+        defer { origin.stop() }
+        let client = try Conversation()
+
+        let texts = [
+            try await client.answer(to: call(1, origin)).text, try await client.answer(to: call(2, origin)).text,
+        ]
+
+        #expect(texts == ["1", "1"])
+        #expect(origin.requests.count == 1)
+    }
+
+    @Test func `each process begins with nothing in a directory of its own`() async throws {
+        let origin = try origin()
+        defer { origin.stop() }
+        for number in 1...2 {
+            #expect(try await Conversation().answer(to: call(1, origin)).text == "\(number)")
+        }
+    }
+
+    @Test(.enabled(if: Engine.knowsPolicies)) func `an answer says whether it comes from the store`() async throws {
+        let origin = try origin()
+        defer { origin.stop() }
+        let client = try Conversation()
+
+        #expect(try await client.answer(to: call(1, origin)).from_cache == false)
+        #expect(try await client.answer(to: call(2, origin)).from_cache == true)
+        #expect(try await client.answer(to: call(3, origin, cache: "no-cache")).from_cache == true)
+        #expect(try await client.answer(to: call(4, origin, cache: "reload")).from_cache == false)
+    }
+
+    @Test(
+        .enabled(if: Engine.knowsPolicies),
+        arguments: [
+            // What is stored is "1"; a third call shows what is stored afterwards.
+            ("default", "1", 1, "1"), ("no-cache", "1", 2, "1"), ("reload", "2", 2, "2"), ("force-cache", "1", 1, "1"),
+            ("only-if-cached", "1", 1, "1"), ("no-store", "2", 2, "1"),
+        ])
+    func `a mode reads and stores as its name says`(
+        mode: String, text: String, count: Int, afterwards: String
+    ) async throws {
+        let origin = try origin()
+        defer { origin.stop() }
+        let client = try Conversation()
+        _ = try await client.answer(to: call(1, origin))
+
+        #expect(try await client.answer(to: call(2, origin, cache: mode)).text == text)
+        #expect(origin.requests.count == count)
+        #expect(try await client.answer(to: call(3, origin)).text == afterwards)
+
+        let fields = origin.requests.last?.fields
+        if mode == "no-cache" { #expect(fields?["If-None-Match"] == "\"v\"") }
+        if mode == "reload" || mode == "no-store" { #expect(fields?["If-None-Match"] == nil) }
+    }
+
+    @Test(.enabled(if: Engine.knowsPolicies)) func `only-if-cached never goes to the network`() async throws {
+        let origin = try origin()
+        defer { origin.stop() }
+
+        let answer = try await Conversation().answer(to: call(1, origin, cache: "only-if-cached"))
+
+        #expect(answer.error_kind == "notCached")
+        #expect(origin.requests.isEmpty)
+    }
+
+    @Test(.enabled(if: Engine.survivesProcesses)) func `a directory's answers serve the next process`() async throws {
+        let origin = try origin()
+        defer { origin.stop() }
+        let folder = try TemporaryDirectory()
+
+        for number in 1...3 {
+            let client = try Conversation(directory: folder.url)
+            #expect(try await client.answer(to: call(number, origin)).text == "1")
+            #expect(try await client.end().status == 0)
+        }
+
+        #expect(origin.requests.count == 1)
+    }
+
+    @Test(.enabled(if: Engine.survivesProcesses)) func `a shared cache keeps no private answers`() async throws {
+        let origin = try LoopbackOrigin { request in
+            OriginReply(fields: ["Cache-Control": "private, max-age=3600"], body: Data("\(request.number)".utf8))
+        }
+        defer { origin.stop() }
+
+        for (profile, second) in [("shared", "2"), ("private", "3")] {
+            let client = try Conversation(profile: profile)
+            _ = try await client.answer(to: call(1, origin))
+            #expect(try await client.answer(to: call(2, origin)).text == second)
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import Dispatch
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+/// A running client, spoken to as a test suite's runner would. For one task.
+final class Conversation {
+    private let folder: TemporaryDirectory
+    private let process: ChildProcess
+    private let input: Int32
+    private var lines: AsyncStream<String>.Iterator
+
+    /// - Parameter directory: The client's cache directory; nil for one of its own.
+    init(directory: URL? = nil, profile: String = "private") throws {
+        folder = try TemporaryDirectory()
+        // Sockets: writing to a process that is gone must not end this one by a signal.
+        let (input, childInput) = try Self.pair()
+        let (output, childOutput) = try Self.pair()
+        defer {
+            close(childInput)
+            close(childOutput)
+        }
+        // As runners with a loop of events leave them.
+        for end in [childInput, childOutput] { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
+        let cache = folder.url.appending(path: "cache")
+        try FileManager.default.createDirectory(at: cache, withIntermediateDirectories: true)
+        self.input = input
+        process = try ChildProcess(
+            "http-cache-client",
+            environment: ["CACHE_DRIVER_DIR": (directory ?? cache).path, "CACHE_DRIVER_PROFILE": profile],
+            folder: folder.path, input: .descriptor(childInput), output: .descriptor(childOutput),
+            problems: .file(folder.url.appending(path: "problems").path))
+        let (lines, sink) = AsyncStream.makeStream(of: String.self)
+        self.lines = lines.makeAsyncIterator()
+        DispatchQueue(label: "answers").async {
+            Self.readLines(of: output) { sink.yield($0) }
+            close(output)
+            sink.finish()
+        }
+    }
+
+    deinit { close(input) }
+
+    private static func pair() throws -> (ours: Int32, theirs: Int32) {
+        var ends: [Int32] = [0, 0]
+        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        try #require(socketpair(AF_UNIX, type, 0, &ends) == 0)
+        return (ends[0], ends[1])
+    }
+
+    private static func readLines(of file: Int32, _ take: (String) -> Void) {
+        var begun: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            let count = read(file, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return }
+            begun += buffer[..<count]
+            while let end = begun.firstIndex(of: UInt8(ascii: "\n")) {
+                take(String(decoding: begun[..<end], as: UTF8.self))
+                begun.removeFirst(end + 1)
+            }
+        }
+    }
+
+    func say(_ line: String) {
+        var rest = Array("\(line)\n".utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.send(input, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            guard count > 0 || errno == EINTR else { return }
+            rest = rest.dropFirst(max(0, count))
+        }
+    }
+
+    func call(_ line: CallLine) throws { say(try line.text) }
+
+    /// The next answer, the client's greeting aside; nil when it has ended its output.
+    func answer() async throws -> AnswerLine? {
+        while let line = await lines.next() {
+            let answer = try JSONDecoder().decode(AnswerLine.self, from: Data(line.utf8))
+            if answer.hello == nil { return answer }
+        }
+        return nil
+    }
+
+    /// Makes one call and returns its answer, which must be the next.
+    func answer(to line: CallLine) async throws -> AnswerLine {
+        try call(line)
+        let answer = try #require(try await answer())
+        #expect(answer.id == line.id)
+        return answer
+    }
+
+    func endInput() {
+        shutdown(input, Int32(SHUT_WR))
+    }
+
+    /// Ends the input and returns the answers that were left, the exit status, and what standard error has.
+    func end() async throws -> (answers: [AnswerLine], status: Int32, problems: String) {
+        endInput()
+        var answers: [AnswerLine] = []
+        while let answer = try await answer() { answers.append(answer) }
+        let status = try await process.wait()
+        let problems = try Data(contentsOf: folder.url.appending(path: "problems"))
+        return (answers, status, String(decoding: problems, as: UTF8.self))
+    }
+}

@@ -1,0 +1,103 @@
+import AlcedoCore
+import AlcedoTesting
+import FoundationEssentials
+import Testing
+
+/// The two modes of `redirect`.
+@Suite(.timeLimit(.minutes(3)))
+struct FollowingTests {
+    @Test(arguments: [301, 302, 303, 307, 308]) func `follow goes to the end`(status: Int) async throws {
+        let origin = try LoopbackOrigin { request in
+            let hop = Int(request.path.dropFirst()) ?? 0
+            return hop < 3 ? .redirect(to: "\(hop + 1)?q", status: status) : .text("end")
+        }
+        defer { origin.stop() }
+
+        let answer = try await Conversation().answer(to: CallLine(1, origin.url(for: "/0")))
+
+        #expect(answer.status == 200)
+        #expect(answer.text == "end")
+        #expect(origin.requests.map(\.target) == ["/0", "/1?q", "/2?q", "/3?q"])
+    }
+
+    @Test(arguments: [301, 302, 303, 307, 308]) func `manual gives the redirect itself`(status: Int) async throws {
+        let origin = try LoopbackOrigin { _ in .redirect(to: "/elsewhere", status: status) }
+        defer { origin.stop() }
+        var call = CallLine(1, origin.url(for: "/"))
+        call.redirect = "manual"
+
+        let answer = try await Conversation().answer(to: call)
+
+        #expect(answer.status == status)
+        #expect(answer.values("Location") == ["/elsewhere"])
+        #expect(origin.requests.count == 1)
+    }
+
+    @Test(arguments: [(302, "GET"), (303, "GET"), (307, "POST")])
+    func `the method changes as the standard says`(status: Int, then: String) async throws {
+        let origin = try LoopbackOrigin { $0.path == "/a" ? .redirect(to: "/b", status: status) : .text("end") }
+        defer { origin.stop() }
+        var call = CallLine(1, origin.url(for: "/a"))
+        call.method = "POST"
+        call.body = "body"
+
+        #expect(try await Conversation().answer(to: call).text == "end")
+        #expect(origin.requests.map(\.method.rawValue) == ["POST", then])
+        #expect(origin.requests.last?.body.isEmpty == (then == "GET"))
+    }
+
+    @Test func `secrets stay with their origin`() async throws {
+        let other = try LoopbackOrigin { _ in .text("end") }
+        defer { other.stop() }
+        let target = other.url(for: "/").absoluteString
+        let origin = try LoopbackOrigin { _ in .redirect(to: target) }
+        defer { origin.stop() }
+        var call = CallLine(1, origin.url(for: "/"))
+        call.headers = [["Authorization", "a"], ["Cookie", "b"], ["Host", "elsewhere.example"], ["X-A", "c"]]
+
+        #expect(try await Conversation().answer(to: call).text == "end")
+        #expect(origin.requests.first?.fields["Host"] == "elsewhere.example")
+        let seen = try #require(other.requests.first)
+        #expect(seen.fields["Authorization"] == nil)
+        #expect(seen.fields["Cookie"] == nil)
+        #expect(seen.fields["Host"] == "127.0.0.1:\(other.port)")
+        #expect(seen.fields["X-A"] == "c")
+    }
+
+    @Test func `a loop is an error`() async throws {
+        let origin = try LoopbackOrigin { _ in .redirect(to: "/again") }
+        defer { origin.stop() }
+
+        let answer = try await Conversation().answer(to: CallLine(1, origin.url(for: "/again")))
+
+        #expect(answer.error_kind == "redirect")
+        #expect(origin.requests.count == 21)
+    }
+
+    @Test func `a redirect that leads out of the web is an error`() async throws {
+        let origin = try LoopbackOrigin { _ in .redirect(to: "file:///etc/hostname") }
+        defer { origin.stop() }
+        #expect(try await Conversation().answer(to: CallLine(1, origin.url)).error_kind == "redirect")
+    }
+
+    @Test func `a redirect that does not say where is an answer`() async throws {
+        let origin = try LoopbackOrigin { _ in .status(302) }
+        defer { origin.stop() }
+        #expect(try await Conversation().answer(to: CallLine(1, origin.url)).status == 302)
+    }
+
+    @Test func `each step goes through the cache`() async throws {
+        let origin = try LoopbackOrigin { request in
+            request.path == "/a"
+                ? .redirect(to: "/b") : .text("end").setting("Cache-Control", "max-age=3600")
+        }
+        defer { origin.stop() }
+        let client = try Conversation()
+
+        for number in 1...2 {
+            #expect(try await client.answer(to: CallLine(number, origin.url(for: "/a"))).text == "end")
+        }
+
+        #expect(origin.requestCount(for: "/b") == 1)
+    }
+}

@@ -1,0 +1,134 @@
+import AlcedoCore
+import AlcedoTesting
+import FoundationEssentials
+import Testing
+
+/// What a call says reaches the server, and what the server says reaches the answer.
+@Suite(.timeLimit(.minutes(3)))
+struct MessageTests {
+    private static let high = String(String.UnicodeScalarView((0x80...0xFF).map { Unicode.Scalar(UInt8($0)) }))
+
+    @Test func `fields and bytes pass unchanged in both directions`() async throws {
+        let bytes = Data(0...255)
+        let origin = try LoopbackOrigin { _ in
+            OriginReply(
+                fields: HTTPFields([
+                    HTTPFields.Field("X-A", "caf\u{E9}\(Self.high)"), HTTPFields.Field("x-b", "1"),
+                    HTTPFields.Field("X-B", "2"),
+                ]), body: bytes)
+        }
+        defer { origin.stop() }
+        var call = CallLine(1, origin.url(for: "/a?b=c"))
+        call.headers = [
+            ["Req-Num", "1"], ["X-A", "caf\u{E9}\(Self.high)"], ["X-B", "1"], ["x-b", "2"], ["X-C", ""],
+        ]
+
+        let answer = try await Conversation().answer(to: call)
+
+        #expect(answer.status == 200)
+        #expect(answer.values("X-A") == ["caf\u{E9}\(Self.high)"])
+        #expect(answer.values("X-B") == ["1", "2"])
+        #expect(answer.body_base64 == bytes)
+        let seen = try #require(origin.requests.first)
+        #expect(seen.target == "/a?b=c")
+        let own = seen.fields.fields.filter { $0.name == "Req-Num" || $0.name.lowercased().hasPrefix("x-") }
+        #expect(own.map { [$0.name, $0.value] } == call.headers)
+        for name in ["Cache-Control", "Pragma", "If-None-Match", "If-Modified-Since", "Accept-Encoding"] {
+            #expect(seen.fields[name] == nil)
+        }
+    }
+
+    @Test(arguments: ["M-SEARCH", "PUT", "POST", "DELETE"]) func `methods and bodies arrive`(method: String)
+        async throws
+    {
+        let origin = try LoopbackOrigin { _ in .status(201) }
+        defer { origin.stop() }
+        var call = CallLine(1, origin.url(for: "/"))
+        call.method = method
+        call.body = "caf\u{E9} \u{20AC}"
+
+        let answer = try await Conversation().answer(to: call)
+
+        #expect(answer.status == 201)
+        #expect(origin.requests.first?.method.rawValue == method)
+        #expect(origin.requests.first.map { String(decoding: $0.body, as: UTF8.self) } == call.body)
+    }
+
+    @Test func `large bodies pass, in both directions`() async throws {
+        let text = String(repeating: "0123456789abcdef", count: 1 << 16)
+        let origin = try LoopbackOrigin { OriginReply(body: $0.body) }
+        defer { origin.stop() }
+        let client = try Conversation()
+
+        for number in 1...3 {
+            var call = CallLine(number, origin.url(for: "/"))
+            call.method = "POST"
+            call.body = text
+            #expect(try await client.answer(to: call).text == text)
+        }
+    }
+
+    @Test func `a HEAD has fields and no body`() async throws {
+        let origin = try LoopbackOrigin { _ in .text("text") }
+        defer { origin.stop() }
+        var call = CallLine(1, origin.url(for: "/"))
+        call.method = "HEAD"
+
+        let answer = try await Conversation().answer(to: call)
+
+        #expect(answer.values("Content-Length") == ["4"])
+        #expect(answer.body_base64 == Data())
+    }
+
+    @Test(arguments: [204, 404, 500, 999]) func `any status is passed on`(status: Int) async throws {
+        let origin = try LoopbackOrigin { _ in .status(status) }
+        defer { origin.stop() }
+        #expect(try await Conversation().answer(to: CallLine(1, origin.url(for: "/"))).status == status)
+    }
+
+    @Test func `interim answers are told`() async throws {
+        let origin = try LoopbackOrigin { _ in
+            .raw(
+                Data(
+                    """
+                    HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </a>\r\nLink: caf\u{E9}\r\n\r\n\
+                    HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok
+                    """.utf8))
+        }
+        defer { origin.stop() }
+
+        let answer = try await Conversation().answer(to: CallLine(1, origin.url(for: "/")))
+
+        #expect(answer.text == "ok")
+        #expect(answer.interim?.map(\.status) == [102, 103])
+        #expect(answer.interim?.map(\.headers) == [[], [["link", "</a>"], ["Link", "caf\u{C3}\u{A9}"]]])
+    }
+
+    @Test(arguments: ["gzip", "x-unheard-of"]) func `coded bytes stay coded`(coding: String) async throws {
+        let origin = try LoopbackOrigin { _ in
+            OriginReply(fields: ["Content-Encoding": coding], body: Data("not packed at all".utf8))
+        }
+        defer { origin.stop() }
+
+        let answer = try await Conversation().answer(to: CallLine(1, origin.url(for: "/")))
+
+        #expect(answer.values("Content-Encoding") == [coding])
+        #expect(answer.text == "not packed at all")
+    }
+
+    @Test(arguments: [
+        OriginReply.text("whole").cutting(at: .afterBody(2)), OriginReply.text("whole").framed(.declaredLength(100)),
+        OriginReply.text("whole").cutting(at: .beforeHead),
+        OriginReply.text("x").framed(.chunked(size: 1, badAfter: 0)),
+        OriginReply.raw(Data("no HTTP at all".utf8)),
+    ])
+    func `an answer that is not whole is an error`(reply: OriginReply) async throws {
+        let origin = try LoopbackOrigin { _ in reply }
+        defer { origin.stop() }
+
+        let answer = try await Conversation().answer(to: CallLine(1, origin.url(for: "/")))
+
+        #expect(answer.status == nil)
+        #expect(answer.error?.isEmpty == false)
+    }
+}

@@ -1,0 +1,169 @@
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+/// Lines in, lines out: order, number, rubbish, time, end.
+@Suite(.timeLimit(.minutes(3)))
+struct ProtocolTests {
+    @Test func `answers come as they finish`() async throws {
+        let origin = try LoopbackOrigin(replies: [
+            "/slow": .text("slow").stalling(at: .beforeHead), "/half": .text("half").stalling(at: .afterBody(2)),
+            "/quick": .text("quick"),
+        ])
+        defer { origin.stop() }
+        let client = try Conversation()
+
+        try client.call(CallLine(1, origin.url(for: "/slow")))
+        try client.call(CallLine(2, origin.url(for: "/half")))
+        try await origin.waitForStalls(count: 2)
+        let quick = try await client.answer(to: CallLine(3, origin.url(for: "/quick")))
+        #expect(quick.text == "quick")
+        origin.release()
+        let slow = [try await client.answer(), try await client.answer()]
+
+        #expect(Set(slow.map { $0?.id }) == [1, 2])
+        #expect(Set(slow.map { $0?.text }) == ["slow", "half"])
+        #expect(try await client.end().status == 0)
+    }
+
+    @Test func `many calls are under way at once, and more of them wait`() async throws {
+        let origin = try LoopbackOrigin { .text($0.target).stalling(at: .beforeHead) }
+        defer { origin.stop() }
+        let client = try Conversation()
+
+        for number in 0..<80 { try client.call(CallLine(number, origin.url(for: "/\(number)"))) }
+        try await origin.waitForStalls(count: 64)
+        #expect(origin.requests.count == 64)
+        origin.release()
+        var seen: Set<Int> = []
+        for _ in 0..<64 { seen.insert(try #require(try await client.answer()?.id)) }
+        try await origin.waitForStalls(count: 16)
+        origin.release()
+        for _ in 0..<16 { seen.insert(try #require(try await client.answer()?.id)) }
+
+        #expect(seen == Set(0..<80))
+    }
+
+    @Test(arguments: [OriginReply.Position.beforeHead, .afterBody(0), .afterBody(2)])
+    func `a call that takes too long ends in time`(place: OriginReply.Position) async throws {
+        let origin = try LoopbackOrigin(replies: [
+            "/slow": .text("slow").stalling(at: place), "/quick": .text("quick"),
+        ])
+        defer { origin.stop() }
+        let client = try Conversation()
+        var slow = CallLine(1, origin.url(for: "/slow"))
+        slow.timeout_ms = 300
+
+        let answer = try await client.answer(to: slow)
+
+        #expect(answer.error_kind == "timeout")
+        #expect(answer.status == nil)
+        // The connection is given up; the server's own sending is stalled until then.
+        origin.release()
+        #expect(try await client.answer(to: CallLine(2, origin.url(for: "/quick"))).text == "quick")
+    }
+
+    @Test func `a line that is no call is answered where it says by whom`() async throws {
+        let client = try Conversation()
+        let bad = [
+            #"{"id":1}"#, #"{"id":2,"url":7}"#, #"{"id":3,"url":"http://127.0.0.1/","headers":[["a"]]}"#,
+            #"{"id":4,"url":"http://127.0.0.1/","headers":{"a":"b"}}"#,
+            #"{"id":5,"url":"http://127.0.0.1/","cache":"sometimes"}"#,
+            #"{"id":6,"url":"http://127.0.0.1/","redirect":"perhaps"}"#,
+            #"{"id":7,"op":"fly","url":"http://127.0.0.1/"}"#,
+            #"{"id":8,"url":""}"#, #"{"id":9,"url":"ftp://127.0.0.1/"}"#, #"{"id":10,"url":"http://"}"#,
+            #"{"id":11,"url":"http://127.0.0.1/","method":"A B"}"#,
+            #"{"id":12,"url":"http://127.0.0.1/","headers":[["a\r\nb","c"]]}"#,
+            #"{"id":13,"url":"http://127.0.0.1/","headers":[["a","€"]]}"#,
+            #"{"id":14,"url":"http://127.0.0.1/","method":"HEAD","body":"x"}"#,
+            #"{"id":15,"url":"\ud800"}"#,
+        ]
+
+        for line in bad { client.say(line) }
+        var answers: [Int: AnswerLine] = [:]
+        for _ in bad {
+            let answer = try #require(try await client.answer())
+            answers[try #require(answer.id)] = answer
+        }
+
+        for number in 1...bad.count { #expect(answers[number]?.error?.isEmpty == false, "\(bad[number - 1])") }
+        let end = try await client.end()
+        #expect(end.status == 0)
+        #expect(end.problems == "")
+    }
+
+    @Test func `rubbish is told on standard error, and the calls beside it are answered`() async throws {
+        let origin = try LoopbackOrigin { .text($0.target) }
+        defer { origin.stop() }
+        let url = origin.url(for: "/").absoluteString
+        let rubbish = [
+            Data("rubbish".utf8), Data("{".utf8), Data("[]".utf8), Data("null".utf8), Data("17".utf8),
+            Data(#"{"url":"\#(url)"}"#.utf8), Data(#"{"id":null,"url":"\#(url)"}"#.utf8),
+            Data(#"{"id":1.5,"url":"\#(url)"}"#.utf8), Data(#"{"id":[],"url":"\#(url)"}"#.utf8),
+            Data([0xFF, 0xFE, 0x00, 0x80]),
+            Data([UInt8](repeating: 0, count: 100)),
+            Data(String(repeating: "[", count: 200_000).utf8), Data(String(repeating: #"{"id":"#, count: 50_000).utf8),
+        ]
+        let good = Data(#"{"id":"the last","url":"\#(url)"}"#.utf8)
+        // Empty lines, and a last line without an end.
+        let input = Data((rubbish + [Data(), Data(" \t\r".utf8), good]).joined(separator: Data("\n".utf8)))
+
+        let outcome = try await Program(name: "http-cache-client").run([], input: input)
+
+        #expect(outcome.status == 0)
+        #expect(outcome.problems.filter { $0 == "\n" }.count == rubbish.count)
+        #expect(outcome.problems.split(separator: "\n").allSatisfy { $0.hasPrefix("http-cache-client: ") })
+        let lines = outcome.output.split(separator: "\n")
+        #expect(lines.count == 2)
+        #expect(lines.first?.contains(#""hello""#) == true)
+        #expect(lines.last?.contains(#""id":"the last""#) == true)
+        #expect(lines.last?.contains(#""status":200"#) == true)
+    }
+
+    @Test func `the end of the input lets calls finish`() async throws {
+        let origin = try LoopbackOrigin { .text($0.target).stalling(at: .beforeHead) }
+        defer { origin.stop() }
+        let client = try Conversation()
+        for number in 0..<10 { try client.call(CallLine(number, origin.url(for: "/\(number)"))) }
+        try await origin.waitForStalls(count: 10)
+
+        client.endInput()
+        origin.release()
+        let end = try await client.end()
+
+        #expect(Set(end.answers.map(\.id)) == Set(0..<10))
+        #expect(end.answers.allSatisfy { $0.status == 200 })
+        #expect(end.status == 0)
+        #expect(end.problems == "")
+    }
+
+    @Test func `the end of the input does not wait for ever`() async throws {
+        let origin = try LoopbackOrigin { _ in .text("never").stalling(at: .beforeHead) }
+        defer { origin.stop() }
+        let client = try Conversation()
+        try client.call(CallLine(1, origin.url(for: "/")))
+        try await origin.waitForStalls()
+
+        let end = try await client.end()
+
+        #expect(end.answers.map(\.id) == [1])
+        #expect(end.answers.first?.error_kind == "cancelled")
+        #expect(end.status == 0)
+    }
+
+    @Test func `nothing in, a greeting out`() async throws {
+        let outcome = try await Program(name: "http-cache-client").run([])
+        #expect(outcome.status == 0)
+        #expect(outcome.problems == "")
+        let hello = try JSONDecoder().decode(AnswerLine.self, from: Data(outcome.output.utf8)).hello
+        #expect(hello?.name == "Alcedo")
+    }
+
+    @Test func `arguments are refused`() async throws {
+        let outcome = try await Program(name: "http-cache-client").run(["--serial"])
+        #expect(outcome.status == 2)
+        #expect(outcome.output == "")
+        #expect(outcome.problems.hasPrefix("http-cache-client: it takes no argument"))
+    }
+}
