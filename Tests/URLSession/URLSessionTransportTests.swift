@@ -57,6 +57,25 @@ import Testing
         #expect(seen.body == Data("body".utf8))
     }
 
+    @Test func `a coded body is unpacked, whatever the request says`() async throws {
+        // "alcedo alcedo alcedo alcedo", by gzip.
+        let packed: [UInt8] = [
+            0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0x4b, 0xcc, 0x49, 0x4e, 0x4d, 0xc9, 0x57, 0x48,
+            0xc4, 0x42, 0x01, 0x00, 0x4e, 0x2f, 0xfe, 0xc0, 0x1b, 0x00, 0x00, 0x00,
+        ]
+        let origin = try LoopbackOrigin { _ in
+            OriginReply(fields: ["Content-Encoding": "gzip"], body: Data(packed))
+        }
+        defer { origin.stop() }
+
+        for fields: HTTPFields in [HTTPFields(), ["Accept-Encoding": "gzip"], ["Range": "bytes=0-"]] {
+            let response = try await transport.send(
+                HTTPRequest(url: origin.url(for: "/"), fields: fields, idleTimeout: .seconds(120)))
+            let body = try await response.body.collect(limit: 100)
+            #expect(String(decoding: body, as: UTF8.self) == "alcedo alcedo alcedo alcedo")
+        }
+    }
+
     @Test(arguments: [404, 500, 304, 204, 999]) func `no status is an error`(status: Int) async throws {
         #expect(try await send(.status(status)).0.status == status)
     }
