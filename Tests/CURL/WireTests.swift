@@ -96,6 +96,21 @@ struct WireTests {
         await expectRefusal(.head, body: Data("body".utf8))
     }
 
+    @Test func `fields of an answer are read as the standard says, however they are written`() async throws {
+        let head = """
+            HTTP/1.1 200 OK\r\nX-A:1\r\nX-B : 2\r\nX-C:\t 3 \t\r\nX-D: a,\r\n  b: c\r\n\td\r\nX E: 5\r\n: 6\r\n(G): 7\r\n\
+            X-H:\r\nContent-Length: 0\r\n\r\n
+            """
+        let origin = try LoopbackOrigin { _ in .raw(Data(head.utf8)) }
+        defer { origin.stop() }
+        let response = try await CURLTransport().send(
+            HTTPRequest(url: origin.url(for: "/"), idleTimeout: .seconds(120)))
+        #expect(
+            response.head.fields == [
+                "X-A": "1", "X-B": "2", "X-C": "3", "X-D": "a, b: c d", "X-H": "", "Content-Length": "0",
+            ])
+    }
+
     @Test(arguments: [200, 203, 299, 302, 418, 599, 600, 999]) func `any final status is passed on`(
         status: Int
     ) async throws {

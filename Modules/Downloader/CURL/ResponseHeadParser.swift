@@ -36,8 +36,13 @@ struct ResponseHeadParser: Sendable {
                 throw HTTPTransportError(.invalidResponse, "the answer has no status")
             }
             (status, fields) = (number, [])
+        } else if let first = text.first, Self.isSpace(first) {
+            // A value that goes on, in the old way of writing.
+            if let last = fields.indices.last { fields[last].value += " " + String(latin1: Self.trimmed(text)) }
         } else if let colon = text.firstIndex(of: UInt8(ascii: ":")) {
-            let name = String(latin1: text[..<colon])
+            // The space that some servers leave before the colon belongs to nothing; other names are no names.
+            let name = String(latin1: Self.trimmed(text[..<colon]))
+            guard name.isToken else { return nil }
             fields.append(HTTPFields.Field(name, String(latin1: Self.trimmed(text[(colon + 1)...]))))
         }
         return nil
@@ -55,9 +60,10 @@ struct ResponseHeadParser: Sendable {
     }
 
     private static func trimmed(_ bytes: Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer> {
-        let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
         var rest = bytes.drop(while: isSpace)
         while let last = rest.last, isSpace(last) { rest.removeLast() }
         return rest
     }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 }
