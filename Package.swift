@@ -86,7 +86,9 @@ let package = Package(
             path: "Examples/Quickstart", exclude: ["README.md", "contact-sheet.png"], resources: [.copy("Pictures")]),
         .executableTarget(
             name: "http-cache-client",
-            dependencies: ["AlcedoCURL", "AlcedoCore", "AlcedoURLResponseCache", "ExampleSupport"],
+            dependencies: [
+                "AlcedoCURL", "AlcedoCore", "AlcedoDiskCache", "AlcedoURLResponseCache", "ExampleSupport",
+            ],
             path: "Examples/HTTPCacheClient",
             exclude: ["README.md"]),
 

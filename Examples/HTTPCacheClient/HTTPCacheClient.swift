@@ -1,4 +1,5 @@
 import ExampleSupport
+import FoundationEssentials
 
 /// Drives the HTTP cache over real sockets from JSON lines, for test suites of protocols.
 @main
@@ -16,7 +17,10 @@ enum HTTPCacheClient {
             switch CommandLine.arguments.dropFirst().first {
             case "--help", "-h": Console.output(help)
             case let word?: throw UsageError("it takes no argument, not '\(word)' either")
-            case nil: await Session(transport: ClientCache.transport()).run()
+            case nil:
+                let transport = ClientCache.transport(ProcessInfo.processInfo.environment)
+                await Session(transport: transport).run()
+                await ClientCache.finish(transport)
             }
             return .success
         }

@@ -8,11 +8,3 @@ extension Substring {
         return trimmed
     }
 }
-
-extension String {
-    /// Whether this is a token, such as a field's name. Source: RFC 9110 section 5.6.2.
-    var isToken: Bool { !isEmpty && utf8.allSatisfy { Self.tokenBytes.contains($0) } }
-
-    private static let tokenBytes = Set(
-        "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".utf8)
-}

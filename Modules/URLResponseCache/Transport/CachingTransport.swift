@@ -58,6 +58,8 @@ public struct CachingTransport: HTTPTransport {
 
     /// Returns when what goes on behind answers has ended, and all is stored.
     public func finish() async {
+        // What is there already does not wait for what may never end.
+        await parts.store.flush()
         await parts.background.wait()
         await parts.store.flush()
     }
