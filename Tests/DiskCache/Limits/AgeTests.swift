@@ -175,10 +175,34 @@ struct AgeTests {
         #expect(await isFound("a", in: cache))
         clock.setDate(start)
 
-        // It is as old as it is far ahead.
-        #expect(await !isFound("a", in: cache))
-        try await cache.store(bytes(10), for: key("a"))
+        // A use brings its date back.
         #expect(await isFound("a", in: cache))
+        clock.advance(by: .milliseconds(999_999))
+        #expect(await cache.contains(key("a")))
+        clock.advance(by: .milliseconds(1))
+        #expect(await !cache.contains(key("a")))
+        #expect(await !isFound("a", in: cache))
+    }
+
+    @Test(arguments: [DataCacheLimits.AgeBasis.lastUse, .storing])
+    func `a clock that goes eight days back, and forward again, ends nothing`(basis: DataCacheLimits.AgeBasis)
+        async throws
+    {
+        let cache = cache(DataCacheLimits(ageBasis: basis))
+        let start = clock.now
+        for name in ["a", "b", "c"] { try await cache.store(bytes(10), for: key(name)) }
+        await cache.flush()
+        clock.setDate(start - 8 * 24 * 60 * 60)
+
+        #expect(await isFound("a", in: cache))
+        #expect(await self.cache(cache.limits).contains(key("b")))
+        #expect(await cache.clean().removals.isEmpty)
+        #expect(await cache.items().count == 3)
+
+        clock.setDate(start + 60)
+        #expect(await cache.clean().removals.isEmpty)
+        for name in ["a", "b", "c"] { #expect(await isFound(name, in: cache), "\(name)") }
+        #expect(cache.statistics.trimmedEntries == 0)
     }
 
     @Test func `a clock that goes back moves no expiry`() async throws {
@@ -188,7 +212,20 @@ struct AgeTests {
         clock.setDate(start - 1000)
         #expect(await cache.entry(for: key("a"))?.expiry == start + 60)
         clock.setDate(start - 500)
-        #expect(await cache.entry(for: key("a"))?.expiry == start + 560)
+        #expect(await cache.entry(for: key("a"))?.expiry == start + 60)
+        clock.setDate(start + 30)
+        #expect(await cache.entry(for: key("a"))?.expiry == start + 90)
+    }
+
+    @Test func `a use that is dated more than a year ahead is taken back, and the expiry with it`() async throws {
+        let cache = cache(DataCacheLimits(extendsExpiryOnUse: true))
+        let start = clock.now
+        clock.setDate(start + 400 * 24 * 60 * 60)
+        try await cache.store(CachedData(bytes(10), expiry: clock.now + 60), for: key("a"))
+        clock.setDate(start)
+        #expect(await cache.entry(for: key("a"))?.expiry == start + 60)
+        clock.setDate(start + 60)
+        #expect(await !isFound("a", in: cache))
     }
 
     @Test(arguments: [-1e300, -1e15, 1e300, .infinity, -.infinity, .nan])

@@ -11,10 +11,13 @@ public struct DataCacheLimits: Sendable, Hashable {
     public var size: Int
     /// Most entries. Nought or less stores nothing.
     public var count: Int
-    /// How long an entry lives that has no expiry of its own; nil for ever.
+    /// How long an entry lives that has no expiry of its own; nil for ever. An entry of a date in the future counts as used
+    /// now: nothing ends because a clock went back, or came forward again.
     public var age: Duration?
     public var ageBasis: AgeBasis
-    /// Whether a read of an entry with an expiry of its own moves that on by the time since its last use.
+    /// Whether a read of an entry with an expiry of its own moves that on by the time since its last use. Where the clock goes
+    /// back, the expiry stays until it has come as far again; only a last use of more than a year ahead is not believed, and
+    /// taken back with the expiry.
     public var extendsExpiryOnUse: Bool
     /// The share of the limits that a trim leaves, from nought to 1: a trim that left all of it would be needed again at
     /// once.

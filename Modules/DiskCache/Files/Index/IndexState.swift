@@ -52,7 +52,8 @@ struct IndexState: Sendable {
         }
         guard case .present(var entry, let file) = lookup, let place = table.place(of: name) else { return lookup }
         entry.expiry = limits.expiry(entry.expiry, after: entry.lastUse, usedAt: now)
-        table.setUse(place, at: now, number: takeUse(), expiry: entry.expiry)
+        entry.lastUse = limits.lastUse(entry.lastUse, usedAt: now)
+        table.setUse(place, at: entry.lastUse, number: takeUse(), expiry: entry.expiry)
         unwrittenUses.insert(name)
         return .present(entry, place: file)
     }

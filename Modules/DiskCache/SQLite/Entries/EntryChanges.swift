@@ -56,7 +56,8 @@ final class EntryChanges {
         overItems = try connection.prepare(
             """
             SELECT id, name, size, file FROM (SELECT * FROM entry WHERE id > ?1 ORDER BY id LIMIT ?2) \
-            WHERE iif(expiry IS NULL, abs(0.0 + ?3 - iif(?4, max(used, stored), stored)) >= ?5, expiry <= ?3)
+            WHERE iif(expiry IS NULL, \
+            0.0 + ?3 - iif(stored > ?3, used, iif(?4, max(used, stored), stored)) >= ?5, expiry <= ?3)
             """)
         lastScanned = try connection.prepare(
             "SELECT max(id) FROM (SELECT id FROM entry WHERE id > ? ORDER BY id LIMIT ?)")

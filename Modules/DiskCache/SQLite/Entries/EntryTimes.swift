@@ -14,6 +14,8 @@ struct EntryTimes: Equatable, Sendable {
 
     /// The times after a use.
     func used(at now: Timestamp, _ limits: DataCacheLimits) -> EntryTimes {
-        EntryTimes(stored: stored, used: now, expiry: limits.expiry(expiry, after: used, usedAt: now))
+        EntryTimes(
+            stored: stored, used: limits.lastUse(used, usedAt: now),
+            expiry: limits.expiry(expiry, after: used, usedAt: now))
     }
 }
