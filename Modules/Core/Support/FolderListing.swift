@@ -20,13 +20,14 @@ package enum FolderListing {
         defer { closedir(stream) }
         // The name ends where its zero byte is: an entry is shorter than its type, and must not be copied as one.
         guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { return 0 }
-        while let entry = readdir(stream) {
+        while true {
+            errno = 0
+            guard let entry = readdir(stream) else { return errno }
             let name = (UnsafeRawPointer(entry) + offset).assumingMemoryBound(to: UInt8.self)
             let bytes = UnsafeBufferPointer(
                 start: name, count: strlen(UnsafeRawPointer(name).assumingMemoryBound(to: CChar.self)))
             if !bytes.elementsEqual([0x2E]), !bytes.elementsEqual([0x2E, 0x2E]) { body(bytes) }
         }
-        return 0
     }
 
     /// The names that are to be had.

@@ -1,0 +1,60 @@
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+import AlcedoCore
+
+@Suite(.timeLimit(.minutes(3)))
+struct FolderListingTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func makeFiles(_ names: some Sequence<String>) {
+        for name in names { close(creat("\(directory.path)/\(name)", 0o600)) }
+    }
+
+    @Test func `all names are told, and nothing else`() {
+        let names = (0..<3000).map { "file \($0)" } + ["ä", "...", ".hidden"]
+        makeFiles(names)
+        #expect(FolderListing.names(in: directory.path).sorted() == names.sorted())
+    }
+
+    @Test func `what is no folder has no names`() {
+        makeFiles(["file"])
+        #expect(symlink(directory.path, directory.path + "/link") == 0)
+        for path in ["file", "file/x", "nothing", "link"] {
+            #expect(FolderListing.forEachName(in: "\(directory.path)/\(path)") { _ in } == 0)
+            #expect(FolderListing.names(in: "\(directory.path)/\(path)").isEmpty)
+        }
+        #expect(FolderListing.forEachName(in: directory.path + "/link", followsLink: true) { _ in } == 0)
+    }
+
+    @Test func `a folder that the system stops reading is an error, not a shorter folder`() throws {
+        // More than it reads at once.
+        makeFiles((0..<4000).map { "a name of some length \($0)" })
+        var count = 0
+        let number = FolderListing.forEachName(in: directory.path) { _ in
+            count += 1
+            if count == 1 { spoilDescriptor() }
+        }
+        #expect(number == ENOTDIR)
+        #expect(count < 4000)
+    }
+
+    /// Puts another file in the place of the open folder.
+    private func spoilDescriptor() {
+        let other = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        defer { close(other) }
+        var target = stat()
+        guard stat(directory.path, &target) == 0 else { return }
+        for number in 3..<Int32(4096) where number != other {
+            var status = stat()
+            guard fstat(number, &status) == 0, status.st_dev == target.st_dev, status.st_ino == target.st_ino else {
+                continue
+            }
+            #expect(dup2(other, number) == number)
+        }
+    }
+}
