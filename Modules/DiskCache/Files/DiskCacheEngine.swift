@@ -181,7 +181,8 @@ final class DiskCacheEngine: Sendable {
     func items() async -> [DataCacheItem] {
         await look { store in
             let now = store.now
-            return store.index.readAll(\.entries).filter { !$0.isOver(store.limits, at: now) }
+            store.index.learn()
+            return store.index.copy().entries.filter { !$0.isOver(store.limits, at: now) }
                 .sorted { $0.isUsedBefore($1) }.map(DataCacheItem.init)
         } ?? []
     }
@@ -192,19 +193,11 @@ final class DiskCacheEngine: Sendable {
     }
 
     func trim(_ trim: EntryTrim) async -> DataCacheTrimReport {
-        var trim = trim
-        while true {
-            let next = await perform(priority: .low) { [trim] store in
-                var trim = trim
-                let isDone = store.advance(&trim)
-                return (trim, isDone)
-            }
-            guard let next else { break }
-            trim = next.0
-            guard !next.1 else { break }
-        }
-        if !trim.report.removals.isEmpty { onTrim?(trim.report) }
-        return trim.report
+        let run = TrimRun(trim)
+        while await perform(priority: .low, { run.advance(in: $0) }) == false {}
+        let report = run.report
+        if !report.removals.isEmpty { onTrim?(report) }
+        return report
     }
 
     func clean() async -> DataCacheTrimReport {

@@ -7,6 +7,9 @@ import Glibc
 /// every file, and of some that are not there any more, whoever dies when. Changes are made one at a time, by whoever has
 /// the file's lock, which is held for the change only.
 final class DiskIndex: Sendable {
+    /// Entries that are looked at under the lock at once: some tens of microseconds.
+    static let sliceCount = 1024
+
     private let folder: EntryFolder
     /// Longest wait for another process. One that died keeps nobody; one that was stopped does.
     private let lockPatience: Duration
@@ -48,20 +51,54 @@ final class DiskIndex: Sendable {
         state.withLock { $0.file == nil } && access(path, F_OK) != 0
     }
 
-    /// Reads what there is, from the files' names where the index does not tell.
-    func readAll<Result>(_ body: (IndexTable) -> Result) -> Result {
-        let known = state.withLock { state -> Result? in
+    /// Reads what there is, from the files' names where the index does not tell. In a place that cannot be written to, what
+    /// is known has to do.
+    func learn() {
+        let isComplete = state.withLock { state in
             state.refresh(path)
-            return state.isComplete ? body(state.table) : nil
+            return state.isComplete
         }
-        if let known { return known }
-        guard !isNowhere else { return body(IndexTable()) }
-        // In a place that cannot be written to, what is known has to do.
-        return (try? change { $0.read(body) }) ?? read(body)
+        guard !isComplete, !isNowhere else { return }
+        try? change { _ throws(DataCacheError) in }
     }
 
     /// Bytes and number of the entries.
-    var totals: (size: Int, count: Int) { readAll { ($0.totalSize, $0.count) } }
+    var totals: (size: Int, count: Int) {
+        learn()
+        return read { ($0.totalSize, $0.count) }
+    }
+
+    /// Copies what is known of the entries at some places below `end`, so few that no reader waits long.
+    ///
+    /// A walk over all goes downwards: then it meets an entry twice when another is removed, but misses none.
+    ///
+    /// - Returns: The entries, and the place of the first.
+    func slice(below end: Int) -> (entries: [IndexEntry], start: Int) {
+        read { table in
+            let end = min(end, table.count)
+            let start = max(0, end - Self.sliceCount)
+            return (Array(table.entries[start..<end]), start)
+        }
+    }
+
+    /// Looks at all entries, without keeping readers waiting. One may come twice; of those that are stored meanwhile, none
+    /// need come.
+    func forEachSlice(_ body: ([IndexEntry]) -> Void) {
+        var end = Int.max
+        while end > 0 {
+            let slice = slice(below: end)
+            end = slice.start
+            body(slice.entries)
+        }
+    }
+
+    /// The table, copied without keeping readers waiting.
+    func copy() -> IndexTable {
+        var copy = IndexTable()
+        copy.reserve(read(\.count))
+        forEachSlice { for entry in $0 { copy.put(entry) } }
+        return copy
+    }
 
     var hasUnwrittenUses: Bool { state.withLock { !$0.unwrittenUses.isEmpty } }
 
@@ -243,8 +280,8 @@ final class DiskIndex: Sendable {
         let file = try folder.makeUnfinishedFile()
         var end = 0
         try write(header.encoded, to: file, at: &end)
-        for start in stride(from: 0, to: header.entryCount, by: 4096) {
-            let places = start..<min(start + 4096, header.entryCount)
+        for start in stride(from: 0, to: header.entryCount, by: Self.sliceCount) {
+            let places = start..<min(start + Self.sliceCount, header.entryCount)
             let bytes = state.withLock { state in
                 state.snapshot(places, of: header.entryCount, generation: header.generation)
             }

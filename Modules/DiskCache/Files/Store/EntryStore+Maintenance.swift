@@ -5,13 +5,13 @@ import Glibc
 extension EntryStore {
     /// Whether a limit is exceeded by what there is, known before or not.
     var isKnownOverLimits: Bool {
-        _ = index.totals
+        index.learn()
         return isOverLimits()
     }
 
     /// A trim by limits, which knows what there is.
     var knownLimitTrim: EntryTrim {
-        _ = index.totals
+        index.learn()
         return limitTrim
     }
 
@@ -19,7 +19,9 @@ extension EntryStore {
     func namesToVerify() -> [EntryName] {
         guard !index.isNowhere else { return [] }
         try? index.reconcileNow()
-        return index.readAll { $0.entries.map(\.name) }
+        var names: Set<EntryName> = []
+        index.forEachSlice { for entry in $0 { names.insert(entry.name) } }
+        return Array(names)
     }
 
     /// Reads entries, and removes those that are damaged.
@@ -63,9 +65,7 @@ extension EntryStore {
             } catch {
                 return .unknown
             }
-            folder.remove(name)
-            change.noteRemovals([name])
-            count { $0.damagedEntries += 1 }
+            if remove(name, change) { count { $0.damagedEntries += 1 } }
             return .damaged
         }
         return verdict ?? .unknown

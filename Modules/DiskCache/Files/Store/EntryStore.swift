@@ -276,12 +276,24 @@ final class EntryStore: Sendable {
         // Whoever keeps the index finds out by himself.
         return isGone ?? folder.remove(name)
     }
+    /// Removes an entry's file. Returns whether there is none any more, which the index then tells.
+    @discardableResult
+    func remove(_ name: EntryName, _ change: DiskIndex.Change) -> Bool {
+        guard removeFile(name) else { return false }
+        change.noteRemovals([name])
+        return true
+    }
+
+    /// Returns whether an entry has no file any more. One that the system keeps is still to be counted.
+    private func removeFile(_ name: EntryName) -> Bool { folder.remove(name) || !folder.contains(name) }
+
 
     func removeAll(of resource: ResourceKey) -> Int {
         guard !index.isNowhere else { return 0 }
         let hash = Self.hash(resource)
         let count = try? index.change { change throws(DataCacheError) -> Int in
-            let names = change.read { table in table.entries.filter { $0.resourceHash == hash }.map(\.name) }
+            var names: [EntryName] = []
+            index.forEachSlice { for entry in $0 where entry.resourceHash == hash { names.append(entry.name) } }
             let gone = names.filter { folder.remove($0) }
             change.noteRemovals(names)
             return gone.count
@@ -338,21 +350,19 @@ final class EntryStore: Sendable {
             sizeOfLast: limits.count > 0 ? limits.size : 0, reason: .sizeLimit)
     }
 
-    /// Does a part of a trim. Returns whether that was the last.
+    /// Does a step of a trim. Returns whether that was the last.
     func advance(_ trim: inout EntryTrim) -> Bool {
         let now = now
-        var next = trim
-        let isDone = try? index.change { change throws(DataCacheError) -> Bool in
-            let chosen = change.read { next.next(in: $0, at: now, limits: limits) }
-            guard !chosen.isEmpty else { return true }
-            for choice in chosen { folder.remove(choice.name) }
-            change.noteRemovals(chosen.map(\.name))
-            next.note(chosen)
-            count { $0.trimmedEntries += chosen.count }
-            return false
+        if trim.look(index, at: now, limits: limits) { return trim.isDone }
+        let isChanged: Void? = try? index.change { change throws(DataCacheError) in
+            let chosen = change.read { trim.choose(in: $0, at: now, limits: limits) }
+            let gone = chosen.filter { removeFile($0.name) }
+            guard !gone.isEmpty else { return }
+            change.noteRemovals(gone.map(\.name))
+            trim.note(gone)
+            count { $0.trimmedEntries += gone.count }
         }
-        trim = next
-        return isDone ?? true
+        return isChanged == nil || trim.isDone
     }
 
     private func trim(toSize size: Int, reason: DataCacheTrimReport.Reason) -> DataCacheTrimReport {

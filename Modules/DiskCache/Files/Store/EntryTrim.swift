@@ -1,8 +1,21 @@
 import AlcedoCore
 
-/// A trim on its way: done in slices, so that other writers come between.
+/// A trim on its way: done in steps, so that other writers come between. It looks for what may go without any lock but the
+/// memory's, a few entries at a time, and what it chooses it judges again, under the lock of the index.
 struct EntryTrim: Sendable {
-    static let sliceCount = 32
+    private enum Stage {
+        /// Through the entries at the places below.
+        case looking(below: Int)
+        case choosing
+        case done
+    }
+
+    /// Most entries that go in one step.
+    static let choiceCount = 32
+    /// Most candidates that are judged in one step.
+    private static let judgementCount = 256
+    /// Pieces of the table that are looked at in one step.
+    private static let sliceCount = 32
 
     /// What is wanted.
     let size: Int
@@ -13,10 +26,15 @@ struct EntryTrim: Sendable {
     let reason: DataCacheTrimReport.Reason
     private(set) var report = DataCacheTrimReport()
 
-    private var hasLooked = false
+    private var stage = Stage.looking(below: .max)
+    /// Whether anything has gone since the last look.
+    private var isFruitful = false
+    /// Whether what was used since the look goes all the same: it is used so often that no look finds it unused.
+    private var isImpatient = false
+    private var selection = OldestEntries(count: 1)
     private var expired: [EntryName] = []
     /// By their last uses; the oldest is last.
-    private var oldest: [(use: Int64, name: EntryName)] = []
+    private var oldest: [OldestEntries.Candidate] = []
 
     init(toSize size: Int, count: Int, sizeOfLast: Int = 0, reason: DataCacheTrimReport.Reason) {
         self.size = size
@@ -25,49 +43,87 @@ struct EntryTrim: Sendable {
         self.reason = reason
     }
 
-    /// Chooses the next entries to go. Empty when there is nothing more to do. O(*n* log *n*) once for the expired, and once
-    /// for each eighth of the entries that goes.
-    mutating func next(in table: IndexTable, at now: Timestamp, limits: DataCacheLimits) -> [DataCacheTrimReport.Choice]
-    {
-        if !hasLooked {
-            hasLooked = true
-            expired = table.entries.filter { $0.isOver(limits, at: now) }.map(\.name)
+    var isDone: Bool { if case .done = stage { true } else { false } }
+
+    /// Looks at some entries. Returns false when there is nothing to look for now. All of a look is O(*n*) and a sort of an
+    /// eighth of the entries; there is one for the expired, and one more for each eighth that goes.
+    mutating func look(_ index: DiskIndex, at now: Timestamp, limits: DataCacheLimits) -> Bool {
+        guard case .looking(var end) = stage else { return false }
+        if end == .max {
+            index.learn()
+            let known = index.read(\.count)
+            selection = OldestEntries(count: max(Self.choiceCount, known / 8))
         }
+        let isOver = index.read { !isReached($0.totalSize, $0.count) }
+        for _ in 0..<Self.sliceCount where end > 0 {
+            let slice = index.slice(below: end)
+            end = slice.start
+            for entry in slice.entries {
+                if entry.isOver(limits, at: now) { expired.append(entry.name) } else if isOver { selection.add(entry) }
+            }
+        }
+        guard end == 0 else {
+            stage = .looking(below: end)
+            return true
+        }
+        oldest = selection.takeAll()
+        stage = expired.isEmpty && oldest.isEmpty ? .done : .choosing
+        return true
+    }
+
+    /// Chooses the next entries to go, as they are now. Empty when there are none now.
+    mutating func choose(in table: IndexTable, at now: Timestamp, limits: DataCacheLimits) -> [DataCacheTrimReport
+        .Choice]
+    {
         var chosen: [DataCacheTrimReport.Choice] = []
         var (leftSize, leftCount) = (table.totalSize, table.count)
-        func choose(_ entry: IndexEntry, _ reason: DataCacheTrimReport.Reason) {
-            chosen.append(.init(name: entry.name, size: entry.size, reason: reason))
-            leftSize -= entry.size
-            leftCount -= 1
-        }
-        while chosen.count < Self.sliceCount, let name = expired.popLast() {
-            guard let place = table.place(of: name), table[place].isOver(limits, at: now) else { continue }
-            choose(table[place], .expired)
-        }
-        while chosen.count < Self.sliceCount, leftSize > size || leftCount > count {
-            guard leftCount > 1 || leftSize > sizeOfLast else { break }
-            if oldest.isEmpty {
-                // Those that are chosen already are still in the table.
-                guard chosen.isEmpty else { break }
-                look(table)
+        for _ in 0..<Self.judgementCount where chosen.count < Self.choiceCount {
+            let name: EntryName
+            let reason: DataCacheTrimReport.Reason
+            if let candidate = expired.popLast() {
+                guard let place = table.place(of: candidate), table[place].isOver(limits, at: now) else { continue }
+                (name, reason) = (candidate, .expired)
+            } else if isReached(leftSize, leftCount) {
+                if chosen.isEmpty { stage = .done }
+                break
+            } else if let candidate = oldest.popLast() {
+                // What was used since, or has gone, is not the oldest.
+                guard let place = table.place(of: candidate.name),
+                    isImpatient || table[place].useNumber == candidate.use
+                else { continue }
+                let isTooLarge = leftSize > size
+                (name, reason) = (candidate.name, isTooLarge || self.reason != .sizeLimit ? self.reason : .countLimit)
+            } else {
+                if chosen.isEmpty { lookAgain() }
+                break
             }
-            guard let candidate = oldest.popLast() else { break }
-            // What was used since, or has gone, is not the oldest.
-            guard let place = table.place(of: candidate.name), table[place].useNumber == candidate.use else { continue }
-            choose(table[place], leftSize > size ? reason : reason == .sizeLimit ? .countLimit : reason)
+            // It may have been met twice.
+            guard !chosen.contains(where: { $0.name == name }), let place = table.place(of: name) else { continue }
+            chosen.append(.init(name: name, size: table[place].size, reason: reason))
+            leftSize -= table[place].size
+            leftCount -= 1
         }
         return chosen
     }
 
+    /// Notes what has gone of that which was chosen.
     mutating func note(_ choices: [DataCacheTrimReport.Choice]) {
+        if !choices.isEmpty { isFruitful = true }
         for choice in choices {
             report.removals.append(.init(name: choice.name.text, size: choice.size, reason: choice.reason))
         }
     }
 
-    private mutating func look(_ table: IndexTable) {
-        let all = table.entries.sorted { $0.isUsedBefore($1) }.prefix(max(Self.sliceCount, table.count / 8))
-        oldest = all.reversed().map { (use: $0.useNumber, name: $0.name) }
+    private func isReached(_ totalSize: Int, _ totalCount: Int) -> Bool {
+        guard totalSize > size || totalCount > count else { return true }
+        return totalCount <= 1 && totalSize <= sizeOfLast
+    }
+
+    /// When all is chosen and more has to go. A second look in vain is the last one: what is there cannot be removed.
+    private mutating func lookAgain() {
+        stage = isFruitful || !isImpatient ? .looking(below: .max) : .done
+        isImpatient = !isFruitful
+        isFruitful = false
     }
 }
 

@@ -1,0 +1,116 @@
+import AlcedoCore
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import AlcedoDiskCache
+
+/// Looks at all entries that keep no reader waiting.
+@Suite(.timeLimit(.minutes(3)))
+struct WalkTests {
+    private let directory: TemporaryDirectory
+    private let store: EntryStore
+    private let clock = ManualClock()
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        let paths = try #require(EntryPaths(directory.url, pathExtension: nil))
+        store = EntryStore(
+            paths, limits: DataCacheLimits(), durability: .none, lockPatience: .seconds(300), clock: clock)
+    }
+
+    private func name(_ number: Int) -> EntryName { EntryName(key("\(number)")) }
+
+    private func entry(_ number: Int, use: Int64) -> IndexEntry {
+        let now = Timestamp(clock.now)
+        return IndexEntry(
+            name: name(number), resourceHash: 0, size: 100, storedAt: now, lastUse: now, expiry: nil, useNumber: use)
+    }
+
+    /// Entries without files.
+    private func fill(_ numbers: Range<Int>) throws {
+        try store.index.change { change throws(DataCacheError) in
+            try change.note(numbers.map { .entry(entry($0, use: Int64($0 * 7919 % 100_003))) })
+        }
+    }
+
+    private func remove(_ names: [EntryName]) throws {
+        try store.index.change { change throws(DataCacheError) in change.noteRemovals(names) }
+    }
+
+    @Test(arguments: [1, 2, 3] as [UInt64])
+    func `it misses nothing that stays, whatever goes and comes meanwhile`(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let count = 5 * DiskIndex.sliceCount + 17
+        try fill(0..<count)
+        let limits = store.limits
+        var left = Set(0..<count)
+        var met: Set<EntryName> = []
+        var added = count
+        var sliceCount = 0
+        store.index.forEachSlice { slice in
+            sliceCount += 1
+            #expect(slice.count <= DiskIndex.sliceCount)
+            met.formUnion(slice.map(\.name))
+            // The lock is free: else this would never return.
+            _ = store.index.use(name(7), at: store.now, limits: limits)
+            let gone = (0..<300).compactMap { _ in left.randomElement(using: &random) }
+            left.subtract(gone)
+            do {
+                try remove(gone.map(name))
+                try fill(added..<added + 100)
+            } catch {
+                Issue.record(error)
+            }
+            added += 100
+        }
+        #expect(sliceCount >= 6)
+        #expect(met.isSuperset(of: left.map(name)))
+    }
+
+    @Test func `a copy of the table is the table`() throws {
+        try fill(0..<3000)
+        let copy = store.index.copy()
+        let table = store.index.read { $0 }
+        #expect(copy.count == 3000 && copy.totalSize == table.totalSize)
+        for number in 0..<3000 {
+            #expect(copy.place(of: name(number)).map { copy[$0] } == table.place(of: name(number)).map { table[$0] })
+        }
+    }
+
+    @Test(arguments: [1, 10, 99, 100, 101, 250])
+    func `the oldest are those that a sort of all puts first`(count: Int) {
+        var random = SeededGenerator(seed: UInt64(count))
+        let entries = (0..<250).map { entry($0, use: .random(in: 0..<10_000, using: &random)) }
+        var oldest = OldestEntries(count: count)
+        for entry in entries { oldest.add(entry) }
+        let expected = entries.sorted { $0.isUsedBefore($1) }.prefix(count).map(\.useNumber)
+        #expect(oldest.takeAll().reversed().map(\.use).prefix(count) == expected[...])
+        #expect(oldest.takeAll().isEmpty)
+    }
+
+    @Test func `a trim that finds all used again and again removes them all the same`() throws {
+        try fill(0..<5)
+        var trim = EntryTrim(toSize: .max, count: 2, reason: .requested)
+        var steps = 0
+        repeat {
+            for number in 0..<5 { _ = store.index.use(name(number), at: store.now, limits: store.limits) }
+            steps += 1
+        } while !store.advance(&trim) && steps < 100
+        #expect(store.index.read(\.count) == 2)
+        #expect(steps < 10)
+    }
+
+    @Test func `a trim of more than one step takes the oldest`() throws {
+        let count = 40 * DiskIndex.sliceCount
+        try fill(0..<count)
+        let sorted = store.index.read(\.entries).sorted { $0.isUsedBefore($1) }.map(\.name.text)
+        var trim = EntryTrim(toSize: .max, count: count - 100, reason: .requested)
+        var steps = 1
+        while !store.advance(&trim) { steps += 1 }
+        #expect(trim.report.removals.map(\.name) == sorted.prefix(100).map { $0 })
+        // Two to look, four to remove, one to see that it is done.
+        #expect(steps == 7)
+    }
+}
