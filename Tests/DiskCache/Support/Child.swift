@@ -22,6 +22,16 @@ enum Child {
     /// What a process has said.
     static func told(_ output: [UInt8]?) -> Comment { "\(String(decoding: output ?? [], as: UTF8.self))" }
 
+    /// Gives the directory to somebody whom the system refuses something, and this process to him.
+    static func becomeNobody(owning directory: String) {
+        guard geteuid() == 0 else { return }
+        let nobody: uid_t = 65534
+        guard chown(directory, nobody, nobody) == 0, setgid(nobody) == 0, setuid(nobody) == 0 else {
+            say("cannot become somebody else")
+            exit(2)
+        }
+    }
+
     /// Ends this process by SIGKILL at an instant that has nothing to do with what it does.
     static func dieSoon(within milliseconds: Int) {
         let microseconds = UInt32.random(in: 500...UInt32(milliseconds * 1000))

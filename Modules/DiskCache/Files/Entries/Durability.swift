@@ -4,6 +4,7 @@ public enum Durability: Sendable, Hashable {
     case none
     /// The bytes of an entry are on the medium before it takes its place (`fdatasync`). Its name may come later.
     case entry
-    /// The name is on the medium too (`fsync` of the folder), before the store returns.
+    /// The name is on the medium too (`fdatasync` of the entry's folder and of the cache's), before the store returns. Of the
+    /// cache's directory itself that is true once the system has written its parent.
     case directory
 }

@@ -168,11 +168,11 @@ struct EntryFolder: Sendable {
         return Outline(trailer: trailer, size: size, resourceHash: hash)
     }
 
-    /// Whether something has the entry's name. A link counts.
+    /// Whether something has the entry's name, or that is not to be told. A link counts.
     func contains(_ name: EntryName) -> Bool {
         paths.withFile(name) { path in
             var status = stat()
-            return lstat(path, &status) == 0
+            return lstat(path, &status) == 0 || errno != ENOENT && errno != ENOTDIR
         }
     }
 
@@ -217,7 +217,11 @@ struct EntryFolder: Sendable {
                 }
                 try move(file, to: name)
             }
-            if durability == .directory { try synchronize(paths.shard(of: name)) }
+            if durability == .directory {
+                try synchronize(paths.shard(of: name))
+                // That folder may be new. If it is not, this costs next to nothing.
+                try synchronize(paths.directory)
+            }
         } catch {
             throw error.cacheError("write to", paths.directory)
         }

@@ -200,7 +200,7 @@ final class DiskIndex: Sendable {
     ///   lost the last changes: then all files are looked into.
     private func reconcile(trustsTable: Bool) throws(DataCacheError) {
         folder.removeAbandonedFiles()
-        var table = state.withLock { $0.table }
+        var table = copy()
         var isThere = [Bool](repeating: false, count: table.count)
         var found: [EntryName] = []
         do throws(SystemRefusal) {
@@ -239,16 +239,20 @@ final class DiskIndex: Sendable {
         var table = table
         while true {
             state.withLock { $0.replace(table) }
+            let refusal: DataCacheError
             do throws(DataCacheError) {
                 return try write(IndexHeader(entryCount: table.count, suffix: folder.paths.suffix))
             } catch {
-                guard error.code == .noSpace, table.count > 0 else { throw error }
+                guard error.code == .noSpace else { throw error }
+                refusal = error
             }
-            let oldest = table.entries.sorted { ($0.useNumber, $0.storedAt) < ($1.useNumber, $1.storedAt) }
-            for entry in oldest.prefix(max(1, table.count / 8)) {
-                folder.remove(entry.name)
-                table.remove(entry.name)
+            let count = table.count
+            var oldest = OldestEntries(count: table.count / 8)
+            for entry in table.entries { oldest.add(entry) }
+            for candidate in oldest.takeAll() where folder.remove(candidate.name) || !folder.contains(candidate.name) {
+                table.remove(candidate.name)
             }
+            if table.count == count { throw refusal }
         }
     }
 

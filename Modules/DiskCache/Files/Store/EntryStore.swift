@@ -164,8 +164,7 @@ final class EntryStore: Sendable {
             case .absent: break
             case .unavailable: return nil
             }
-            folder.remove(name)
-            change.noteRemovals([name])
+            remove(name, change)
             return nil
         }
         return found ?? nil
@@ -193,9 +192,7 @@ final class EntryStore: Sendable {
             let isOver = change.read { table in
                 table.place(of: name).map { table[$0].isOver(limits, at: now) } ?? false
             }
-            guard isOver else { return }
-            folder.remove(name)
-            change.noteRemovals([name])
+            guard isOver, remove(name, change) else { return }
             count { $0.trimmedEntries += 1 }
         }
     }
@@ -251,8 +248,7 @@ final class EntryStore: Sendable {
                 try folder.place(file, as: entry.name, durability: durability)
             } catch {
                 // What stood there before may be another size than is noted now.
-                folder.remove(entry.name)
-                change.noteRemovals([entry.name])
+                remove(entry.name, change)
                 throw error
             }
         }
@@ -269,13 +265,16 @@ final class EntryStore: Sendable {
     private func remove(_ name: EntryName) -> Bool {
         guard !index.isNowhere else { return false }
         let isGone = try? index.change { change throws(DataCacheError) -> Bool in
-            let isGone = folder.remove(name)
-            if change.read({ $0.place(of: name) != nil }) { change.noteRemovals([name]) }
-            return isGone
+            let wasThere = folder.remove(name)
+            if change.read({ $0.place(of: name) != nil }), wasThere || !folder.contains(name) {
+                change.noteRemovals([name])
+            }
+            return wasThere
         }
         // Whoever keeps the index finds out by himself.
         return isGone ?? folder.remove(name)
     }
+
     /// Removes an entry's file. Returns whether there is none any more, which the index then tells.
     @discardableResult
     func remove(_ name: EntryName, _ change: DiskIndex.Change) -> Bool {
@@ -287,7 +286,6 @@ final class EntryStore: Sendable {
     /// Returns whether an entry has no file any more. One that the system keeps is still to be counted.
     private func removeFile(_ name: EntryName) -> Bool { folder.remove(name) || !folder.contains(name) }
 
-
     func removeAll(of resource: ResourceKey) -> Int {
         guard !index.isNowhere else { return 0 }
         let hash = Self.hash(resource)
@@ -295,7 +293,7 @@ final class EntryStore: Sendable {
             var names: [EntryName] = []
             index.forEachSlice { for entry in $0 where entry.resourceHash == hash { names.append(entry.name) } }
             let gone = names.filter { folder.remove($0) }
-            change.noteRemovals(names)
+            change.noteRemovals(names.filter { !folder.contains($0) })
             return gone.count
         }
         return count ?? 0
@@ -305,15 +303,17 @@ final class EntryStore: Sendable {
         guard !index.isNowhere else { return }
         folder.removeAbandonedFiles()
         let isDone: Void? = try? index.change { change throws(DataCacheError) in
+            var kept: Set<EntryName> = []
             do throws(SystemRefusal) {
                 try folder.forEachName { name, otherPath in
-                    folder.remove(name)
+                    if !removeFile(name) { kept.insert(name) }
                     if let otherPath { folder.clear(otherPath) }
                 }
             } catch {
                 throw error.cacheError("look into", folder.paths.directory)
             }
-            try change.note([.removedAll])
+            if kept.isEmpty { return try change.note([.removedAll]) }
+            index.forEachSlice { change.noteRemovals($0.map(\.name).filter { !kept.contains($0) }) }
         }
         if isDone == nil { try? folder.forEachName { name, _ in folder.remove(name) } }
     }

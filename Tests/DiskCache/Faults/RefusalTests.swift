@@ -1,0 +1,76 @@
+import AlcedoCore
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+@testable import AlcedoDiskCache
+
+/// What the system does not let a cache do to some of its files.
+@Suite(.timeLimit(.minutes(3)))
+struct RefusalTests {
+    @Test func `what cannot be removed is still there, and counted`() async throws {
+        await #expect(processExitsWith: .success) {
+            await Child.tellTrouble {
+                let directory = try TemporaryDirectory()
+                Child.becomeNobody(owning: directory.path)
+                let cache = FileDiskCache(directory: directory.url)
+                for number in 0..<40 { try await cache.store(bytes(number), for: key("\(number)")) }
+                try await cache.store(CachedData(bytes(9), expiry: Date() + 3600), for: key("expiring"))
+                let kept = ["3", "5", "8"]
+                let shards = Set(kept.map { String(directory.file($0).dropLast(63)) })
+                for shard in shards { chmod(shard, 0o500) }
+                let files = directory.files.filter { file in shards.contains { file.hasPrefix($0 + "/") } }
+
+                func expect(_ isTrue: Bool, _ what: String) {
+                    if !isTrue {
+                        Child.say(what)
+                        exit(3)
+                    }
+                }
+                expect(await !cache.remove(key("3")), "it says that it is removed")
+                expect(await cache.contains(key("3")), "it is not found any more")
+                expect(await cache.removeAll(of: ResourceKey("5")) == 0, "it says that a resource is removed")
+                expect(await cache.count == 41, "what is there is not counted")
+                let report = await cache.trim(toSize: 0)
+                expect(report.removals.count == 41 - files.count, "the trim tells of what is there")
+                expect(await cache.count == files.count, "after a trim what is there is not counted")
+                expect(await cache.totalSize == directory.fileSizes, "after a trim the sum is wrong")
+                await cache.removeAll()
+                expect(await cache.count == files.count, "after all was removed what is there is not counted")
+                expect(await FileDiskCache(directory: directory.url).count == files.count, "another counts otherwise")
+                for shard in shards { chmod(shard, 0o700) }
+                await cache.removeAll()
+                expect(await cache.count == 0, "it is still counted")
+                expect(directory.files.isEmpty, "it is still there")
+            }
+        }
+    }
+
+    @Test func `a folder of entries that is new is on the medium only when the cache's directory is`() async throws {
+        await #expect(processExitsWith: .success) {
+            let directory = try TemporaryDirectory()
+            Child.becomeNobody(owning: directory.path)
+            guard let paths = EntryPaths(directory.url, pathExtension: nil) else { exit(3) }
+            let folder = EntryFolder(paths: paths)
+            let entry = CachedData(bytes(10))
+            guard let image = EntryFile.encode(entry, key: key("a"), storedAt: Timestamp(Date())) else { exit(4) }
+            for durability in [Durability.none, .entry] {
+                let file = try folder.write(image, durability: durability)
+                // Who may not open the directory cannot wait for it.
+                chmod(directory.path, 0o300)
+                try folder.place(file, as: EntryName(key("a")), durability: durability)
+                chmod(directory.path, 0o700)
+            }
+            let file = try folder.write(image, durability: .directory)
+            chmod(directory.path, 0o300)
+            do {
+                try folder.place(file, as: EntryName(key("b")), durability: .directory)
+                exit(5)
+            } catch let error as DataCacheError {
+                chmod(directory.path, 0o700)
+                guard error.code == .notWritable else { exit(6) }
+            }
+        }
+    }
+}
