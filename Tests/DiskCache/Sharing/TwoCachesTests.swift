@@ -28,6 +28,21 @@ struct TwoCachesTests {
         #expect(await cache.contains(key("a")) == (entry != nil))
     }
 
+    @Test(arguments: [false, true])
+    func `what is larger than the other's limits is no damage to him`(hasIndex: Bool) async throws {
+        let small = FileDiskCache(directory: directory.url, limits: DataCacheLimits(size: 1000), clock: clock)
+        let entry = CachedData(bytes(5000), metadata: bytes(7), expiry: clock.now + 60)
+        try await one.store(entry, for: key("a"))
+        if !hasIndex { try FileManager.default.removeItem(at: directory.url.appending(path: "index")) }
+
+        try await expect(entry, in: small)
+        #expect(await small.verify().damagedNames.isEmpty)
+
+        try await expect(entry, in: one)
+        #expect(small.statistics.damagedEntries == 0)
+        #expect(await small.count == 1)
+    }
+
     @Test(arguments: [10, 20])
     func `what the other stored has the other's expiry`(count: Int) async throws {
         try await one.store(CachedData(bytes(10)), for: key("a"))
