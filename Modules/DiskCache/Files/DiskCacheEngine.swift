@@ -59,6 +59,7 @@ final class DiskCacheEngine: Sendable {
         let found = try? await readers.run { [store] in store.openPieces(key, pieceSize: size) }
         guard let found else { return nil }
         if let reader = found.reader {
+            startSweeping()
             store.countLookup(isHit: true)
             return DiskEntryPieces(reader, executor: readers)
         }
@@ -102,7 +103,9 @@ final class DiskCacheEngine: Sendable {
         if isDue { writeUsesSoon() }
         var found: CachedData?
         switch reading {
-        case .found(let entry): found = entry
+        case .found(let entry):
+            found = entry
+            startSweeping()
         case .absent: break
         case .expired: store.removeExpired(key)
         case .doubtful: found = store.confirm(key) ?? staged(key)
@@ -267,6 +270,7 @@ final class DiskCacheEngine: Sendable {
 
     /// Looks for what has expired, now and then, for as long as the cache is there.
     private func startSweeping() {
+        guard sweepInterval > .zero else { return }
         state.withLock { state in
             guard state.sweeper == nil else { return }
             state.sweeper = Task { [weak self, clock, sweepInterval] in

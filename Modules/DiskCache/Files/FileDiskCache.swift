@@ -32,7 +32,8 @@ public final class FileDiskCache: MaintainableDataCache {
     ///   - pathExtension: What the files' names end with, without a dot: letters and digits, at most 16; anything else is
     ///     none. An entry's data stands at the beginning of its file, so that image viewers can open it. Default: none.
     ///   - durability: What survives a power cut. Default: ``Durability/none``.
-    ///   - sweepInterval: How often a cache that is in use looks for what has expired. Default: ten minutes.
+    ///   - sweepInterval: How often a cache that is in use looks for what has expired. Nought or less: never by itself.
+    ///     Default: ten minutes.
     ///   - lockPatience: How long a change waits for another process that keeps the index, before it fails. Default: ten
     ///     seconds.
     ///   - clock: Dates the uses of entries.

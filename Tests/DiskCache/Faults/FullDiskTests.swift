@@ -20,6 +20,23 @@ struct FullDiskTests {
     }
 
     @Test(.enabled(if: SmallDisk.isPermitted, "only the superuser may make a small file system"))
+    func `what a full disk removes is reported, each once`() async throws {
+        let disk = try #require(try SmallDisk())
+        let reports = TrimReports()
+        let cache = FileDiskCache(directory: disk.url, onTrim: { reports.add($0) })
+        let names = (0..<40).map { key("\($0)").fileName }
+        for number in 0..<40 { try await cache.store(bytes(20_000), for: key("\(number)")) }
+
+        let left = await cache.items().map(\.name)
+        await reports.waitForRemovals(count: names.count - left.count)
+
+        #expect(!reports.all.isEmpty)
+        #expect(reports.removals.map(\.name).sorted() == Set(names).subtracting(left).sorted())
+        #expect(reports.removals.allSatisfy { $0.reason == .noSpace && $0.size > 20_000 })
+        #expect(cache.statistics.trimmedEntries == names.count - left.count)
+    }
+
+    @Test(.enabled(if: SmallDisk.isPermitted, "only the superuser may make a small file system"))
     func `an entry that the disk cannot hold is an error, and nothing is left of it`() async throws {
         let disk = try #require(try SmallDisk())
         let cache = FileDiskCache(directory: disk.url)

@@ -49,6 +49,56 @@ struct BackgroundTests {
         withExtendedLifetime(cache) {}
     }
 
+    @Test(arguments: BackgroundTests.reads)
+    private func `a cache that is only read looks for what has expired, too`(read: Read) async throws {
+        let writer = cache()
+        try await writer.store(CachedData(bytes(10), expiry: clock.now + 30), for: key("a"))
+        try await writer.store(bytes(10), for: key("b"))
+        await writer.flush()
+        let readerClock = ManualClock(now: clock.now)
+        let reader = FileDiskCache(
+            directory: directory.url, sweepInterval: .seconds(60), lockPatience: .seconds(300), clock: readerClock,
+            onTrim: { [reports] in reports.add($0) })
+
+        #expect(await read.read(reader))
+        try await readerClock.waitForSleepers(count: 1)
+        readerClock.advance(by: .seconds(60))
+        await reports.waitForRemovals(count: 1)
+
+        #expect(reports.removals.map(\.name) == [key("a").fileName])
+        #expect(directory.files == [directory.file("b")])
+        withExtendedLifetime((writer, reader)) {}
+    }
+
+    /// A way to find the entry `b`.
+    struct Read: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let read: @Sendable (FileDiskCache) async -> Bool
+    }
+
+    static let reads = [
+        Read(testDescription: "whole") { await $0.entry(for: key("b")) != nil },
+        Read(testDescription: "mapped") { await $0.mappedEntry(for: key("b")) != nil },
+        Read(testDescription: "in pieces") { await $0.pieces(for: key("b")) != nil },
+        Read(testDescription: "on a thread of one's own") { cache in
+            (try? await BlockingExecutor(name: "test", width: 1).run { cache.entryBlocking(for: key("b")) }) != nil
+        },
+    ]
+
+    @Test(arguments: [Duration.zero, .seconds(-1)])
+    func `without an interval no cache looks by itself`(interval: Duration) async throws {
+        let cache = FileDiskCache(directory: directory.url, sweepInterval: interval, clock: clock)
+        try await cache.store(CachedData(bytes(10), expiry: clock.now + 30), for: key("a"))
+        try await cache.store(bytes(10), for: key("b"))
+        await cache.flush()
+        clock.advance(by: .seconds(60))
+        // Time for whoever does not sleep.
+        for _ in 0..<50 { _ = await cache.entry(for: key("b")) }
+
+        #expect(await cache.count == 2)
+        #expect(await cache.clean().removals.count == 1)
+    }
+
     @Test func `a sweep tells others of uses`() async throws {
         let cache = cache()
         for name in ["a", "b"] { try await cache.store(bytes(10), for: key(name)) }
