@@ -15,7 +15,9 @@ public import FoundationEssentials
 /// Reads run on two threads of their own and writes on one, so that a hit never waits for a write or a trim. A look-up
 /// takes no system call when the index answers.
 ///
-/// - Complexity: In memory about 100 bytes an entry. Opening reads 88 bytes an entry, and no entry's file.
+/// - Complexity: In memory about 100 bytes an entry. Opening reads 88 bytes an entry, and no entry's file. The first change,
+///   count or listing after the machine has started lists all names; after damage to the index it also asks for the size
+///   and date of each file, and after the loss of it, reads the end of each. Reads do not wait for that.
 public final class FileDiskCache: MaintainableDataCache {
     /// Where the files are.
     public let directory: URL

@@ -100,7 +100,9 @@ struct IndexRecordTests {
         #expect(read.entryCount == 12)
         #expect(read.bootHash == IndexHeader.bootHash)
         #expect(read.suffixHash == header.suffixHash)
-        for index in bytes.indices {
+        #expect(read.writtenCount == 12)
+        // The number of written records is written again and again, in one piece, and may be any.
+        for index in bytes.indices where !(56..<64 ~= index) {
             for mask in [0x01, 0x80, 0xFF] as [UInt8] {
                 var damaged = bytes
                 damaged[index] ^= mask

@@ -197,10 +197,10 @@ final class DiskIndex: Sendable {
     /// Makes the index tell what is there. Looks at all names, and into the files that the index does not know.
     ///
     /// - Parameter trustsTable: Whether what the table tells of an entry is right if its file is there. A damaged index has
-    ///   lost the last changes: then all files are looked into.
+    ///   lost some changes: then what its whole records tell is right of files that have not been written since.
     private func reconcile(trustsTable: Bool) throws(DataCacheError) {
         folder.removeAbandonedFiles()
-        var table = copy()
+        var table = trustsTable ? copy() : state.withLock { $0 }.salvaged()
         var isThere = [Bool](repeating: false, count: table.count)
         var found: [EntryName] = []
         do throws(SystemRefusal) {
@@ -215,7 +215,7 @@ final class DiskIndex: Sendable {
                 }
                 let place = table.place(of: name)
                 if let place { isThere[place] = true }
-                if place == nil || !trustsTable { found.append(name) }
+                guard let place, trustsTable || isUnchanged(table[place]) else { return found.append(name) }
             }
         } catch {
             throw error.cacheError("look into", path)
@@ -231,6 +231,17 @@ final class DiskIndex: Sendable {
             if known?.storedAt != entry.storedAt || known?.size != entry.size { table.put(entry) }
         }
         try makeRoom(for: table)
+    }
+
+    /// Whether a file is as long as it was, and as old, as far as its dates can tell.
+    private func isUnchanged(_ entry: IndexEntry) -> Bool {
+        var status = stat()
+        guard folder.paths.withFile(entry.name, { lstat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            return false
+        }
+        // No sum of integers: the date of a file may be any.
+        let written = Double(status.st_mtim.tv_sec) + Double(status.st_mtim.tv_nsec) / 1e9
+        return Int(status.st_size) == entry.size && abs(written - Double(entry.storedAt.milliseconds) / 1000) < 2
     }
 
     /// Writes the index of a directory that had none. On a full disk entries make room for it, an eighth of them at a time:

@@ -146,7 +146,19 @@ struct IndexState: Sendable {
     private mutating func readOn(to size: Int) {
         readRecords(to: size)
         // What is left is damage, or somebody is just writing it: the lock's owner knows. What is missing is damage.
-        isWhole = file?.header.map { recordCount >= $0.entryCount && end == size } ?? false
+        isWhole = file?.header.map { recordCount >= max($0.entryCount, $0.writtenCount) && end == size } ?? false
+    }
+
+    /// The table with all that whole records tell, those behind damaged ones too. Only for the lock's owner: for others,
+    /// somebody may just be writing.
+    consuming func salvaged() -> IndexTable {
+        guard file?.header != nil, let size = file?.status?.size else { return table }
+        while end < size {
+            readRecords(to: size)
+            // Past the damaged one.
+            end += IndexRecord.size
+        }
+        return table
     }
 
     private mutating func readRecords(to size: Int) {
@@ -214,6 +226,10 @@ struct IndexState: Sendable {
         unwrittenUses = []
         end += bytes.count
         recordCount += bytes.count / IndexRecord.size
+        // Without it, a file that is cut short at the end of a record would look whole: no more than that is lost.
+        var count: [UInt8] = []
+        count.append(number: UInt64(recordCount))
+        _ = file.descriptor.write(count, at: IndexHeader.writtenCountOffset)
         for record in records { apply(record) }
         return true
     }
