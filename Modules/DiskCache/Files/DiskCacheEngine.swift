@@ -192,7 +192,7 @@ final class DiskCacheEngine: Sendable {
 
     func key(named text: String) async -> ImageKey? {
         guard let name = EntryName(digits: text.utf8) else { return nil }
-        return await look { try? $0.folder.verifiedEntry(name, largest: .max)?.key } ?? nil
+        return await look { try? $0.folder.verifiedEntry(name)?.key } ?? nil
     }
 
     func trim(_ trim: EntryTrim) async -> DataCacheTrimReport {

@@ -154,4 +154,25 @@ struct DamageTests {
             #expect(await cache.data(for: key("a")) == bytes(10, seed: round), "round \(round)")
         }
     }
+
+    @Test(arguments: [true, false])
+    func `a foreign file of any size goes without being read`(isKnown: Bool) async throws {
+        await #expect(processExitsWith: .success) { [isKnown = isKnown as Bool] in
+            await Child.tellTrouble {
+                let directory = try TemporaryDirectory()
+                let cache = FileDiskCache(directory: directory.url)
+                try await cache.store(bytes(100), for: key("a"))
+                guard truncate(directory.file("a"), 1 << 30) == 0 else { exit(2) }
+                if !isKnown { unlink(directory.path + "/index") }
+                let other = isKnown ? cache : FileDiskCache(directory: directory.url)
+
+                guard await other.entry(for: key("a")) == nil, await other.verify().byteCount == 0 else { exit(3) }
+                guard access(directory.file("a"), F_OK) != 0 else { exit(4) }
+                var usage = rusage()
+                getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+                // In kibibytes.
+                guard usage.ru_maxrss < 512 << 10 else { exit(5) }
+            }
+        }
+    }
 }

@@ -36,11 +36,11 @@ struct EntryFolder: Sendable {
     // MARK: Reading
 
     /// Opens the file of an entry, and tells its size.
-    func open(_ name: EntryName, largest: Int) -> Opening {
-        paths.withFile(name) { Self.open($0, largest: largest) }
+    func open(_ name: EntryName) -> Opening {
+        paths.withFile(name) { Self.open($0) }
     }
 
-    private static func open(_ path: UnsafePointer<CChar>, largest: Int) -> Opening {
+    private static func open(_ path: UnsafePointer<CChar>) -> Opening {
         let descriptor: Descriptor
         do {
             descriptor = try Descriptor(opening: path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
@@ -52,7 +52,7 @@ struct EntryFolder: Sendable {
             default: .unavailable(error)
             }
         }
-        guard let size = descriptor.regularFileSize, size <= largest, size >= EntryTrailer.size else {
+        guard let size = descriptor.regularFileSize, size >= EntryTrailer.size else {
             return .damaged
         }
         return .open(descriptor, size: size)
@@ -84,13 +84,20 @@ struct EntryFolder: Sendable {
     /// Reads and verifies an entry.
     ///
     /// - Parameter isMapped: Whether the data is the file itself, mapped into memory, rather than a copy.
-    func read(_ name: EntryName, key: ImageKey, largest: Int, isMapped: Bool) -> Reading {
-        switch open(name, largest: largest) {
+    func read(_ name: EntryName, key: ImageKey, isMapped: Bool) -> Reading {
+        switch open(name) {
         case .absent: .absent
         case .damaged: .damaged
         case .unavailable: .unavailable
         case .open(let descriptor, let size):
-            isMapped ? Self.map(descriptor, size, key) : Self.read(descriptor, size, key)
+            if isMapped {
+                Self.map(descriptor, size, key)
+            } else if Self.trailer(descriptor, size) == nil {
+                // All of a foreign file may be more than there is memory for.
+                .damaged
+            } else {
+                Self.read(descriptor, size, key)
+            }
         }
     }
 
@@ -138,10 +145,12 @@ struct EntryFolder: Sendable {
     /// - Parameter path: Where its file is, if not where the cache would have it.
     /// - Throws: Why the file is not to be had now.
     func verifiedEntry(
-        _ name: EntryName, at path: String? = nil, largest: Int
+        _ name: EntryName, at path: String? = nil
     ) throws(SystemRefusal) -> VerifiedEntry? {
-        let opening = path.map { Self.open($0, largest: largest) } ?? open(name, largest: largest)
-        guard let file = try opening.file(), let bytes = file.descriptor.read(file.size) else { return nil }
+        let opening = path.map { Self.open($0) } ?? open(name)
+        guard let file = try opening.file(), Self.trailer(file.descriptor, file.size) != nil,
+            let bytes = file.descriptor.read(file.size)
+        else { return nil }
         let size = file.size
         let found = bytes.withBytes { file -> (EntryTrailer, ImageKey, metadata: Data)? in
             guard let trailer = EntryFile.verify(file) else { return nil }
@@ -158,14 +167,18 @@ struct EntryFolder: Sendable {
     /// What the file of an entry says of itself; nil for what is no entry. Reads its end only.
     ///
     /// - Throws: Why the file is not to be had now.
-    func outline(_ name: EntryName, largest: Int) throws(SystemRefusal) -> Outline? {
-        guard let file = try open(name, largest: largest).file() else { return nil }
+    func outline(_ name: EntryName) throws(SystemRefusal) -> Outline? {
+        guard let file = try open(name).file() else { return nil }
         let size = file.size
-        let end = file.descriptor.read(EntryTrailer.size, at: size - EntryTrailer.size)
-        guard let trailer = end?.withBytes({ EntryTrailer($0, fileSize: size) }),
+        guard let trailer = Self.trailer(file.descriptor, size),
             let hash = file.descriptor.read(trailer.resourceCount, at: trailer.dataCount)?.withBytes({ XXH64.hash($0) })
         else { return nil }
         return Outline(trailer: trailer, size: size, resourceHash: hash)
+    }
+
+    /// nil for the file of no entry.
+    private static func trailer(_ descriptor: borrowing Descriptor, _ size: Int) -> EntryTrailer? {
+        descriptor.read(EntryTrailer.size, at: size - EntryTrailer.size)?.withBytes { EntryTrailer($0, fileSize: size) }
     }
 
     /// Whether something has the entry's name, or that is not to be told. A link counts.

@@ -277,7 +277,7 @@ final class DiskIndex: Sendable {
     private func adopted(_ name: EntryName) throws(DataCacheError) -> IndexEntry? {
         let outline: EntryFolder.Outline?
         do throws(SystemRefusal) {
-            outline = try folder.outline(name, largest: .max)
+            outline = try folder.outline(name)
         } catch {
             throw error.cacheError("look into", path)
         }

@@ -29,7 +29,7 @@ extension EntryStore {
         var result = DataCacheVerification(checkedCount: names.count)
         for name in names {
             do throws(SystemRefusal) {
-                if let found = try folder.verifiedEntry(name, largest: .max), isKnown(found, name) {
+                if let found = try folder.verifiedEntry(name), isKnown(found, name) {
                     result.byteCount += found.size
                     continue
                 }
@@ -58,7 +58,7 @@ extension EntryStore {
         let verdict = try? index.change { change throws(DataCacheError) -> Verdict in
             guard change.read({ $0.place(of: name) != nil }) else { return .unknown }
             do throws(SystemRefusal) {
-                if let found = try folder.verifiedEntry(name, largest: .max) {
+                if let found = try folder.verifiedEntry(name) {
                     note(name, found.key.resource, storedAt: found.storedAt, found.size, found.entry.expiry, change)
                     return .whole(size: found.size)
                 }
@@ -122,7 +122,7 @@ extension EntryStore {
     ) throws(DataCacheError) -> Bool {
         let verified: EntryFolder.VerifiedEntry?
         do throws(SystemRefusal) {
-            verified = try other.verifiedEntry(name, at: path, largest: .max)
+            verified = try other.verifiedEntry(name, at: path)
         } catch {
             throw error.cacheError("look into", other.paths.directory)
         }

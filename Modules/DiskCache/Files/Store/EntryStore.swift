@@ -82,7 +82,7 @@ final class EntryStore: Sendable {
         if !isMapped, let known {
             reading = folder.read(name, key: key, size: known.entry.size, in: known.place.directory)
         } else {
-            reading = folder.read(name, key: key, largest: .max, isMapped: isMapped)
+            reading = folder.read(name, key: key, isMapped: isMapped)
         }
         guard case .whole(let entry, let storedAt, _) = reading, isKnown(storedAt, known) else { return nil }
         return entry
@@ -99,7 +99,7 @@ final class EntryStore: Sendable {
         switch admit(name).0 {
         case .refused(let refusal): return (nil, refusal)
         case .admitted(let expiry, let known):
-            guard case .open(let descriptor, let size) = folder.open(name, largest: .max),
+            guard case .open(let descriptor, let size) = folder.open(name),
                 let reader = EntryReader(descriptor, size: size, key: key, expiry: expiry, pieceSize: pieceSize),
                 isKnown(reader.storedAt, known)
             else { return (nil, .doubtful) }
@@ -128,7 +128,7 @@ final class EntryStore: Sendable {
     }
 
     private func admitUnknown(_ name: EntryName, at now: Timestamp) -> Admission {
-        guard let trailer = try? folder.outline(name, largest: .max)?.trailer else {
+        guard let trailer = try? folder.outline(name)?.trailer else {
             return .refused(folder.contains(name) ? .doubtful : .absent)
         }
         let isOver = limits.isOver(
@@ -142,7 +142,7 @@ final class EntryStore: Sendable {
         case .present: return true
         case .absent, .expired: return false
         case .unknown:
-            guard let trailer = try? folder.outline(name, largest: .max)?.trailer else { return false }
+            guard let trailer = try? folder.outline(name)?.trailer else { return false }
             return !limits.isOver(
                 storedAt: trailer.storedAt, lastUse: trailer.storedAt, expiry: trailer.expiry, now: now)
         }
@@ -153,7 +153,7 @@ final class EntryStore: Sendable {
         let name = EntryName(key)
         let found = try? index.change { change throws(DataCacheError) -> CachedData? in
             // Another process may have limits of another size: what is over ours is no damage.
-            switch folder.read(name, key: key, largest: .max, isMapped: false) {
+            switch folder.read(name, key: key, isMapped: false) {
             case .whole(var entry, let storedAt, let size):
                 let found = note(name, key.resource, storedAt: storedAt, size, entry.expiry, change)
                 if !found.isOver(limits, at: now) {
