@@ -27,8 +27,10 @@ let package = Package(
         // Caches
         .target(name: "AlcedoMemoryCache", dependencies: ["AlcedoCore"], path: "Modules/MemoryCache/Bounded"),
         .target(name: "AlcedoNSCache", dependencies: ["AlcedoCore"], path: "Modules/MemoryCache/NSCache"),
-        .target(name: "AlcedoDiskCache", dependencies: ["AlcedoCore"], path: "Modules/DiskCache/Files"),
-        .target(name: "AlcedoSQLiteCache", dependencies: ["AlcedoCore", "CSQLite"], path: "Modules/DiskCache/SQLite"),
+        .target(name: "AlcedoDiskCache", dependencies: ["AlcedoCore", "CBeneath"], path: "Modules/DiskCache/Files"),
+        .target(
+            name: "AlcedoSQLiteCache", dependencies: ["AlcedoCore", "CBeneath", "CSQLite"],
+            path: "Modules/DiskCache/SQLite"),
         .target(
             name: "AlcedoURLResponseCache", dependencies: ["AlcedoCore"], path: "Modules/URLResponseCache",
             exclude: ["README.md"]),
@@ -96,6 +98,7 @@ let package = Package(
         .target(name: "CPNGShim", dependencies: ["CPNG"], path: "Modules/Codecs/CPNGShim"),
         .target(name: "CJPEGShim", dependencies: ["CJPEG"], path: "Modules/Codecs/CJPEGShim"),
         .target(name: "CGIFShim", dependencies: ["CGIF"], path: "Modules/Codecs/CGIFShim"),
+        .target(name: "CBeneath", path: "Modules/DiskCache/CBeneath"),
         .target(name: "CCURLShim", dependencies: ["CCURL"], path: "Modules/Downloader/CCURLShim"),
         .systemLibrary(
             name: "CPNG", path: "Modules/Codecs/CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
@@ -119,7 +122,7 @@ let package = Package(
 let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
     ("CURL", ["AlcedoTesting"], false),
     ("Core", ["AlcedoTesting", "TestSupport"], false),
-    ("DiskCache", ["AlcedoTesting", "TestSupport"], false),
+    ("DiskCache", ["AlcedoTesting", "CBeneath", "TestSupport"], false),
     ("Downloader", ["AlcedoCURL", "AlcedoTesting", "TestSupport"], false),
     ("GIF", ["TestSupport"], true),
     ("GTK", ["AlcedoViewBinding", gtkLibrary], false),

@@ -4,13 +4,18 @@ import Glibc
 package enum FolderListing {
     /// Calls `body` with each name. What is no folder has none, nor has a link to one, unless it is followed.
     ///
-    /// - Returns: Nought, or `errno` when a folder is there and not to be had: the process may have no descriptors left.
+    /// - Parameters:
+    ///   - folder: From `directory` on.
+    ///   - directory: An open folder. Default: where the process is.
+    /// - Returns: Nought, or `errno` when a folder is there and not to be had, or not all of it: the process may have no
+    ///   descriptors left.
     @discardableResult
     package static func forEachName(
-        in folder: String, followsLink: Bool = false, _ body: (UnsafeBufferPointer<UInt8>) -> Void
+        in folder: String, of directory: Int32 = AT_FDCWD, followsLink: Bool = false,
+        _ body: (UnsafeBufferPointer<UInt8>) -> Void
     ) -> Int32 {
         let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (followsLink ? 0 : O_NOFOLLOW)
-        let descriptor = open(folder, flags)
+        let descriptor = openat(directory, folder, flags)
         guard descriptor >= 0 else { return [ENOENT, ENOTDIR, ELOOP].contains(errno) ? 0 : errno }
         guard let stream = fdopendir(descriptor) else {
             let number = errno
@@ -22,6 +27,7 @@ package enum FolderListing {
         guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { return 0 }
         while true {
             errno = 0
+            // Nothing is the end, or a refusal.
             guard let entry = readdir(stream) else { return errno }
             let name = (UnsafeRawPointer(entry) + offset).assumingMemoryBound(to: UInt8.self)
             let bytes = UnsafeBufferPointer(
@@ -30,10 +36,10 @@ package enum FolderListing {
         }
     }
 
-    /// The names that are to be had.
-    package static func names(in folder: String) -> [String] {
+    /// All names; nil when a folder is there and not to be had, which is not the same as an empty one.
+    package static func names(in folder: String, of directory: Int32 = AT_FDCWD) -> [String]? {
         var names: [String] = []
-        forEachName(in: folder) { names.append(String(decoding: $0, as: UTF8.self)) }
-        return names
+        let number = forEachName(in: folder, of: directory) { names.append(String(decoding: $0, as: UTF8.self)) }
+        return number == 0 ? names : nil
     }
 }

@@ -8,7 +8,6 @@ final class DiskCacheEngine: Sendable {
         var trim: Task<Void, Never>?
         /// Whether a trim was asked for while one was under way, which may have looked before.
         var isTrimDue = false
-        var sweeper: Task<Void, Never>?
         var isWritingUses = false
 
         /// Whether the trim goes on.
@@ -23,8 +22,7 @@ final class DiskCacheEngine: Sendable {
     private let readers = BlockingExecutor(name: "alcedo.disk.read", width: 2)
     private let writer = BlockingExecutor(name: "alcedo.disk.write", width: 1)
     private let state = Locked(State())
-    private let sweepInterval: Duration
-    private let clock: any TimeSource
+    private let sweeping: Recurrence
     private let onTrim: (@Sendable (DataCacheTrimReport) -> Void)?
 
     init(
@@ -32,14 +30,13 @@ final class DiskCacheEngine: Sendable {
         onTrim: (@Sendable (DataCacheTrimReport) -> Void)?
     ) {
         self.store = store
-        self.sweepInterval = sweepInterval
-        self.clock = clock
+        sweeping = Recurrence(every: sweepInterval, clock: clock)
         self.onTrim = onTrim
     }
 
     /// Ends what runs by itself. What was asked for goes on.
     func close() {
-        state.withLock { $0.sweeper }?.cancel()
+        sweeping.stop()
         Task { await perform { $0.writeUses() } }
     }
 
@@ -211,8 +208,7 @@ final class DiskCacheEngine: Sendable {
     }
 
     func verify() async -> DataCacheVerification {
-        var result = DataCacheVerification()
-        var names = await perform { $0.namesToVerify() } ?? []
+        guard var (names, result) = await perform({ $0.beginVerification() }) else { return DataCacheVerification() }
         while !names.isEmpty {
             let slice = Array(names.suffix(16))
             names.removeLast(slice.count)
@@ -270,16 +266,11 @@ final class DiskCacheEngine: Sendable {
 
     /// Looks for what has expired, now and then, for as long as the cache is there.
     private func startSweeping() {
-        guard sweepInterval > .zero else { return }
-        state.withLock { state in
-            guard state.sweeper == nil else { return }
-            state.sweeper = Task { [weak self, clock, sweepInterval] in
-                while (try? await clock.sleep(for: sweepInterval)) != nil {
-                    guard let self else { return }
-                    _ = await self.clean()
-                    await self.perform { $0.writeUses() }
-                }
-            }
+        sweeping.start { [weak self] in
+            guard let self else { return false }
+            _ = await self.clean()
+            await self.perform { $0.writeUses() }
+            return true
         }
     }
 

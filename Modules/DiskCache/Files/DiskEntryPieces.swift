@@ -44,7 +44,8 @@ public struct DiskEntryPieces: AsyncSequence, Sendable {
             self.count = count
         }
 
-        /// - Throws: `DataCacheError` when somebody has cut the file short since it was verified; `CancellationError`.
+        /// - Throws: `DataCacheError` when somebody has cut the file short since it was verified, or the system cannot read
+        ///   it now; `CancellationError`.
         public mutating func next() async throws -> Data? {
             guard offset < count else { return nil }
             let start = offset
@@ -54,12 +55,19 @@ public struct DiskEntryPieces: AsyncSequence, Sendable {
                 offset += piece.count
                 return Data(piece)
             case .file(let reader, let executor):
-                guard let piece = try await executor.run({ reader.piece(at: start) }) else {
-                    throw DataCacheError(.failed, "the entry's file has been cut short")
-                }
+                let piece = try await executor.run { () throws(DataCacheError) in try Self.read(reader, at: start) }
                 offset += piece.count
                 return piece
             }
+        }
+
+        private static func read(_ reader: EntryReader, at offset: Int) throws(DataCacheError) -> Data {
+            do throws(SystemRefusal) {
+                if let piece = try reader.piece(at: offset) { return piece }
+            } catch {
+                throw error.cacheError("read the file of an entry in")
+            }
+            throw DataCacheError(.failed, "the entry's file has been cut short")
         }
     }
 }

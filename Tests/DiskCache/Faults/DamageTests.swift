@@ -121,6 +121,22 @@ struct DamageTests {
         try await expectRecovery()
     }
 
+    @Test func `folders in folders make way, however many`() async throws {
+        for isStored in [false, true] {
+            let outside = directory.path + "/outside"
+            try FileManager.default.createDirectory(atPath: outside, withIntermediateDirectories: true)
+            try Data("precious".utf8).write(to: URL(filePath: outside + "/letter"))
+            unlink(path)
+            let deep = path + String(repeating: "/deep", count: 100)
+            try FileManager.default.createDirectory(atPath: deep, withIntermediateDirectories: true)
+            for place in [path, deep] { #expect(symlink(outside, place + "/link") == 0) }
+            if !isStored { await expectMiss("deep folders") }
+            try await expectRecovery()
+            #expect(cache.statistics.damagedEntries == (isStored ? 2 : 1))
+            #expect(FileManager.default.contents(atPath: outside + "/letter") == Data("precious".utf8))
+        }
+    }
+
     @Test func `a symbolic link is neither followed nor written through`() async throws {
         let target = directory.path + "/target"
         try whole.write(to: URL(filePath: target))

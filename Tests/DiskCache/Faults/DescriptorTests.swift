@@ -20,8 +20,7 @@ struct DescriptorTests {
     }
 
     private static func exhaust(_ work: Work) async throws {
-        var limit = rlimit(rlim_cur: 200, rlim_max: 200)
-        try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+        try Scarcity.limitDescriptors(to: 200)
         let directory = try TemporaryDirectory()
         let cache = FileDiskCache(directory: directory.url)
         for number in 0..<5 { try await cache.store(bytes(number * 100), for: key("\(number)")) }
@@ -29,24 +28,17 @@ struct DescriptorTests {
         if work == .countingWithoutIndex { unlink(directory.path + "/index") }
         // What it takes to let go of some of them.
         for spare in [0, 1, 2, 3] {
-            var taken: [Int32] = []
-            while true {
-                let number = dup(0)
-                guard number >= 0 else { break }
-                taken.append(number)
+            try await Scarcity.withDescriptors(spare) {
+                switch work {
+                case .reading: for number in 0..<5 { _ = await cache.entry(for: key("\(number)")) }
+                case .mapping: for number in 0..<5 { _ = await cache.mappedEntry(for: key("\(number)")) }
+                case .pieces: for number in 0..<5 { _ = await cache.pieces(for: key("\(number)")) }
+                case .verifying: try #require(await cache.verify().damagedNames.isEmpty)
+                case .counting, .countingWithoutIndex: _ = await cache.count
+                case .storing: try? await cache.store(bytes(9), for: key("new"))
+                case .removingOther: await cache.removeAll(of: ResourceKey("nobody"))
+                }
             }
-            for number in taken.suffix(spare) { close(number) }
-            taken.removeLast(spare)
-            switch work {
-            case .reading: for number in 0..<5 { _ = await cache.entry(for: key("\(number)")) }
-            case .mapping: for number in 0..<5 { _ = await cache.mappedEntry(for: key("\(number)")) }
-            case .pieces: for number in 0..<5 { _ = await cache.pieces(for: key("\(number)")) }
-            case .verifying: try #require(await cache.verify().damagedNames.isEmpty)
-            case .counting, .countingWithoutIndex: _ = await cache.count
-            case .storing: try? await cache.store(bytes(9), for: key("new"))
-            case .removingOther: await cache.removeAll(of: ResourceKey("nobody"))
-            }
-            for number in taken { close(number) }
         }
 
         for reader in [cache, FileDiskCache(directory: directory.url)] {

@@ -1,9 +1,13 @@
+private import CBeneath
+import AlcedoCore
 import FoundationEssentials
 import Glibc
 
 /// An open file, closed when the value goes.
 struct Descriptor: ~Copyable {
     private let number: Int32
+    /// Opens a folder only to look up what is in it. Of Linux on the machines that Swift runs on.
+    static let onlyPath = ALCEDO_O_PATH | O_DIRECTORY
 
     init(opening path: UnsafePointer<CChar>, _ flags: Int32) throws(SystemRefusal) {
         let opened = open(path, flags | O_CLOEXEC, 0o600)
@@ -11,9 +15,13 @@ struct Descriptor: ~Copyable {
         number = opened
     }
 
-    /// - Parameter path: From `directory` on.
-    init(opening path: UnsafePointer<CChar>, in directory: borrowing Descriptor, _ flags: Int32) throws(SystemRefusal) {
-        let opened = openat(directory.number, path, flags | O_CLOEXEC, 0o600)
+    /// Follows no link, wherever in the path it is: that is refused with `ELOOP`.
+    ///
+    /// - Parameter path: From `directory` on, and not out of it.
+    init(
+        opening path: UnsafePointer<CChar>, beneath directory: borrowing Descriptor, _ flags: Int32
+    ) throws(SystemRefusal) {
+        let opened = alcedo_open_beneath(directory.number, path, flags, 0o600)
         guard opened >= 0 else { throw SystemRefusal(number: errno) }
         number = opened
     }
@@ -27,33 +35,37 @@ struct Descriptor: ~Copyable {
     }
 
     /// nil for anything but a regular file.
-    var regularFileSize: Int? {
-        guard let status, status.st_mode & S_IFMT == S_IFREG else { return nil }
-        return Int(status.st_size)
+    func regularFileSize() throws(SystemRefusal) -> Int? {
+        guard let status else { throw SystemRefusal(number: errno) }
+        return status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
     }
 
-    /// Reads at most `memory.count` bytes from `offset`: fewer only at the file's end. nil when the system refuses.
-    func read(into memory: UnsafeMutableRawBufferPointer, at offset: Int) -> Int? {
+    /// Reads at most `memory.count` bytes from `offset`: fewer only at the file's end.
+    func read(into memory: UnsafeMutableRawBufferPointer, at offset: Int) throws(SystemRefusal) -> Int {
         var done = 0
         while done < memory.count, let base = memory.baseAddress {
             let read = pread(number, base + done, memory.count - done, off_t(offset + done))
             if read < 0, errno == EINTR { continue }
-            guard read >= 0 else { return nil }
+            guard read >= 0 else { throw SystemRefusal(number: errno) }
             guard read > 0 else { break }
             done += read
         }
         return done
     }
 
-    /// `count` bytes from `offset` on, or nil when there are fewer or the system refuses.
-    func read(_ count: Int, at offset: Int = 0) -> FileBytes? {
-        FileBytes(count: count) { memory in read(into: memory, at: offset) == count }
+    /// `count` bytes from `offset` on, or nil when there are fewer.
+    func read(_ count: Int, at offset: Int = 0) throws(SystemRefusal) -> FileBytes? {
+        let bytes = try FileBytes(count: count)
+        guard try read(into: bytes.room, at: offset) == count else { return nil }
+        return bytes
     }
 
-    /// All bytes of a file that has `count`, or nil when it has another number or the system refuses.
-    func readAll(_ count: Int) -> FileBytes? {
+    /// All bytes of a file that has `count`, or nil when it has another number.
+    func readAll(_ count: Int) throws(SystemRefusal) -> FileBytes? {
         // Room for one more, which must stay empty.
-        FileBytes(count: count, spare: 1) { memory in read(into: memory, at: 0) == count }
+        let bytes = try FileBytes(count: count, spare: 1)
+        guard try read(into: bytes.room, at: 0) == count else { return nil }
+        return bytes
     }
 
     /// Writes both pieces one behind the other; false when the system refuses, and `errno` says why.
@@ -101,10 +113,59 @@ struct Descriptor: ~Copyable {
 
     func unlock() { flock(number, LOCK_UN) }
 
-    /// The file's bytes, mapped into memory; nil when the system refuses.
-    func map(_ count: Int) -> UnsafeMutableRawPointer? {
-        let memory = mmap(nil, count, PROT_READ, MAP_PRIVATE, number, 0)
-        return memory == MAP_FAILED ? nil : memory
+    /// The file's bytes, mapped into memory.
+    func map(_ count: Int) throws(SystemRefusal) -> UnsafeMutableRawPointer {
+        guard let memory = mmap(nil, count, PROT_READ, MAP_PRIVATE, number, 0), memory != MAP_FAILED else {
+            throw SystemRefusal(number: errno)
+        }
+        return memory
+    }
+
+    // MARK: What is in a folder
+
+    /// Nought, or why not all names are to be had.
+    func forEachName(in folder: String = ".", _ body: (UnsafeBufferPointer<UInt8>) -> Void) -> Int32 {
+        FolderListing.forEachName(in: folder, of: number, body)
+    }
+
+    /// nil when nothing has the name. Tells of a link itself.
+    func kind(of name: UnsafePointer<CChar>) -> mode_t? { status(of: name).map { $0.st_mode & S_IFMT } }
+
+    /// What the system knows of a name in the folder, a link itself; nil with `errno` when there is nothing to be known.
+    func status(of name: UnsafePointer<CChar>) -> stat? {
+        var status = stat()
+        return fstatat(number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status : nil
+    }
+
+    /// Makes a folder, unless something has the name.
+    func makeFolder(_ name: UnsafePointer<CChar>) throws(SystemRefusal) {
+        guard mkdirat(number, name, 0o700) == 0 || errno == EEXIST else { throw SystemRefusal(number: errno) }
+    }
+
+    /// Removes what is no folder; nought, or why not.
+    func unlink(_ name: UnsafePointer<CChar>) -> Int32 { unlinkat(number, name, 0) == 0 ? 0 : errno }
+
+    /// Removes what has the name, a folder with everything in it too.
+    func clear(_ name: UnsafePointer<CChar>) { FolderRemoval.remove(name, in: number) }
+
+    /// Gives a file another name, replacing what has it already; nought, or why not.
+    func rename(
+        _ name: UnsafePointer<CChar>, to folder: borrowing Descriptor, _ newName: UnsafePointer<CChar>
+    ) -> Int32 {
+        renameat(number, name, folder.number, newName) == 0 ? 0 : errno
+    }
+
+    /// The same with a path.
+    func rename(_ name: UnsafePointer<CChar>, toPath path: UnsafePointer<CChar>) -> Int32 {
+        renameat(number, name, AT_FDCWD, path) == 0 ? 0 : errno
+    }
+
+    /// Gives a file another name; where that is taken, the file goes. Returns whether it has the name now.
+    func renameOrRemove(_ name: UnsafePointer<CChar>, _ newName: UnsafePointer<CChar>) -> Bool {
+        let isMoved = linkat(number, name, number, newName, 0) == 0
+        // Where there are no second names, it keeps its first.
+        if isMoved || errno == EEXIST { unlinkat(number, name, 0) }
+        return isMoved
     }
 }
 

@@ -17,17 +17,21 @@ struct EntryName: Hashable, Sendable {
         words = SIMD4()
         var count = 0
         for digit in digits {
-            let value: UInt8
-            switch digit {
-            case 0x30...0x39: value = digit - 0x30
-            case 0x61...0x66: value = digit - 0x61 + 10
-            default: return nil
-            }
-            guard count < 64 else { return nil }
+            guard count < 64, let value = Self.value(digit) else { return nil }
             words[count / 16] = words[count / 16] << 4 | UInt64(value)
             count += 1
         }
         guard count == 64 else { return nil }
+    }
+
+    static func isHexadecimal(_ digits: some Sequence<UInt8>) -> Bool { digits.allSatisfy { value($0) != nil } }
+
+    private static func value(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case 0x30...0x39: digit - 0x30
+        case 0x61...0x66: digit - 0x61 + 10
+        default: nil
+        }
     }
 
     /// As good as random.

@@ -8,7 +8,7 @@ struct EntryPaths: Sendable {
     let suffix: String
 
     private let prefixBytes: [UInt8]
-    private let suffixBytes: [UInt8]
+    let suffixBytes: [UInt8]
 
     /// nil when `directory` is not a path that the system understands.
     ///
@@ -30,24 +30,32 @@ struct EntryPaths: Sendable {
 
     var unfinished: String { directory + "/unfinished" }
 
-    func shard(of name: EntryName) -> String {
-        directory + "/" + String(decoding: [name.digit(0), name.digit(1)], as: UTF8.self)
+    /// The folder of an entry, from the directory on.
+    func shard(of name: EntryName) -> String { String(decoding: [name.digit(0), name.digit(1)], as: UTF8.self) }
+
+    func file(_ name: EntryName) -> String {
+        withFile(name, behind: prefixBytes, suffixBytes) { String(cString: $0) }
     }
 
-    func file(_ name: EntryName) -> String { withFile(name) { String(cString: $0) } }
-
-    /// Calls `body` with the path of an entry's file, which is made in no memory but the stack's.
-    func withFile<Result: ~Copyable>(_ name: EntryName, _ body: (UnsafePointer<CChar>) -> Result) -> Result {
-        withFile(name, behind: prefixBytes, body)
+    /// Calls `body` with the path of an entry's file from the directory on, which is made in no memory but the stack's.
+    ///
+    /// - Parameter suffix: With its dot. Default: that of the cache.
+    func withFile<Result: ~Copyable>(
+        _ name: EntryName, _ suffix: [UInt8]? = nil, _ body: (UnsafePointer<CChar>) -> Result
+    ) -> Result {
+        withFile(name, behind: [], suffix ?? suffixBytes, body)
     }
 
-    /// The same from the directory on, which the system has less to look up for.
-    func withRelativeFile<Result: ~Copyable>(_ name: EntryName, _ body: (UnsafePointer<CChar>) -> Result) -> Result {
-        withFile(name, behind: [], body)
+    /// The same from the entry's folder on.
+    func withFileName<Result: ~Copyable>(
+        _ name: EntryName, _ suffix: [UInt8]? = nil, _ body: (UnsafePointer<CChar>) -> Result
+    ) -> Result {
+        withFile(name, suffix) { body($0 + 3) }
     }
 
     private func withFile<Result: ~Copyable>(
-        _ name: EntryName, behind prefixBytes: [UInt8], _ body: (UnsafePointer<CChar>) -> Result
+        _ name: EntryName, behind prefixBytes: [UInt8], _ suffixBytes: [UInt8],
+        _ body: (UnsafePointer<CChar>) -> Result
     ) -> Result {
         let count = prefixBytes.count + 65 + suffixBytes.count + 1
         return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count) { path in

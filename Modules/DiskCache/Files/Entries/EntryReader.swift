@@ -11,15 +11,18 @@ final class EntryReader: Sendable {
     private let descriptor: Descriptor
 
     /// Reads all of the file once, a piece at a time; nil when it is no whole entry of `key`.
-    init?(_ descriptor: consuming Descriptor, size: Int, key: ImageKey, expiry: Timestamp?, pieceSize: Int) {
-        guard let end = descriptor.read(EntryTrailer.size, at: size - EntryTrailer.size),
+    init?(
+        _ descriptor: consuming Descriptor, size: Int, key: ImageKey, expiry: Timestamp?, pieceSize: Int
+    ) throws(SystemRefusal) {
+        guard let end = try descriptor.read(EntryTrailer.size, at: size - EntryTrailer.size),
             let trailer = end.withBytes({ EntryTrailer($0, fileSize: size) }),
-            let notes = descriptor.read(trailer.notesCount, at: trailer.dataCount),
+            let notes = try descriptor.read(trailer.notesCount, at: trailer.dataCount),
             notes.withBytes({ EntryFile.notes($0, of: trailer, belongTo: key) })
         else { return nil }
         var hash = XXH64(seed: end.withBytes { EntryFile.seed($0) })
         for start in stride(from: 0, to: trailer.dataCount, by: pieceSize) {
-            guard let piece = descriptor.read(min(pieceSize, trailer.dataCount - start), at: start) else { return nil }
+            let count = min(pieceSize, trailer.dataCount - start)
+            guard let piece = try descriptor.read(count, at: start) else { return nil }
             piece.withBytes { hash.update($0) }
         }
         let isRight = end.withBytes { end in
@@ -35,8 +38,8 @@ final class EntryReader: Sendable {
     }
 
     /// The piece that begins at `offset`; nil when the file has been cut short.
-    func piece(at offset: Int) -> Data? {
+    func piece(at offset: Int) throws(SystemRefusal) -> Data? {
         let count = min(pieceSize, dataCount - offset)
-        return descriptor.read(count, at: offset)?.prefix(count)
+        return try descriptor.read(count, at: offset)?.prefix(count)
     }
 }

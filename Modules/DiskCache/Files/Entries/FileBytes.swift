@@ -1,3 +1,4 @@
+import AlcedoCore
 import FoundationEssentials
 import Glibc
 
@@ -5,16 +6,15 @@ import Glibc
 struct FileBytes: ~Copyable {
     private let memory: UnsafeMutableRawPointer
     private let count: Int
+    /// What it can hold, to be filled.
+    let room: UnsafeMutableRawBufferPointer
 
-    /// Allocates room for `count` bytes, and for `spare` more, and lets `fill` write them; nil when it reports failure.
-    init?(count: Int, spare: Int = 0, fill: (UnsafeMutableRawBufferPointer) -> Bool) {
-        guard let memory = malloc(max(1, count + spare)) else { return nil }
-        guard fill(UnsafeMutableRawBufferPointer(start: memory, count: count + spare)) else {
-            free(memory)
-            return nil
-        }
+    /// Allocates room for `count` bytes, and for `spare` more.
+    init(count: Int, spare: Int = 0) throws(SystemRefusal) {
+        guard let memory = malloc(max(1, count + spare)) else { throw SystemRefusal(number: ENOMEM) }
         self.memory = memory
         self.count = count
+        room = UnsafeMutableRawBufferPointer(start: memory, count: count + spare)
     }
 
     deinit { free(memory) }

@@ -11,18 +11,22 @@ final class UnfinishedFile {
     private static let serial = Atomic<Int>(0)
     static let prefix = "entry-"
 
-    let path: String
+    private let folder: Descriptor
+    private let name: String
     let descriptor: Descriptor
     private var isInPlace = false
 
     /// What ``init(in:)`` is refused with when it has to be tried again.
     static let sweptAway = EBUSY
 
-    /// Makes an empty file in `folder`, which must be there.
-    init(in folder: String) throws(SystemRefusal) {
+    /// Makes an empty file in a folder.
+    ///
+    /// - Parameter path: Of a folder, not of a link to one: that is refused with `ENOTDIR`.
+    init(in path: String) throws(SystemRefusal) {
         let serial = Self.serial.add(1, ordering: .relaxed).newValue
-        path = "\(folder)/\(Self.prefix)\(Self.process)-\(serial)"
-        descriptor = try Descriptor(opening: path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
+        name = "\(Self.prefix)\(Self.process)-\(serial)"
+        folder = try Descriptor(opening: path, Descriptor.onlyPath | O_NOFOLLOW)
+        descriptor = try Descriptor(opening: name, beneath: folder, O_RDWR | O_CREAT | O_EXCL)
         // Before it is locked, whoever sweeps takes it for what a dead process left. Where the file system has no locks, sweeps
         // find none either, and leave it.
         guard descriptor.lock() || errno != EWOULDBLOCK, descriptor.status?.st_nlink != 0 else {
@@ -30,11 +34,19 @@ final class UnfinishedFile {
         }
     }
 
-    deinit { if !isInPlace { unlink(path) } }
+    deinit { if !isInPlace { _ = folder.unlink(name) } }
 
-    /// Gives the file a place, replacing what is there.
-    func move(to target: UnsafePointer<CChar>) throws(SystemRefusal) {
-        guard rename(path, target) == 0 else { throw SystemRefusal(number: errno) }
+    /// Gives the file a place, replacing what is there; nought, or why it has none.
+    func move(to target: borrowing Descriptor, _ newName: UnsafePointer<CChar>) -> Int32 {
+        let number = folder.rename(name, to: target, newName)
+        isInPlace = number == 0
+        return number
+    }
+
+    /// The same with a path.
+    func move(to path: String) throws(SystemRefusal) {
+        let number = folder.rename(name, toPath: path)
+        guard number == 0 else { throw SystemRefusal(number: number) }
         isInPlace = true
     }
 }

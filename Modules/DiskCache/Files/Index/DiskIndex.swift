@@ -107,6 +107,8 @@ final class DiskIndex: Sendable {
     /// What the lock's owner may do, for as long as it is the owner.
     struct Change {
         fileprivate let index: DiskIndex
+        /// The index's, in the directory that it tells of.
+        let file: IndexFile
 
         func read<Result>(_ body: (IndexTable) -> Result) -> Result { index.read(body) }
 
@@ -160,7 +162,7 @@ final class DiskIndex: Sendable {
                 try reconcile(trustsTable: isWhole)
                 continue
             }
-            let result = try body(Change(index: self))
+            let result = try body(Change(index: self, file: file))
             // Without room for a new file the old one stays.
             if state.withLock({ $0.isWasteful }) { try? compact() }
             return result
@@ -204,15 +206,8 @@ final class DiskIndex: Sendable {
         var isThere = [Bool](repeating: false, count: table.count)
         var found: [EntryName] = []
         do throws(SystemRefusal) {
-            try folder.forEachName { name, otherPath in
-                if let otherPath {
-                    let isMoved = folder.paths.withFile(name) { target in
-                        // The right name may be taken.
-                        link(otherPath, target) == 0
-                    }
-                    unlink(otherPath)
-                    guard isMoved else { return }
-                }
+            try folder.forEachName { name, otherSuffix in
+                if let otherSuffix, !folder.rename(name, from: otherSuffix) { return }
                 let place = table.place(of: name)
                 if let place { isThere[place] = true }
                 guard let place, trustsTable || isUnchanged(table[place]) else { return found.append(name) }
@@ -235,13 +230,8 @@ final class DiskIndex: Sendable {
 
     /// Whether a file is as long as it was, and as old, as far as its dates can tell.
     private func isUnchanged(_ entry: IndexEntry) -> Bool {
-        var status = stat()
-        guard folder.paths.withFile(entry.name, { lstat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            return false
-        }
-        // No sum of integers: the date of a file may be any.
-        let written = Double(status.st_mtim.tv_sec) + Double(status.st_mtim.tv_nsec) / 1e9
-        return Int(status.st_size) == entry.size && abs(written - Double(entry.storedAt.milliseconds) / 1000) < 2
+        guard let (size, written) = folder.sizeAndDate(of: entry.name) else { return false }
+        return size == entry.size && abs(written - Double(entry.storedAt.milliseconds) / 1000) < 2
     }
 
     /// Writes the index of a directory that had none. On a full disk entries make room for it, an eighth of them at a time:
@@ -279,6 +269,8 @@ final class DiskIndex: Sendable {
         do throws(SystemRefusal) {
             outline = try folder.outline(name)
         } catch {
+            // A file that nobody can read is not to be had; another one may be.
+            if error.isOfOneFile { return nil }
             throw error.cacheError("look into", path)
         }
         guard let outline else {

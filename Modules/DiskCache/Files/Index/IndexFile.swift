@@ -1,3 +1,4 @@
+import AlcedoCore
 import Glibc
 
 /// An open index file: a header, and records one behind the other. The last one that tells of an entry is right.
@@ -18,14 +19,15 @@ final class IndexFile: Sendable {
     ///   - makesFile: Whether an empty file is made where there is none, and a file that cannot be written to is
     ///     of no use.
     init(in path: String, makesFile: Bool) throws(SystemRefusal) {
-        let flags = O_NOFOLLOW | O_NONBLOCK
+        let flags = O_NONBLOCK
         directory = try Descriptor(opening: path, O_RDONLY | O_DIRECTORY)
         do {
-            descriptor = try Descriptor(opening: Self.name, in: directory, flags | O_RDWR | (makesFile ? O_CREAT : 0))
+            descriptor = try Descriptor(
+                opening: Self.name, beneath: directory, flags | O_RDWR | (makesFile ? O_CREAT : 0))
             isWritable = true
         } catch {
             guard !makesFile, [EACCES, EROFS, EPERM].contains(error.number) else { throw error }
-            descriptor = try Descriptor(opening: Self.name, in: directory, flags | O_RDONLY)
+            descriptor = try Descriptor(opening: Self.name, beneath: directory, flags | O_RDONLY)
             isWritable = false
         }
         guard let status = descriptor.status, status.st_mode & S_IFMT == S_IFREG else {
@@ -33,7 +35,8 @@ final class IndexFile: Sendable {
         }
         device = status.st_dev
         node = status.st_ino
-        header = descriptor.read(IndexHeader.size)?.withBytes { IndexHeader($0) }
+        // One that cannot be read is of no more use than a damaged one: the entries tell.
+        header = (try? descriptor.read(IndexHeader.size))?.withBytes { IndexHeader($0) }
     }
 
     /// Bytes of the file, and whether it has been replaced or removed. nil when the system does not say.

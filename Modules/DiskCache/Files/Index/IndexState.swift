@@ -168,7 +168,9 @@ struct IndexState: Sendable {
         let room = min(size - end, 1024 * IndexRecord.size)
         withUnsafeTemporaryAllocation(byteCount: room, alignment: 8) { room in
             while end < size {
-                guard let count = file.descriptor.read(into: room, at: end), count >= IndexRecord.size else { return }
+                guard let count = try? file.descriptor.read(into: room, at: end), count >= IndexRecord.size else {
+                    return
+                }
                 guard apply(UnsafeRawBufferPointer(rebasing: room[..<count]), generation: generation) else { return }
             }
         }

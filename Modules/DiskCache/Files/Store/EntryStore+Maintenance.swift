@@ -15,13 +15,22 @@ extension EntryStore {
         return limitTrim
     }
 
-    /// All entries, those too that only the directory tells of.
-    func namesToVerify() -> [EntryName] {
-        guard !index.isNowhere else { return [] }
+    /// All entries that are to be verified, those too that only the directory tells of, and what is known to be lost already:
+    /// entries whose folder is a link.
+    func beginVerification() -> (names: [EntryName], found: DataCacheVerification) {
+        guard !index.isNowhere else { return ([], DataCacheVerification()) }
+        let links = folder.removeLinkedShards()
+        var lost: [EntryName] = []
+        if !links.isEmpty {
+            index.forEachSlice { lost += $0.map(\.name).filter { links.contains(folder.paths.shard(of: $0)) } }
+        }
+        count { $0.damagedEntries += max(lost.count, links.count) }
         try? index.reconcileNow()
         var names: Set<EntryName> = []
         index.forEachSlice { for entry in $0 { names.insert(entry.name) } }
-        return Array(names)
+        return (
+            Array(names), DataCacheVerification(checkedCount: lost.count, damagedNames: lost.map(\.text))
+        )
     }
 
     /// Reads entries, and removes those that are damaged.
@@ -82,9 +91,9 @@ extension EntryStore {
     func adoptEntries(of other: EntryFolder) -> Int {
         // However it is spelled: what is here already would go there.
         guard !other.isSame(as: folder) else { return 0 }
-        var names: [(EntryName, String)] = []
+        var names: [(EntryName, suffix: [UInt8]?)] = []
         // What is not to be had now stays where it is.
-        try? other.forEachName { name, otherPath in names.append((name, otherPath ?? other.paths.file(name))) }
+        try? other.forEachName { name, suffix in names.append((name, suffix)) }
         // In the order of their use, which they keep.
         var index = IndexState(suffixHash: 0)
         index.refresh(other.paths.directory)
@@ -97,16 +106,16 @@ extension EntryStore {
             return a.isUsedBefore(b)
         }
         var (count, leftCount) = (0, 0)
-        for (name, path) in names {
+        for (name, suffix) in names {
             do throws(DataCacheError) {
-                if try adopt(name, path, of: other, as: known[name]) { count += 1 }
-                unlink(path)
+                if try adopt(name, suffix, of: other, as: known[name]) { count += 1 }
+                other.remove(name, suffix: suffix)
             } catch {
                 // What cannot be stored now, or not at all, stays where it is.
                 leftCount += 1
             }
         }
-        for shard in Set(names.map { other.paths.shard(of: $0.0) }) { rmdir(shard) }
+        for shard in Set(names.map { other.paths.shard(of: $0.0) }) { rmdir("\(other.paths.directory)/\(shard)") }
         other.removeAbandonedFiles()
         if leftCount == 0, (try? IndexFile(in: other.paths.directory, makesFile: false))?.header != nil {
             unlink("\(other.paths.directory)/\(IndexFile.name)")
@@ -118,11 +127,11 @@ extension EntryStore {
 
     /// Returns whether it is an entry that this cache lacks and may have.
     private func adopt(
-        _ name: EntryName, _ path: String, of other: EntryFolder, as known: IndexEntry?
+        _ name: EntryName, _ suffix: [UInt8]?, of other: EntryFolder, as known: IndexEntry?
     ) throws(DataCacheError) -> Bool {
         let verified: EntryFolder.VerifiedEntry?
         do throws(SystemRefusal) {
-            verified = try other.verifiedEntry(name, at: path)
+            verified = try other.verifiedEntry(name, suffix: suffix)
         } catch {
             throw error.cacheError("look into", other.paths.directory)
         }

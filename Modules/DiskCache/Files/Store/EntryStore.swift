@@ -51,7 +51,7 @@ final class EntryStore: Sendable {
             defer { isSwept = true }
             return !isSwept
         }
-        if isFirst { folder.removeAbandonedFiles() }
+        if isFirst, !folder.removeAbandonedFiles() { isSwept.withLock { $0 = false } }
         return isFirst
     }
 
@@ -100,7 +100,7 @@ final class EntryStore: Sendable {
         case .refused(let refusal): return (nil, refusal)
         case .admitted(let expiry, let known):
             guard case .open(let descriptor, let size) = folder.open(name),
-                let reader = EntryReader(descriptor, size: size, key: key, expiry: expiry, pieceSize: pieceSize),
+                let reader = try? EntryReader(descriptor, size: size, key: key, expiry: expiry, pieceSize: pieceSize),
                 isKnown(reader.storedAt, known)
             else { return (nil, .doubtful) }
             return (reader, .absent)
@@ -246,7 +246,9 @@ final class EntryStore: Sendable {
             entry.useNumber = change.takeUse()
             try change.note([.entry(entry)])
             do throws(DataCacheError) {
-                try folder.place(file, as: entry.name, durability: durability)
+                if try folder.place(file, as: entry.name, in: change.file.directory, durability: durability) {
+                    count { $0.damagedEntries += 1 }
+                }
             } catch {
                 // What stood there before may be another size than is noted now.
                 remove(entry.name, change)
@@ -279,13 +281,15 @@ final class EntryStore: Sendable {
     /// Removes an entry's file. Returns whether there is none any more, which the index then tells.
     @discardableResult
     func remove(_ name: EntryName, _ change: DiskIndex.Change) -> Bool {
-        guard removeFile(name) else { return false }
+        guard removeFile(name, in: change.file.directory) else { return false }
         change.noteRemovals([name])
         return true
     }
 
     /// Returns whether an entry has no file any more. One that the system keeps is still to be counted.
-    private func removeFile(_ name: EntryName) -> Bool { folder.remove(name) || !folder.contains(name) }
+    private func removeFile(_ name: EntryName, in directory: borrowing Descriptor) -> Bool {
+        folder.remove(name, in: directory) || !folder.contains(name)
+    }
 
     func removeAll(of resource: ResourceKey) -> Int {
         guard !index.isNowhere else { return 0 }
@@ -306,9 +310,9 @@ final class EntryStore: Sendable {
         let isDone: Void? = try? index.change { change throws(DataCacheError) in
             var kept: Set<EntryName> = []
             do throws(SystemRefusal) {
-                try folder.forEachName { name, otherPath in
-                    if !removeFile(name) { kept.insert(name) }
-                    if let otherPath { folder.clear(otherPath) }
+                try folder.forEachName { name, otherSuffix in
+                    if !removeFile(name, in: change.file.directory) { kept.insert(name) }
+                    if let otherSuffix { folder.remove(name, suffix: otherSuffix, in: change.file.directory) }
                 }
             } catch {
                 throw error.cacheError("look into", folder.paths.directory)
@@ -357,7 +361,7 @@ final class EntryStore: Sendable {
         if trim.look(index, at: now, limits: limits) { return trim.isDone }
         let isChanged: Void? = try? index.change { change throws(DataCacheError) in
             let chosen = change.read { trim.choose(in: $0, at: now, limits: limits) }
-            let gone = chosen.filter { removeFile($0.name) }
+            let gone = chosen.filter { removeFile($0.name, in: change.file.directory) }
             guard !gone.isEmpty else { return }
             change.noteRemovals(gone.map(\.name))
             trim.note(gone)

@@ -39,11 +39,11 @@ struct ValueFolder: Sendable {
     }
 
     /// The folders that have values, in order.
-    func folders() -> [String] { FolderListing.names(in: path).filter { $0.utf8.count == 2 }.sorted() }
+    func folders() -> [String] { (FolderListing.names(in: path) ?? []).filter { $0.utf8.count == 2 }.sorted() }
 
     /// The values of a folder.
     func values(in folder: String) -> [ValueName] {
-        FolderListing.names(in: "\(path)/\(folder)").compactMap(ValueName.init)
+        (FolderListing.names(in: "\(path)/\(folder)") ?? []).compactMap(ValueName.init)
     }
 
     /// Removes a value that nobody is writing, if `isAbandoned` says so once nobody can begin to name it in a row.

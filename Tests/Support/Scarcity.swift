@@ -1,0 +1,46 @@
+import Glibc
+
+/// What a process of its own lacks, for tests that end it.
+package enum Scarcity {
+    /// The system has refused a limit, or does not say what is used.
+    package struct Refused: Error {}
+
+    /// Makes file descriptors few.
+    package static func limitDescriptors(to count: UInt) throws {
+        try set(RLIMIT_NOFILE, rlimit(rlim_cur: count, rlim_max: count))
+    }
+
+    /// Runs `work` while there are no more than `spare` file descriptors left.
+    package static func withDescriptors(
+        _ spare: Int, isolation: isolated (any Actor)? = #isolation, _ work: () async throws -> Void
+    ) async rethrows {
+        var taken: [Int32] = []
+        while true {
+            let number = dup(0)
+            guard number >= 0 else { break }
+            taken.append(number)
+        }
+        for number in taken.suffix(spare) { close(number) }
+        taken.removeLast(min(spare, taken.count))
+        defer { for number in taken { close(number) } }
+        try await work()
+    }
+
+    /// Leaves room for so many bytes beside what the process has.
+    package static func limitMemory(beyondNow room: UInt) throws {
+        let file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
+        defer { close(file) }
+        var text = [UInt8](repeating: 0, count: 256)
+        guard read(file, &text, text.count) > 0,
+            let pages = UInt(String(decoding: text.prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self))
+        else { throw Refused() }
+        try set(RLIMIT_AS, rlimit(rlim_cur: pages * UInt(getpagesize()) + room, rlim_max: .max))
+    }
+
+    package static func unlimitMemory() throws { try set(RLIMIT_AS, rlimit(rlim_cur: .max, rlim_max: .max)) }
+
+    private static func set(_ resource: __rlimit_resource, _ limit: rlimit) throws {
+        var limit = limit
+        guard setrlimit(__rlimit_resource_t(resource.rawValue), &limit) == 0 else { throw Refused() }
+    }
+}
