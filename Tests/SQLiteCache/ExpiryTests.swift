@@ -134,16 +134,28 @@ struct ExpiryTests {
     }
 
     @Test func `a cache in use looks for what has expired by itself`() async throws {
-        let cache = make()
-        try await cache.store(CachedData(bytes(10), expiry: clock.now.addingTimeInterval(1)), for: key("a"))
-        await cache.flush()
-        clock.advance(by: .seconds(3_600))
+        let reports = Guarded<[DataCacheTrimReport]>([])
+        var cache: SQLiteDiskCache? = make { report in reports.change { $0.append(report) } }
+        try await cache?.store(CachedData(bytes(10), expiry: clock.now.addingTimeInterval(900)), for: key("a"))
+        try await cache?.store(bytes(10), for: key("b"))
+        await cache?.flush()
 
-        try await cache.store(bytes(10), for: key("b"))
-        await cache.flush()
+        // Nobody does anything but wait.
+        for _ in 0..<2 {
+            #expect(reports.value.isEmpty)
+            try await clock.waitForSleepers(count: 1)
+            #expect(clock.sleeperCount == 1)
+            clock.advance(by: .seconds(600))
+        }
+        while reports.value.isEmpty { await Task.yield() }
 
-        #expect(await cache.count == 1)
-        #expect(cache.statistics.trimmedEntries == 1)
+        #expect(reports.value.flatMap(\.removals).map(\.name) == [key("a").fileName])
+        #expect(await cache?.count == 1)
+        #expect(cache?.statistics.trimmedEntries == 1)
+
+        try await clock.waitForSleepers(count: 1)
+        cache = nil
+        while clock.sleeperCount > 0 { await Task.yield() }
     }
 
     @Test func `a clock that is set back a little takes nothing away, and leaves the order`() async throws {

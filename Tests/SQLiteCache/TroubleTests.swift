@@ -26,10 +26,46 @@ struct TroubleTests {
         try await expectNotWritable(SQLiteDiskCache(directory: url))
     }
 
-    @Test func `a directory in the place of the file is not writable`() async throws {
-        try FileManager.default.createDirectory(at: directory.database, withIntermediateDirectories: false)
+    @Test(arguments: ["", "-wal", "-shm", ".lock"])
+    func `a folder in the place of a file makes way, with all that is in it, and is counted`(suffix: String)
+        async throws
+    {
+        let outside = try TemporaryDirectory()
+        try Data("precious".utf8).write(to: outside.url.appending(path: "letter"))
+        let folder = directory.database.path + suffix
+        try FileManager.default.createDirectory(
+            atPath: folder + String(repeating: "/deep", count: 30), withIntermediateDirectories: true)
+        #expect(symlink(outside.path, folder + "/link") == 0)
+        let cache = SQLiteDiskCache(directory: directory.url)
 
-        try await expectNotWritable(SQLiteDiskCache(directory: directory.url))
+        #expect(await cache.entry(for: key("a")) == nil)
+        try await cache.store(bytes(10), for: key("a"))
+
+        #expect(await cache.data(for: key("a")) == bytes(10))
+        #expect(cache.statistics.damagedEntries == (suffix == ".lock" ? 0 : 1))
+        #expect(FileManager.default.contents(atPath: outside.path + "/letter") == Data("precious".utf8))
+    }
+
+    @Test func `a damaged file is counted`() async throws {
+        try Data("no database".utf8).write(to: directory.database)
+        let cache = SQLiteDiskCache(directory: directory.url)
+        try await cache.store(bytes(10), for: key("a"))
+        #expect(cache.statistics.damagedEntries == 1)
+    }
+
+    @Test(arguments: [(Durability.none, Int64(1)), (.entry, 2), (.directory, 2)])
+    func `an entry of any durability is found, and the log waits for the disk as is asked for`(
+        durability: Durability, level: Int64
+    ) async throws {
+        let cache = SQLiteDiskCache(directory: directory.url, durability: durability)
+        for count in [10, 50_000] {
+            try await cache.store(bytes(count), for: key("\(count)"))
+            #expect(await cache.data(for: key("\(count)")) == bytes(count))
+        }
+        let found = try await cache.storage.change { changes in
+            try changes.queries.connection.prepare("PRAGMA synchronous").firstRow { $0.integer(0) }
+        }
+        #expect(found == level)
     }
 
     @Test func `a full disk refuses the new entry and keeps the old ones`() throws {

@@ -1,7 +1,7 @@
 public import AlcedoCore
 
 extension SQLiteDiskCache {
-    public var statistics: DataCacheStatistics { storage.counts.withLock { $0 } }
+    public var statistics: DataCacheStatistics { storage.counts.statistics }
 
     public func items() async -> [DataCacheItem] {
         await storage.writeUses()

@@ -5,7 +5,11 @@ public import FoundationEssentials
 ///
 /// Several caches, in several processes too, may use one directory. What is reported stored survives the end of the
 /// process at any instant; a power cut may take the last stores, never the file. A checksum finds bytes that changed on
-/// the disk; a file that is not a usable database is replaced by a new one.
+/// the disk; a file that is not a usable database is replaced by a new one, and so is a link or a folder with all that is
+/// in it. A directory that cannot be written to can be read.
+///
+/// Only for a directory that no stranger writes to: SQLite maps the file `alcedo.sqlite-shm` into memory, and whoever cuts
+/// that short ends the processes that have it open (SIGBUS).
 ///
 /// What is stored can be read at once, by its time's end or until the limits take it: beyond them, the least recently
 /// used entries go, in the background and in small steps. Reads have two threads and connections of their own, and wait
@@ -23,17 +27,22 @@ public final class SQLiteDiskCache: MaintainableDataCache {
     /// - Parameters:
     ///   - directory: A directory that belongs to the cache alone, on a local file system.
     ///   - limits: Default: 256 MiB, for seven days.
+    ///   - durability: What survives a power cut. Default: `Durability.none`, which leaves the file whole, without the last
+    ///     stores. Others wait for the disk with each store: for the log, and for the file of a large value.
+    ///   - sweepInterval: How often a cache that is in use looks for what has expired. Default: ten minutes.
     ///   - lockPatience: How long a change waits for another process that writes, before it fails. Default: ten seconds.
     ///   - clock: Dates the uses of entries.
     ///   - onTrim: Told what went when the limits, a full disk or a call trimmed the cache. Called from any thread.
     public init(
-        directory: URL, limits: DataCacheLimits = DataCacheLimits(), lockPatience: Duration = .seconds(10),
+        directory: URL, limits: DataCacheLimits = DataCacheLimits(), durability: Durability = .none,
+        sweepInterval: Duration = .seconds(600), lockPatience: Duration = .seconds(10),
         clock: any TimeSource = SystemClock(), onTrim: (@Sendable (DataCacheTrimReport) -> Void)? = nil
     ) {
         self.directory = directory
         self.limits = limits
         storage = EntryStorage(
-            directory: directory, limits: limits, lockPatience: lockPatience, clock: clock, onTrim: onTrim)
+            directory: directory, limits: limits, durability: durability, sweepInterval: sweepInterval,
+            lockPatience: lockPatience, clock: clock, onTrim: onTrim)
     }
 
     /// - Parameter sizeLimit: Most bytes that the entries occupy. Other limits are the default ones.
@@ -44,6 +53,7 @@ public final class SQLiteDiskCache: MaintainableDataCache {
     deinit {
         // The last close folds the log into the file, which is no work for the thread that lets go of the cache.
         let storage = storage
+        storage.stop()
         Task { await storage.close() }
     }
 

@@ -4,18 +4,37 @@ private import CSQLite
 final class Connection {
     private let handle: OpaquePointer
 
+    /// What may be done with a file.
+    enum Access {
+        /// It is changed, and made when it is missing.
+        case making
+        case changing
+        /// It is read where nobody may write, with the log that is there.
+        case reading
+        /// The same where there is no log, and none can be made. The file must not change meanwhile.
+        case readingUnchanged
+
+        fileprivate var flags: Int32 {
+            switch self {
+            case .making: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+            case .changing: SQLITE_OPEN_READWRITE
+            case .reading: SQLITE_OPEN_READONLY
+            case .readingUnchanged: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+            }
+        }
+    }
+
     /// Opens the file.
     ///
     /// - Parameters:
     ///   - path: Without a zero byte.
     ///   - busyTimeout: Longest wait for another process, in milliseconds.
-    ///   - makesFile: Whether a file that is missing is made.
-    init(path: String, busyTimeout: Int32, makesFile: Bool = true) throws(SQLiteFailure) {
+    init(path: String, busyTimeout: Int32, access: Access = .making) throws(SQLiteFailure) {
         var opened: OpaquePointer?
+        let place = access == .readingUnchanged ? Self.unchangedURI(path) : path
         // No mutex in SQLite, because one thread at a time uses the connection.
-        let flags =
-            SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | (makesFile ? SQLITE_OPEN_CREATE : 0)
-        let status = sqlite3_open_v2(path, &opened, flags, nil)
+        let flags = access.flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        let status = sqlite3_open_v2(place, &opened, flags, nil)
         guard let opened else { throw SQLiteFailure(status: status, message: "SQLite has no memory for a connection") }
         guard status == SQLITE_OK else {
             defer { sqlite3_close_v2(opened) }
@@ -27,16 +46,29 @@ final class Connection {
 
     deinit { sqlite3_close_v2(handle) }
 
+    /// How SQLite is told of a path that nothing below is written to or locked.
+    private static func unchangedURI(_ path: String) -> String {
+        let escaped = path.utf8.map { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), 0x30...0x39,
+                UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                String(UnicodeScalar(byte))
+            default: (byte < 16 ? "%0" : "%") + String(byte, radix: 16)
+            }
+        }
+        return "file:\(escaped.joined())?immutable=1"
+    }
+
     /// Runs statements that return nothing of interest.
     func execute(_ sql: StaticString) throws(SQLiteFailure) {
         try check(sqlite3_exec(handle, sql.description, nil, nil, nil))
     }
 
     /// Compiles one statement, to be run many times.
-    func prepare(_ sql: StaticString) throws(SQLiteFailure) -> Statement {
+    func prepare(_ sql: String) throws(SQLiteFailure) -> Statement {
         var statement: OpaquePointer?
         try check(
-            sqlite3_prepare_v3(handle, sql.description, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil))
+            sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil))
         guard let statement else { throw SQLiteFailure(.other, "the statement is empty") }
         return Statement(statement, owner: self)
     }

@@ -1,3 +1,4 @@
+import AlcedoCore
 import FoundationEssentials
 import Glibc
 
@@ -19,12 +20,20 @@ struct DatabaseFile<Queries> {
     private let lockPatience: Duration
     /// The first use of a connection.
     private let prepare: Preparation
+    /// Told of each file that was removed because it was damaged, or none.
+    private let noteDamage: @Sendable () -> Void
     private var opened: (queries: Queries, identity: FileIdentity)?
+    /// What was opened, where that must not change; nil where SQLite sees to changes.
+    private var unchanged: FileState?
     /// The file that the last attempt to open found, whether or not it could be used.
     private var tried: HeldFile?
 
-    init(directory: URL, role: Role, lockPatience: Duration, prepare: @escaping Preparation) {
+    init(
+        directory: URL, role: Role, lockPatience: Duration, noteDamage: @escaping @Sendable () -> Void = {},
+        prepare: @escaping Preparation
+    ) {
         self.directory = directory
+        self.noteDamage = noteDamage
         self.role = role
         self.lockPatience = lockPatience
         self.prepare = prepare
@@ -36,32 +45,39 @@ struct DatabaseFile<Queries> {
     mutating func perform<Value>(makesFile: Bool, _ work: (Queries) throws -> Value) throws -> Value? {
         do {
             return try open(makesFile: makesFile).map(work)
-        } catch let failure as SQLiteFailure where failure.kind == .damaged && role == .writer {
-            try discard()
+        } catch let failure as SQLiteFailure where failure.needsNewFile && role == .writer {
+            try discard(isDamaged: failure.kind == .damaged)
             return try open(makesFile: makesFile).map(work)
         }
     }
 
     /// Closes the file. The next work opens it again.
-    mutating func close() { (opened, tried) = (nil, nil) }
+    mutating func close() { (opened, unchanged, tried) = (nil, nil, nil) }
 
     private mutating func open(makesFile: Bool) throws(SQLiteFailure) -> Queries? {
         let path = try self.path
         let identity = FileIdentity(path: path)
-        if let opened, opened.identity == identity { return opened.queries }
+        if let opened, opened.identity == identity, isUnchanged(path) { return opened.queries }
         // Someone removed or replaced the file: what would be written to the old one could never be found.
-        opened = nil
+        (opened, unchanged) = (nil, nil)
         guard makesFile || identity != nil else { return nil }
+        if role == .writer { try makeDirectory() }
+        let isReading = role == .reader && !isWritable
+        let lock = try DirectoryLock(path: path + ".lock", patience: lockPatience, isReading: isReading)
+        defer { extendLifetime(lock) }
+        // Under the lock, so that what makes way is not another's new file.
         for suffix in ["", "-wal", "-shm"] where !isFileOrNothing(path + suffix) {
             guard role == .writer else { return nil }
-            throw SQLiteFailure(.notWritable, "\(path)\(suffix) is no file")
+            guard FolderRemoval.remove(path + suffix) else {
+                throw SQLiteFailure(.notWritable, "\(path)\(suffix) is no file, and cannot be removed")
+            }
+            noteDamage()
         }
 
-        if role == .writer { try makeDirectory() }
-        let lock = try DirectoryLock(path: path + ".lock", patience: lockPatience)
-        defer { extendLifetime(lock) }
-        let connection = try Connection(
-            path: path, busyTimeout: busyTimeout, makesFile: role == .writer)
+        if isReading, !hasLog(path) { unchanged = FileState(path: path) }
+        let access: Connection.Access =
+            isReading ? unchanged == nil ? .reading : .readingUnchanged : role == .writer ? .making : .changing
+        let connection = try Connection(path: path, busyTimeout: busyTimeout, access: access)
         tried = HeldFile(path: path)
         // The first use of the connection, so that it opens its log under the lock too.
         let queries = try prepare(connection)
@@ -70,13 +86,24 @@ struct DatabaseFile<Queries> {
         return queries
     }
 
+    /// Whether the directory can be written to: SQLite needs files of its own beside the database, even to read.
+    private var isWritable: Bool { access(directory.path, W_OK | X_OK) == 0 }
+
+    /// Whether the file's last changes are in a log.
+    private func hasLog(_ path: String) -> Bool { FileState(path: path + "-wal").map { !$0.isEmpty } ?? false }
+
+    /// Whether what is known of a file that must not change is still right.
+    private func isUnchanged(_ path: String) -> Bool {
+        unchanged.map { $0 == FileState(path: path) && !hasLog(path) } ?? true
+    }
+
     /// In milliseconds.
     private var busyTimeout: Int32 { Int32(max(0, min(Double(Int32.max), lockPatience / .milliseconds(1)))) }
 
     /// Removes the file, unless another process has already replaced it.
-    private mutating func discard() throws(SQLiteFailure) {
+    private mutating func discard(isDamaged: Bool) throws(SQLiteFailure) {
         let path = try self.path
-        opened = nil
+        (opened, unchanged) = (nil, nil)
         let lock = try DirectoryLock(path: path + ".lock", patience: lockPatience)
         defer { extendLifetime(lock) }
         guard tried?.identity == FileIdentity(path: path) else { return }
@@ -88,6 +115,7 @@ struct DatabaseFile<Queries> {
                 throw SQLiteFailure(systemError: errno, doing: "cannot remove the damaged \(path)\(suffix)")
             }
         }
+        if isDamaged { noteDamage() }
     }
 
     /// Gives back the space of a file that is ours alone. Links lead to what is not.
@@ -100,11 +128,10 @@ struct DatabaseFile<Queries> {
         ftruncate(file, 0)
     }
 
-    /// Whether nothing but a file stands at `path`. A writer makes way for one: removes a link or a pipe, not a folder.
+    /// Whether nothing but a file stands at `path`: no link, folder or pipe.
     private func isFileOrNothing(_ path: String) -> Bool {
         var facts = stat()
-        guard lstat(path, &facts) == 0, facts.st_mode & S_IFMT != S_IFREG else { return true }
-        return role == .writer && unlink(path) == 0
+        return lstat(path, &facts) != 0 || facts.st_mode & S_IFMT == S_IFREG
     }
 
     private var path: String {

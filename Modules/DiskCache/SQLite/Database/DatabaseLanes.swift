@@ -3,19 +3,28 @@ import FoundationEssentials
 
 /// Connections to one database file, each on a thread of its own while it works.
 final class DatabaseLanes<Queries>: Sendable {
+    private struct Idle: Sendable {
+        /// Those that nobody uses now: at most as many as there are threads.
+        var files: [ConfinedFile<Queries>] = []
+        /// Tells what was taken before they were closed.
+        var round = 0
+    }
+
     private let executor: BlockingExecutor
-    /// Those that nobody uses now: at most as many as there are threads.
-    private let idle = Locked<[ConfinedFile<Queries>]>([])
+    private let idle = Locked(Idle())
     private let makeFile: @Sendable () -> ConfinedFile<Queries>
 
     /// - Parameter width: Most pieces of work that run at once.
     init(
         name: String, width: Int, directory: URL, role: DatabaseFile<Queries>.Role, lockPatience: Duration,
-        prepare: @escaping DatabaseFile<Queries>.Preparation
+        noteDamage: @escaping @Sendable () -> Void = {}, prepare: @escaping DatabaseFile<Queries>.Preparation
     ) {
         executor = BlockingExecutor(name: name, width: width)
         makeFile = {
-            ConfinedFile(DatabaseFile(directory: directory, role: role, lockPatience: lockPatience, prepare: prepare))
+            ConfinedFile(
+                DatabaseFile(
+                    directory: directory, role: role, lockPatience: lockPatience, noteDamage: noteDamage,
+                    prepare: prepare))
         }
     }
 
@@ -26,18 +35,20 @@ final class DatabaseLanes<Queries>: Sendable {
         makesFile: Bool = false, priority: LoadPriority = .normal, _ work: @escaping @Sendable (Queries) throws -> Value
     ) async throws -> Value? {
         try await executor.run(priority: priority) { [self] in
-            let file = idle.withLock { $0.popLast() } ?? makeFile()
-            defer { idle.withLock { $0.append(file) } }
+            let (taken, round) = idle.withLock { ($0.files.popLast(), $0.round) }
+            let file = taken ?? makeFile()
+            // One that was to be closed meanwhile is closed by nobody's keeping it.
+            defer { idle.withLock { if $0.round == round { $0.files.append(file) } } }
             return try file.perform(makesFile: makesFile, work)
         }
     }
 
-    /// Closes the connections that nobody uses now. The next work opens the file again.
+    /// Closes the connections, those that somebody uses as soon as that is over. Work that follows opens the file again.
     func close() async {
         _ = try? await executor.run { [self] in
             let files = idle.withLock { idle in
-                defer { idle = [] }
-                return idle
+                defer { idle = Idle(round: idle.round + 1) }
+                return idle.files
             }
             for file in files { file.close() }
         }

@@ -8,6 +8,8 @@ struct SQLiteFailure: Error {
     enum Kind {
         /// The file is not a database, is damaged, or holds someone else's tables: only a new one helps.
         case damaged
+        /// The file is whole, but there is no way on with it: only a new one helps.
+        case abandoned
         case noSpace
         case notWritable
         case tooLarge
@@ -48,13 +50,15 @@ struct SQLiteFailure: Error {
         throw SQLiteFailure(status: status, of: database)
     }
 
+    var needsNewFile: Bool { kind == .damaged || kind == .abandoned }
+
     /// The error that the cache throws for it.
     var cacheError: DataCacheError {
         switch kind {
         case .noSpace: DataCacheError(.noSpace, message)
         case .notWritable: DataCacheError(.notWritable, message)
         case .tooLarge: DataCacheError(.tooLarge, message)
-        case .damaged, .other: DataCacheError(.failed, message)
+        case .damaged, .abandoned, .other: DataCacheError(.failed, message)
         }
     }
 

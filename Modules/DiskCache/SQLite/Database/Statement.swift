@@ -56,7 +56,7 @@ final class Statement {
     func firstRow<Result>(_ values: ColumnValue..., read: (Row) -> Result) throws(SQLiteFailure) -> Result? {
         defer { reset() }
         try bind(values)
-        return try step() ? read(Row(handle: handle)) : nil
+        return try step() ? readRow(read) : nil
     }
 
     /// Runs the statement and returns what `read` makes of each row.
@@ -64,8 +64,17 @@ final class Statement {
         defer { reset() }
         try bind(values)
         var results: [Result] = []
-        while try step() { results.append(read(Row(handle: handle))) }
+        while try step() { results.append(try readRow(read)) }
         return results
+    }
+
+    private func readRow<Result>(_ read: (Row) -> Result) throws(SQLiteFailure) -> Result {
+        let result = read(Row(handle: handle))
+        // Bytes that there was no memory for look like none.
+        guard let database = sqlite3_db_handle(handle), sqlite3_errcode(database) & 0xFF == SQLITE_NOMEM else {
+            return result
+        }
+        throw SQLiteFailure(status: SQLITE_NOMEM, of: database)
     }
 
     private func step() throws(SQLiteFailure) -> Bool {

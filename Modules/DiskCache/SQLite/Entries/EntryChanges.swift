@@ -34,7 +34,7 @@ final class EntryChanges {
 
     /// Makes the tables where the file has none.
     init(_ connection: Connection, values: ValueFolder) throws(SQLiteFailure) {
-        try Schema.configure(connection)
+        try Schema.configure(connection, values.durability)
         try Schema.prepare(connection)
         self.connection = connection
         self.values = values
@@ -127,13 +127,33 @@ final class EntryChanges {
     }
 
     private func remove(_ name: String, if isUnwanted: () throws(SQLiteFailure) -> Bool) throws(SQLiteFailure) -> Bool {
-        let removed = try connection.transaction { () throws(SQLiteFailure) -> StoredItem? in
-            guard try isUnwanted(), let removed = try removeRow(named: name) else { return nil }
-            try change(by: -removed.size, count: -1)
-            return removed
+        try remove { () throws(SQLiteFailure) in
+            try isUnwanted() ? findItem.firstRow(.text(name), read: Self.item) : nil
         }
-        if let file = removed?.file { values.remove(file) }
+    }
+
+    /// Removes the entry of a number, whatever its name says, unless it is whole. Returns whether it was removed.
+    func removeDamaged(_ id: Int64) throws(SQLiteFailure) -> Bool {
+        try remove { () throws(SQLiteFailure) in
+            guard let found = try queries.foundEntry(id), try !found.isWhole(values) else { return nil }
+            return StoredItem(id: id, name: found.row.name, size: found.row.size, file: found.row.file)
+        }
+    }
+
+    /// Removes the entry that `choose` chooses once no other process changes anything. Returns whether there was one.
+    private func remove(_ choose: () throws(SQLiteFailure) -> StoredItem?) throws(SQLiteFailure) -> Bool {
+        let removed = try connection.transaction { () throws(SQLiteFailure) -> StoredItem? in
+            let chosen = try choose()
+            if let chosen { try removeRows([chosen]) }
+            return chosen
+        }
+        if let removed { removeFiles(of: [removed]) }
         return removed != nil
+    }
+
+    /// Removes bytes that belong to no entry.
+    func removeStrayContent() throws(SQLiteFailure) {
+        try connection.execute("DELETE FROM content WHERE id NOT IN (SELECT id FROM entry)")
     }
 
     /// Removes all entries of a resource. Returns how many those were.
@@ -264,7 +284,7 @@ final class EntryChanges {
     /// Removes values of a folder that no row names and nobody is writing.
     func removeLeftovers(in folder: String) throws(SQLiteFailure) {
         let named = try queries.files(prefix: folder)
-        for value in values.values(in: folder) where !named.contains(value) {
+        for value in try values.values(in: folder) where !named.contains(value) {
             try values.remove(value) { () throws(SQLiteFailure) in try queries.file(named: value.entry) != value }
         }
     }

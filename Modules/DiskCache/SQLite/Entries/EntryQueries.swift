@@ -6,23 +6,26 @@ final class EntryQueries {
     /// A damaged number must not make sums overflow.
     private static let largestSize: Int64 = 1 << 50
 
-    private let connection: Connection
+    let connection: Connection
     private let findRow: Statement
     private let findTimes: Statement
     private let findKey: Statement
     private let readTotals: Statement
     private let list: Statement
-    private let namesAfter: Statement
+    private let numbersAfter: Statement
+    private let findFound: Statement
     private let filesBetween: Statement
     private let highestRecency: Statement
 
     /// - Parameter connection: To a file that has the tables.
     init(_ connection: Connection) throws(SQLiteFailure) {
         self.connection = connection
-        findRow = try connection.prepare(
+        let columns = "id, name, size, recency, stored, used, expiry, checksum, length, file, metadata, data"
+        findRow = try connection.prepare("SELECT \(columns) FROM entry JOIN content USING (id) WHERE name = ?")
+        findFound = try connection.prepare(
             """
-            SELECT id, size, recency, stored, used, expiry, checksum, length, file, metadata, data \
-            FROM entry JOIN content USING (id) WHERE name = ?
+            SELECT \(columns), content.resource, variant, entry.resource, typeof(name) = 'text' AND content.id NOT NULL \
+            FROM entry LEFT JOIN content USING (id) WHERE id = ?
             """)
         findTimes = try connection.prepare("SELECT id, recency, stored, used, expiry FROM entry WHERE name = ?")
         findKey = try connection.prepare(
@@ -30,7 +33,7 @@ final class EntryQueries {
         readTotals = try connection.prepare("SELECT size, count FROM total WHERE id = 1")
         list = try connection.prepare(
             "SELECT id, recency, stored, used, expiry, name, size FROM entry ORDER BY recency, id")
-        namesAfter = try connection.prepare("SELECT id, name FROM entry WHERE id > ? ORDER BY id LIMIT ?")
+        numbersAfter = try connection.prepare("SELECT id FROM entry WHERE id > ? ORDER BY id LIMIT ?")
         filesBetween = try connection.prepare(
             "SELECT name, file FROM entry WHERE name >= ? AND name < ? AND file IS NOT NULL")
         highestRecency = try connection.prepare("SELECT max(recency) FROM entry")
@@ -44,13 +47,25 @@ final class EntryQueries {
     }
 
     func row(named name: String) throws(SQLiteFailure) -> EntryRow? {
-        try findRow.firstRow(.text(name)) { row in
-            EntryRow(
-                id: row.integer(0), name: name, size: Self.size(row.integer(1)), recency: row.integer(2),
-                times: Self.times(row, from: 3), checksum: row.integer(6), byteCount: Int(row.integer(7)),
-                file: row.optionalInteger(8).flatMap { ValueName(entry: name, token: $0) }, metadata: row.bytes(9),
-                data: row.bytes(10))
+        try findRow.firstRow(.text(name), read: Self.row)
+    }
+
+    /// What there is under a number, whole or not.
+    func foundEntry(_ id: Int64) throws(SQLiteFailure) -> FoundEntry? {
+        try findFound.firstRow(.integer(id)) { row in
+            FoundEntry(
+                row: Self.row(row), key: ImageKey(ResourceKey(row.text(12)), variant: row.text(13)),
+                resourceHash: row.integer(14), isComplete: row.integer(15) == 1)
         }
+    }
+
+    private static func row(_ row: Statement.Row) -> EntryRow {
+        let name = row.text(1)
+        return EntryRow(
+            id: row.integer(0), name: name, size: size(row.integer(2)), recency: row.integer(3),
+            times: times(row, from: 4), checksum: row.integer(7), byteCount: Int(row.integer(8)),
+            file: row.optionalInteger(9).flatMap { ValueName(entry: name, token: $0) }, metadata: row.bytes(10),
+            data: row.bytes(11))
     }
 
     /// The times of an entry, uses that are not written yet included.
@@ -91,9 +106,9 @@ final class EntryQueries {
         return found.filter { !isOver($0.times) }.map(\.item)
     }
 
-    /// At most `count` entries, in the order of their numbers.
-    func names(after id: Int64, count: Int) throws(SQLiteFailure) -> [(id: Int64, name: String)] {
-        try namesAfter.rows(.integer(id), .integer(Int64(count))) { (id: $0.integer(0), name: $0.text(1)) }
+    /// The numbers of at most `count` entries, in order.
+    func numbers(after id: Int64, count: Int) throws(SQLiteFailure) -> [Int64] {
+        try numbersAfter.rows(.integer(id), .integer(Int64(count))) { $0.integer(0) }
     }
 
     /// The files of the entries whose names begin with `prefix`.
@@ -106,12 +121,6 @@ final class EntryQueries {
     }
 
     func file(named name: String) throws(SQLiteFailure) -> ValueName? { try files(prefix: name).first }
-
-    /// Whether an entry is whole: key, numbers and bytes.
-    func isWhole(_ row: EntryRow, values: ValueFolder) throws(SQLiteFailure) -> Bool {
-        guard let key = try key(named: row.name), let entry = row.entry(for: key, values: values) else { return false }
-        return row.size == EntryRow.size(of: entry, for: key)
-    }
 
     /// Whether the file's structure is whole. Reads all of it.
     func isSound() throws(SQLiteFailure) -> Bool {

@@ -19,10 +19,12 @@ struct EntryRow {
     var data: Data
 
     /// The entry, if all of it is there and as it was stored under `key`. Reads the file of a large value.
-    func entry(for key: ImageKey, values: ValueFolder) -> CachedData? {
+    ///
+    /// - Throws: Why the file is not to be had now.
+    func entry(for key: ImageKey, values: ValueFolder) throws(SQLiteFailure) -> CachedData? {
         var found = CachedData(data, metadata: metadata, expiry: times.expiry?.date)
         if let file {
-            guard let content = values.read(file, count: byteCount) else { return nil }
+            guard let content = try values.read(file, count: byteCount) else { return nil }
             found.data = content
         }
         guard found.data.count == byteCount, checksum == Self.checksum(of: found, for: key) else { return nil }

@@ -1,3 +1,5 @@
+import AlcedoCore
+
 /// The tables of the database file.
 ///
 /// The bytes stand in a table of their own, so that marking an entry as used rewrites a few dozen bytes and eviction
@@ -6,12 +8,18 @@ enum Schema {
     /// Another number in the file means another layout; the file is then made anew.
     static let version: Int64 = 2
 
-    /// For the connection that writes. Waits for no disk: after a power cut the last stores may be missing, but the file
-    /// is whole.
-    static func configure(_ connection: Connection) throws(SQLiteFailure) {
+    /// For the connection that writes.
+    ///
+    /// Without durability a store waits for no disk: after a power cut the last ones may be missing, but the file is whole.
+    /// For that the log is on the medium before the file is changed, which is waited for once in a thousand pages. Without
+    /// that wait, too (OFF), a power cut could take the whole cache, which is no price for a file a store.
+    static func configure(_ connection: Connection, _ durability: Durability = .none) throws(SQLiteFailure) {
         try connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         try connection.execute("PRAGMA journal_mode = WAL")
-        try connection.execute("PRAGMA synchronous = NORMAL")
+        switch durability {
+        case .none: try connection.execute("PRAGMA synchronous = NORMAL")
+        case .entry, .directory: try connection.execute("PRAGMA synchronous = FULL")
+        }
         try connection.execute("PRAGMA journal_size_limit = 4194304")
         try protect(connection)
     }

@@ -13,7 +13,7 @@ extension EntryStorage {
     /// Returns an entry, and notes its use. One that is damaged or over goes.
     func entry(for key: ImageKey) async -> CachedData? {
         let found = await find(key)
-        counts.withLock { counts in
+        counts.change { counts in
             if found == nil { counts.misses += 1 } else { counts.hits += 1 }
         }
         return found
@@ -62,7 +62,7 @@ extension EntryStorage {
             let now = now
             let times = uses.times(of: row.id, recency: row.recency, times: row.times)
             guard !times.areOver(limits, at: now) else { return .doubtful }
-            if let entry = row.entry(for: key, values: values) { return .entry(use(entry, row.id, times, at: now)) }
+            if let entry = try row.entry(for: key, values: values) { return .entry(use(entry, row.id, times, at: now)) }
         }
         return .doubtful
     }
@@ -75,21 +75,21 @@ extension EntryStorage {
             let now = now
             let times = uses.times(of: row.id, recency: row.recency, times: row.times)
             guard !times.areOver(limits, at: now) else { return false }
-            guard let entry = row.entry(for: key, values: values) else {
+            guard let entry = try row.entry(for: key, values: values) else {
                 isDamaged = true
                 return false
             }
             found = use(entry, row.id, times, at: now)
             return true
         }
-        if removed, isDamaged { counts.withLock { $0.damagedEntries += 1 } }
+        if removed, isDamaged { counts.change { $0.damagedEntries += 1 } }
         return found
     }
 
     private func use(_ entry: CachedData, _ id: Int64, _ times: EntryTimes, at now: Timestamp) -> CachedData {
         let times = times.used(at: now, limits)
         if uses.use(id, times: times) { schedule(.uses) }
-        scheduleCleaning(at: now)
+        startSweeping()
         var entry = entry
         entry.expiry = times.expiry?.date
         return entry

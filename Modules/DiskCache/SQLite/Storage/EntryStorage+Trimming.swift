@@ -47,7 +47,12 @@ extension EntryStorage {
 
     func writeUses(priority: LoadPriority = .normal) async {
         guard !uses.isEmpty else { return }
-        _ = try? await change(priority: priority) { [self] in writeUses(in: $0) }
+        do {
+            _ = try await change(priority: priority) { [self] in writeUses(in: $0) }
+        } catch {
+            // In a place that cannot be written to they would only become more.
+            if (error as? SQLiteFailure)?.kind == .notWritable { _ = uses.takeAll() }
+        }
     }
 
     /// Uses that cannot be written are forgotten: only the order suffers.
@@ -55,7 +60,7 @@ extension EntryStorage {
 
     @discardableResult
     func note(_ slice: TrimSlice) -> TrimSlice {
-        counts.withLock { $0.trimmedEntries += slice.removals.count }
+        counts.change { $0.trimmedEntries += slice.removals.count }
         unreported.withLock { $0 += slice.removals }
         return slice
     }

@@ -8,20 +8,25 @@ extension EntryStorage {
     func verify() async -> DataCacheVerification {
         await Self.uncancelled { [self] in
             var verification = DataCacheVerification()
+            await forget()
             await verifyStructure(&verification)
+            var removedCount = 0
             var last: Int64 = .min
             while let page = await read(priority: .low, { [self, last] in try checkPage(after: last, in: $0) }) {
                 guard let end = page.last else { break }
                 last = end
                 verification.checkedCount += page.count
                 verification.byteCount += page.byteCount
-                for name in page.damagedNames where await removeIfDamaged(name) {
+                for (id, name) in page.damaged where await removeDamaged(id) {
                     verification.damagedNames.append(name)
+                    removedCount += 1
                 }
             }
-            let damagedCount = verification.damagedNames.count
-            counts.withLock { $0.damagedEntries += damagedCount }
-            _ = try? await change { try $0.recount() }
+            counts.change { [removedCount] in $0.damagedEntries += removedCount }
+            _ = try? await change { changes in
+                try changes.removeStrayContent()
+                try changes.recount()
+            }
             await removeLeftovers()
             return verification
         }
@@ -30,7 +35,7 @@ extension EntryStorage {
     /// Removes what a crash may have left of large values.
     func removeLeftovers() async {
         // A folder a turn.
-        for folder in (try? await change(priority: .low) { [values] _ in values.folders() }) ?? [] {
+        for folder in (try? await change(priority: .low) { [values] _ in try values.folders() }) ?? [] {
             _ = try? await change(priority: .low) { try $0.removeLeftovers(in: folder) }
         }
     }
@@ -38,45 +43,48 @@ extension EntryStorage {
     private struct Page: Sendable {
         var count = 0
         var byteCount = 0
-        var damagedNames: [String] = []
+        var damaged: [(id: Int64, name: String)] = []
         /// Of the last entry; nil when there was none.
         var last: Int64?
     }
 
     private func checkPage(after id: Int64, in queries: EntryQueries) throws(SQLiteFailure) -> Page {
         var page = Page()
-        for (id, name) in try queries.names(after: id, count: Self.pageCount) {
+        for id in try queries.numbers(after: id, count: Self.pageCount) {
             page.last = id
             // Removed meanwhile.
-            guard let row = try queries.row(named: name) else { continue }
+            guard let found = try queries.foundEntry(id) else { continue }
             page.count += 1
-            if try queries.isWhole(row, values: values) {
-                page.byteCount += row.size
-            } else {
-                page.damagedNames.append(name)
+            do throws(SQLiteFailure) {
+                if try found.isWhole(values) {
+                    page.byteCount += found.row.size
+                } else {
+                    page.damaged.append((id, found.row.name))
+                }
+            } catch {
+                // Its file is not to be had now: neither whole nor damaged.
+                if error.kind == .damaged { throw error }
             }
         }
         return page
     }
 
-    private func removeIfDamaged(_ name: String) async -> Bool {
-        let removed = try? await change { [values] changes in
-            try changes.remove(name) { (row) throws(SQLiteFailure) in
-                try changes.queries.isWhole(row, values: values)
-            }
-        }
-        return removed ?? false
+    private func removeDamaged(_ id: Int64) async -> Bool {
+        ((try? await change { try $0.removeDamaged(id) }) ?? nil) ?? false
     }
 
     /// A file whose structure is damaged is made anew. What it still says to have had is lost.
     private func verifyStructure(_ verification: inout DataCacheVerification) async {
         guard await read(priority: .low, { try $0.isSound() }) == false else { return }
-        let names = await read(priority: .low) { try $0.items { _ in false } }?.map(\.name) ?? []
+        // A damaged tree may lead to a row twice.
+        let names = Set(await read(priority: .low) { try $0.items { _ in false } }?.map(\.name) ?? []).sorted()
         _ = try? await change { changes in
             guard try !changes.queries.isSound() else { return }
             throw SQLiteFailure(.damaged, "the structure of the database is damaged")
         }
         verification.checkedCount += names.count
         verification.damagedNames += names
+        // One is counted for the file.
+        counts.change { $0.damagedEntries += max(0, names.count - 1) }
     }
 }

@@ -10,16 +10,16 @@ extension EntryStorage {
         if let expiry, expiry <= now {
             try Task.checkCancellation()
             await remove(.remove(key))
-            return counts.withLock { $0.stores += 1 }
+            return counts.change { $0.stores += 1 }
         }
         do {
             try checkSize(of: entry, for: key)
             _ = try await write(.store(entry, key))
-            counts.withLock { $0.stores += 1 }
+            counts.change { $0.stores += 1 }
         } catch is CancellationError {
             throw CancellationError()
         } catch {
-            counts.withLock { $0.failures += 1 }
+            counts.change { $0.failures += 1 }
             report()
             throw (error as? SQLiteFailure)?.cacheError ?? error
         }
@@ -69,7 +69,7 @@ extension EntryStorage {
                 pending.withLock { $0.finish(next.ticket, .success(removedCount)) }
             } catch {
                 // The file is made anew, and this is done again.
-                if error.kind == .damaged { throw error }
+                if error.needsNewFile { throw error }
                 pending.withLock { $0.finish(next.ticket, .failure(error)) }
             }
         }
@@ -103,7 +103,7 @@ extension EntryStorage {
             totals = try changes.store(entry, for: key, recency: recency, at: now)
         }
         if TrimGoal(totals, exceeding: limits) != nil { schedule(.limits) }
-        scheduleCleaning(at: now)
+        startSweeping()
     }
 
     /// Trims at once, when the background is too far behind.
@@ -135,7 +135,7 @@ extension EntryStorage {
         }
         // Then the file goes, as a damaged one does.
         try note(changes.removeAllFiles(because: .noSpace))
-        throw SQLiteFailure(.damaged, "there is no room even to remove entries")
+        throw SQLiteFailure(.abandoned, "there is no room even to remove entries")
     }
 
     private func giveUp(to goal: TrimGoal, in changes: EntryChanges) throws(SQLiteFailure) {

@@ -7,32 +7,32 @@ import FoundationEssentials
 /// Reads have connections of their own, beside the one that writes: they never wait for a store or a trim, and no reader
 /// changes anything. What a reader finds wanting the writer looks at again, alone, before it removes it.
 final class EntryStorage: Sendable {
-    /// Between two looks for what has expired, in milliseconds.
-    private static let cleaningInterval: Int64 = 10 * 60 * 1_000
-
     let limits: DataCacheLimits
     let values: ValueFolder
     let uses = UseLog()
     let pending = Locked(PendingWrites())
-    let counts = Locked(DataCacheStatistics())
+    let counts: Counts
     let unreported = Locked<[DataCacheTrimReport.Removal]>([])
     let onTrim: (@Sendable (DataCacheTrimReport) -> Void)?
     private let clock: any TimeSource
     private let readers: DatabaseLanes<EntryQueries>
     private let writer: DatabaseLanes<EntryChanges>
-    private let lastCleaning = Locked<Timestamp?>(nil)
+    private let sweeping: Recurrence
     let background = BackgroundWork()
 
     init(
-        directory: URL, limits: DataCacheLimits, lockPatience: Duration, clock: any TimeSource,
-        onTrim: (@Sendable (DataCacheTrimReport) -> Void)?
+        directory: URL, limits: DataCacheLimits, durability: Durability, sweepInterval: Duration,
+        lockPatience: Duration, clock: any TimeSource, onTrim: (@Sendable (DataCacheTrimReport) -> Void)?
     ) {
         self.limits = limits
         self.clock = clock
         self.onTrim = onTrim
-        let values = ValueFolder(directory: directory)
+        sweeping = Recurrence(every: sweepInterval, clock: clock)
+        let values = ValueFolder(directory: directory, durability: durability)
         self.values = values
         let uses = uses
+        let counts = Counts()
+        self.counts = counts
         readers = DatabaseLanes(
             name: "alcedo.sqlite.read", width: 2, directory: directory, role: .reader, lockPatience: lockPatience
         ) {
@@ -42,7 +42,8 @@ final class EntryStorage: Sendable {
             return queries
         }
         writer = DatabaseLanes(
-            name: "alcedo.sqlite.write", width: 1, directory: directory, role: .writer, lockPatience: lockPatience
+            name: "alcedo.sqlite.write", width: 1, directory: directory, role: .writer, lockPatience: lockPatience,
+            noteDamage: { counts.change { $0.damagedEntries += 1 } }
         ) {
             (connection) throws(SQLiteFailure) in
             let changes = try EntryChanges(connection, values: values)
@@ -94,18 +95,13 @@ final class EntryStorage: Sendable {
         background.schedule(needs) { [self] in await perform($0) }
     }
 
-    /// Looks for what has expired, when that was long ago.
-    func scheduleCleaning(at now: Timestamp) {
-        let isDue = lastCleaning.withLock { last in
-            guard let before = last else {
-                last = now
-                return false
-            }
-            guard now < before || now.milliseconds - before.milliseconds >= Self.cleaningInterval else { return false }
-            last = now
+    /// Looks for what has expired, now and then, for as long as the cache is there.
+    func startSweeping() {
+        sweeping.start { [weak self] in
+            guard let self else { return false }
+            _ = await clean()
             return true
         }
-        if isDue { schedule(.expired) }
     }
 
     func flush() async {
@@ -117,9 +113,17 @@ final class EntryStorage: Sendable {
         }
     }
 
+    /// Ends what runs by itself. What was asked for goes on.
+    func stop() { sweeping.stop() }
+
     /// Writes the uses, and closes the files.
     func close() async {
         await writeUses()
+        await forget()
+    }
+
+    /// Closes the files, so that what is read next is what the disk has, not what the connections remember.
+    func forget() async {
         await writer.close()
         await readers.close()
     }

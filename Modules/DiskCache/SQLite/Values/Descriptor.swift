@@ -1,30 +1,50 @@
+import AlcedoCore
+private import CBeneath
 import FoundationEssentials
 import Glibc
 
 /// An open file, closed when the value goes.
 struct Descriptor: ~Copyable {
     private let number: Int32
+    /// Opens a folder only to look up what is in it.
+    private static let onlyPath = ALCEDO_O_PATH | O_DIRECTORY | O_CLOEXEC
 
-    /// nil when the system refuses; `errno` says why.
-    init?(opening path: String, _ flags: Int32) {
-        let opened = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
-        guard opened >= 0 else { return nil }
+    /// Opens a folder, or what a link to one leads to, to look up what is in it.
+    init(openingFolder path: String) throws(SystemRefusal) {
+        let opened = open(path, Self.onlyPath)
+        guard opened >= 0 else { throw SystemRefusal(number: errno) }
         number = opened
+    }
+
+    /// Opens what is below a folder. Follows no link, wherever in the path it is: that is refused with `ELOOP`.
+    init(opening path: String, beneath folder: borrowing Descriptor, _ flags: Int32) throws(SystemRefusal) {
+        let opened = alcedo_open_beneath(folder.number, path, flags, 0o600)
+        guard opened >= 0 else { throw SystemRefusal(number: errno) }
+        number = opened
+    }
+
+    /// Opens a folder below a folder, to look up what is in it.
+    init(openingFolder path: String, beneath folder: borrowing Descriptor) throws(SystemRefusal) {
+        try self.init(opening: path, beneath: folder, Self.onlyPath)
     }
 
     deinit { close(number) }
 
-    /// The first `count` bytes of a regular file of just that length; else nil.
-    func wholeFile(count: Int) -> Data? {
-        guard let status, status.st_mode & S_IFMT == S_IFREG, Int(status.st_size) == count,
-            let memory = malloc(max(1, count))
-        else { return nil }
+    // MARK: Files
+
+    /// The first `count` bytes of a regular file of just that length; nil for any other.
+    func wholeFile(count: Int) throws(SystemRefusal) -> Data? {
+        guard let status else { throw SystemRefusal(number: errno) }
+        guard status.st_mode & S_IFMT == S_IFREG, Int(status.st_size) == count else { return nil }
+        guard let memory = malloc(max(1, count)) else { throw SystemRefusal(number: ENOMEM) }
         // Not copied again: the memory becomes the value's own.
         let data = Data(bytesNoCopy: memory, count: count, deallocator: .free)
         var done = 0
         while done < count {
             let read = pread(number, memory + done, count - done, off_t(done))
             if read < 0, errno == EINTR { continue }
+            guard read >= 0 else { throw SystemRefusal(number: errno) }
+            // It has been cut short.
             guard read > 0 else { return nil }
             done += read
         }
@@ -45,6 +65,9 @@ struct Descriptor: ~Copyable {
         }
     }
 
+    /// Waits until a file or folder is on the medium. False when the system refuses, and `errno` says why.
+    func synchronize() -> Bool { fsync(number) == 0 }
+
     /// Keeps the file for this value until it is closed, or its process dies. False when somebody else has it, or when
     /// it has no name any more.
     func lock() -> Bool {
@@ -56,4 +79,27 @@ struct Descriptor: ~Copyable {
         var status = stat()
         return fstat(number, &status) == 0 ? status : nil
     }
+
+    // MARK: Folders
+
+    /// The names of what is in it; nil when they are not to be had.
+    func names() -> [String]? { FolderListing.names(in: ".", of: number) }
+
+    /// Makes a folder, unless one has the name. A link makes way for it.
+    func makeFolder(_ name: String) throws(SystemRefusal) {
+        removeLink(name)
+        guard mkdirat(number, name, 0o700) == 0 || errno == EEXIST else { throw SystemRefusal(number: errno) }
+    }
+
+    /// Removes what has the name if that is a link.
+    func removeLink(_ name: String) {
+        var status = stat()
+        guard fstatat(number, name, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mode & S_IFMT == S_IFLNK else {
+            return
+        }
+        unlinkat(number, name, 0)
+    }
+
+    /// Removes what has the name, a folder with everything in it too.
+    func clear(_ name: String) { FolderRemoval.remove(name, in: number) }
 }

@@ -6,25 +6,40 @@ import Glibc
 ///
 /// A value is written before its row, under a name of its own, and removed after its row: the commit of the row is what
 /// publishes it, so that it needs no second name. What a crash leaves in between no row names; a sweep finds it. Every
-/// call blocks. Only regular files are read, and links in their place are not followed.
+/// call blocks. Only regular files are read, and no link is followed, whether in the place of a value or of a folder; only
+/// the cache's directory itself may be one.
 struct ValueFolder: Sendable {
-    private let path: String
+    private static let name = "values"
+
+    let durability: Durability
+    /// Of the cache.
+    private let directory: String
 
     /// - Parameter directory: The cache's.
-    init(directory: URL) { path = directory.appending(path: "values").path }
-
-    private func path(of name: ValueName) -> String { "\(path)/\(name.folder)/\(name.fileName)" }
+    init(directory: URL, durability: Durability = .none) {
+        self.directory = directory.path
+        self.durability = durability
+    }
 
     /// The bytes of a value; nil when they are not there, not `count`, or not in a file of ours.
-    func read(_ name: ValueName, count: Int) -> Data? {
-        guard let file = Descriptor(opening: path(of: name), O_RDONLY) else { return nil }
-        return file.wholeFile(count: count)
+    ///
+    /// - Throws: Why they are not to be had now, which says nothing of what they are.
+    func read(_ name: ValueName, count: Int) throws(SQLiteFailure) -> Data? {
+        do throws(SystemRefusal) {
+            let file = try Descriptor(opening: Self.path(of: name), beneath: openDirectory(), O_RDONLY | O_NONBLOCK)
+            return try file.wholeFile(count: count)
+        } catch {
+            guard Self.isWrong(error) else { throw failure(error.number, doing: "read a value in") }
+            return nil
+        }
     }
 
     /// Writes a new value. Nothing of it stays when that fails.
     func write(_ data: Data, for key: ImageKey) throws(SQLiteFailure) -> WrittenValue {
         let value = try makeValue(for: key)
-        guard value.file.write(data) else {
+        guard value.file.write(data), durability == .none || value.file.synchronize(),
+            durability != .directory || synchronizeFolder(of: value.name)
+        else {
             let reason = errno
             remove(value.name)
             throw failure(reason)
@@ -32,52 +47,114 @@ struct ValueFolder: Sendable {
         return value
     }
 
+    /// Removes a value, or what stands in its place, or a link in the place of its folder.
     func remove(_ name: ValueName) {
-        let path = path(of: name)
-        // Somebody's folder in the place of a file goes when it is empty; what is in it is not ours.
-        if unlink(path) != 0, errno == EISDIR { rmdir(path) }
+        do throws(SystemRefusal) {
+            let folder = try Descriptor(openingFolder: Self.path(of: name.folder), beneath: openDirectory())
+            folder.clear(name.fileName)
+        } catch {
+            if error.number == ELOOP { removeLinks(above: name) }
+        }
     }
 
     /// The folders that have values, in order.
-    func folders() -> [String] { (FolderListing.names(in: path) ?? []).filter { $0.utf8.count == 2 }.sorted() }
+    ///
+    /// - Throws: Why they are not to be had now.
+    func folders() throws(SQLiteFailure) -> [String] {
+        try names(in: Self.name).filter { $0.utf8.count == 2 }.sorted()
+    }
 
     /// The values of a folder.
-    func values(in folder: String) -> [ValueName] {
-        (FolderListing.names(in: "\(path)/\(folder)") ?? []).compactMap(ValueName.init)
+    ///
+    /// - Throws: Why they are not to be had now.
+    func values(in folder: String) throws(SQLiteFailure) -> [ValueName] {
+        try names(in: Self.path(of: folder)).compactMap(ValueName.init)
     }
 
     /// Removes a value that nobody is writing, if `isAbandoned` says so once nobody can begin to name it in a row.
     func remove(_ name: ValueName, if isAbandoned: () throws(SQLiteFailure) -> Bool) throws(SQLiteFailure) {
-        guard let file = Descriptor(opening: path(of: name), O_RDONLY) else { return }
-        if file.lock(), try isAbandoned() { remove(name) }
+        let isFree: Bool
+        do throws(SystemRefusal) {
+            isFree = try Descriptor(opening: Self.path(of: name), beneath: openDirectory(), O_RDONLY | O_NONBLOCK)
+                .lock()
+        } catch {
+            // Whoever writes a value makes no link.
+            isFree = Self.isWrong(error)
+        }
+        if isFree, try isAbandoned() { remove(name) }
+    }
+
+    private static func path(of folder: some StringProtocol) -> String { "\(name)/\(folder)" }
+
+    private static func path(of name: ValueName) -> String { "\(path(of: name.folder))/\(name.fileName)" }
+
+    /// Whether what stands in a value's place is none, or nothing does; else it may be whole.
+    private static func isWrong(_ refusal: SystemRefusal) -> Bool {
+        [ENOENT, ENOTDIR, ELOOP, ENXIO, ENODEV].contains(refusal.number)
+    }
+
+    private func openDirectory() throws(SystemRefusal) -> Descriptor { try Descriptor(openingFolder: directory) }
+
+    private func names(in folder: String) throws(SQLiteFailure) -> [String] {
+        do throws(SystemRefusal) {
+            let opened = try Descriptor(openingFolder: folder, beneath: openDirectory())
+            if let names = opened.names() { return names }
+        } catch {
+            if error.number == ELOOP, let directory = try? openDirectory() { directory.removeLink(folder) }
+            guard Self.isWrong(error) else { throw failure(error.number, doing: "look into") }
+            return []
+        }
+        throw failure(errno, doing: "look into")
+    }
+
+    private func removeLinks(above name: ValueName) {
+        guard let directory = try? openDirectory() else { return }
+        directory.removeLink(Self.name)
+        guard let values = try? Descriptor(openingFolder: Self.name, beneath: directory) else { return }
+        values.removeLink(String(name.folder))
     }
 
     private func makeValue(for key: ImageKey) throws(SQLiteFailure) -> WrittenValue {
         // Another process that sweeps may take a file for abandoned before it is locked here.
         for _ in 0..<16 {
             let name = ValueName(newFor: key)
-            guard let file = try makeFile(name) else { continue }
-            if file.lock() { return WrittenValue(name: name, file: file) }
-            remove(name)
-        }
-        throw SQLiteFailure(.other, "cannot lock a new file in \(path)")
-    }
-
-    /// nil when the name is taken.
-    private func makeFile(_ name: ValueName) throws(SQLiteFailure) -> Descriptor? {
-        let flags = O_WRONLY | O_CREAT | O_EXCL
-        if let file = Descriptor(opening: path(of: name), flags) { return file }
-        if errno == ENOENT {
-            for folder in [path, "\(path)/\(name.folder)"] where mkdir(folder, 0o700) != 0 && errno != EEXIST {
-                throw failure(errno)
+            do throws(SystemRefusal) {
+                let file = try makeFile(name)
+                if file.lock() { return WrittenValue(name: name, file: file) }
+                remove(name)
+            } catch {
+                guard error.number == EEXIST else { throw failure(error.number) }
             }
-            if let file = Descriptor(opening: path(of: name), flags) { return file }
         }
-        guard errno == EEXIST else { throw failure(errno) }
-        return nil
+        throw SQLiteFailure(.other, "cannot lock a new file in \(directory)")
     }
 
-    private func failure(_ reason: Int32) -> SQLiteFailure {
-        SQLiteFailure(systemError: reason, doing: "cannot write to \(path)")
+    private func makeFile(_ name: ValueName) throws(SystemRefusal) -> Descriptor {
+        let directory = try openDirectory()
+        let flags = O_WRONLY | O_CREAT | O_EXCL
+        do throws(SystemRefusal) {
+            return try Descriptor(opening: Self.path(of: name), beneath: directory, flags)
+        } catch {
+            guard [ENOENT, ELOOP].contains(error.number) else { throw error }
+        }
+        try directory.makeFolder(Self.name)
+        let values = try Descriptor(openingFolder: Self.name, beneath: directory)
+        try values.makeFolder(String(name.folder))
+        return try Descriptor(opening: Self.path(of: name), beneath: directory, flags)
+    }
+
+    /// False when the system refuses, and `errno` says why.
+    private func synchronizeFolder(of name: ValueName) -> Bool {
+        do throws(SystemRefusal) {
+            let flags = O_RDONLY | O_DIRECTORY
+            return try Descriptor(opening: Self.path(of: name.folder), beneath: openDirectory(), flags).synchronize()
+        } catch {
+            errno = error.number
+            return false
+        }
+    }
+
+    private func failure(_ reason: Int32, doing action: String = "write to") -> SQLiteFailure {
+        SQLiteFailure(systemError: reason, doing: "cannot \(action) \(directory)/\(Self.name)")
     }
 }

@@ -1,0 +1,100 @@
+import AlcedoCore
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+@testable import AlcedoSQLiteCache
+
+/// A link out of the cache, where a folder of values should be, is damage: it goes, and what it leads to stays as it is.
+@Suite(.timeLimit(.minutes(3)))
+struct LinkedFolderTests {
+    private let directory: TemporaryDirectory
+    private let outside: TemporaryDirectory
+    private let cache: SQLiteDiskCache
+    private let large = bytes(EntryChanges.largestInRow + 1)
+
+    init() async throws {
+        directory = try TemporaryDirectory()
+        outside = try TemporaryDirectory()
+        cache = SQLiteDiskCache(directory: directory.url)
+        try await cache.store(large, for: key("a"))
+        await cache.flush()
+    }
+
+    enum Place: String, CaseIterable { case all = "values", shard }
+
+    /// Moves a folder out of the cache, and leaves a link: only that tells that it is not ours.
+    private func replace(_ place: Place) throws -> String {
+        let path = directory.path + "/values" + (place == .shard ? "/" + key("a").fileName.prefix(2) : "")
+        try #require(rename(path, outside.path + "/folder") == 0)
+        try #require(symlink(outside.path + "/folder", path) == 0)
+        return path
+    }
+
+    private func isLink(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+    }
+
+    private func expectUntouched() {
+        let names = (try? FileManager.default.subpathsOfDirectory(atPath: outside.path)) ?? []
+        let values = names.filter { $0.contains(key("a").fileName) }
+        #expect(values.count == 1)
+        for name in values { #expect(FileManager.default.contents(atPath: outside.path + "/" + name) == large) }
+        #expect(names.filter { $0.utf8.count > 60 } == values)
+    }
+
+    @Test(arguments: Place.allCases)
+    func `reading is a miss that removes the link, and is counted`(place: Place) async throws {
+        let link = try replace(place)
+
+        #expect(await cache.data(for: key("a")) == nil)
+
+        #expect(!isLink(link))
+        #expect(cache.statistics.damagedEntries == 1)
+        #expect(await cache.count == 0)
+        try await cache.store(large, for: key("a"))
+        #expect(await cache.data(for: key("a")) == large)
+        #expect(directory.valueFiles.count == 1)
+        expectUntouched()
+    }
+
+    @Test(arguments: Place.allCases)
+    func `storing puts a folder in its place`(place: Place) async throws {
+        let link = try replace(place)
+
+        try await cache.store(large.dropLast() + [7], for: key("a"))
+
+        #expect(!isLink(link))
+        #expect(await cache.data(for: key("a")) == large.dropLast() + [7])
+        expectUntouched()
+    }
+
+    enum Removing: String, CaseIterable { case one, everything, trimming, verifying, sweeping }
+
+    @Test(arguments: Place.allCases, Removing.allCases)
+    func `removing leaves what is outside`(place: Place, removing: Removing) async throws {
+        let link = try replace(place)
+        switch removing {
+        case .one: #expect(await cache.remove(key("a")))
+        case .everything: await cache.removeAll()
+        case .trimming: await cache.trim(toSize: 0)
+        case .verifying: #expect(await cache.verify().damagedNames == [key("a").fileName])
+        case .sweeping: await cache.storage.removeLeftovers()
+        }
+
+        #expect(!isLink(link))
+        #expect(await cache.verify().damagedNames.count == (removing == .sweeping ? 1 : 0))
+        expectUntouched()
+    }
+
+    @Test func `the directory itself may be a link`() async throws {
+        let link = outside.path + "/link"
+        #expect(symlink(directory.path, link) == 0)
+        let linked = SQLiteDiskCache(directory: URL(filePath: link))
+        #expect(await linked.data(for: key("a")) == large)
+        try await linked.store(large, for: key("b"))
+        #expect(await cache.data(for: key("b")) == large)
+    }
+}

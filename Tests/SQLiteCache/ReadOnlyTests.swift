@@ -1,0 +1,89 @@
+import AlcedoCore
+import AlcedoTesting
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+@testable import AlcedoSQLiteCache
+
+@Suite(
+    .timeLimit(.minutes(3)), .enabled(if: ReadOnlyPlace.isPermitted, "only the superuser may make a read-only place"))
+struct ReadOnlyTests {
+    private let directory: TemporaryDirectory
+    private let sizes = [0, 10, 30_000, 40_000]
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    /// Closes the file, which leaves no log.
+    private func fill(_ sizes: [Int]) throws {
+        var file = DatabaseFile.writer(directory.url)
+        for size in sizes { try file.store(CachedData(bytes(size)), for: key("\(size)")) }
+        file.close()
+    }
+
+    private func expectAll(_ cache: SQLiteDiskCache, _ sizes: [Int]) async {
+        for size in sizes {
+            #expect(await cache.data(for: key("\(size)")) == bytes(size), "\(size)")
+            #expect(await cache.contains(key("\(size)")))
+        }
+        #expect(await cache.entry(for: key("nobody")) == nil)
+        #expect(await cache.count == sizes.count)
+        #expect(await cache.items().count == sizes.count)
+        #expect(await cache.key(named: key("10").fileName) == key("10"))
+        #expect(await cache.verify().damagedNames.isEmpty)
+    }
+
+    @Test(arguments: [true, false])
+    func `everything is found that a closed cache has left`(hasLock: Bool) async throws {
+        try fill(sizes)
+        if !hasLock { unlink(directory.database.path + ".lock") }
+        #expect(!FileManager.default.fileExists(atPath: directory.log.path))
+        let view = try #require(try ReadOnlyPlace(of: directory))
+
+        await expectAll(SQLiteDiskCache(directory: view.url), sizes)
+        withExtendedLifetime(view) {}
+    }
+
+    @Test func `everything is found that an open cache has stored, and stores since`() async throws {
+        let writer = SQLiteDiskCache(directory: directory.url)
+        for size in sizes { try await writer.store(bytes(size), for: key("\(size)")) }
+        let view = try #require(try ReadOnlyPlace(of: directory))
+        let cache = SQLiteDiskCache(directory: view.url)
+        await expectAll(cache, sizes)
+
+        try await writer.store(bytes(99), for: key("99"))
+        await expectAll(cache, sizes + [99])
+        withExtendedLifetime((view, writer)) {}
+    }
+
+    @Test func `what somebody else changes is found changed`() async throws {
+        try fill([10])
+        let view = try #require(try ReadOnlyPlace(of: directory))
+        let cache = SQLiteDiskCache(directory: view.url)
+        await expectAll(cache, [10])
+        for count in 1...20 {
+            try fill([count * 1_000])
+            await expectAll(cache, [10] + (1...count).map { $0 * 1_000 })
+        }
+        withExtendedLifetime(view) {}
+    }
+
+    @Test func `storing is refused, what is there stays, and uses are forgotten`() async throws {
+        try fill(sizes)
+        let view = try #require(try ReadOnlyPlace(of: directory))
+        let cache = SQLiteDiskCache(directory: view.url)
+        for name in ["10", "new"] {
+            let error = await #expect(throws: DataCacheError.self) { try await cache.store(bytes(7), for: key(name)) }
+            #expect(error?.code == .notWritable)
+        }
+        #expect(await !cache.remove(key("10")))
+        await cache.removeAll()
+        #expect(await cache.trim(toSize: 0).removals.isEmpty)
+        for _ in 0..<100 { await expectAll(cache, sizes) }
+        await cache.flush()
+        #expect(cache.storage.uses.isEmpty)
+        #expect(directory.valueFiles.count == 1)
+        withExtendedLifetime(view) {}
+    }
+}
