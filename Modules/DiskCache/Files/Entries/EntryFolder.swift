@@ -32,6 +32,12 @@ struct EntryFolder: Sendable {
     }
 
     let paths: EntryPaths
+    private let unfinished: UnfinishedFolder
+
+    init(paths: EntryPaths) {
+        self.paths = paths
+        unfinished = UnfinishedFolder(paths.unfinished)
+    }
 
     /// Opens the cache's directory, only to look up what is in it: by its path, since it may have been made anew.
     private func openDirectory() throws(SystemRefusal) -> Descriptor {
@@ -246,7 +252,7 @@ struct EntryFolder: Sendable {
         var refusal = SystemRefusal(number: ENOENT)
         for _ in 0..<8 {
             do throws(SystemRefusal) {
-                return try UnfinishedFile(in: paths.unfinished)
+                return try unfinished.makeFile()
             } catch {
                 refusal = error
             }
@@ -281,7 +287,11 @@ struct EntryFolder: Sendable {
                 hasMadeWay = true
                 number = paths.withFileName(name) { file.move(to: shard, $0) }
             }
-            guard number == 0 else { throw SystemRefusal(number: number) }
+            guard number == 0 else {
+                // The folder that is held may be that of a directory that had this path before.
+                unfinished.forget()
+                throw SystemRefusal(number: number)
+            }
             if durability == .directory {
                 // The shard is only looked up in.
                 let folder = try Descriptor(opening: ".", beneath: shard, O_RDONLY | O_DIRECTORY)

@@ -11,7 +11,7 @@ final class UnfinishedFile {
     private static let serial = Atomic<Int>(0)
     static let prefix = "entry-"
 
-    private let folder: Descriptor
+    private let folder: UnfinishedFolder.OpenFolder
     private let name: String
     let descriptor: Descriptor
     private var isInPlace = false
@@ -20,13 +20,11 @@ final class UnfinishedFile {
     static let sweptAway = EBUSY
 
     /// Makes an empty file in a folder.
-    ///
-    /// - Parameter path: Of a folder, not of a link to one: that is refused with `ENOTDIR`.
-    init(in path: String) throws(SystemRefusal) {
+    init(in folder: UnfinishedFolder.OpenFolder) throws(SystemRefusal) {
         let serial = Self.serial.add(1, ordering: .relaxed).newValue
         name = "\(Self.prefix)\(Self.process)-\(serial)"
-        folder = try Descriptor(opening: path, Descriptor.onlyPath | O_NOFOLLOW)
-        descriptor = try Descriptor(opening: name, beneath: folder, O_RDWR | O_CREAT | O_EXCL)
+        self.folder = folder
+        descriptor = try Descriptor(opening: name, beneath: folder.descriptor, O_RDWR | O_CREAT | O_EXCL)
         // Before it is locked, whoever sweeps takes it for what a dead process left. Where the file system has no locks, sweeps
         // find none either, and leave it.
         guard descriptor.lock() || errno != EWOULDBLOCK, descriptor.status?.st_nlink != 0 else {
@@ -34,18 +32,18 @@ final class UnfinishedFile {
         }
     }
 
-    deinit { if !isInPlace { _ = folder.unlink(name) } }
+    deinit { if !isInPlace { _ = folder.descriptor.unlink(name) } }
 
     /// Gives the file a place, replacing what is there; nought, or why it has none.
     func move(to target: borrowing Descriptor, _ newName: UnsafePointer<CChar>) -> Int32 {
-        let number = folder.rename(name, to: target, newName)
+        let number = folder.descriptor.rename(name, to: target, newName)
         isInPlace = number == 0
         return number
     }
 
     /// The same with a path.
     func move(to path: String) throws(SystemRefusal) {
-        let number = folder.rename(name, toPath: path)
+        let number = folder.descriptor.rename(name, toPath: path)
         guard number == 0 else { throw SystemRefusal(number: number) }
         isInPlace = true
     }
