@@ -18,7 +18,7 @@ struct FolderListingTests {
     @Test func `all names are told, and nothing else`() {
         let names = (0..<3000).map { "file \($0)" } + ["ä", "...", ".hidden"]
         makeFiles(names)
-        #expect(FolderListing.names(in: directory.path).sorted() == names.sorted())
+        #expect(FolderListing.names(in: directory.path)?.sorted() == names.sorted())
     }
 
     @Test func `what is no folder has no names`() {
@@ -26,7 +26,7 @@ struct FolderListingTests {
         #expect(symlink(directory.path, directory.path + "/link") == 0)
         for path in ["file", "file/x", "nothing", "link"] {
             #expect(FolderListing.forEachName(in: "\(directory.path)/\(path)") { _ in } == 0)
-            #expect(FolderListing.names(in: "\(directory.path)/\(path)").isEmpty)
+            #expect(FolderListing.names(in: "\(directory.path)/\(path)") == [])
         }
         #expect(FolderListing.forEachName(in: directory.path + "/link", followsLink: true) { _ in } == 0)
     }

@@ -53,19 +53,20 @@ struct RefusalTests {
             Child.becomeNobody(owning: directory.path)
             guard let paths = EntryPaths(directory.url, pathExtension: nil) else { exit(3) }
             let folder = EntryFolder(paths: paths)
+            let top = try Descriptor(opening: paths.directory, Descriptor.onlyPath)
             let entry = CachedData(bytes(10))
             guard let image = EntryFile.encode(entry, key: key("a"), storedAt: Timestamp(Date())) else { exit(4) }
             for durability in [Durability.none, .entry] {
                 let file = try folder.write(image, durability: durability)
                 // Who may not open the directory cannot wait for it.
                 chmod(directory.path, 0o300)
-                try folder.place(file, as: EntryName(key("a")), durability: durability)
+                _ = try folder.place(file, as: EntryName(key("a")), in: top, durability: durability)
                 chmod(directory.path, 0o700)
             }
             let file = try folder.write(image, durability: .directory)
             chmod(directory.path, 0o300)
             do {
-                try folder.place(file, as: EntryName(key("b")), durability: .directory)
+                _ = try folder.place(file, as: EntryName(key("b")), in: top, durability: .directory)
                 exit(5)
             } catch let error as DataCacheError {
                 chmod(directory.path, 0o700)
