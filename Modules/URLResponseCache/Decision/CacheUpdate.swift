@@ -10,6 +10,8 @@ enum CacheUpdate {
     case store(StoredResponse)
     /// The stored answer holds, with this head. It is kept unless what the head now says forbids it. Section 4.3.4.
     case freshen(StoredResponse, isKept: Bool)
+    /// The stored answer holds, with this head; the request does not let it be stored. Section 5.2.1.5.
+    case confirm(StoredResponse)
     /// What is stored for the request is outdated.
     case drop
     /// What is stored for these resources is outdated. Section 4.4.
@@ -20,23 +22,35 @@ enum CacheUpdate {
     init(_ head: HTTPResponseHead, stored: StoredResponse?, _ exchange: ExchangeContext) {
         let method = exchange.request.method
         switch method {
+        case .get where head.status == 304, .head where head.status == 304:
+            self = Self.afterNotModified(head, stored, exchange)
         case .get: self = Self.afterGET(head, stored, exchange)
         case .head: self = Self.afterHEAD(head, stored, exchange)
         default: self = Self.afterOther(head, exchange)
         }
     }
 
+    private static func afterNotModified(
+        _ head: HTTPResponseHead, _ stored: StoredResponse?, _ exchange: ExchangeContext
+    ) -> CacheUpdate {
+        guard let stored else { return .keep }
+        guard Validation.confirms(head, stored, exchange.request) else { return .drop }
+        return freshen(stored, by: head, exchange)
+    }
+
+    private static func freshen(
+        _ stored: StoredResponse, by head: HTTPResponseHead, _ exchange: ExchangeContext
+    ) -> CacheUpdate {
+        let fresh = Validation.freshened(stored, by: head, exchange)
+        if StorageRules.requestForbidsStoring(exchange.request) { return .confirm(fresh) }
+        let ruling = StorageRules.ruling(on: fresh.head, to: exchange.request, role: exchange.rules.role)
+        return .freshen(fresh, isKept: ruling == .store)
+    }
+
     private static func afterGET(
         _ head: HTTPResponseHead, _ stored: StoredResponse?, _ exchange: ExchangeContext
     ) -> CacheUpdate {
         if StorageRules.requestForbidsStoring(exchange.request) { return .keep }
-        if head.status == 304 {
-            guard let stored else { return .keep }
-            guard Validation.confirms(head, stored) else { return .drop }
-            let fresh = Validation.freshened(stored, by: head, exchange)
-            let ruling = StorageRules.ruling(on: fresh.head, to: exchange.request, role: exchange.rules.role)
-            return .freshen(fresh, isKept: ruling == .store)
-        }
         // The server's trouble says nothing about the resource. A range that is not there does not, either.
         let isSilent = StatusRules.isTrouble(head.status) || head.status == 416
         guard StorageRules.ruling(on: head, to: exchange.request, role: exchange.rules.role) == .store else {
@@ -56,11 +70,7 @@ enum CacheUpdate {
     ) -> CacheUpdate {
         guard let stored, !StatusRules.isTrouble(head.status), !StorageRules.requestForbidsStoring(exchange.request)
         else { return .keep }
-        if head.status == 304 || Validation.describes(head, stored) {
-            let fresh = Validation.freshened(stored, by: head, exchange)
-            let ruling = StorageRules.ruling(on: fresh.head, to: exchange.request, role: exchange.rules.role)
-            return .freshen(fresh, isKept: ruling != .forbidden)
-        }
+        if Validation.describes(head, stored) { return freshen(stored, by: head, exchange) }
         // Section 4.3.5: no longer fresh; its validators may still be of use.
         var stale = stored
         stale.terms.lifetime = 0

@@ -29,13 +29,21 @@ enum Validation {
         return offering
     }
 
-    /// Whether a 304 is about this answer: it names no validator, or the answer's own. Section 4.3.4.
-    static func confirms(_ notModified: HTTPResponseHead, _ stored: StoredResponse) -> Bool {
+    /// Whether a 304 to the request is about this answer: it names the answer's own validator, or none when no other
+    /// was asked about. Section 4.3.4.
+    ///
+    /// - Parameter request: As the caller made it.
+    static func confirms(
+        _ notModified: HTTPResponseHead, _ stored: StoredResponse, _ request: HTTPRequest
+    ) -> Bool {
         if notModified.fields.contains("ETag") {
             guard let tag = notModified.fields.entityTag, let own = stored.entityTag else { return false }
             return tag.isWeak ? tag.matchesWeakly(own) : tag == own
         }
-        guard let modified = notModified.fields["Last-Modified"] else { return true }
+        guard let modified = notModified.fields["Last-Modified"] else {
+            guard let own = stored.entityTag else { return true }
+            return EntityTag.list(request.fields.values(of: "If-None-Match")).allSatisfy { $0 == own }
+        }
         return modified == stored.head.fields["Last-Modified"]
     }
 

@@ -135,14 +135,15 @@ struct CachedExchange: Sendable {
             let named = candidate.otherTags.first(where: { EntityTag($0.entityTag)?.matchesWeakly(tag) == true }),
             case .response(let stored) = await cache.store.entry(
                 for: ImageKey(candidate.key.resource, variant: named.variant)),
-            stored.part == nil, Validation.confirms(response.head, stored)
+            stored.part == nil
         else { return nil }
-        let context = context(requestTime: requestTime)
-        guard case .freshen(let fresh, let isKept) = CacheUpdate(response.head, stored: stored, context) else {
-            return nil
+        switch CacheUpdate(response.head, stored: stored, context(requestTime: requestTime)) {
+        case .freshen(let fresh, let isKept):
+            let isStored = isKept ? await cache.writer.store(fresh, for: request, of: exchange) : false
+            return confirmed(fresh, .varyMiss, response.interim, isStored: isStored)
+        case .confirm(let fresh): return confirmed(fresh, .varyMiss, response.interim, isStored: false)
+        default: return nil
         }
-        let isStored = isKept ? await cache.writer.store(fresh, for: request, of: exchange) : false
-        return confirmed(fresh, .varyMiss, response.interim, isStored: isStored)
     }
 
     private func revalidate(_ stored: StoredResponse, _ reason: ForwardReason) async throws -> HTTPResponse {
@@ -173,11 +174,13 @@ struct CachedExchange: Sendable {
             return .answered(
                 Revalidation.Claim(await take(response, reason, exchange, requestTime: requestTime)))
         }
-        let update = CacheUpdate(response.head, stored: stored, context(requestTime: requestTime))
-        if case .freshen(let fresh, let isKept) = update {
+        switch CacheUpdate(response.head, stored: stored, context(requestTime: requestTime)) {
+        case .freshen(let fresh, let isKept):
             let isStored = isKept ? await cache.writer.store(fresh, for: request, of: exchange) : false
             if !isKept { await cache.writer.remove(candidate.key, of: exchange) }
             return .confirmed(fresh, interim: response.interim, isStored: isStored)
+        case .confirm(let fresh): return .confirmed(fresh, interim: response.interim, isStored: false)
+        default: break
         }
         // About something that is not here: the caller's own copy, perhaps.
         if directives.isConditional { return .answered(Revalidation.Claim(passed(response, reason))) }
@@ -239,7 +242,7 @@ struct CachedExchange: Sendable {
                 await cache.writer.remove(candidate.key, of: exchange)
             }
         case .drop: await cache.writer.remove(candidate.key, of: exchange)
-        case .keep, .invalidate: break
+        case .keep, .confirm, .invalidate: break
         }
         return pass(response, reason, nil, exchange, ruling) { _ in true }
     }
