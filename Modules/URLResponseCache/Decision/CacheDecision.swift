@@ -41,12 +41,10 @@ enum CacheDecision {
         // Section 4.3.2: only the origin judges such conditions.
         if directives.isForServer { return isOffline ? .unsatisfiable : .forward(.bypass) }
         if isOffline { return nil }
-        // HTTP would allow a look; who says this wants nothing of a cache.
-        if directives.forbidsStoring, request.cachePolicy != .useProtocolCachePolicy || request.allowsStoring {
-            return .forward(.bypass)
-        }
         switch request.cachePolicy {
         case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData: return .fetch(.request)
+        // HTTP would allow a look; who says this wants nothing of a cache.
+        case .useProtocolCachePolicy where directives.saysNoStore: return .forward(.bypass)
         default: return nil
         }
     }

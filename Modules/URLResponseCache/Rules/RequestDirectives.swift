@@ -10,7 +10,8 @@ struct RequestDirectives {
     private(set) var isOnlyIfCached = false
     /// Whether a stored answer has to be confirmed by the server. Sections 5.2.1.4 and 5.4.
     private(set) var demandsValidation = false
-    private(set) var forbidsStoring: Bool
+    /// Whether the request's fields forbid to store anything of it. Section 5.2.1.5.
+    private(set) var saysNoStore = false
     /// The oldest answer that will do, in seconds; an unreadable one is 0.
     private(set) var maximumAge: Int?
     /// How long the answer has to stay fresh, in seconds; an unreadable one is as long as can be.
@@ -29,7 +30,6 @@ struct RequestDirectives {
 
     init(_ request: HTTPRequest) {
         method = request.method
-        forbidsStoring = !request.allowsStoring
         isForServer = request.body != nil
         var (hasControl, hasPragma, hasRange) = (false, false, false)
         for field in request.fields.fields {
@@ -67,7 +67,7 @@ struct RequestDirectives {
     private mutating func read(_ control: CacheControl) {
         isOnlyIfCached = control.contains("only-if-cached")
         demandsValidation = control.contains("no-cache")
-        if control.forbidsStoring { forbidsStoring = true }
+        saysNoStore = control.forbidsStoring
         maximumAge = control.seconds("max-age")?.orZero
         minimumFreshness = control.seconds("min-fresh").map { $0 == .invalid ? DeltaSeconds.limit : $0.orZero }
         if control.contains("max-stale") {
