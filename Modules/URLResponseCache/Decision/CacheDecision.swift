@@ -27,6 +27,7 @@ enum CacheDecision {
         // Section 5.2.1.7.
         let isOffline = directives.isOnlyIfCached || request.cachePolicy == .returnCacheDataDontLoad
         switch decision {
+        case .serveAndRevalidate(let stored) where isOffline: self = .serve(stored, .stale)
         case .serve, .serveAndRevalidate: self = decision
         default: self = isOffline ? .unsatisfiable : decision
         }
