@@ -20,7 +20,9 @@ enum Staleness {
 
     /// Whether the request is content with an answer that has been stale for so long. Section 5.2.1.2.
     static func isWanted(_ stored: StoredResponse, age: TimeInterval, by request: RequestDirectives) -> Bool {
-        guard let limit = request.maximumStaleness, !request.demandsValidation, isBendable(stored) else { return false }
+        guard let limit = request.maximumStaleness, !request.demandsValidation, request.minimumFreshness == nil,
+            isBendable(stored)
+        else { return false }
         if let oldest = request.maximumAge, age > TimeInterval(oldest) { return false }
         return age - stored.terms.lifetime <= TimeInterval(limit)
     }
