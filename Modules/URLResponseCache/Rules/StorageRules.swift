@@ -29,7 +29,7 @@ enum StorageRules {
             let isShareable = control.contains("public") || control.contains("s-maxage")
             if request.fields.contains("Cookie"), !isShareable { return .forbidden }
         }
-        guard head.status >= 200, head.status != 304, hasReason(head, control, role: role) else { return .pointless }
+        guard head.status >= 200, head.status != 304, hasReason(head, directives, role: role) else { return .pointless }
         if head.status == 206 {
             guard let text = head.fields["Content-Range"], ContentRange(text) != nil,
                 !head.fields.contains("Content-Encoding"), request.method == .get
@@ -56,9 +56,10 @@ enum StorageRules {
     }
 
     /// Whether one of the reasons is there for which an answer may be stored at all. Section 3, last item.
-    private static func hasReason(_ head: HTTPResponseHead, _ control: CacheControl, role: CacheRole) -> Bool {
-        StatusRules.isHeuristicallyCacheable(head.status) || control.contains("public") || control.contains("max-age")
-            || head.fields.contains("Expires")
+    private static func hasReason(_ head: HTTPResponseHead, _ directives: ResponseDirectives, role: CacheRole) -> Bool {
+        let control = directives.control
+        return StatusRules.isHeuristicallyCacheable(head.status) || control.contains("public")
+            || control.contains("max-age") || (!directives.isTargeted && head.fields.contains("Expires"))
             || (role.isShared ? control.contains("s-maxage") : control.contains("private"))
     }
 }
