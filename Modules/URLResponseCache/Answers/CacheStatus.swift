@@ -5,7 +5,8 @@ struct CacheStatus {
     enum Outcome {
         /// From the store; how many seconds it stays fresh, below nought when it is stale.
         case hit(timeToLive: Int)
-        case forwarded(ForwardReason, status: Int)
+        /// Forwarded, with the status that came back; nil when none did.
+        case forwarded(ForwardReason, status: Int?)
         case unsatisfiable
     }
 
@@ -16,7 +17,8 @@ struct CacheStatus {
         switch outcome {
         case .hit(let seconds): "alcedo; hit; ttl=\(seconds)"
         case .forwarded(let reason, let status):
-            "alcedo; fwd=\(reason.rawValue); fwd-status=\(status)" + (isStored ? "; stored" : "")
+            "alcedo; fwd=\(reason.rawValue)" + (status.map { "; fwd-status=\($0)" } ?? "")
+                + (isStored ? "; stored" : "")
         case .unsatisfiable: "alcedo; detail=only-if-cached"
         }
     }

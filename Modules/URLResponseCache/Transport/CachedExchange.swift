@@ -29,11 +29,11 @@ struct CachedExchange: Sendable {
             }
             return serve(stored, .stale)
         case .revalidate(let stored, let reason):
-            return try await withStale(stored) { try await revalidate(stored, reason) }
+            return try await withStale(stored, reason) { try await revalidate(stored, reason) }
         case .complete(let stored): return try await complete(stored)
         case .fetch(let reason):
             guard let stored = candidate.response else { return try await fetch(reason) }
-            return try await withStale(stored) { try await fetch(reason) }
+            return try await withStale(stored, reason) { try await fetch(reason) }
         case .forward(let reason): return try await forward(reason)
         case .unsatisfiable:
             guard request.cachePolicy != .returnCacheDataDontLoad else {
@@ -63,8 +63,9 @@ struct CachedExchange: Sendable {
 
     /// Answers with what is stored when the server cannot answer, and that is allowed.
     private func withStale(
-        _ stored: StoredResponse, _ ask: () async throws -> HTTPResponse
+        _ stored: StoredResponse, _ reason: ForwardReason, _ ask: () async throws -> HTTPResponse
     ) async throws -> HTTPResponse {
+        var status: Int?
         let disconnections: [HTTPTransportError.Code] = [
             .cannotResolveHost, .cannotConnect, .timedOut, .connectionLost,
         ]
@@ -74,10 +75,12 @@ struct CachedExchange: Sendable {
                 return response
             }
             response.body.cancel()
+            status = response.head.status
         } catch let error as HTTPTransportError {
             guard disconnections.contains(error.code), isUsable(stored, despite: .disconnected) else { throw error }
         }
-        return serve(stored, .stale)
+        let age = stored.age(at: cache.time.now)
+        return serve(stored, .stale, age: age, CacheStatus(outcome: .forwarded(reason, status: status)))
     }
 
     private func isUsable(_ stored: StoredResponse, despite trouble: Staleness.Trouble) -> Bool {
@@ -211,7 +214,7 @@ struct CachedExchange: Sendable {
         response.head = HTTPResponseHead(url: request.url, status: 200, fields: whole.head.fields)
         response.body = HTTPBody(PrefixedBodySource(stored.body, before: response.body))
         return pass(
-            response, .partial, ruling == .store ? whole : nil, exchange, ruling,
+            response, .partial, ruling == .store ? whole : nil, exchange, ruling, answeredWith: 206,
             isWhole: { $0 == count })
     }
 
@@ -248,15 +251,17 @@ struct CachedExchange: Sendable {
     }
 
     /// Passes an answer on; keeps a copy of its body for the store when there is something to store.
+    ///
+    /// - Parameter answered: The server's status, when the answer has another.
     private func pass(
         _ response: HTTPResponse, _ reason: ForwardReason, _ new: StoredResponse?,
-        _ exchange: ExchangeLedger.Exchange, _ ruling: StorageRules.Ruling,
+        _ exchange: ExchangeLedger.Exchange, _ ruling: StorageRules.Ruling, answeredWith answered: Int? = nil,
         isWhole: @escaping @Sendable (Int) -> Bool
     ) -> HTTPResponse {
         var response = response
         let verdict = StorageVerdict(ruling == .forbidden ? .notAllowed : .allowed)
         response.caching = ResponseCaching(source: .new, verdict: verdict)
-        var status = CacheStatus(outcome: .forwarded(reason, status: response.head.status))
+        var status = CacheStatus(outcome: .forwarded(reason, status: answered ?? response.head.status))
         if let new, response.head.declaredBodyLength ?? 0 <= cache.maximumBodyByteCount {
             status.isStored = true
             response.body = HTTPBody(
