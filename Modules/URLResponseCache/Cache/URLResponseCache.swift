@@ -38,7 +38,7 @@ public struct URLResponseCache: Sendable {
     }
 
     /// Stores an answer that the app has from elsewhere, as if the request had just been answered with it. What HTTP
-    /// forbids to store is not stored.
+    /// forbids to store is not stored, nor is a body that is not all that the head declares.
     ///
     /// - Parameters:
     ///   - now: When the answer arrived.
@@ -50,7 +50,9 @@ public struct URLResponseCache: Sendable {
         policy: ResponseStoragePolicy = .allowed, userInfo: [String: String] = [:]
     ) async -> Bool {
         let context = ExchangeContext(request: request, requestTime: now, responseTime: now, rules: rules)
-        guard policy != .notAllowed, case .store(var response) = CacheUpdate(head, stored: nil, context) else {
+        guard policy != .notAllowed, PartialContent.isWhole(body.count, under: head),
+            case .store(var response) = CacheUpdate(head, stored: nil, context)
+        else {
             return false
         }
         response.body = body

@@ -73,6 +73,12 @@ enum PartialContent {
         return whole
     }
 
+    /// Whether a body of so many bytes is all that the head declares.
+    static func isWhole(_ count: Int, under head: HTTPResponseHead) -> Bool {
+        let range = head.status == 206 ? head.fields["Content-Range"].flatMap { ContentRange($0)?.bytes } : nil
+        return range.map { $0.count == count } ?? (head.declaredBodyLength ?? count == count)
+    }
+
     /// Whether both have the same strong validator. RFC 9110 section 15.3.7.3.
     static func isSameContent(_ head: HTTPResponseHead, _ stored: StoredResponse) -> Bool {
         guard let tag = head.fields.entityTag, let own = stored.entityTag else { return false }

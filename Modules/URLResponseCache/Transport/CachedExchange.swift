@@ -234,10 +234,7 @@ struct CachedExchange: Sendable {
         guard let exchange else { return passed(response, reason) }
         switch update {
         case .store(let new):
-            let range = head.status == 206 ? head.fields["Content-Range"].flatMap { ContentRange($0)?.bytes } : nil
-            return pass(response, reason, new, exchange, ruling) { count in
-                range.map { $0.count == count } ?? (head.declaredBodyLength ?? count == count)
-            }
+            return pass(response, reason, new, exchange, ruling) { PartialContent.isWhole($0, under: head) }
         case .freshen(let fresh, let isKept):
             if isKept {
                 await cache.writer.store(fresh, for: request, of: exchange)
