@@ -15,7 +15,8 @@ public struct ResponseCacheRules: Sendable {
     /// A rule of the app's own for how long an answer is fresh, in the place of what the answer says; nil leaves the
     /// answer its say. What may not be stored, or not be used without asking, stays so.
     ///
-    /// Called once for each answer that arrives, from any thread; must not block.
+    /// Called once for each answer that arrives, and again when a hook has changed its fields; from any thread; must
+    /// not block.
     public var lifetime: (@Sendable (HTTPResponseHead, HTTPRequest) -> Duration?)?
 
     public init(role: CacheRole = .private) { self.role = role }

@@ -11,6 +11,9 @@ import FoundationEssentials
 public struct CachingTransport: HTTPTransport {
     /// Sees an answer before it is stored: returns it, perhaps with other content, head, notes or storage policy, or nil
     /// to refuse it.
+    ///
+    /// Fields that it changes count as if the server had sent them. A part of a content (``StoredResponse/part``) is
+    /// kept with the bytes it has, or not at all.
     public typealias StorageHook = @Sendable (StoredResponse, HTTPRequest) async -> StoredResponse?
 
     private let parts: CachingParts
@@ -24,8 +27,7 @@ public struct CachingTransport: HTTPTransport {
     ///   - collectedByteCount: Most bytes of all bodies that are on their way into the store at once; a body for which
     ///     there is no room is passed on and not stored. Default: 64 MiB.
     ///   - backgroundLimit: Most stale answers that are made new at once while they are used. Default: 8.
-    ///   - willStore: Sees each answer when its body has come, before it is stored; a part of a content, which has
-    ///     ``StoredResponse/part``, too.
+    ///   - willStore: Sees each answer when its body has come, before it is stored.
     public init(
         wrapping transport: any HTTPTransport, store: any ResponseStoring,
         rules: ResponseCacheRules = ResponseCacheRules(), time: any TimeSource = SystemClock(),
