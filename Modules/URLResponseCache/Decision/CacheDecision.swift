@@ -42,18 +42,16 @@ enum CacheDecision {
         // Section 4.3.2: only the origin judges such conditions.
         if directives.isForServer { return isOffline ? .unsatisfiable : .forward(.bypass) }
         if isOffline { return nil }
-        switch request.cachePolicy {
-        case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData: return .fetch(.request)
         // HTTP would allow a look; who says this wants nothing of a cache.
-        case .useProtocolCachePolicy where directives.saysNoStore: return .forward(.bypass)
-        default: return nil
-        }
+        return directives.saysNoStore && request.cachePolicy == .useProtocolCachePolicy ? .forward(.bypass) : nil
     }
 
     private static func decide(
         _ request: HTTPRequest, _ directives: RequestDirectives, _ candidate: StoredCandidate, _ now: Date
     ) -> CacheDecision {
         if let decided = withoutLooking(request, directives) { return decided }
+        // The look was for the update.
+        if request.cachePolicy.isReload { return .fetch(.request) }
         // Section 4, first three items.
         guard let stored = candidate.response else { return .fetch(candidate.hasVariants ? .varyMiss : .uriMiss) }
         if let lack = lackOfBytes(stored, request, directives) { return lack }
@@ -105,5 +103,12 @@ enum CacheDecision {
 
     private static func isFresh(_ stored: StoredResponse, at now: Date) -> Bool {
         stored.terms.lifetime > stored.age(at: now) && !stored.terms.conditions.contains(.validatesAlways)
+    }
+}
+
+extension HTTPCachePolicy {
+    /// Whether nothing that is stored may be the answer, or be asked about.
+    fileprivate var isReload: Bool {
+        self == .reloadIgnoringLocalCacheData || self == .reloadIgnoringLocalAndRemoteCacheData
     }
 }

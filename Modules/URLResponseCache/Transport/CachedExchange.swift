@@ -241,7 +241,8 @@ struct CachedExchange: Sendable {
             } else {
                 await cache.writer.remove(candidate.key, of: exchange)
             }
-        case .drop: await cache.writer.remove(candidate.key, of: exchange)
+        // Where nothing is stored for such a request, the key is that of what is stored for others.
+        case .drop: if candidate.response != nil { await cache.writer.remove(candidate.key, of: exchange) }
         case .keep, .confirm, .invalidate: break
         }
         return pass(response, reason, nil, exchange, ruling) { _ in true }
