@@ -140,7 +140,10 @@ let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
     ("SQLiteCache", ["AlcedoTesting", "TestSupport"], false),
     ("Terminal", ["AlcedoViewBinding"], false),
     ("Testing", ["AlcedoCURL", "TestSupport"], false),
-    ("URLResponseCache", [], false),
+    (
+        "URLResponseCache",
+        ["AlcedoCURL", "AlcedoDiskCache", "AlcedoMemoryCache", "AlcedoTesting", "TestSupport"], false
+    ),
     ("URLSession", ["AlcedoTesting"], false),
     ("ViewBinding", [], false),
     ("WebP", ["AlcedoTesting", "CWebP", "TestSupport"], true),

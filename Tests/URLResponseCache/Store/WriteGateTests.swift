@@ -1,5 +1,4 @@
 import AlcedoCore
-import FoundationEssentials
 import Testing
 
 @testable import AlcedoURLResponseCache
@@ -13,12 +12,12 @@ struct WriteGateTests {
 
     private let gate = WriteGate()
 
-    @Test func `one task at a time is in the gate of a URL, and all come through`() async {
+    @Test func `one task at a time is in the gate of a resource, and all come through`() async {
         let crowd = Crowd()
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<50 {
                 group.addTask {
-                    await gate.alone(with: Bench.url) {
+                    await gate.alone(with: ResourceKey("a")) {
                         crowd.count.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1), $0.total + 1) }
                         for _ in 0..<10 { await Task.yield() }
                         crowd.count.withLock { $0.now -= 1 }
@@ -31,11 +30,11 @@ struct WriteGateTests {
         #expect(crowd.count.withLock { $0.total } == 50)
     }
 
-    @Test func `another URL has a gate of its own`() async {
+    @Test func `another resource has a gate of its own`() async {
         var isThrough = false
 
-        await gate.alone(with: Bench.url) {
-            await gate.alone(with: Bench.url.appending(path: "b")) { isThrough = true }
+        await gate.alone(with: ResourceKey("a")) {
+            await gate.alone(with: ResourceKey("b")) { isThrough = true }
         }
 
         #expect(isThrough)

@@ -1,0 +1,178 @@
+import AlcedoCore
+import AlcedoDiskCache
+import AlcedoTesting
+import AlcedoURLResponseCache
+import FoundationEssentials
+import TestSupport
+import Testing
+
+/// The rows of `URLCache`: capacities, look-up, removal.
+@Suite(.timeLimit(.minutes(3)))
+struct URLResponseCacheTests {
+    private let server = FakeTransport()
+    private let clock = ManualClock()
+
+    private func disk(in directory: TemporaryDirectory) -> FileDiskCache {
+        FileDiskCache(directory: directory.url, lockPatience: .seconds(300), clock: clock)
+    }
+
+    private func url(_ path: String) -> URL { Bench.url("http://example.test/\(path)") }
+
+    private func head(_ path: String, _ fields: HTTPFields = ["Cache-Control": "max-age=60"]) -> HTTPResponseHead {
+        HTTPResponseHead(url: url(path), status: 200, fields: fields)
+    }
+
+    @discardableResult
+    private func store(_ path: String, _ body: String = "body", in cache: URLResponseCache) async -> Bool {
+        await cache.store(head(path), body: body.data, for: HTTPRequest(url: url(path)), at: clock.now)
+    }
+
+    @Test func `with both capacities zero every request goes to the network`() async throws {
+        let cache = URLResponseCache(memoryCapacity: 0)
+        let transport = CachingTransport(wrapping: server, cache: cache, time: clock)
+        for _ in 0..<2 {
+            server.answer(200, ["Cache-Control": "max-age=60"])
+            #expect(try await Answer(transport.send(HTTPRequest(url: Bench.url))).source == .new)
+        }
+        #expect(cache.memoryUsage == 0)
+        #expect(await cache.diskUsage == 0)
+    }
+
+    @Test func `with no memory the disk answers, and with no disk the memory`() async throws {
+        let directory = try TemporaryDirectory()
+        for isOnDisk in [true, false] {
+            let cache = URLResponseCache(
+                memoryCapacity: isOnDisk ? 0 : 1 << 20, disk: isOnDisk ? disk(in: directory) : nil)
+            let transport = CachingTransport(wrapping: server, cache: cache, time: clock)
+            server.answer(200, ["Cache-Control": "max-age=60"])
+            _ = try await Answer(transport.send(HTTPRequest(url: Bench.url)))
+
+            #expect(try await Answer(transport.send(HTTPRequest(url: Bench.url))).source == .fresh)
+            #expect((cache.memoryUsage > 0) == !isOnDisk)
+            #expect(await (cache.diskUsage > 0) == isOnDisk)
+        }
+    }
+
+    @Test func `what is for memory only never reaches the disk`() async throws {
+        let directory = try TemporaryDirectory()
+        let cache = URLResponseCache(memoryCapacity: 1 << 20, disk: disk(in: directory))
+        let transport = CachingTransport(wrapping: server, cache: cache, time: clock) { stored, _ in
+            var stored = stored
+            stored.storagePolicy = .allowedInMemoryOnly
+            return stored
+        }
+        server.answer(200, ["Cache-Control": "max-age=60"], body: "secret")
+        _ = try await Answer(transport.send(HTTPRequest(url: Bench.url)))
+
+        #expect(try await Answer(transport.send(HTTPRequest(url: Bench.url))).source == .fresh)
+        #expect(await cache.diskUsage == 0)
+        // It takes the place of what was there for both.
+        #expect(await store("b", in: cache))
+        #expect(
+            await cache.store(
+                head("b"), body: "new".data, for: HTTPRequest(url: url("b")), at: clock.now,
+                policy: .allowedInMemoryOnly))
+        #expect(await cache.diskUsage == 0)
+        #expect(await cache.response(for: HTTPRequest(url: url("b")))?.body == "new".data)
+    }
+
+    @Test func `an app stores and finds answers, of any age`() async throws {
+        let cache = URLResponseCache()
+        let stored = await cache.store(
+            head("a"), body: "one".data, for: HTTPRequest(url: url("a")), at: clock.now, userInfo: ["k": "v"])
+        #expect(stored)
+
+        clock.advance(by: .seconds(1_000))
+        let found = try #require(await cache.response(for: HTTPRequest(url: url("a"))))
+        #expect(found.body == "one".data && found.userInfo == ["k": "v"] && found.head.status == 200)
+        #expect(found.responseTime == start)
+        #expect(await cache.response(for: HTTPRequest(url: url("b"))) == nil)
+        // And a transport serves it.
+        let transport = CachingTransport(wrapping: server, cache: cache, time: clock)
+        let answer = try await Answer(
+            transport.send(HTTPRequest(url: url("a"), cachePolicy: .returnCacheDataDontLoad)))
+        #expect(answer.body == "one" && answer.source == .stale)
+    }
+
+    @Test(
+        arguments: Roles.all,
+        [
+            (["Cache-Control": "no-store"], [:], Roles.neither), (["Cache-Control": "private"], [:], .privateOnly),
+            (["Vary": "*"], [:], .neither), ([:], ["Cache-Control": "no-store"], .neither),
+            (["Cache-Control": "max-age=60"], ["Authorization": "x"], .privateOnly),
+            (["Content-Length": "4"], [:], .both),
+            // A body that is not the whole of what its head declares.
+            (["Content-Length": "5"], [:], .neither), (["Content-Length": "3"], [:], .neither),
+        ] as [(HTTPFields, HTTPFields, Roles)])
+    func `what HTTP forbids to store an app does not store either`(
+        role: CacheRole, row: (answer: HTTPFields, request: HTTPFields, stored: Roles)
+    ) async throws {
+        let cache = URLResponseCache(rules: ResponseCacheRules(role: role))
+        let request = HTTPRequest(url: url("a"), fields: row.request)
+
+        let isStored = await cache.store(head("a", row.answer), body: "body".data, for: request, at: clock.now)
+
+        #expect(isStored == row.stored.contains(role))
+        #expect(await (cache.response(for: request) != nil) == row.stored.contains(role))
+    }
+
+    @Test func `what is not allowed is not stored`() async throws {
+        let cache = URLResponseCache()
+        let request = HTTPRequest(url: url("a"))
+
+        #expect(await !cache.store(head("a"), body: Data(), for: request, at: clock.now, policy: .notAllowed))
+        #expect(await cache.response(for: request) == nil)
+    }
+
+    @Test func `one request's answer, one URL's, those since a date, and all are removed`() async throws {
+        let directory = try TemporaryDirectory()
+        let cache = URLResponseCache(memoryCapacity: 1 << 20, disk: disk(in: directory))
+        for path in ["a", "b", "c"] {
+            #expect(await store(path, in: cache))
+            clock.advance(by: .seconds(10))
+        }
+        await cache.removeResponse(for: HTTPRequest(url: url("nothing")))
+        await cache.removeResponse(for: HTTPRequest(url: url("a")))
+        #expect(await cache.response(for: HTTPRequest(url: url("a"))) == nil)
+        #expect(await cache.response(for: HTTPRequest(url: url("b"))) != nil)
+
+        await cache.removeResponses(since: start + 20)
+        #expect(await cache.response(for: HTTPRequest(url: url("c"))) == nil)
+        #expect(await cache.response(for: HTTPRequest(url: url("b"))) != nil)
+
+        await cache.removeAll()
+        #expect(await cache.response(for: HTTPRequest(url: url("b"))) == nil)
+        #expect(cache.memoryUsage == 0)
+        #expect(await cache.diskUsage == 0)
+    }
+
+    @Test func `a variant is removed alone, a URL with all of them`() async throws {
+        let cache = URLResponseCache()
+        let requests = ["a", "b"].map { HTTPRequest(url: Bench.url, fields: ["Accept": $0]) }
+        for request in requests {
+            let head = HTTPResponseHead(
+                url: Bench.url, status: 200, fields: ["Cache-Control": "max-age=60", "Vary": "Accept"])
+            #expect(await cache.store(head, body: Data(), for: request, at: clock.now))
+        }
+
+        await cache.removeResponse(for: requests[0])
+        #expect(await cache.response(for: requests[0]) == nil)
+        #expect(await cache.response(for: requests[1]) != nil)
+        await cache.removeResponses(for: Bench.url("HTTP://EXAMPLE.TEST:80/a.png#x"))
+        #expect(await cache.response(for: requests[1]) == nil)
+    }
+
+    @Test func `removal since a date forgets what was confirmed since, too`() async throws {
+        let cache = URLResponseCache()
+        let transport = CachingTransport(wrapping: server, cache: cache, time: clock)
+        server.answer(200, ["Cache-Control": "max-age=5", "ETag": "\"v\""])
+        _ = try await Answer(transport.send(HTTPRequest(url: Bench.url)))
+        clock.advance(by: .seconds(10))
+        server.answer(304, ["ETag": "\"v\""])
+        _ = try await Answer(transport.send(HTTPRequest(url: Bench.url)))
+
+        await cache.removeResponses(since: start + 5)
+
+        #expect(await cache.response(for: HTTPRequest(url: Bench.url)) == nil)
+    }
+}

@@ -1,0 +1,36 @@
+import AlcedoCore
+import FoundationEssentials
+
+@testable import AlcedoURLResponseCache
+
+/// What the pure functions take, made of a few words.
+enum Making {
+    static func request(
+        _ fields: HTTPFields = [:], method: HTTPMethod = .get, policy: HTTPCachePolicy = .useProtocolCachePolicy
+    ) -> HTTPRequest {
+        HTTPRequest(method: method, url: Bench.url, fields: fields, cachePolicy: policy)
+    }
+
+    static func head(_ fields: HTTPFields, status: Int = 200) -> HTTPResponseHead {
+        HTTPResponseHead(url: Bench.url, status: status, fields: fields)
+    }
+
+    /// One question, asked and answered so many seconds after the start.
+    static func exchange(
+        _ request: HTTPRequest = request(), at seconds: TimeInterval = 0, role: CacheRole = .private
+    ) -> ExchangeContext {
+        ExchangeContext(
+            request: request, requestTime: start + seconds, responseTime: start + seconds,
+            rules: ResponseCacheRules(role: role))
+    }
+
+    /// What is stored after an answer, whatever HTTP says of its storing.
+    static func stored(_ fields: HTTPFields, body: String = "body", role: CacheRole = .private) -> StoredResponse {
+        let exchange = exchange(role: role)
+        return StoredResponse(
+            head: StoredHead.make(head(fields), role: role, receivedAt: start), body: body.data, requestTime: start,
+            responseTime: start,
+            terms: ReuseTerms(
+                head(fields), to: exchange.request, requestTime: start, responseTime: start, rules: exchange.rules))
+    }
+}

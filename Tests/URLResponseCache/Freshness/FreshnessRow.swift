@@ -1,0 +1,33 @@
+import AlcedoCore
+import AlcedoURLResponseCache
+import Testing
+
+/// An answer, and whether it is served again without a question after so many seconds.
+struct FreshnessRow: Sendable {
+    var status = 200
+    var fields: HTTPFields
+    var after: Int
+    var served: Roles
+
+    init(_ fields: HTTPFields, status: Int = 200, after: Int, _ served: Roles) {
+        self.status = status
+        self.fields = fields
+        self.after = after
+        self.served = served
+    }
+
+    /// Loads the answer, waits, and asks again.
+    func check(in role: CacheRole, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        let bench = Bench(role)
+        try await bench.load(fields, status: status, body: "first")
+        bench.advance(after)
+        bench.server.answer(200, body: "second")
+
+        let answer = try await bench.send()
+
+        let isServed = served.contains(role)
+        #expect(answer.isHit == isServed, sourceLocation: sourceLocation)
+        #expect(answer.body == (isServed ? "first" : "second"), sourceLocation: sourceLocation)
+        #expect(answer.source == (isServed ? .fresh : .new), sourceLocation: sourceLocation)
+    }
+}

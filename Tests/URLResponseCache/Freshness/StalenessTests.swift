@@ -1,0 +1,157 @@
+import AlcedoCore
+import AlcedoURLResponseCache
+import Testing
+
+/// RFC 9111 section 4.2.4, RFC 5861.
+@Suite(.timeLimit(.minutes(3)))
+struct StalenessTests {
+    struct Row: Sendable {
+        var response: String
+        var request: HTTPFields = [:]
+        /// The server's status; nil when it cannot be reached.
+        var status: Int?
+        var after: Int
+        var served: Roles
+
+        init(
+            _ response: String, for request: String? = nil, status: Int?, after: Int, _ served: Roles
+        ) {
+            self.response = response
+            if let request { self.request = ["Cache-Control": request] }
+            self.status = status
+            self.after = after
+            self.served = served
+        }
+    }
+
+    @Test(
+        arguments: Roles.all,
+        [
+            Row("max-age=60, stale-if-error=30", status: 500, after: 90, .both),
+            Row("max-age=60, stale-if-error=30", status: 502, after: 90, .both),
+            Row("max-age=60, stale-if-error=30", status: 503, after: 90, .both),
+            Row("max-age=60, stale-if-error=30", status: 504, after: 90, .both),
+            Row("max-age=60, stale-if-error=30", status: 503, after: 91, .neither),
+            Row("max-age=60, stale-if-error=30", status: 501, after: 70, .neither),
+            Row("max-age=60, stale-if-error=30", status: 429, after: 70, .neither),
+            Row("max-age=60, stale-if-error=30", status: 404, after: 70, .neither),
+            Row("max-age=60, stale-if-error=30", status: nil, after: 90, .both),
+            Row("max-age=60, stale-if-error=x", status: 503, after: 61, .neither),
+            Row("max-age=60, stale-if-error", status: 503, after: 61, .neither),
+            Row("max-age=60, stale-if-error=99999999999999999999", status: 503, after: 1_000_000, .both),
+            Row("max-age=60, stale-if-error=30, must-revalidate", status: 503, after: 70, .neither),
+            Row("max-age=60, stale-if-error=30, must-revalidate", status: nil, after: 70, .neither),
+            Row("max-age=60, stale-if-error=30, no-cache", status: 503, after: 1, .neither),
+            Row("max-age=60, stale-if-error=30, proxy-revalidate", status: 503, after: 70, .privateOnly),
+            Row("max-age=60, s-maxage=60, stale-if-error=30", status: 503, after: 70, .privateOnly),
+            Row("max-age=60, stale-if-error=30", for: "no-cache", status: 503, after: 1, .neither),
+            Row("max-age=60, stale-if-error=30", for: "max-age=5", status: 503, after: 70, .neither),
+            // The request's own wish.
+            Row("max-age=60", for: "stale-if-error=30", status: 503, after: 90, .both),
+            Row("max-age=60", for: "stale-if-error=30", status: 503, after: 91, .neither),
+            Row("max-age=60, must-revalidate", for: "stale-if-error=30", status: 503, after: 70, .neither),
+            // Without a wish, a server that answers has its say; one that is not reached cannot.
+            Row("max-age=60", status: 503, after: 61, .neither),
+            Row("max-age=60", status: nil, after: 100_000, .both),
+            Row("max-age=60, must-revalidate", status: nil, after: 61, .neither),
+            Row("max-age=60, proxy-revalidate", status: nil, after: 61, .privateOnly),
+            Row("max-age=60, s-maxage=1", status: nil, after: 61, .privateOnly),
+            Row("no-cache", status: nil, after: 1, .neither),
+            Row("max-age=60", for: "no-cache", status: nil, after: 1, .neither),
+            Row("max-age=60", for: "max-age=5", status: nil, after: 61, .neither),
+        ])
+    func `a stale answer stands in for one that the server fails to give`(role: CacheRole, row: Row) async throws {
+        let bench = Bench(role)
+        try await bench.load(["Cache-Control": row.response, "ETag": "\"v\""], body: "old")
+        bench.advance(row.after)
+        if let status = row.status { bench.server.answer(status, body: "trouble") }
+
+        if row.status == nil, !row.served.contains(role) {
+            let error = await #expect(throws: HTTPTransportError.self) { try await bench.send(row.request) }
+            #expect(error?.code == .cannotConnect)
+            return
+        }
+        let answer = try await bench.send(row.request)
+
+        #expect(answer.body == (row.served.contains(role) ? "old" : "trouble"))
+        #expect(answer.source == (row.served.contains(role) ? .stale : .new))
+        #expect(bench.server.requests.count == 2)
+    }
+
+    @Test(
+        arguments: Roles.all,
+        [
+            Row("max-age=60, stale-while-revalidate=30", status: 200, after: 60, .both),
+            Row("max-age=60, stale-while-revalidate=30", status: 200, after: 90, .both),
+            Row("max-age=60, stale-while-revalidate=30", status: 200, after: 91, .neither),
+            Row("max-age=60, stale-while-revalidate=0", status: 200, after: 60, .neither),
+            Row("max-age=60, stale-while-revalidate=x", status: 200, after: 61, .neither),
+            Row("max-age=60, stale-while-revalidate", status: 200, after: 61, .neither),
+            Row("max-age=60, stale-while-revalidate=30, must-revalidate", status: 200, after: 61, .neither),
+            Row("max-age=60, stale-while-revalidate=30, no-cache", status: 200, after: 1, .neither),
+            Row("max-age=60, stale-while-revalidate=30, proxy-revalidate", status: 200, after: 61, .privateOnly),
+            Row("s-maxage=60, max-age=60, stale-while-revalidate=30", status: 200, after: 61, .privateOnly),
+            Row("max-age=60, stale-while-revalidate=30", for: "no-cache", status: 200, after: 61, .neither),
+            Row("max-age=60, stale-while-revalidate=30", for: "max-age=0", status: 200, after: 61, .neither),
+            Row("max-age=60, stale-while-revalidate=30", for: "min-fresh=1", status: 200, after: 61, .neither),
+        ])
+    func `a stale answer is served while a newer one is fetched`(role: CacheRole, row: Row) async throws {
+        let bench = Bench(role)
+        try await bench.load(["Cache-Control": row.response], body: "old")
+        bench.advance(row.after)
+        bench.server.answer(200, ["Cache-Control": "max-age=60"], body: "new")
+
+        let answer = try await bench.send(row.request)
+        await bench.cache.finish()
+
+        let isServed = row.served.contains(role)
+        #expect(answer.body == (isServed ? "old" : "new"))
+        #expect(answer.source == (isServed ? .stale : .new))
+        #expect(bench.server.requests.count == 2)
+        #expect(try await bench.send().body == "new")
+    }
+
+    @Test func `trouble behind a stale answer leaves it`() async throws {
+        let bench = Bench()
+        try await bench.load(["Cache-Control": "max-age=60, stale-while-revalidate=30"], body: "old")
+        bench.advance(61)
+        for status in [nil, 503] {
+            if let status { bench.server.answer(status, body: "trouble") }
+            #expect(try await bench.send().body == "old")
+            await bench.cache.finish()
+        }
+        #expect(bench.server.requests.count == 3)
+    }
+
+    @Test func `that a server which is not reached is stood in for can be turned off`() async throws {
+        let bench = Bench { $0.servesStaleWhenDisconnected = false }
+        try await bench.load(["Cache-Control": "max-age=60"])
+        bench.advance(61)
+
+        await #expect(throws: HTTPTransportError.self) { try await bench.send() }
+        #expect(try await bench.send(["Cache-Control": "stale-if-error=5"]).source == .stale)
+    }
+
+    @Test(arguments: [
+        HTTPTransportError.Code.secureConnectionFailed, .invalidRequest, .invalidResponse, .shutDown, .failed,
+    ])
+    func `what is not the network's failure is not covered up`(code: HTTPTransportError.Code) async throws {
+        let bench = Bench()
+        try await bench.load(["Cache-Control": "max-age=60"])
+        bench.advance(61)
+        bench.server.answer { _ in throw HTTPTransportError(code, "as told") }
+
+        let error = await #expect(throws: HTTPTransportError.self) { try await bench.send() }
+
+        #expect(error?.code == code)
+    }
+
+    @Test func `cancellation is never covered up`() async throws {
+        let bench = Bench()
+        try await bench.load(["Cache-Control": "max-age=60, stale-if-error=100"])
+        bench.advance(61)
+        bench.server.answer { _ in throw CancellationError() }
+
+        await #expect(throws: CancellationError.self) { try await bench.send() }
+    }
+}

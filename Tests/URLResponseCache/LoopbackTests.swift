@@ -1,0 +1,112 @@
+import AlcedoCURL
+import AlcedoCore
+import AlcedoTesting
+import AlcedoURLResponseCache
+import FoundationEssentials
+import Testing
+
+/// The same over a real socket: what a server sees of a cache.
+@Suite(.timeLimit(.minutes(3)))
+struct LoopbackTests {
+    private static let content = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
+
+    private let clock = ManualClock()
+    private let origin: LoopbackOrigin
+
+    init() throws {
+        origin = try LoopbackOrigin { request in
+            let fields: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"v\"", "Vary": "Accept-Language"]
+            if request.method != .get { return .status(204) }
+            if request.path == "/trouble", request.attempt > 1 { return .status(503) }
+            if request.fields["If-None-Match"] == "\"v\"" { return .status(304, fields: fields) }
+            switch request.path {
+            case "/cut" where request.attempt == 1:
+                return OriginReply(fields: fields, body: Self.content).cutting(at: .afterBody(70_000))
+            case "/cut" where request.fields["Range"] == "bytes=70000-" && request.fields["If-Range"] == "\"v\"":
+                let range = HTTPFields(fields.fields + [.init("Content-Range", "bytes 70000-199999/200000")])
+                return OriginReply(status: 206, fields: range, body: Self.content.dropFirst(70_000))
+            case "/chunked": return OriginReply(fields: fields, body: Self.content).framed(.chunked(size: 9_000))
+            default: return OriginReply(fields: fields, body: Self.content)
+            }
+        }
+    }
+
+    private func transport(_ role: CacheRole) -> CachingTransport {
+        CachingTransport(
+            wrapping: CURLTransport(), store: MemoryResponseStore(), rules: ResponseCacheRules(role: role), time: clock)
+    }
+
+    private func request(_ path: String, method: HTTPMethod = .get, _ fields: HTTPFields = [:]) -> HTTPRequest {
+        HTTPRequest(method: method, url: origin.url(for: path), fields: fields, idleTimeout: .seconds(120))
+    }
+
+    private func load(
+        _ request: HTTPRequest, through transport: CachingTransport
+    ) async throws -> (head: HTTPResponseHead, body: Data, source: ResponseCaching.Source?) {
+        let response = try await transport.send(request)
+        return (response.head, try await response.body.collect(limit: 1 << 20), response.caching?.source)
+    }
+
+    @Test(arguments: Roles.all, ["/plain", "/chunked"])
+    func `an answer is new, then fresh, then revalidated, then new after a change`(
+        role: CacheRole, path: String
+    ) async throws {
+        defer { origin.stop() }
+        let transport = transport(role)
+        for (source, count) in [(.new, 1), (.fresh, 1), (.revalidated, 2), (.fresh, 2)]
+            as [(ResponseCaching.Source, Int)]
+        {
+            if source == .revalidated { clock.advance(by: .seconds(61)) }
+            let answer = try await load(request(path), through: transport)
+            #expect(answer.source == source && answer.head.status == 200 && answer.body == Self.content)
+            #expect(origin.requestCount(for: path) == count)
+        }
+        #expect(try await load(request(path, method: .put), through: transport).head.status == 204)
+        #expect(try await load(request(path), through: transport).source == .new)
+    }
+
+    @Test(arguments: Roles.all) func `what a cut connection left is completed, and then whole`(
+        role: CacheRole
+    ) async throws {
+        defer { origin.stop() }
+        let transport = transport(role)
+        await #expect(throws: HTTPTransportError.self) { try await load(request("/cut"), through: transport) }
+
+        let completed = try await load(request("/cut"), through: transport)
+
+        #expect(completed.head.status == 200 && completed.body == Self.content)
+        #expect(origin.requests.last?.fields["Range"] == "bytes=70000-")
+        #expect(try await load(request("/cut"), through: transport).source == .fresh)
+        let range = try await load(request("/cut", ["Range": "bytes=69998-70001"]), through: transport)
+        #expect(range.head.status == 206 && range.body == Self.content[69_998..<70_002])
+    }
+
+    @Test(arguments: Roles.all) func `a server in trouble, and one that is gone`(role: CacheRole) async throws {
+        let transport = transport(role)
+        _ = try await load(request("/trouble"), through: transport)
+        clock.advance(by: .seconds(61))
+        #expect(try await load(request("/trouble"), through: transport).head.status == 503)
+        origin.stop()
+        clock.advance(by: .seconds(61))
+
+        let answer = try await load(request("/trouble"), through: transport)
+
+        #expect(answer.source == .stale && answer.body == Self.content)
+    }
+
+    @Test(arguments: Roles.all) func `variants and the caller's own condition`(role: CacheRole) async throws {
+        defer { origin.stop() }
+        let transport = transport(role)
+        _ = try await load(request("/plain", ["Accept-Language": "de, en;q=0.5"]), through: transport)
+        #expect(
+            try await load(request("/plain", ["Accept-Language": "en; q=0.5,DE"]), through: transport).source == .fresh)
+        // The server says that the variant for German is the one for French, too.
+        #expect(try await load(request("/plain", ["Accept-Language": "fr"]), through: transport).source == .revalidated)
+        #expect(origin.requests.last?.fields["If-None-Match"] == "\"v\"")
+
+        let own = try await load(
+            request("/plain", ["Accept-Language": "fr", "If-None-Match": "\"v\""]), through: transport)
+        #expect(own.head.status == 304 && own.body.isEmpty && own.source == .fresh)
+        #expect(origin.requests.count == 2)
+    }
+}

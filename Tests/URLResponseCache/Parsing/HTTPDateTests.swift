@@ -1,0 +1,54 @@
+import FoundationEssentials
+import Testing
+
+@testable import AlcedoURLResponseCache
+
+/// RFC 9110 section 5.6.7.
+@Suite struct HTTPDateTests {
+    /// Sun, 06 Nov 1994 08:49:37 GMT.
+    private static let example = Date(timeIntervalSince1970: 784_111_777)
+
+    @Test(arguments: [
+        "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
+        "Sun Nov 06 08:49:37 1994", "sun, 06 NOV 1994 08:49:37 gmt", "Mon, 06 Nov 1994 08:49:37 GMT",
+    ])
+    func `the three forms of a date are read`(text: String) {
+        #expect(HTTPDate.parse(text, now: Self.example) == Date(timeIntervalSince1970: 784_111_777))
+    }
+
+    @Test(arguments: [
+        "", "0", "-1", "now", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 UTC",
+        "Sun, 6 Nov 1994 08:49:37 GMT",
+        "Sun, 06 Nov 94 08:49:37 GMT", "Sun, 31 Feb 1994 08:49:37 GMT", "Sun, 29 Feb 1900 08:49:37 GMT",
+        "Sun, 06 Nov 1994 24:00:00 GMT", "Sun, 06 Nov 1994 08:60:00 GMT", "Sun, 06 Nov 1994 08:49 GMT",
+        "Sun, 06 Nov 1994 08:49:37 GMT ", "Sun,  06 Nov 1994 08:49:37 GMT", "Xyz, 06 Nov 1994 08:49:37 GMT",
+        "Sun, 00 Nov 1994 08:49:37 GMT", "Sun, 06 Foo 1994 08:49:37 GMT", "Sun, 06 Nov 19944 08:49:37 GMT",
+        "Sun, +6 Nov 1994 08:49:37 GMT", "Sunday, 06 Nov 1994 08:49:37 GMT", "Sun, 06-Nov-94 08:49:37 GMT",
+        "Sun Nov 6 08:49:37 1994", "Sun Nov  6 08:49:37 1994 GMT", "Sunday, 06-Nov-1994 08:49:37 GMT", ", , , , , GMT",
+        "Sun, 06 Nov 1994 08:49:61 GMT", "     ", "é", "Sunday, 06-Nov- 08:49:37 GMT",
+    ])
+    func `what is no date is not read`(text: String) {
+        #expect(HTTPDate.parse(text, now: Self.example) == nil)
+    }
+
+    @Test(arguments: [("94", 1994), ("44", 2044), ("45", 1945), ("00", 2000), ("99", 1999)])
+    func `a year of two digits is at most fifty years ahead`(short: String, year: Int) throws {
+        // 6 November of the year of the clock's start, 1994, and others.
+        let date = try #require(HTTPDate.parse("Sunday, 06-Nov-\(short) 08:49:37 GMT", now: Self.example))
+
+        #expect(HTTPDate.format(date).contains(" \(year) "))
+    }
+
+    @Test func `dates are written as they are read`() {
+        #expect(HTTPDate.format(Self.example) == "Sun, 06 Nov 1994 08:49:37 GMT")
+        #expect(HTTPDate.format(Date(timeIntervalSince1970: 0)) == "Thu, 01 Jan 1970 00:00:00 GMT")
+        #expect(HTTPDate.format(Date(timeIntervalSince1970: -0.5)) == "Wed, 31 Dec 1969 23:59:59 GMT")
+        #expect(HTTPDate.format(Date(timeIntervalSince1970: 951_782_400)) == "Tue, 29 Feb 2000 00:00:00 GMT")
+        #expect(HTTPDate.format(.distantPast).hasSuffix(" 0001 00:00:00 GMT"))
+        #expect(HTTPDate.format(Date(timeIntervalSince1970: 1e300)) == "Fri, 31 Dec 9999 23:59:59 GMT")
+        for seconds in stride(from: -62_135_596_800, through: 253_402_300_799, by: 86_400 * 911 + 4_321) {
+            let date = Date(timeIntervalSince1970: Double(seconds))
+            #expect(HTTPDate.parse(HTTPDate.format(date), now: date) == date)
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import AlcedoCore
+import AlcedoURLResponseCache
+import FoundationEssentials
+import Testing
+
+/// RFC 9111 section 3.3: the rest of a content whose beginning is stored.
+@Suite(.timeLimit(.minutes(3)))
+struct CompletionTests {
+    private static let head: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"v\"", "Content-Length": "10"]
+
+    /// Loads what ends in the middle.
+    private func loadCut(_ fields: HTTPFields = head, _ body: String = "0123", in bench: Bench) async throws {
+        bench.server.answer {
+            HTTPResponse(
+                head: .init(url: $0.url, status: 200, fields: fields),
+                body: .init(PiecewiseBody([body], error: HTTPTransportError(.connectionLost, "cut"))))
+        }
+        await #expect(throws: HTTPTransportError.self) { try await bench.send() }
+    }
+
+    @Test(arguments: Roles.all) func `the rest is asked for and put behind the beginning`(role: CacheRole) async throws
+    {
+        let bench = Bench(role)
+        try await loadCut(in: bench)
+
+        let answer = try await bench.load(
+            ["ETag": "\"v\"", "Content-Range": "bytes 4-9/10", "Content-Length": "6", "X": "2"], status: 206,
+            body: "456789")
+
+        #expect(bench.server.requests.last?.fields == ["Range": "bytes=4-", "If-Range": "\"v\""])
+        #expect(answer.status == 200 && answer.body == "0123456789")
+        #expect(answer.fields["Content-Length"] == "10" && answer.fields["Content-Range"] == nil)
+        #expect(answer.fields["X"] == "2")
+        #expect(answer.cacheStatus == "alcedo; fwd=partial; fwd-status=206; stored")
+        let again = try await bench.send()
+        #expect(again.isHit && again.body == "0123456789" && again.fields["Content-Length"] == "10")
+    }
+
+    @Test(arguments: Roles.all) func `another content takes the place of the beginning`(role: CacheRole) async throws {
+        let bench = Bench(role)
+        try await loadCut(in: bench)
+
+        #expect(try await bench.load(["Cache-Control": "max-age=60", "ETag": "\"w\""], body: "new").body == "new")
+        #expect(try await bench.send().body == "new")
+    }
+
+    @Test(
+        arguments: Roles.all,
+        [
+            (206, ["ETag": "\"w\"", "Content-Range": "bytes 4-9/10"]), (206, ["Content-Range": "bytes 4-9/10"]),
+            (206, ["ETag": "\"v\"", "Content-Range": "bytes 5-9/10"]), (206, ["ETag": "\"v\""]),
+            (206, ["ETag": "\"v\"", "Content-Range": "bytes 4-8/10"]),
+            (206, ["ETag": "\"v\"", "Content-Range": "bytes 4-9/*"]),
+            (206, ["ETag": "\"v\"", "Content-Range": "bytes 4-9/10", "Content-Encoding": "gzip"]),
+            (416, ["Content-Range": "bytes */4"]),
+        ] as [(Int, HTTPFields)])
+    func `what is not the rest is not put behind the beginning`(
+        role: CacheRole, row: (status: Int, fields: HTTPFields)
+    ) async throws {
+        let bench = Bench(role)
+        try await loadCut(in: bench)
+        bench.server.answer(row.status, row.fields, body: "456789")
+        bench.server.answer(200, ["Cache-Control": "max-age=60"], body: "whole")
+
+        let answer = try await bench.send()
+
+        #expect(answer.status == 200 && answer.body == "whole")
+        #expect(bench.server.requests.last?.fields == HTTPFields())
+        #expect(try await bench.send().body == "whole")
+    }
+
+    @Test(
+        arguments: Roles.all,
+        [
+            ["Cache-Control": "max-age=60", "Content-Length": "10"],
+            ["Cache-Control": "max-age=60", "ETag": "W/\"v\"", "Content-Length": "10"],
+            ["Cache-Control": "max-age=60", "ETag": "\"v\""],
+            ["Cache-Control": "max-age=60", "ETag": "\"v\"", "Content-Length": "10", "Content-Encoding": "gzip"],
+            ["Cache-Control": "no-store", "ETag": "\"v\"", "Content-Length": "10"],
+        ] as [HTTPFields])
+    func `a beginning that cannot be completed is not stored`(role: CacheRole, fields: HTTPFields) async throws {
+        let bench = Bench(role)
+        try await loadCut(fields, in: bench)
+
+        #expect(await bench.stored() == nil)
+        #expect(try await bench.load([:], body: "whole").body == "whole")
+    }
+
+    @Test(arguments: Roles.all) func `a beginning never passes as the whole`(role: CacheRole) async throws {
+        let bench = Bench(role)
+        try await loadCut(in: bench)
+
+        #expect(try await bench.find()?.body == nil)
+        #expect(try await bench.send(["Cache-Control": "only-if-cached"]).status == 504)
+        // Nor when the server cannot be reached.
+        await #expect(throws: HTTPTransportError.self) { try await bench.send() }
+        #expect(try await bench.send(["Range": "bytes=0-3"]).body == "0123")
+        await #expect(throws: HTTPTransportError.self) { try await bench.send(["Range": "bytes=0-4"]) }
+    }
+
+    @Test(arguments: Roles.all) func `a rest that is cut, too, lengthens the beginning`(role: CacheRole) async throws {
+        let bench = Bench(role)
+        try await loadCut(in: bench)
+        bench.server.answer {
+            HTTPResponse(
+                head: .init(
+                    url: $0.url, status: 206, fields: ["ETag": "\"v\"", "Content-Range": "bytes 4-9/10"]),
+                body: .init(PiecewiseBody(["45"], error: HTTPTransportError(.connectionLost, "cut"))))
+        }
+        await #expect(throws: HTTPTransportError.self) { try await bench.send() }
+
+        let answer = try await bench.load(
+            ["ETag": "\"v\"", "Content-Range": "bytes 6-9/10"], status: 206, body: "6789")
+
+        #expect(bench.server.requests.last?.fields["Range"] == "bytes=6-")
+        #expect(answer.body == "0123456789")
+    }
+
+    @Test(arguments: Roles.all) func `a body that ends early without an error is a beginning only`(
+        role: CacheRole
+    ) async throws {
+        let bench = Bench(role)
+        try await bench.load(Self.head, body: "0123")
+
+        #expect(try await bench.send(["Cache-Control": "only-if-cached"]).status == 504)
+        let answer = try await bench.load(
+            ["ETag": "\"v\"", "Content-Range": "bytes 4-9/10"], status: 206, body: "456789")
+        #expect(answer.body == "0123456789")
+    }
+}

@@ -1,0 +1,143 @@
+import AlcedoCore
+import AlcedoURLResponseCache
+import FoundationEssentials
+import Testing
+
+/// RFC 9111 section 3.3: bodies that come whole, and others.
+@Suite(.timeLimit(.minutes(3)))
+struct BodyTests {
+    private static let fresh: HTTPFields = ["Cache-Control": "max-age=60"]
+
+    @Test(
+        arguments: [
+            (4, ["Content-Length": "5"]), (4, ["Content-Length": "3"]), (1_001, [:]),
+            (1_001, ["Content-Length": "1001"]),
+        ] as [(Int, HTTPFields)])
+    func `a body that is not whole or too long is passed on and not stored`(count: Int, length: HTTPFields) async throws
+    {
+        let bench = Bench()
+        let body = String(repeating: "x", count: count)
+
+        #expect(try await bench.load(HTTPFields(Self.fresh.fields + length.fields), body: body).body == body)
+
+        #expect(await bench.stored() == nil)
+    }
+
+    @Test(
+        arguments: [
+            (0, [:]), (0, ["Content-Length": "0"]), (1_000, [:]), (1_000, ["Content-Length": "1000"]),
+            // The length of the coded body, which the transport has decoded.
+            (10, ["Content-Length": "5", "Content-Encoding": "gzip"]), (4, ["Content-Length": "x"]),
+        ] as [(Int, HTTPFields)])
+    func `a body of the length it should have is stored, up to the limit`(count: Int, length: HTTPFields) async throws {
+        let bench = Bench()
+        let body = String(repeating: "x", count: count)
+        try await bench.load(HTTPFields(Self.fresh.fields + length.fields), body: body)
+
+        let answer = try await bench.send()
+
+        #expect(answer.isHit && answer.body == body)
+    }
+
+    @Test func `a body that is cut is an error and not stored`() async throws {
+        let bench = Bench()
+        let source = PiecewiseBody(["one", "two"], error: HTTPTransportError(.connectionLost, "cut"))
+        bench.server.answer {
+            HTTPResponse(head: .init(url: $0.url, status: 200, fields: Self.fresh), body: .init(source))
+        }
+        let response = try await bench.cache.send(HTTPRequest(url: Bench.url))
+        var pieces: [Data] = []
+
+        let error = await #expect(throws: HTTPTransportError.self) {
+            for try await piece in response.body { pieces.append(piece) }
+        }
+
+        #expect(error?.code == .connectionLost)
+        #expect(pieces == ["one".data, "two".data])
+        // Who reads on makes it no better.
+        #expect(try await response.body.collect(limit: 100).isEmpty)
+        #expect(await bench.stored() == nil)
+    }
+
+    @Test func `a body is passed on before it is whole, and letting go of it stops the transfer`() async throws {
+        let bench = Bench()
+        let source = PiecewiseBody(["one", "two"])
+        bench.server.answer {
+            HTTPResponse(head: .init(url: $0.url, status: 200, fields: Self.fresh), body: .init(source))
+        }
+
+        do {
+            let response = try await bench.cache.send(HTTPRequest(url: Bench.url))
+            var iterator = response.body.makeAsyncIterator()
+            #expect(try await iterator.next() == "one".data)
+            #expect(!source.isCancelled)
+        }
+
+        #expect(source.isCancelled)
+        #expect(await bench.stored() == nil)
+    }
+
+    @Test func `a body that was cancelled is not stored, even when it is read on`() async throws {
+        let bench = Bench()
+        bench.server.answer {
+            HTTPResponse(
+                head: .init(url: $0.url, status: 200, fields: Self.fresh), body: .init(PiecewiseBody(["one", "two"])))
+        }
+        let response = try await bench.cache.send(HTTPRequest(url: Bench.url))
+
+        response.body.cancel()
+
+        #expect(try await response.body.collect(limit: 100) == "onetwo".data)
+        #expect(await bench.stored() == nil)
+    }
+
+    @Test func `a body read past its end is stored once, and an empty one too`() async throws {
+        let bench = Bench()
+        bench.server.answer(200, Self.fresh, body: "")
+        let response = try await bench.cache.send(HTTPRequest(url: Bench.url))
+        var iterator = response.body.makeAsyncIterator()
+
+        for _ in 0..<3 { #expect(try await iterator.next() == nil) }
+
+        #expect(await bench.stored()?.body == Data())
+    }
+
+    @Test func `an older answer whose body took longer does not replace a newer one`() async throws {
+        let bench = Bench()
+        bench.server.answer(200, Self.fresh, body: "old")
+        let slow = try await bench.cache.send(HTTPRequest(url: Bench.url))
+        try await bench.load(Self.fresh, body: "new")
+
+        _ = try await slow.body.collect(limit: 100)
+
+        #expect(try await bench.send().body == "new")
+    }
+
+    @Test func `a store that keeps nothing fails no request`() async throws {
+        let bench = Bench(store: MemoryResponseStore(byteLimit: 0))
+        for _ in 0..<2 { #expect(try await bench.load(Self.fresh).body == "body") }
+    }
+
+    @Test(
+        arguments: Roles.all,
+        [
+            (404, ["Cache-Control": "no-store"], false), (200, ["Cache-Control": "no-store"], false),
+            (302, [:], false), (503, [:], true), (500, ["Cache-Control": "max-age=0"], true), (429, [:], true),
+            (503, ["Cache-Control": "no-store"], true), (404, ["Cache-Control": "max-age=60"], false),
+            (503, ["Cache-Control": "max-age=60"], false),
+        ] as [(Int, HTTPFields, Bool)])
+    func `an answer takes the place of what is stored, a server in trouble leaves it`(
+        role: CacheRole, row: (status: Int, fields: HTTPFields, isKept: Bool)
+    ) async throws {
+        let bench = Bench(role)
+        try await bench.load(Self.fresh, body: "first")
+        let answer = try await bench.load(
+            row.fields, status: row.status, body: "second", for: ["Cache-Control": "no-cache"])
+        #expect(answer.status == row.status)
+        bench.server.answer(200, body: "third")
+
+        let last = try await bench.send()
+
+        #expect((last.body == "first") == row.isKept)
+    }
+}

@@ -1,0 +1,157 @@
+import AlcedoCore
+import AlcedoURLResponseCache
+import FoundationEssentials
+import Testing
+
+/// RFC 9111 sections 3, 3.5, 5.2.1.5 and 5.2.2: what is stored, and what nobody may keep.
+@Suite(.timeLimit(.minutes(3)))
+struct StorageTests {
+    struct Row: Sendable {
+        var request: HTTPFields
+        var status: Int
+        var fields: HTTPFields
+        var stored: Roles
+        /// For which roles the verdict is that others must not keep it either.
+        var forbidden: Roles
+
+        init(
+            _ fields: HTTPFields, status: Int = 200, for request: HTTPFields = [:], _ stored: Roles,
+            forbidden: Roles = .neither
+        ) {
+            self.request = request
+            self.status = status
+            self.fields = fields
+            self.stored = stored
+            self.forbidden = forbidden
+        }
+
+        init(
+            _ control: String, status: Int = 200, for request: HTTPFields = [:], _ stored: Roles,
+            forbidden: Roles = .neither
+        ) {
+            self.init(["Cache-Control": control], status: status, for: request, stored, forbidden: forbidden)
+        }
+    }
+
+    @Test(
+        arguments: Roles.all,
+        [
+            // A reason is there: an explicit lifetime, a code of itself, or a word.
+            Row("max-age=60", .both), Row([:], .both), Row("max-age=60", status: 302, .both),
+            Row([:], status: 302, .neither), Row([:], status: 500, .neither), Row([:], status: 404, .both),
+            Row(["Expires": date(60)], status: 302, .both), Row(["Expires": "0"], status: 302, .both),
+            Row("s-maxage=60", status: 302, .sharedOnly), Row("public", status: 302, .both),
+            Row("private", status: 302, .privateOnly, forbidden: .sharedOnly),
+            Row("private=\"x\"", status: 302, .privateOnly), Row("max-age=60", status: 599, .both),
+            Row("max-age=60", status: 201, .both), Row("max-age=60", status: 418, .both),
+            Row("max-age=60", status: 503, .both), Row("must-revalidate", status: 302, .neither),
+            Row("no-cache", .both), Row("max-age=0", .both),
+            // It is forbidden.
+            Row("no-store", .neither, forbidden: .both), Row("no-store, max-age=60", .neither, forbidden: .both),
+            Row("No-Store=1", .neither, forbidden: .both), Row("public, no-store", .neither, forbidden: .both),
+            Row(["Cache-Control": "max-age=60", "cache-control": "no-store"], .neither, forbidden: .both),
+            Row("x=\"no-store\", max-age=60", .both), Row("max-age=60, x=\"no", .neither, forbidden: .both),
+            Row("private, max-age=60", .privateOnly, forbidden: .sharedOnly),
+            Row("private=\"\", max-age=60", .privateOnly, forbidden: .sharedOnly),
+            Row("private=\"x\", max-age=60", .both),
+            Row("max-age=60", for: ["Cache-Control": "no-store"], .neither, forbidden: .both),
+            // must-understand (section 5.2.2.3).
+            Row("must-understand, no-store, max-age=60", .both), Row("no-store, must-understand", .both),
+            Row("must-understand, max-age=60", .both),
+            Row("must-understand, no-store, max-age=60", status: 404, .both),
+            Row("must-understand, no-store, max-age=60", status: 599, .neither, forbidden: .both),
+            Row("must-understand, max-age=60", status: 599, .neither, forbidden: .both),
+            Row("must-understand, max-age=60", status: 418, .neither, forbidden: .both),
+            Row("must-understand, private, no-store, max-age=60", .privateOnly, forbidden: .sharedOnly),
+            // Nothing to choose it by later.
+            Row(["Cache-Control": "max-age=60", "Vary": "*"], .neither),
+            Row(["Cache-Control": "max-age=60", "Vary": "Accept, *"], .neither),
+            Row(["Cache-Control": "max-age=60", "Vary": "Accept", "vary": "*"], .neither),
+            Row(["Cache-Control": "max-age=60", "Vary": "Accept;q=1"], .neither),
+            Row(["Cache-Control": "max-age=60", "Vary": ""], .both),
+            // Parts that are none.
+            Row(["Cache-Control": "max-age=60", "Content-Range": "bytes 0-3/9"], .neither),
+            Row("max-age=60", status: 206, .neither),
+            Row(["Cache-Control": "max-age=60", "Content-Range": "x"], status: 206, .neither),
+            // Credentials (section 3.5).
+            Row("max-age=60", for: ["Authorization": "x"], .privateOnly, forbidden: .sharedOnly),
+            Row("max-age=60, private", for: ["Authorization": "x"], .privateOnly, forbidden: .sharedOnly),
+            Row("max-age=60, public", for: ["Authorization": "x"], .both),
+            Row("max-age=60, must-revalidate", for: ["Authorization": "x"], .both),
+            Row("max-age=60, s-maxage=1", for: ["authorization": "x"], .both),
+            Row("max-age=60, proxy-revalidate", for: ["Authorization": "x"], .privateOnly, forbidden: .sharedOnly),
+            Row("max-age=60", for: ["Cookie": "x"], .privateOnly, forbidden: .sharedOnly),
+            Row("max-age=60, must-revalidate", for: ["Cookie": "x"], .privateOnly, forbidden: .sharedOnly),
+            Row("max-age=60, public", for: ["Cookie": "x"], .both),
+            Row("s-maxage=60", for: ["cookie": "x"], .both),
+        ])
+    func `what may be stored is, and what may not be kept is told`(role: CacheRole, row: Row) async throws {
+        let bench = Bench(role)
+
+        let answer = try await bench.load(row.fields, status: row.status, for: row.request)
+
+        #expect(answer.status == row.status && answer.body == "body")
+        #expect(answer.isStored == row.stored.contains(role))
+        #expect(answer.policy == (row.forbidden.contains(role) ? .notAllowed : .allowed))
+        var request = row.request
+        request["Cache-Control"] = "only-if-cached, max-stale"
+        let isThere = try await bench.send(request, policy: .returnCacheDataElseLoad).status == row.status
+        #expect(isThere == row.stored.contains(role))
+    }
+
+    @Test(arguments: Roles.all) func `credentials in the URL count as such`(role: CacheRole) async throws {
+        let bench = Bench(role)
+        let url = Bench.url("http://user:word@example.test/a.png")
+
+        #expect(try await bench.load(["Cache-Control": "max-age=60"], url: url).isStored == (role == .private))
+        #expect(try await Bench(role).load(["Cache-Control": "max-age=60, public"], url: url).isStored)
+    }
+
+    @Test(arguments: Roles.all, ["HEAD", "OPTIONS", "TRACE", "PUT", "DELETE", "PATCH", "get", "QUERY"])
+    func `answers to other methods are not stored`(role: CacheRole, method: String) async throws {
+        let bench = Bench(role)
+        bench.server.answer(200, ["Cache-Control": "max-age=60", "Content-Location": "/a.png"])
+
+        #expect(try await !bench.send(method: HTTPMethod(rawValue: method)).isStored)
+
+        #expect(await bench.stored() == nil)
+    }
+
+    @Test(
+        arguments: Roles.all,
+        [
+            (["Cache-Control": "max-age=60", "Content-Location": "/a.png"], 200, true),
+            (["Cache-Control": "max-age=60", "Content-Location": "http://example.test:80/a.png#x"], 200, true),
+            (["Expires": date(60), "Content-Location": "/a.png"], 200, true),
+            (["Cache-Control": "max-age=60", "Content-Location": "/b.png"], 200, false),
+            (["Cache-Control": "max-age=60"], 200, false), (["Content-Location": "/a.png"], 200, false),
+            (["Cache-Control": "max-age=60, no-store", "Content-Location": "/a.png"], 200, false),
+            (["Cache-Control": "max-age=60", "Content-Location": "/a.png"], 404, false),
+        ] as [(HTTPFields, Int, Bool)])
+    func `an answer to POST may answer a later GET`(
+        role: CacheRole, row: (fields: HTTPFields, status: Int, isStored: Bool)
+    ) async throws {
+        let bench = Bench(role)
+        bench.server.answer(row.status, row.fields, body: "posted")
+        let answer = try await bench.send(method: .post, body: Data("x".utf8))
+        #expect(answer.isStored == row.isStored)
+        bench.server.answer(200, body: "got")
+
+        #expect(try await bench.send().body == (row.isStored ? "posted" : "got"))
+        #expect(bench.server.requests.count == (row.isStored ? 1 : 2))
+    }
+
+    @Test(arguments: Roles.all) func `a request that only a server can judge goes to it`(role: CacheRole) async throws {
+        let bench = Bench(role)
+        try await bench.load(["Cache-Control": "max-age=60", "ETag": "\"v\""])
+        for fields in [["If-Match": "\"v\""], ["If-Unmodified-Since": date(0)], ["Range": "lines=1-2"]] as [HTTPFields]
+        {
+            let answer = try await bench.load(["Cache-Control": "max-age=60"], body: "passed", for: fields)
+            #expect(answer.body == "passed")
+            #expect(answer.cacheStatus == "alcedo; fwd=bypass; fwd-status=200")
+        }
+        bench.server.answer(200, body: "passed")
+        #expect(try await bench.send(body: Data("x".utf8)).body == "passed")
+        #expect(try await bench.send().body == "body")
+    }
+}

@@ -1,0 +1,74 @@
+import AlcedoCore
+import AlcedoURLResponseCache
+import Testing
+
+/// RFC 9111 section 3.1, RFC 9110 section 6.6.1.
+@Suite(.timeLimit(.minutes(3)))
+struct StoredFieldTests {
+    @Test(arguments: Roles.all) func `fields of one connection or one exchange are not stored`(
+        role: CacheRole
+    ) async throws {
+        let bench = Bench(role)
+        let first = try await bench.load([
+            "Cache-Control": "max-age=60", "Connection": "close, X-Hop", "connection": "x-other", "X-Hop": "1",
+            "X-OTHER": "1", "Keep-Alive": "1", "Transfer-Encoding": "chunked", "Upgrade": "x", "TE": "x",
+            "Trailer": "x", "Proxy-Authenticate": "x", "Proxy-Connection": "x", "Proxy-Authorization": "x",
+            "Proxy-Authentication-Info": "x", "Set-Cookie": "a=b", "set-cookie": "c=d", "Set-Cookie2": "e",
+            "Content-Type": "image/png", "X-End": "1",
+        ])
+        #expect(first.fields.values(of: "Set-Cookie") == ["a=b", "c=d"])
+        #expect(first.fields["X-Hop"] == "1")
+
+        let second = try await bench.send()
+
+        #expect(
+            second.fields.fields.map(\.name)
+                == ["Cache-Control", "Content-Type", "X-End", "Date", "Age", "Cache-Status"])
+    }
+
+    struct Dated: Sendable {
+        var fields: HTTPFields
+        var expected: String
+    }
+
+    @Test(arguments: [
+        Dated(fields: [:], expected: date(0)), Dated(fields: ["Date": date(-5)], expected: date(-5)),
+        Dated(fields: ["Date": "nonsense"], expected: date(0)),
+        Dated(fields: ["Date": date(-5), "date": date(-9)], expected: date(0)),
+    ])
+    func `a stored answer has one date`(row: Dated) async throws {
+        let bench = Bench()
+        try await bench.load(HTTPFields(row.fields.fields + [.init("Cache-Control", "max-age=60")]))
+        bench.advance(5)
+
+        #expect(try await bench.send().fields.values(of: "Date") == [row.expected])
+    }
+
+    @Test func `unknown fields and repeated lines are kept as they are`() async throws {
+        let bench = Bench()
+        try await bench.load(["Cache-Control": "max-age=60", "X-A": "1", "x-a": "2", "Link": "</a>, </b>"])
+
+        let fields = try await bench.send().fields
+
+        #expect(fields.values(of: "X-A") == ["1", "2"] && fields["Link"] == "</a>, </b>")
+    }
+
+    @Test(arguments: Roles.all) func `interim answers are passed on, and are no answers`(role: CacheRole) async throws {
+        let bench = Bench(role)
+        let hints = HTTPResponseHead(
+            url: Bench.url, status: 103, fields: ["Link": "</x.css>", "Cache-Control": "no-store"])
+        bench.server.answer {
+            HTTPResponse(
+                head: .init(url: $0.url, status: 200, fields: ["Cache-Control": "max-age=60", "ETag": "\"v\""]),
+                body: .init("x".data), interim: [hints])
+        }
+        #expect(try await bench.send().interim == [hints])
+
+        #expect(try await bench.send().interim.isEmpty)
+        bench.server.answer {
+            HTTPResponse(head: .init(url: $0.url, status: 304), body: .init("".data), interim: [hints])
+        }
+        let confirmed = try await bench.send(["Cache-Control": "no-cache"])
+        #expect(confirmed.interim == [hints] && confirmed.source == .revalidated)
+    }
+}

@@ -1,0 +1,127 @@
+import AlcedoCore
+import AlcedoURLResponseCache
+import Testing
+
+/// RFC 9111 section 4.3.2, RFC 9110 sections 13.1.2 and 13.1.3: the caller has a copy of its own.
+@Suite(.timeLimit(.minutes(3)))
+struct CallerConditionTests {
+    private static let then = date(-1_000)
+
+    @Test(
+        arguments: Roles.all,
+        [
+            (["ETag": "\"v\""], ["If-None-Match": "\"v\""], 304),
+            (["ETag": "\"v\""], ["If-None-Match": "W/\"v\""], 304),
+            (["ETag": "W/\"v\""], ["If-None-Match": "\"v\""], 304),
+            (["ETag": "\"v\""], ["If-None-Match": "\"w\""], 200),
+            (["ETag": "\"v\""], ["If-None-Match": "\"w\", \"v\""], 304),
+            (["ETag": "\"v\""], ["If-None-Match": "\"w\"", "if-none-match": "\"v\""], 304),
+            (["ETag": "\"a,b\""], ["If-None-Match": "\"x\",\"a,b\""], 304),
+            (["ETag": "\"v\""], ["If-None-Match": "*"], 304), ([:], ["If-None-Match": "*"], 304),
+            ([:], ["If-None-Match": "\"v\""], 200), (["ETag": "\"v\""], ["If-None-Match": ""], 200),
+            (["Last-Modified": then], ["If-Modified-Since": then], 304),
+            (["Last-Modified": then], ["If-Modified-Since": date(-999)], 304),
+            (["Last-Modified": then], ["If-Modified-Since": date(-1_001)], 200),
+            (["Last-Modified": then], ["If-Modified-Since": "nonsense"], 200),
+            (["Last-Modified": then], ["If-Modified-Since": then, "if-modified-since": then], 200),
+            // Without Last-Modified the date of the answer counts.
+            (["Date": date(-10)], ["If-Modified-Since": date(-10)], 304),
+            (["Date": date(-10)], ["If-Modified-Since": date(-11)], 200),
+            // The tag goes before the date.
+            (["ETag": "\"v\"", "Last-Modified": then], ["If-None-Match": "\"w\"", "If-Modified-Since": then], 200),
+            (
+                ["ETag": "\"v\"", "Last-Modified": then],
+                ["If-None-Match": "\"v\"", "If-Modified-Since": date(-5_000)], 304
+            ),
+        ] as [(HTTPFields, HTTPFields, Int)])
+    func `a fresh answer judges the caller's condition`(
+        role: CacheRole, row: (stored: HTTPFields, request: HTTPFields, status: Int)
+    ) async throws {
+        let bench = Bench(role)
+        let stored = HTTPFields(
+            row.stored.fields + [
+                .init("Cache-Control", "max-age=60"), .init("Content-Type", "image/png"),
+                .init("Content-Length", "4"), .init("Vary", "Foo"), .init("Content-Location", "/b.png"),
+            ])
+        try await bench.load(stored)
+
+        let answer = try await bench.send(row.request)
+
+        #expect(answer.isHit && answer.source == .fresh)
+        #expect(answer.status == row.status)
+        #expect(answer.body == (row.status == 304 ? "" : "body"))
+        #expect((answer.fields["Content-Type"] == nil) == (row.status == 304))
+        // What a 304 has to say (RFC 9110 section 15.4.5).
+        #expect(answer.fields["ETag"] == row.stored["ETag"])
+        for name in ["Cache-Control", "Vary", "Date", "Content-Location"] { #expect(answer.fields[name] != nil) }
+    }
+
+    @Test(arguments: Roles.all) func `a HEAD is judged the same`(role: CacheRole) async throws {
+        let bench = Bench(role)
+        try await bench.load(["Cache-Control": "max-age=60", "ETag": "\"v\"", "Content-Length": "4"])
+
+        #expect(try await bench.send(["If-None-Match": "\"v\""], method: .head).status == 304)
+        let whole = try await bench.send(["If-None-Match": "\"w\""], method: .head)
+        #expect(whole.status == 200 && whole.body.isEmpty && whole.fields["Content-Length"] == "4")
+    }
+
+    @Test(arguments: Roles.all) func `only a 200 is what the caller has a copy of`(role: CacheRole) async throws {
+        let bench = Bench(role)
+        try await bench.load(["Cache-Control": "max-age=60", "ETag": "\"v\""], status: 404)
+
+        #expect(try await bench.send(["If-None-Match": "\"v\""]).status == 404)
+    }
+
+    struct Row: Sendable {
+        var name: String
+        /// The caller's tag, the server's answer, and its tag.
+        var own: String
+        var status: Int
+        var tag: String?
+        /// What the caller gets, and what a later request without a condition gets without a question; nil for nothing.
+        var answer: (status: Int, body: String)
+        var later: String?
+    }
+
+    /// The store has "v", stale.
+    @Test(
+        arguments: Roles.all,
+        [
+            Row(name: "same", own: "\"v\"", status: 304, tag: "\"v\"", answer: (304, ""), later: "first"),
+            Row(name: "same, told of none", own: "\"v\"", status: 304, tag: nil, answer: (304, ""), later: "first"),
+            Row(name: "store's", own: "\"w\"", status: 304, tag: "\"v\"", answer: (200, "first"), later: "first"),
+            // The caller's copy is newer than the store's, which is of no use any more.
+            Row(name: "caller's", own: "\"w\"", status: 304, tag: "\"w\"", answer: (304, ""), later: nil),
+            Row(name: "either", own: "\"w\"", status: 304, tag: nil, answer: (304, ""), later: nil),
+            Row(name: "new", own: "\"w\"", status: 200, tag: "\"x\"", answer: (200, "second"), later: "second"),
+        ])
+    func `a stale answer is asked about beside the caller's`(role: CacheRole, row: Row) async throws {
+        let bench = Bench(role)
+        try await bench.load(["Cache-Control": "max-age=10", "ETag": "\"v\""], body: "first")
+        bench.advance(11)
+        var fields: HTTPFields = ["Cache-Control": "max-age=60"]
+        fields["ETag"] = row.tag
+
+        let answer = try await bench.load(
+            fields, status: row.status, body: row.status == 304 ? "" : "second", for: ["If-None-Match": row.own])
+
+        #expect(answer.status == row.answer.status && answer.body == row.answer.body, "\(row.name)")
+        let later = try await bench.send(["Cache-Control": "only-if-cached"])
+        #expect((later.status == 504 ? nil : later.body) == row.later, "\(row.name)")
+        #expect(bench.server.requests.count == 2)
+    }
+
+    @Test(arguments: Roles.all) func `a condition of the caller goes to the server when nothing is stored`(
+        role: CacheRole
+    ) async throws {
+        let bench = Bench(role)
+
+        let answer = try await bench.load(["ETag": "\"v\""], status: 304, body: "", for: ["If-None-Match": "\"v\""])
+
+        #expect(answer.status == 304 && answer.source == .new)
+        #expect(bench.server.requests.last?.fields == ["If-None-Match": "\"v\""])
+        try await bench.load(
+            ["Cache-Control": "max-age=60", "ETag": "\"w\""], body: "new", for: ["If-None-Match": "\"v\""])
+        #expect(try await bench.send().body == "new")
+    }
+}

@@ -1,0 +1,105 @@
+import AlcedoCore
+import AlcedoURLResponseCache
+import Testing
+
+/// RFC 9111 section 4.3.5.
+@Suite(.timeLimit(.minutes(3)))
+struct HeadTests {
+    private static let then = date(-1_000)
+
+    @Test(arguments: Roles.all) func `a stored answer to GET answers HEAD`(role: CacheRole) async throws {
+        let bench = Bench(role)
+        try await bench.load(["Cache-Control": "max-age=60", "Content-Length": "4", "X": "1"])
+
+        let answer = try await bench.send(method: .head)
+
+        #expect(answer.isHit && answer.status == 200 && answer.body.isEmpty)
+        #expect(answer.fields["Content-Length"] == "4" && answer.fields["X"] == "1")
+    }
+
+    @Test(arguments: Roles.all) func `an answer to HEAD is stored for nobody`(role: CacheRole) async throws {
+        let bench = Bench(role)
+        for _ in 0..<2 {
+            bench.server.answer(200, ["Cache-Control": "max-age=60"], body: "")
+            #expect(try await !bench.send(method: .head).isHit)
+        }
+        #expect(try await bench.load([:], body: "got").body == "got")
+    }
+
+    struct Row: Sendable {
+        var status: Int
+        var fields: HTTPFields
+        /// Whether the stored answer is made fresh by it; else it is stale from then on.
+        var isUpdate: Bool
+
+        init(_ status: Int, _ fields: HTTPFields, _ isUpdate: Bool) {
+            self.status = status
+            self.fields = fields
+            self.isUpdate = isUpdate
+        }
+    }
+
+    @Test(
+        arguments: Roles.all,
+        [
+            Row(200, [:], true), Row(200, ["ETag": "\"v\""], true), Row(200, ["ETag": "\"w\""], false),
+            Row(200, ["Last-Modified": then], true), Row(200, ["Last-Modified": date(-5)], false),
+            Row(200, ["Content-Length": "4"], true), Row(200, ["Content-Length": "5"], false),
+            Row(200, ["ETag": "\"v\"", "Content-Length": "5"], false),
+            Row(304, ["ETag": "\"v\""], true), Row(304, [:], true),
+            Row(404, [:], false), Row(301, [:], false),
+        ])
+    func `an answer to HEAD updates what is stored or makes it stale`(role: CacheRole, row: Row) async throws {
+        let bench = Bench(role)
+        try await bench.load(
+            ["Cache-Control": "max-age=60", "ETag": "\"v\"", "Last-Modified": Self.then, "X": "1"], body: "body")
+        bench.advance(50)
+        let fields = HTTPFields(
+            row.fields.fields + [.init("Cache-Control", "max-age=100"), .init("X", "2")])
+        bench.server.answer(row.status, fields, body: "")
+        try await bench.send(["Cache-Control": "no-cache"], method: .head)
+        bench.advance(99)
+        bench.server.answer(304, ["ETag": "\"v\""], body: "")
+
+        let answer = try await bench.send()
+
+        #expect(answer.body == "body")
+        #expect(answer.source == (row.isUpdate ? .fresh : .revalidated))
+        #expect(answer.fields["X"] == (row.isUpdate ? "2" : "1"))
+    }
+
+    @Test(arguments: Roles.all) func `a 304 to HEAD about something else is not believed`(role: CacheRole) async throws
+    {
+        let bench = Bench(role)
+        try await bench.load(["Cache-Control": "max-age=10", "ETag": "\"v\""])
+        bench.advance(11)
+        bench.server.answer(304, ["ETag": "\"w\""], body: "")
+        bench.server.answer(200, ["ETag": "\"w\""], body: "")
+
+        let answer = try await bench.send(method: .head)
+
+        #expect(answer.status == 200 && answer.fields["ETag"] == "\"w\"" && answer.source == .new)
+        #expect(bench.server.requests.last?.fields == HTTPFields())
+        #expect(try await bench.send(["Cache-Control": "only-if-cached"]).status == 504)
+    }
+
+    @Test(arguments: Roles.all, [500, 503, 429]) func `trouble of the server changes nothing`(
+        role: CacheRole, status: Int
+    ) async throws {
+        let bench = Bench(role)
+        try await bench.load(["Cache-Control": "max-age=60", "ETag": "\"v\""])
+        bench.server.answer(status, ["ETag": "\"w\""], body: "")
+        try await bench.send(["Cache-Control": "no-cache"], method: .head)
+
+        #expect(try await bench.send().isHit)
+    }
+
+    @Test(arguments: Roles.all) func `an answer to HEAD that forbids storing ends it`(role: CacheRole) async throws {
+        let bench = Bench(role)
+        try await bench.load(["Cache-Control": "max-age=60", "ETag": "\"v\""])
+        bench.server.answer(200, ["Cache-Control": "no-store", "ETag": "\"v\""], body: "")
+        try await bench.send(["Cache-Control": "no-cache"], method: .head)
+
+        #expect(await bench.stored() == nil)
+    }
+}

@@ -1,0 +1,102 @@
+import AlcedoCore
+import AlcedoURLResponseCache
+import Testing
+
+/// RFC 9111 section 4.4.
+@Suite(.timeLimit(.minutes(3)))
+struct InvalidationTests {
+    @Test(
+        arguments: Roles.all,
+        [
+            ("POST", 200, false), ("PUT", 204, false), ("DELETE", 303, false), ("PATCH", 200, false),
+            ("FOO", 200, false), ("post", 200, false), ("POST", 399, false), ("POST", 400, true), ("POST", 500, true),
+            ("DELETE", 404, true), ("HEAD", 200, true), ("OPTIONS", 200, true), ("TRACE", 200, true),
+        ])
+    func `an unsafe method that succeeds ends the storing`(
+        role: CacheRole, row: (method: String, status: Int, isKept: Bool)
+    ) async throws {
+        let bench = Bench(role)
+        try await bench.load(["Cache-Control": "max-age=60"])
+        bench.server.answer(row.status)
+        try await bench.send(
+            method: HTTPMethod(rawValue: row.method), url: Bench.url("HTTP://EXAMPLE.test:80/a.png#x"))
+        bench.server.answer(200)
+
+        #expect(try await bench.send().isHit == row.isKept)
+    }
+
+    @Test(
+        arguments: Roles.all,
+        [
+            ("/b.png", false), ("b.png", false), ("http://example.test/b.png", false),
+            ("HTTP://EXAMPLE.TEST:80/b.png", false), ("//example.test/b.png#x", false), ("./x/../b.png", false),
+            ("https://example.test/b.png", true), ("http://example.test:81/b.png", true),
+            ("http://other.test/b.png", true), ("/c.png", true), ("http://[", true), ("", true),
+        ])
+    func `what the answer names on the same site ends too`(
+        role: CacheRole, row: (location: String, isKept: Bool)
+    ) async throws {
+        for (name, status) in [
+            ("Location", 201), ("Content-Location", 200), ("Location", 500), ("Content-Location", 500),
+        ] {
+            let bench = Bench(role)
+            let other = Bench.url("http://example.test/b.png")
+            try await bench.load(["Cache-Control": "max-age=60"], url: other)
+            bench.server.answer(status, HTTPFields([.init(name, row.location)]))
+            try await bench.send(method: .post)
+            bench.server.answer(200)
+
+            #expect(try await bench.send(url: other).isHit == (row.isKept || status == 500))
+        }
+    }
+
+    @Test(arguments: Roles.all) func `another site's own address does not end what is stored of it`(
+        role: CacheRole
+    ) async throws {
+        let bench = Bench(role)
+        let victim = Bench.url("http://other.test/b.png")
+        try await bench.load(["Cache-Control": "max-age=60"], url: victim)
+        bench.server.answer(200, ["Location": "http://other.test/b.png"])
+        try await bench.send(method: .post)
+
+        #expect(try await bench.send(url: victim).isHit)
+    }
+
+    @Test(arguments: Roles.all) func `all variants end`(role: CacheRole) async throws {
+        let bench = Bench(role)
+        for name in ["a", "b"] {
+            try await bench.load(["Cache-Control": "max-age=60", "Vary": "Accept"], for: ["Accept": name])
+        }
+        bench.server.answer(204, body: "")
+        try await bench.send(method: .put)
+
+        for name in ["a", "b"] {
+            #expect(try await bench.load(["Vary": "Accept"], body: "new", for: ["Accept": name]).body == "new")
+        }
+    }
+
+    @Test(arguments: Roles.all) func `an unsafe method that gets no answer ends the storing too`(
+        role: CacheRole
+    ) async throws {
+        let bench = Bench(role)
+        try await bench.load(["Cache-Control": "max-age=60"])
+
+        await #expect(throws: HTTPTransportError.self) { try await bench.send(method: .post) }
+
+        #expect(await bench.stored() == nil)
+    }
+
+    @Test func `an answer that was on its way while the resource changed is not stored`() async throws {
+        let bench = Bench()
+        bench.server.answer(200, ["Cache-Control": "max-age=60"], body: "old")
+        let late = try await bench.cache.send(HTTPRequest(url: Bench.url))
+        bench.server.answer(204, body: "")
+        try await bench.send(method: .put)
+
+        #expect(try await late.body.collect(limit: 100) == "old".data)
+
+        #expect(await bench.stored() == nil)
+        try await bench.load(["Cache-Control": "max-age=60"], body: "new")
+        #expect(try await bench.send().body == "new")
+    }
+}

@@ -1,0 +1,146 @@
+import AlcedoCore
+import AlcedoURLResponseCache
+import Testing
+
+/// RFC 9111 sections 3.2 and 4.3.4.
+@Suite(.timeLimit(.minutes(3)))
+struct NotModifiedTests {
+    private static let then = date(-1_000)
+
+    @Test(arguments: Roles.all) func `a 304 brings new fields and a new life`(role: CacheRole) async throws {
+        let bench = Bench(role)
+        try await bench.load([
+            "Cache-Control": "max-age=10", "ETag": "\"v\"", "Age": "5", "Date": date(0), "Content-Length": "4",
+            "Content-Type": "image/png", "X-Old": "1", "X-Both": "1", "x-both": "2", "Expires": date(10),
+        ])
+        bench.advance(100)
+        try await bench.load(
+            [
+                "Cache-Control": "max-age=60", "ETag": "\"v\"", "Content-Length": "0", "Content-Encoding": "gzip",
+                "Content-Range": "bytes 0-1/2", "X-Both": "3", "Connection": "X-Hop", "X-Hop": "1", "X-New": "1",
+                "Set-Cookie": "a=b", "Transfer-Encoding": "chunked", "Expires": date(500),
+            ], status: 304, body: "")
+        bench.advance(59)
+
+        let answer = try await bench.send()
+
+        #expect(answer.isHit && answer.status == 200)
+        #expect(answer.body == "body")
+        #expect(answer.fields["Cache-Control"] == "max-age=60" && answer.fields["Expires"] == date(500))
+        #expect(answer.fields["Age"] == "59")
+        #expect(answer.fields["Date"] == date(100))
+        #expect(answer.fields["Content-Length"] == "4" && answer.fields["Content-Type"] == "image/png")
+        #expect(answer.fields["X-Old"] == "1" && answer.fields["X-New"] == "1")
+        #expect(answer.fields.values(of: "X-Both") == ["3"])
+        for name in ["Content-Encoding", "Content-Range", "X-Hop", "Set-Cookie", "Transfer-Encoding", "Connection"] {
+            #expect(answer.fields[name] == nil)
+        }
+    }
+
+    @Test(arguments: Roles.all) func `the age and date of a 304 count from then on`(role: CacheRole) async throws {
+        let bench = Bench(role)
+        try await bench.load(["Cache-Control": "max-age=60", "ETag": "\"v\""])
+        bench.advance(100)
+        let confirmed = try await bench.load(["ETag": "\"v\"", "Age": "20", "Date": date(90)], status: 304, body: "")
+        #expect(confirmed.fields.values(of: "Age") == ["20"] && confirmed.fields["Date"] == date(90))
+
+        bench.advance(39)
+        #expect(try await bench.send().fields["Age"] == "59")
+        bench.advance(1)
+        #expect(try await !bench.load([:]).isHit)
+    }
+
+    @Test(
+        arguments: Roles.all,
+        [
+            (["ETag": "\"v\""], ["ETag": "\"v\""], true), (["ETag": "\"v\""], ["ETag": "\"w\""], false),
+            (["ETag": "\"v\""], ["ETag": "W/\"v\""], true), (["ETag": "W/\"v\""], ["ETag": "W/\"v\""], true),
+            // A strong tag is not that of a weakly tagged answer.
+            (["ETag": "W/\"v\""], ["ETag": "\"v\""], false), (["ETag": "\"v\""], ["ETag": "x y"], false),
+            (["ETag": "\"v\""], ["ETag": "\"v\"", "etag": "\"v\""], false), (["ETag": "\"v\""], [:], true),
+            (["ETag": "\"v\"", "Last-Modified": then], ["ETag": "\"v\"", "Last-Modified": date(-5)], true),
+            (["ETag": "\"v\"", "Last-Modified": then], ["Last-Modified": date(-5)], false),
+            (["Last-Modified": then], ["Last-Modified": then], true),
+            (["Last-Modified": then], ["Last-Modified": date(-5)], false),
+            (["Last-Modified": then], ["ETag": "\"v\""], false), (["Last-Modified": then], [:], true),
+        ] as [(HTTPFields, HTTPFields, Bool)])
+    func `a 304 about something else is not believed`(
+        role: CacheRole, row: (stored: HTTPFields, fields: HTTPFields, isBelieved: Bool)
+    ) async throws {
+        let bench = Bench(role)
+        try await bench.load(HTTPFields(row.stored.fields + [.init("Cache-Control", "max-age=0")]), body: "first")
+        bench.server.answer(304, row.fields, body: "")
+        bench.server.answer(200, body: "second")
+
+        let answer = try await bench.send()
+
+        #expect(answer.body == (row.isBelieved ? "first" : "second"))
+        #expect(bench.server.requests.count == (row.isBelieved ? 2 : 3))
+        // The second question has no condition.
+        if !row.isBelieved { #expect(bench.server.requests.last?.fields == HTTPFields()) }
+    }
+
+    @Test(
+        arguments: Roles.all,
+        [
+            (.both, ["Cache-Control": "no-store"]), (.both, ["Vary": "*"]),
+            (.sharedOnly, ["Cache-Control": "private"]), (.neither, ["Cache-Control": "max-age=60"]),
+        ] as [(Roles, HTTPFields)])
+    func `a 304 that forbids storing is served and ends the storing`(
+        role: CacheRole, row: (ends: Roles, fields: HTTPFields)
+    ) async throws {
+        let bench = Bench(role)
+        try await bench.load(["ETag": "\"v\""])
+
+        let answer = try await bench.load(row.fields, status: 304, body: "")
+
+        #expect(answer.body == "body" && answer.source == .revalidated)
+        #expect(answer.isStored == !row.ends.contains(role))
+        #expect(await (bench.stored() == nil) == row.ends.contains(role))
+    }
+
+    @Test func `a 304 changes by what the answer varies`() async throws {
+        let bench = Bench()
+        try await bench.load(["Cache-Control": "max-age=1", "ETag": "\"v\""], for: ["Accept": "a"])
+        bench.advance(2)
+        try await bench.load(
+            ["Cache-Control": "max-age=60", "ETag": "\"v\"", "Vary": "Accept"], status: 304, body: "",
+            for: ["Accept": "a"])
+
+        #expect(try await bench.send(["Accept": "a"]).isHit)
+        #expect(try await bench.load([:], body: "other", for: ["Accept": "b"]).body == "other")
+    }
+
+    @Test func `a 304 with nothing stored is passed on`() async throws {
+        let bench = Bench()
+
+        let answer = try await bench.load(["ETag": "\"v\""], status: 304, body: "")
+
+        #expect(answer.status == 304)
+        #expect(await bench.stored() == nil)
+    }
+
+    @Test(arguments: Roles.all) func `a request that stores nothing leaves what is stored as it is`(
+        role: CacheRole
+    ) async throws {
+        let bench = Bench(role)
+        try await bench.load(["Cache-Control": "max-age=10", "ETag": "\"v\""], body: "first")
+        bench.advance(11)
+        bench.server.answer(304, ["ETag": "\"v\"", "X-New": "1"], body: "")
+        let before = await bench.stored()
+
+        let answer = try await bench.send(allowsStoring: false)
+
+        #expect(answer.body == "first" && answer.source == .revalidated && answer.fields["X-New"] == "1")
+        #expect(!answer.isStored)
+        #expect(bench.server.requests.count == 2)
+        #expect(await bench.stored() == before)
+        // A variant that the server names is used, and not stored either.
+        let varied: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"a\"", "Vary": "Accept"]
+        try await bench.load(varied, body: "a", for: ["Accept": "a"])
+        bench.server.answer(304, ["ETag": "\"a\""], body: "")
+        #expect(try await bench.send(["Accept": "b"], allowsStoring: false).body == "a")
+        bench.server.answer(200, body: "asked")
+        #expect(try await bench.send(["Accept": "b"]).body == "asked")
+    }
+}

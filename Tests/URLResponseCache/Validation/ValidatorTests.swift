@@ -1,0 +1,101 @@
+import AlcedoCore
+import AlcedoURLResponseCache
+import Testing
+
+/// RFC 9111 section 4.3.1: with what the server is asked.
+@Suite(.timeLimit(.minutes(3)))
+struct ValidatorTests {
+    private static let then = date(-1_000)
+
+    struct Row: Sendable {
+        var stored: HTTPFields
+        var request: HTTPFields
+        var sent: HTTPFields
+
+        init(_ stored: HTTPFields, for request: HTTPFields = [:], sends sent: HTTPFields) {
+            self.stored = stored
+            self.request = request
+            self.sent = sent
+        }
+    }
+
+    @Test(
+        arguments: Roles.all,
+        [
+            Row(["ETag": "\"v\""], sends: ["If-None-Match": "\"v\""]),
+            Row(["ETag": "W/\"v\""], sends: ["If-None-Match": "W/\"v\""]),
+            Row(["ETag": "v"], sends: ["If-None-Match": "v"]),
+            Row(["Last-Modified": then], sends: ["If-Modified-Since": then]),
+            Row(
+                ["ETag": "\"v\"", "Last-Modified": then], sends: ["If-None-Match": "\"v\"", "If-Modified-Since": then]),
+            Row(["ETag": "\"v\"", "Last-Modified": "x"], sends: ["If-None-Match": "\"v\""]),
+            Row(["ETag": "\"v\"", "etag": "\"w\"", "Last-Modified": then], sends: ["If-Modified-Since": then]),
+            Row(["ETag": "\"v"], sends: [:]), Row(["Last-Modified": "x"], sends: [:]), Row([:], sends: [:]),
+            Row(["ETag": "\"v\""], for: ["X": "1"], sends: ["X": "1", "If-None-Match": "\"v\""]),
+            // The caller's own tags go along; its date does not, where the stored answer has a better condition.
+            Row(
+                ["ETag": "\"v\""], for: ["If-None-Match": "\"w\", W/\"x\""],
+                sends: ["If-None-Match": "\"v\", \"w\", W/\"x\""]),
+            Row(["ETag": "\"v\""], for: ["If-None-Match": "\"v\""], sends: ["If-None-Match": "\"v\""]),
+            Row(["ETag": "\"v\""], for: ["If-None-Match": "*"], sends: ["If-None-Match": "\"v\""]),
+            Row(["ETag": "\"v\""], for: ["If-Modified-Since": date(-5)], sends: ["If-None-Match": "\"v\""]),
+            Row(["Last-Modified": then], for: ["If-None-Match": "\"w\""], sends: ["If-Modified-Since": then]),
+            Row(["Last-Modified": then], for: ["If-Modified-Since": date(-5)], sends: ["If-Modified-Since": then]),
+            // Nothing of the cache's own to ask with: the caller's goes as it is.
+            Row([:], for: ["If-None-Match": "\"w\""], sends: ["If-None-Match": "\"w\""]),
+            Row([:], for: ["If-Modified-Since": date(-5)], sends: ["If-Modified-Since": date(-5)]),
+        ])
+    func `a stale answer is confirmed by its validators`(role: CacheRole, row: Row) async throws {
+        let bench = Bench(role)
+        let stored = HTTPFields(row.stored.fields + [.init("Cache-Control", "max-age=0")])
+        try await bench.load(stored, body: "first")
+
+        try await bench.load([:], body: "second", for: row.request)
+
+        #expect(bench.server.requests.last?.fields == row.sent)
+    }
+
+    @Test(arguments: Roles.all) func `when no variant fits, the server is asked about those there are`(
+        role: CacheRole
+    ) async throws {
+        let bench = Bench(role)
+        for name in ["a", "b"] {
+            try await bench.load(
+                ["Cache-Control": "max-age=60", "Vary": "Accept", "ETag": "\"\(name)\""], body: name,
+                for: ["Accept": name])
+        }
+
+        let answer = try await bench.load(["ETag": "\"a\""], status: 304, body: "", for: ["Accept": "c"])
+
+        #expect(bench.server.requests.last?.fields["If-None-Match"] == "\"b\", \"a\"")
+        #expect(answer.status == 200 && answer.body == "a" && answer.source == .revalidated)
+        #expect(answer.cacheStatus == "alcedo; fwd=vary-miss; fwd-status=304; stored")
+        #expect(try await bench.send(["Accept": "c"]).body == "a")
+        #expect(try await bench.send(["Accept": "c"]).isHit)
+        #expect(try await bench.send(["Accept": "b"]).body == "b")
+    }
+
+    @Test(arguments: [["ETag": "\"z\""], [:]] as [HTTPFields])
+    func `a 304 that names none of the variants is not believed`(fields: HTTPFields) async throws {
+        let bench = Bench()
+        try await bench.load(
+            ["Cache-Control": "max-age=60", "Vary": "Accept", "ETag": "\"a\""], body: "a", for: ["Accept": "a"])
+        bench.server.answer(304, fields, body: "")
+        bench.server.answer(200, ["Vary": "Accept"], body: "new")
+
+        let answer = try await bench.send(["Accept": "c"])
+
+        #expect(answer.body == "new")
+        #expect(bench.server.requests.last?.fields == ["Accept": "c"])
+    }
+
+    @Test(arguments: Roles.all) func `a new answer takes the place of the stale one`(role: CacheRole) async throws {
+        let bench = Bench(role)
+        try await bench.load(["ETag": "\"v\""], body: "first")
+
+        let answer = try await bench.load(["Cache-Control": "max-age=60"], body: "second")
+
+        #expect(answer.cacheStatus == "alcedo; fwd=stale; fwd-status=200; stored")
+        #expect(try await bench.send().body == "second")
+    }
+}
