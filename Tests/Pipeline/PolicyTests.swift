@@ -62,18 +62,32 @@ struct PolicyTests {
         #expect(stack.memory.count == 1)
     }
 
-    // RFC 9111 section 5.2.1.
-    @Test(
-        arguments: [
-            (CachePolicy.Access.all, nil, nil), (.write, nil, "no-cache"), (.read, nil, "no-store"),
-            ([], nil, "no-cache, no-store"), ([], "max-age=5", "max-age=5"),
-        ] as [(CachePolicy.Access, String?, String?)])
-    func `what response caches may do is told in HTTP's words`(
-        access: CachePolicy.Access, given: String?, sent: String?
-    ) async throws {
-        var request = try request(CachePolicy(responses: access))
+    struct Wish: Sendable {
+        var access: CachePolicy.Access
+        var given: HTTPCachePolicy
+        var sent: HTTPCachePolicy
+        var allowsStoring: Bool
+    }
+
+    @Test(arguments: [
+        Wish(access: .all, given: .useProtocolCachePolicy, sent: .useProtocolCachePolicy, allowsStoring: true),
+        Wish(access: .write, given: .useProtocolCachePolicy, sent: .reloadIgnoringLocalCacheData, allowsStoring: true),
+        Wish(access: .read, given: .useProtocolCachePolicy, sent: .useProtocolCachePolicy, allowsStoring: false),
+        Wish(access: [], given: .useProtocolCachePolicy, sent: .reloadIgnoringLocalCacheData, allowsStoring: false),
+        // What the caller has chosen stays.
+        Wish(access: .all, given: .returnCacheDataElseLoad, sent: .returnCacheDataElseLoad, allowsStoring: true),
+        Wish(
+            access: .write, given: .reloadRevalidatingCacheData, sent: .reloadRevalidatingCacheData, allowsStoring: true
+        ),
+        Wish(
+            access: [], given: .reloadIgnoringLocalAndRemoteCacheData, sent: .reloadIgnoringLocalAndRemoteCacheData,
+            allowsStoring: false),
+    ])
+    func `what response caches may do is told by the request's policy, not in its fields`(wish: Wish) async throws {
+        var request = try request(CachePolicy(responses: wish.access))
         if case .http(var http) = request.source {
-            http.fields["Cache-Control"] = given
+            http.cachePolicy = wish.given
+            http.fields["Cache-Control"] = "max-age=5"
             request.source = .http(http)
         }
         _ = try await stack.load(request)
@@ -82,7 +96,8 @@ struct PolicyTests {
             Issue.record("nothing was asked for")
             return
         }
-        #expect(http.fields["Cache-Control"] == sent)
+        #expect(http.cachePolicy == wish.sent && http.allowsStoring == wish.allowsStoring)
+        #expect(http.fields == ["Cache-Control": "max-age=5"])
     }
 
     @Test func `the caller's resource is what caches know the image by`() async throws {

@@ -39,6 +39,30 @@ struct StoringTests {
         #expect(stack.memory.count == 1)
     }
 
+    @Test(
+        arguments: [
+            (.notAllowed, "max-age=60", false), (.allowedInMemoryOnly, "max-age=60", false),
+            (.allowed, "max-age=60", true),
+            // The verdict counts, not the field: a hook may have forbidden it, or must-understand have allowed it.
+            (.allowed, "no-store, must-understand", true),
+        ] as [(ResponseStoragePolicy, String, Bool)])
+    func `the disk keeps an original when the response cache's verdict allows it`(
+        policy: ResponseStoragePolicy, control: String, isKept: Bool
+    ) async throws {
+        let stack = Stack(
+            FakeDownloader { request, _ in
+                guard case .http(let http) = request.source else { return Download(data: Data()) }
+                return Download(
+                    data: level(7),
+                    head: HTTPResponseHead(url: http.url, status: 200, fields: ["Cache-Control": control]),
+                    caching: ResponseCaching(source: .new, verdict: StorageVerdict(policy)))
+            })
+        _ = try await stack.load(try web("a"))
+        await stack.pipeline.flush()
+        #expect(stack.stored(try web("a")) == (isKept ? level(7) : nil))
+        #expect(stack.memory.count == 1)
+    }
+
     @Test func `a disk cache that fails costs no load, and is told`() async throws {
         let stack = Stack(
             FakeDownloader(giving: level(7)), disk: FakeDataCache { _ in throw DataCacheError(.noSpace, "full") })
