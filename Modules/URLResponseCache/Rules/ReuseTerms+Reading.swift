@@ -33,9 +33,10 @@ extension ReuseTerms {
     ) -> TimeInterval {
         let apparent = max(0, responseTime.timeIntervalSince(date)).rounded(.down)
         let delay = max(0, responseTime.timeIntervalSince(requestTime))
-        // The first member counts, and one that cannot be read does not (section 5.1).
-        let claimed = fields.members(of: "Age").first.map { TimeInterval(DeltaSeconds($0).orZero) }
-        return max(apparent, claimed.map { $0 + delay } ?? 0)
+        // The first member counts, and one that cannot be read does not (section 5.1). An answer may have been on its
+        // way for as long as the whole exchange took, whether or not it names an age.
+        let claimed = fields.members(of: "Age").first.map { DeltaSeconds($0).orZero } ?? 0
+        return max(apparent, TimeInterval(claimed) + delay)
     }
 
     /// RFC 9111 section 4.2.2.
