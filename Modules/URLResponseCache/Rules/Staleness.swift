@@ -20,6 +20,7 @@ enum Staleness {
 
     /// Whether the request is content with an answer that has been stale for so long. Section 5.2.1.2.
     static func isWanted(_ stored: StoredResponse, age: TimeInterval, by request: RequestDirectives) -> Bool {
+        // Who wants it to stay fresh for a while (section 5.2.1.3) does not want it stale.
         guard let limit = request.maximumStaleness, !request.demandsValidation, request.minimumFreshness == nil,
             isBendable(stored)
         else { return false }
