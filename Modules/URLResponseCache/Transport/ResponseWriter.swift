@@ -25,16 +25,23 @@ struct ResponseWriter: Sendable {
     ) async -> Bool {
         guard let names = Vary.names(of: response.head, to: request, role: role) else { return false }
         let own = ImageKey(exchange.resource)
-        let key = names.isEmpty ? own : ImageKey(own.resource, variant: Vary.variant(names, Vary.fields(names, of: request)))
+        let variant = ImageKey(own.resource, variant: Vary.variant(names, Vary.fields(names, of: request)))
         var isStored = false
         await gate.alone(with: own.resource) {
-            guard exchange.claim(key) else { return }
+            let isLatest = exchange.claim(own)
+            // Where answers have varied, one that does not is a variant for all requests, so that the others are not
+            // forgotten, to be found again when answers vary once more.
+            let before = await store.entry(for: own)
+            let key = if names.isEmpty, before?.isVariants != true { own } else { variant }
+            guard key == own ? isLatest : exchange.claim(key) else { return }
+            // What is there is later, and for all requests.
+            if key != own, !isLatest, before?.isVariants == false { return }
             var response = response
             if response.part != nil {
                 guard let combined = await combined(response, with: key) else { return }
                 response = combined
             }
-            if !names.isEmpty { await noteVariant(names, key, response, under: own) }
+            if key != own { await noteVariant(names, key, response, isLatest: isLatest, in: before, under: own) }
             await store.store(.response(response), for: key)
             isStored = true
         }
@@ -63,14 +70,15 @@ struct ResponseWriter: Sendable {
     }
 
     private func noteVariant(
-        _ names: [String], _ key: ImageKey, _ response: StoredResponse, under own: ImageKey
+        _ names: [String], _ key: ImageKey, _ response: StoredResponse, isLatest: Bool, in before: ResponseEntry?,
+        under own: ImageKey
     ) async {
         var variants = ResponseVariants()
-        if case .variants(let known) = await store.entry(for: own) { variants = known }
-        let before = variants
-        if variants.nameLists.first != names {
+        if case .variants(let known) = before { variants = known }
+        let known = variants
+        if isLatest || !variants.nameLists.contains(names) {
             variants.nameLists.removeAll { $0 == names }
-            variants.nameLists.insert(names, at: 0)
+            variants.nameLists.insert(names, at: isLatest ? 0 : variants.nameLists.count)
             variants.nameLists.removeLast(max(0, variants.nameLists.count - Self.nameListLimit))
         }
         if let tag = response.entityTag {
@@ -78,6 +86,10 @@ struct ResponseWriter: Sendable {
             variants.tagged.insert(ResponseVariants.Tagged(variant: key.variant, entityTag: tag.text), at: 0)
             variants.tagged.removeLast(max(0, variants.tagged.count - Self.taggedLimit))
         }
-        if variants != before { await store.store(.variants(variants), for: own) }
+        if variants != known { await store.store(.variants(variants), for: own) }
     }
+}
+
+extension ResponseEntry {
+    fileprivate var isVariants: Bool { if case .variants = self { true } else { false } }
 }

@@ -15,7 +15,8 @@ public struct ResponseVariants: Sendable, Hashable {
         }
     }
 
-    /// The lists of field names that answers varied by, in lower case and sorted; the newest first.
+    /// The lists of field names that answers varied by, in lower case and sorted; the newest first. An empty one is that
+    /// of an answer for all requests.
     public var nameLists: [[String]]
     /// The variants that were stored last; the newest first.
     public var tagged: [Tagged]
