@@ -179,8 +179,7 @@ struct CachedExchange: Sendable {
         }
         switch CacheUpdate(response.head, stored: stored, context(requestTime: requestTime)) {
         case .freshen(let fresh, let isKept):
-            let isStored = isKept ? await cache.writer.store(fresh, for: request, of: exchange) : false
-            if !isKept { await cache.writer.remove(candidate.key, of: exchange) }
+            let isStored = await keep(fresh, isKept, exchange)
             return .confirmed(fresh, interim: response.interim, isStored: isStored)
         case .confirm(let fresh): return .confirmed(fresh, interim: response.interim, isStored: false)
         default: break
@@ -235,13 +234,8 @@ struct CachedExchange: Sendable {
         switch update {
         case .store(let new):
             return pass(response, reason, new, exchange, ruling) { PartialContent.isWhole($0, under: head) }
-        case .freshen(let fresh, let isKept):
-            if isKept {
-                await cache.writer.store(fresh, for: request, of: exchange)
-            } else {
-                await cache.writer.remove(candidate.key, of: exchange)
-            }
-        // Where nothing is stored for such a request, the key is that of what is stored for others.
+        case .freshen(let fresh, let isKept): await keep(fresh, isKept, exchange)
+        // What is stored for other requests says as much as before.
         case .drop: if candidate.response != nil { await cache.writer.remove(candidate.key, of: exchange) }
         case .keep, .confirm, .invalidate: break
         }
@@ -320,6 +314,18 @@ struct CachedExchange: Sendable {
             reread.terms.initialAge = max(reread.terms.initialAge, new.terms.initialAge)
         }
         return reread
+    }
+
+    /// Puts a new head in the place of the candidate's. Returns whether it is stored.
+    @discardableResult
+    private func keep(
+        _ fresh: StoredResponse, _ isKept: Bool, _ exchange: ExchangeLedger.Exchange
+    ) async -> Bool {
+        guard isKept else {
+            await cache.writer.remove(candidate.key, of: exchange)
+            return false
+        }
+        return await cache.writer.store(fresh, for: request, of: exchange, inPlaceOf: candidate.key)
     }
 
     /// What has come of a content that did not come whole, when the rest can be asked for later. RFC 9111 section 3.3.

@@ -19,9 +19,12 @@ struct ResponseWriter: Sendable {
 
     /// Stores an answer to a request, unless the resource has changed since the exchange began or a later answer is
     /// there. A part is put together with the part that is there. Returns whether it was stored.
+    ///
+    /// - Parameter old: Where the answer was under its former head, which counts no more.
     @discardableResult
     func store(
-        _ response: StoredResponse, for request: HTTPRequest, of exchange: ExchangeLedger.Exchange
+        _ response: StoredResponse, for request: HTTPRequest, of exchange: ExchangeLedger.Exchange,
+        inPlaceOf old: ImageKey? = nil
     ) async -> Bool {
         guard let names = Vary.names(of: response.head, to: request, role: role) else { return false }
         let own = ImageKey(exchange.resource)
@@ -43,6 +46,7 @@ struct ResponseWriter: Sendable {
             }
             if key != own { await noteVariant(names, key, response, isLatest: isLatest, in: before, under: own) }
             await store.store(.response(response), for: key)
+            if let old, old != key, old != own { await store.remove(old) }
             isStored = true
         }
         return isStored
