@@ -45,6 +45,8 @@ enum PartialContent {
         guard head.status == 206, isSameContent(head, stored), !head.fields.contains("Content-Encoding"),
             let range = head.fields["Content-Range"].flatMap({ ContentRange($0) })
         else { return false }
+        // Another length of the whole is another content, whatever the tags say.
+        if let known = stored.part?.completeCount, known != range.completeCount { return false }
         return range.bytes.lowerBound == stored.body.count && range.bytes.upperBound == range.completeCount
     }
 
@@ -76,7 +78,7 @@ enum PartialContent {
     /// Whether a body of so many bytes is all that the head declares.
     static func isWhole(_ count: Int, under head: HTTPResponseHead) -> Bool {
         let range = head.status == 206 ? head.fields["Content-Range"].flatMap { ContentRange($0)?.bytes } : nil
-        return range.map { $0.count == count } ?? (head.declaredBodyLength ?? count == count)
+        return range.map { $0.count == count } ?? head.announces(count)
     }
 
     /// Whether both have the same strong validator. RFC 9110 section 15.3.7.3.

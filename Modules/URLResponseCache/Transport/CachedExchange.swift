@@ -206,12 +206,13 @@ struct CachedExchange: Sendable {
         }
         let context = context(requestTime: requestTime)
         var whole = Validation.freshened(stored, by: response.head, context)
-        let count = response.head.fields["Content-Range"].flatMap { ContentRange($0)?.completeCount }
+        let count = response.head.fields["Content-Range"].flatMap { ContentRange($0)?.completeCount } ?? 0
         whole.part = nil
-        whole.head.fields["Content-Length"] = count.map { String($0) }
+        whole.head.fields["Content-Length"] = String(count)
         let ruling = StorageRules.ruling(on: whole.head, to: request, role: cache.rules.role)
         response.head = HTTPResponseHead(url: request.url, status: 200, fields: whole.head.fields)
-        response.body = HTTPBody(PrefixedBodySource(stored.body, before: response.body))
+        response.body = HTTPBody(
+            PrefixedBodySource(stored.body, before: response.body, announcing: count))
         return pass(
             response, .partial, ruling == .store ? whole : nil, exchange, ruling, answeredWith: 206,
             isWhole: { $0 == count })
