@@ -161,7 +161,7 @@ struct CachedExchange: Sendable {
         case .confirmed(let fresh, let interim, let isStored):
             return confirmed(fresh, reason, interim, isStored: isStored)
         case .answered(let claim):
-            if let response = claim.take() { return response }
+            if let response = claim.take(isConditional: directives.isConditional) { return response }
             return try await fetch(reason)
         }
     }

@@ -13,6 +13,12 @@ enum Revalidation: Sendable {
 
         init(_ response: HTTPResponse) { self.response = Locked(response) }
 
-        func take() -> HTTPResponse? { response.withLock { $0.take() } }
+        /// - Parameter isConditional: Whether the caller has a copy of its own. Who has none gets no 304.
+        func take(isConditional: Bool) -> HTTPResponse? {
+            response.withLock { response in
+                guard isConditional || response?.head.status != 304 else { return nil }
+                return response.take()
+            }
+        }
     }
 }
