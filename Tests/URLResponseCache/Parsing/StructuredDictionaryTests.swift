@@ -4,7 +4,7 @@ import Testing
 
 /// RFC 9651 section 4.2.2.
 @Suite struct StructuredDictionaryTests {
-    private typealias Value = StructuredDictionary.Value
+    private typealias Value = StructuredValue
 
     @Test(
         arguments: [
@@ -18,8 +18,8 @@ import Testing
             ("a =5", nil), ("a=", nil), ("a=\"x", nil), ("a=\"\\x\"", nil), ("a=(1", nil), ("a=(1,2)", nil),
             ("a=?2", nil), ("a=5;", nil), ("a=5;P", nil), ("a=5 b", nil), ("\ta=5", nil), ("a=1.", nil),
             ("a=1.2345", nil), ("a=\"é\"", nil), ("é=1", nil), ("a=5, b=\"", nil), ("a=--5", nil), ("a=:é:", nil),
-        ] as [(String, StructuredDictionary.Value?)])
-    func `a dictionary is read whole or not at all`(text: String, expected: StructuredDictionary.Value?) {
+        ] as [(String, StructuredValue?)])
+    func `a dictionary is read whole or not at all`(text: String, expected: StructuredValue?) {
         let found = StructuredDictionary(text)?.members.first { $0.key == "a" }?.value
 
         #expect(found == expected)
