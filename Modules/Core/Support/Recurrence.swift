@@ -9,7 +9,8 @@ package final class Recurrence: Sendable {
     private let interval: Duration
     private let clock: any TimeSource
 
-    /// - Parameter interval: From the end of one time to the next, and before the first.
+    /// - Parameter interval: From the end of one time to the next, and before the first; with nought or less it is never
+    ///   done.
     package init(every interval: Duration, clock: any TimeSource) {
         self.interval = interval
         self.clock = clock
@@ -22,7 +23,7 @@ package final class Recurrence: Sendable {
     /// - Parameter work: Returns whether it wants to be done again. Must not hold what holds this.
     package func start(_ work: @escaping @Sendable () async -> Bool) {
         state.withLock { state in
-            guard state.task == nil, !state.isOver else { return }
+            guard interval > .zero, state.task == nil, !state.isOver else { return }
             state.task = Task { [clock, interval] in
                 while (try? await clock.sleep(for: interval)) != nil {
                     guard await work() else { return }

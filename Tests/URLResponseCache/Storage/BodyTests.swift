@@ -10,7 +10,7 @@ struct BodyTests {
 
     @Test(
         arguments: [
-            (4, ["Content-Length": "5"]), (4, ["Content-Length": "3"]), (1_001, [:]),
+            (4, ["Content-Length": "5"]), (4, ["Content-Length": "3"]), (4, ["Content-Length": "x"]), (1_001, [:]),
             (1_001, ["Content-Length": "1001"]),
         ] as [(Int, HTTPFields)])
     func `a body that is not whole or too long is passed on and not stored`(count: Int, length: HTTPFields) async throws
@@ -27,7 +27,7 @@ struct BodyTests {
         arguments: [
             (0, [:]), (0, ["Content-Length": "0"]), (1_000, [:]), (1_000, ["Content-Length": "1000"]),
             // The length of the coded body, which the transport has decoded.
-            (10, ["Content-Length": "5", "Content-Encoding": "gzip"]), (4, ["Content-Length": "x"]),
+            (10, ["Content-Length": "5", "Content-Encoding": "gzip"]),
         ] as [(Int, HTTPFields)])
     func `a body of the length it should have is stored, up to the limit`(count: Int, length: HTTPFields) async throws {
         let bench = Bench()
