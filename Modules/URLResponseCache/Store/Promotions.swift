@@ -18,6 +18,9 @@ final class Promotions: Sendable {
         }
     }
 
+    /// Whether the entry was changed since.
+    func isChanged(_ key: ImageKey, since changes: Int) -> Bool { underWay.withLock { $0[key]?.changes != changes } }
+
     /// Notes that the entry has arrived, or is not there. Returns whether it was changed meanwhile.
     func end(_ key: ImageKey, since changes: Int) -> Bool {
         underWay.withLock { underWay in
@@ -28,10 +31,10 @@ final class Promotions: Sendable {
         }
     }
 
-    /// To be called before a change is made.
+    /// To be called when a change has been made where entries come from, and before it is made where they go.
     func change(_ key: ImageKey) { underWay.withLock { $0[key]?.changes += 1 } }
 
-    /// To be called before many entries are changed.
+    /// The same for many entries.
     func change(where isChanged: (ImageKey) -> Bool = { _ in true }) {
         underWay.withLock { underWay in
             for key in underWay.keys where isChanged(key) { underWay[key]?.changes += 1 }
