@@ -4,16 +4,23 @@ import PackageDescription
 // A package of its own: its programs take the fuzzer's main function, which a plain build does not link. Scripts/fuzz
 // builds and runs them.
 
-let core = Target.Dependency.product(name: "AlcedoCore", package: "Alcedo")
+func product(_ name: String) -> Target.Dependency { .product(name: "Alcedo\(name)", package: "Alcedo") }
 
 let package = Package(
     name: "Fuzz",
     dependencies: [.package(name: "Alcedo", path: "../..")],
-    targets: [.target(name: "FuzzSupport", dependencies: [core], path: "Support")]
+    targets: [
+        .target(
+            name: "FuzzSupport", dependencies: [product("Core"), product("Testing"), product("URLResponseCache")],
+            path: "Support")
+    ]
         + ["PNG", "JPEG", "GIF", "WebP"].map { format in
             .executableTarget(
                 name: "fuzz-\(format.lowercased())",
-                dependencies: [core, "FuzzSupport", .product(name: "Alcedo\(format)", package: "Alcedo")],
-                path: format)
+                dependencies: [product("Core"), "FuzzSupport", product(format)], path: format)
+        }
+        + ["Fields", "Entries"].map { part in
+            .executableTarget(
+                name: "fuzz-\(part.lowercased())", dependencies: ["FuzzSupport"], path: part, exclude: ["Seeds"])
         }
 )

@@ -1,0 +1,8 @@
+import FuzzSupport
+
+/// The entry point that libFuzzer calls with every input.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    ResponseFuzz.runEntries(UnsafeBufferPointer(start: bytes, count: count))
+    return 0
+}

@@ -1,0 +1,102 @@
+public import AlcedoCore
+import AlcedoTesting
+import AlcedoURLResponseCache
+import Dispatch
+public import FoundationEssentials
+
+/// Takes one input through everything that a response cache does with what strangers wrote, and traps where it does what
+/// it must not.
+public enum ResponseFuzz {
+    /// The address that the answers are stored under.
+    public static let url = URL(string: "http://example.test/a") ?? URL(filePath: "/")
+
+    /// Exchanges of a cache and a server. Each part of the input that ends with an empty line is the header of a request,
+    /// then that of its answer, whose first line is the status.
+    public static func runFields(_ bytes: UnsafeBufferPointer<UInt8>) {
+        var parts: [HTTPFields] = [[:]]
+        var statuses: [Int] = [200]
+        for line in bytes.split(separator: 0x0A, maxSplits: 200, omittingEmptySubsequences: false) {
+            // As transports do: a byte is a character.
+            let text = String(String.UnicodeScalarView(line.map { Unicode.Scalar($0) }))
+            if text.isEmpty {
+                parts.append([:])
+                statuses.append(200)
+            } else if let colon = text.firstIndex(of: ":") {
+                parts[parts.count - 1].append(String(text[..<colon]), String(text[text.index(after: colon)...]))
+            } else {
+                statuses[statuses.count - 1] = Int(text) ?? 200
+            }
+        }
+        for role in [CacheRole.private, .shared(targets: ["CDN-Cache-Control"])] {
+            let answers = ScriptedServer(
+                heads: stride(from: 1, to: parts.count, by: 2).map { (statuses[$0], parts[$0]) })
+            let store = DataResponseStore(DictionaryDataCache())
+            let requests = stride(from: 0, to: parts.count, by: 2).map { HTTPRequest(url: url, fields: parts[$0]) }
+            wait { await exchange(requests, answers, store, role) }
+        }
+    }
+
+    /// One entry as it comes from a disk: the input is its metadata.
+    public static func runEntries(_ bytes: UnsafeBufferPointer<UInt8>) {
+        let metadata = Data(bytes)
+        wait {
+            let disk = DictionaryDataCache()
+            let store = DataResponseStore(disk)
+            let key = ImageKey(ResourceKey(url))
+            disk.put(CachedData(Data("0123456789".utf8), metadata: metadata), for: key)
+            guard let entry = await store.entry(for: key) else {
+                return require(await !disk.contains(key), "what cannot be read has stayed")
+            }
+            // As another cache would read it that got it from this one.
+            await store.store(entry, for: key)
+            if case .response(let response) = entry, response.storagePolicy != .allowed { return }
+            require(await store.entry(for: key) == entry, "an entry that was read is written otherwise")
+            let fields: [HTTPFields] = [
+                [:], ["Range": "bytes=1-3"], ["Range": "bytes=-2"], ["If-None-Match": "\"a\""],
+                ["Cache-Control": "max-stale"], ["Cache-Control": "only-if-cached"],
+            ]
+            for role in [CacheRole.private, .shared()] {
+                let answers = ScriptedServer(heads: [
+                    (304, [:]), (206, ["Content-Range": "bytes 10-12/13", "ETag": "\"a\""]), (503, [:]), (200, [:]),
+                ])
+                disk.put(CachedData(Data("0123456789".utf8), metadata: metadata), for: key)
+                await exchange(fields.map { HTTPRequest(url: url, fields: $0) }, answers, store, role)
+            }
+        }
+    }
+
+    private static func exchange(
+        _ requests: [HTTPRequest], _ server: ScriptedServer, _ store: any ResponseStoring, _ role: CacheRole
+    ) async {
+        let clock = ManualClock()
+        let cache = CachingTransport(
+            wrapping: server, store: store, rules: ResponseCacheRules(role: role), time: clock)
+        for request in requests {
+            let before = server.questionCount
+            guard let response = try? await cache.send(request) else { continue }
+            if response.caching?.source == .fresh { require(server.questionCount == before, "fresh, yet asked") }
+            if response.caching?.source != .new, response.head.status != 504 {
+                let age = response.head.fields.values(of: "Age").last.flatMap { Int($0) }
+                require(age.map { $0 >= 0 } ?? false, "an answer from the store has no age")
+            }
+            _ = try? await response.body.collect(limit: 1 << 20)
+            await cache.finish()
+            clock.advance(by: .seconds(7))
+        }
+    }
+
+    /// The fuzzer's thread is none of the pool's, so it may wait.
+    private static func wait(_ work: @escaping @Sendable () async -> Void) {
+        let done = DispatchSemaphore(value: 0)
+        Task.detached {
+            await work()
+            done.signal()
+        }
+        done.wait()
+    }
+
+    private static func require(_ condition: Bool, _ message: @autoclosure () -> String) {
+        guard !condition else { return }
+        fatalError(message())
+    }
+}
