@@ -163,6 +163,13 @@ package.targets += [
         name: "conformance", dependencies: ["AlcedoCore", "AlcedoCodecs", "AlcedoTesting"], path: "Tests/Conformance"),
     .target(name: "TestSupport", dependencies: ["AlcedoCore"], path: "Tests/Support"),
     .testTarget(
+        name: "AlcedoURLResponseCacheFaultTests",
+        dependencies: [
+            "AlcedoCore", "AlcedoDiskCache", "AlcedoMemoryCache", "AlcedoSQLiteCache", "AlcedoTesting",
+            "AlcedoURLResponseCache", "TestSupport",
+        ],
+        path: "Tests/URLResponseCacheFaults"),
+    .testTarget(
         name: "ReadmeTests",
         dependencies: [
             "Alcedo", "AlcedoCURL", "AlcedoCodecs", "AlcedoCore", "AlcedoDiskCache", "AlcedoDownloader", "AlcedoJPEG",

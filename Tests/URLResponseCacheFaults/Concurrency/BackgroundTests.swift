@@ -1,0 +1,120 @@
+import AlcedoCore
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import AlcedoURLResponseCache
+
+/// Answers that are made new behind their use. RFC 5861 section 3.
+@Suite(.timeLimit(.minutes(3)))
+struct BackgroundTests {
+    private let clock = ManualClock()
+    private let gate = Gate()
+
+    /// What the server does when it is asked a second time.
+    enum Second: CaseIterable, Sendable { case answers, fails, isInTrouble, breaksOff }
+
+    private func cache(_ second: Second = .answers, limit: Int = 8) -> (CachingTransport, ClosureTransport) {
+        let known = Guarded<Set<URL>>([])
+        let server = ClosureTransport { [gate] request in
+            let fields = ["Cache-Control": "max-age=10, stale-while-revalidate=100", "ETag": "\"a\""] as HTTPFields
+            if known.change({ $0.insert(request.url).inserted }) { return HTTPResponse(request, fields, "old") }
+            await gate.pass()
+            switch second {
+            case .answers: return HTTPResponse(request, fields, "new")
+            case .fails: throw HTTPTransportError(.cannotConnect, "gone")
+            case .isInTrouble: return HTTPResponse(request, status: 500, [:], "trouble")
+            case .breaksOff: return HTTPResponse(request, fields, HTTPBody(BrokenBody("ne")))
+            }
+        }
+        let cache = CachingTransport(
+            wrapping: server, store: MemoryResponseStore(), time: clock, backgroundLimit: limit)
+        return (cache, server)
+    }
+
+    private func text(_ cache: CachingTransport, _ page: String = "a") async throws -> String {
+        try await cache.send(HTTPRequest(url: .page(page))).text()
+    }
+
+    @Test func `many uses of a stale answer are one question, and nobody waits for it`() async throws {
+        let (cache, server) = cache()
+        _ = try await text(cache)
+        clock.advance(by: .seconds(20))
+        for _ in 0..<50 { #expect(try await text(cache) == "old") }
+        await gate.arrivals()
+        #expect(server.requests.count == 2)
+        gate.open()
+        await cache.finish()
+
+        #expect(try await text(cache) == "new")
+        #expect(server.requests.count == 2)
+    }
+
+    @Test(arguments: [Second.fails, .isInTrouble, .breaksOff])
+    func `a question that fails harms nothing and is asked again`(second: Second) async throws {
+        let (cache, server) = cache(second)
+        gate.open()
+        _ = try await text(cache)
+        clock.advance(by: .seconds(20))
+        for count in 2...4 {
+            #expect(try await text(cache) == "old")
+            await cache.finish()
+            #expect(server.requests.count == count)
+        }
+    }
+
+    @Test func `finish returns when the answer behind is stored, and not before`() async throws {
+        let (cache, _) = cache()
+        _ = try await text(cache)
+        clock.advance(by: .seconds(20))
+        _ = try await text(cache)
+        await gate.arrivals()
+        let isFinished = Guarded(false)
+        let finish = Task {
+            await cache.finish()
+            isFinished.change { $0 = true }
+        }
+        for _ in 0..<100 { await Task.yield() }
+        #expect(!isFinished.value)
+        gate.open()
+        await finish.value
+
+        #expect(try await text(cache) == "new")
+    }
+
+    @Test func `no more questions go on behind than the limit, and the others are not made up for`() async throws {
+        let (cache, server) = cache(limit: 2)
+        for page in 0..<6 { _ = try await text(cache, "\(page)") }
+        clock.advance(by: .seconds(20))
+        for page in 0..<6 { #expect(try await text(cache, "\(page)") == "old") }
+        await gate.arrivals(2)
+        gate.open()
+        await cache.finish()
+        #expect(server.requests.count == 8)
+
+        // There is room again.
+        #expect(try await text(cache, "5") == "old")
+        await cache.finish()
+        #expect(try await text(cache, "5") == "new")
+    }
+
+    @Test func `a caller who leaves does not end what goes on behind`() async throws {
+        let (cache, _) = cache()
+        _ = try await text(cache)
+        clock.advance(by: .seconds(20))
+        let caller = Task { try await text(cache) }
+        await gate.arrivals()
+        caller.cancel()
+        _ = await caller.result
+        gate.open()
+        await cache.finish()
+
+        #expect(try await text(cache) == "new")
+    }
+
+    @Test func `finish with nothing under way returns at once, for as many as want it`() async {
+        let (cache, _) = cache()
+        await withTaskGroup { group in for _ in 0..<20 { group.addTask { await cache.finish() } } }
+    }
+}

@@ -1,0 +1,131 @@
+import AlcedoCore
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import AlcedoURLResponseCache
+
+/// Bodies on their way into the store.
+@Suite(.timeLimit(.minutes(3)))
+struct BodyTests {
+    private let bodies = Guarded<[BrokenBody]>([])
+
+    /// Pages whose names are numbers have bodies of so many bytes; others have two pieces and then break.
+    private func cache(maximum: Int = 1_000, collected: Int = 1_000) -> (CachingTransport, ClosureTransport) {
+        let server = ClosureTransport { [bodies] request in
+            let fields = ["Cache-Control": "max-age=600"] as HTTPFields
+            if let count = Int(request.url.lastPathComponent) {
+                return HTTPResponse(request, fields, String(repeating: "x", count: count))
+            }
+            let body = BrokenBody("first", "second")
+            bodies.change { $0.append(body) }
+            return HTTPResponse(request, fields, HTTPBody(body))
+        }
+        return (
+            CachingTransport(
+                wrapping: server, store: MemoryResponseStore(), time: ManualClock(), maximumBodyByteCount: maximum,
+                collectedByteCount: collected), server
+        )
+    }
+
+    /// Reads the first piece.
+    private func begin(_ cache: CachingTransport, _ page: String) async throws -> HTTPBody.Iterator {
+        let response = try await cache.send(HTTPRequest(url: .page(page)))
+        var iterator = response.body.makeAsyncIterator()
+        #expect(try await iterator.next() != nil)
+        return iterator
+    }
+
+    private func isStored(_ cache: CachingTransport, _ page: String) async throws -> Bool {
+        let request = HTTPRequest(url: .page(page), cachePolicy: .returnCacheDataDontLoad)
+        do {
+            _ = try await cache.send(request)
+            return true
+        } catch let error as HTTPTransportError where error.code == .notCached {
+            return false
+        }
+    }
+
+    @Test func `a body that is let go half way is not stored, and its transfer ends`() async throws {
+        let (cache, _) = cache()
+        do { _ = try await begin(cache, "broken") }
+
+        #expect(bodies.value.count == 1 && bodies.value[0].isCancelled)
+        #expect(try await !isStored(cache, "broken"))
+    }
+
+    @Test func `a body that nobody reads is not stored, and its transfer ends`() async throws {
+        let (cache, _) = cache()
+        _ = try await cache.send(HTTPRequest(url: .page("broken")))
+
+        #expect(bodies.value[0].isCancelled)
+        #expect(try await !isStored(cache, "broken"))
+    }
+
+    @Test func `a body that breaks off is not stored, and its reader learns of it`() async throws {
+        let (cache, _) = cache()
+        let response = try await cache.send(HTTPRequest(url: .page("broken")))
+        await #expect(throws: HTTPTransportError.self) { try await response.text() }
+
+        #expect(try await !isStored(cache, "broken"))
+    }
+
+    @Test func `bodies together take no more memory for the store than the limit`() async throws {
+        let (cache, _) = cache(collected: 100)
+        var first = try await begin(cache, "80")
+        // There is no room for these; they are passed on as they are.
+        #expect(try await cache.send(HTTPRequest(url: .page("30"))).text().utf8.count == 30)
+        #expect(try await cache.send(HTTPRequest(url: .page("20"))).text().utf8.count == 20)
+        #expect(try await first.next() == nil)
+
+        #expect(try await isStored(cache, "80"))
+        #expect(try await !isStored(cache, "30"))
+        #expect(try await isStored(cache, "20"))
+    }
+
+    @Test func `room is given back by every end that a body can have`() async throws {
+        let (cache, _) = cache(maximum: 90, collected: 100)
+        for _ in 0..<50 {
+            do { _ = try await begin(cache, "80") }
+            do { _ = try await begin(cache, "broken") }
+            _ = try? await cache.send(HTTPRequest(url: .page("broken"))).text()
+            _ = try? await cache.send(HTTPRequest(url: .page("95"))).text()
+            _ = try? await cache.send(HTTPRequest(url: .page("200"))).text()
+            let cancelled = Task { try await cache.send(HTTPRequest(url: .page("70"))).text() }
+            cancelled.cancel()
+            _ = await cancelled.result
+        }
+        _ = try await cache.send(HTTPRequest(url: .page("90"))).text()
+        #expect(try await isStored(cache, "90"))
+        #expect(try await !isStored(cache, "95"))
+        #expect(cache.budget.take(100))
+    }
+
+    @Test func `a hundred bodies at once stay within the limit, and arrive whole`() async throws {
+        let (cache, _) = cache(collected: 500)
+        try await withThrowingTaskGroup { group in
+            for index in 0..<100 {
+                group.addTask {
+                    let text = try await cache.send(HTTPRequest(url: .page("\(100 + index)"))).text()
+                    #expect(text.utf8.count == 100 + index)
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(cache.budget.take(500))
+        #expect(!cache.budget.take(1))
+    }
+
+    @Test func `a cancelled reader gets its error, and what it read is not stored`() async throws {
+        let (cache, _) = cache()
+        let request = Task {
+            let response = try await cache.send(HTTPRequest(url: .page("50")))
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await response.text()
+        }
+        await #expect(throws: CancellationError.self) { try await request.value }
+
+        #expect(try await !isStored(cache, "50"))
+    }
+}

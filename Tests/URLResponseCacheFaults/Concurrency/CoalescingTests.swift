@@ -1,0 +1,106 @@
+import AlcedoCore
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import AlcedoURLResponseCache
+
+/// Equal questions at the same time.
+@Suite(.timeLimit(.minutes(3)))
+struct CoalescingTests {
+    private let gate = Gate()
+    private let cancellations = Guarded(0)
+    private let store = TroubledStore()
+
+    /// A cache with a stale answer, before a server that says after the gate that it still holds.
+    private func staleCache(status: Int = 304) async throws -> (CachingTransport, ClosureTransport) {
+        let server = ClosureTransport { [gate, cancellations] request in
+            guard request.fields["If-None-Match"] != nil else {
+                return HTTPResponse(request, ["ETag": "\"a\""], "body")
+            }
+            await withTaskCancellationHandler {
+                await gate.pass()
+            } onCancel: {
+                cancellations.change { $0 += 1 }
+                gate.open()
+            }
+            try Task.checkCancellation()
+            return HTTPResponse(request, status: status, ["ETag": "\"a\""], status == 304 ? "" : "body")
+        }
+        let cache = CachingTransport(wrapping: server, store: store, time: ManualClock())
+        _ = try await cache.send(HTTPRequest(url: .page())).text()
+        return (cache, server)
+    }
+
+    private func questions(_ server: ClosureTransport) -> Int {
+        server.requests.count { $0.fields["If-None-Match"] != nil }
+    }
+
+    @Test func `a hundred equal requests are one question`() async throws {
+        let (cache, server) = try await staleCache()
+        let requests = (0..<100).map { _ in Task { try await cache.send(HTTPRequest(url: .page())) } }
+        await gate.arrivals()
+        // The others are on their way; who comes too late asks anew, which must stay the exception.
+        for _ in 0..<2_000 { await Task.yield() }
+        gate.open()
+
+        for request in requests {
+            let response = try await request.value
+            #expect(response.caching?.source == .revalidated)
+            #expect(try await response.text() == "body")
+        }
+        #expect(questions(server) < 10)
+    }
+
+    @Test func `a hundred equal requests all get a body of their own when the content has changed`() async throws {
+        let (cache, _) = try await staleCache(status: 200)
+        let requests = (0..<100).map { _ in Task { try await cache.send(HTTPRequest(url: .page())).text() } }
+        await gate.arrivals()
+        gate.open()
+
+        for request in requests { #expect(try await request.value == "body") }
+    }
+
+    @Test func `requests that differ in what the server sees are questions of their own`() async throws {
+        let (cache, server) = try await staleCache()
+        let requests = (0..<4).map { index in
+            Task { try await cache.send(HTTPRequest(url: .page(), fields: ["Authorization": "\(index)"])).text() }
+        }
+        await gate.arrivals(4)
+        gate.open()
+
+        for request in requests { #expect(try await request.value == "body") }
+        #expect(questions(server) == 4)
+    }
+
+    @Test func `one of many who leaves takes nothing from the others, the first one neither`() async throws {
+        let (cache, server) = try await staleCache()
+        let first = Task { try await cache.send(HTTPRequest(url: .page())).text() }
+        await gate.arrivals()
+        let others = (0..<10).map { _ in Task { try await cache.send(HTTPRequest(url: .page())).text() } }
+        for _ in 0..<2_000 { await Task.yield() }
+        others[3].cancel()
+        first.cancel()
+
+        // They leave at once, although the server has not answered.
+        await #expect(throws: CancellationError.self) { try await first.value }
+        await #expect(throws: CancellationError.self) { try await others[3].value }
+        gate.open()
+        for index in others.indices where index != 3 { #expect(try await others[index].value == "body") }
+        #expect(questions(server) < 5)
+    }
+
+    @Test func `the question ends when the last who waits has left`() async throws {
+        let (cache, _) = try await staleCache()
+        let requests = (0..<5).map { _ in Task { try await cache.send(HTTPRequest(url: .page())).text() } }
+        await gate.arrivals()
+        for request in requests { request.cancel() }
+        for request in requests { await #expect(throws: CancellationError.self) { try await request.value } }
+
+        // Opened by the cancellation alone.
+        await gate.pass()
+        #expect(cancellations.value > 0)
+        #expect(try await cache.send(HTTPRequest(url: .page())).text() == "body")
+    }
+}

@@ -1,0 +1,189 @@
+import AlcedoCore
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import AlcedoURLResponseCache
+
+/// Answers that overtake one another, and changes that overtake answers. RFC 9111 sections 4 and 4.4.
+@Suite(.timeLimit(.minutes(3)))
+struct OrderTests {
+    private let gate = Gate()
+    private let clock = ManualClock()
+    private let server: ClosureTransport
+    private let cache: CachingTransport
+
+    /// The server obeys the request: `X-Slow` sends the head, or the body, through the gate, `X-Says` is the body, `X-Vary`
+    /// the answer's `Vary`, `X-Location` what a POST names.
+    init() {
+        server = ClosureTransport { [gate] request in
+            let says = request.fields["X-Says"] ?? "now"
+            var fields = ["Cache-Control": "max-age=600"] as HTTPFields
+            fields["Vary"] = request.fields["X-Vary"]
+            fields["Location"] = request.fields["X-Location"]
+            if request.fields["X-Forbids"] != nil { fields["Cache-Control"] = "no-store" }
+            switch request.fields["X-Slow"] {
+            case "head":
+                await gate.pass()
+                return HTTPResponse(request, fields, says)
+            case "body": return HTTPResponse(request, fields, HTTPBody(GatedBody(says, gate)))
+            default: return HTTPResponse(request, fields, says)
+            }
+        }
+        cache = CachingTransport(wrapping: server, store: MemoryResponseStore(), time: clock)
+    }
+
+    /// A body that waits at a gate before its end.
+    private final class GatedBody: HTTPBodySource {
+        private let gate: Gate
+        private let text: Guarded<String?>
+
+        init(_ text: String, _ gate: Gate) {
+            (self.text, self.gate) = (Guarded(text), gate)
+        }
+
+        func next() async throws -> Data? {
+            let text = text.change { text in
+                defer { text = nil }
+                return text
+            }
+            if let text { return Data(text.utf8) }
+            await gate.pass()
+            return nil
+        }
+
+        func cancel() {}
+    }
+
+    private func get(_ fields: HTTPFields = [:], isReload: Bool = true, page: String = "a") async throws -> String {
+        let policy: HTTPCachePolicy = isReload ? .reloadIgnoringLocalCacheData : .useProtocolCachePolicy
+        return try await cache.send(HTTPRequest(url: .page(page), fields: fields, cachePolicy: policy)).text()
+    }
+
+    /// What a plain request gets now.
+    private func now(_ fields: HTTPFields = [:]) async throws -> String { try await get(fields, isReload: false) }
+
+    @Test(arguments: ["head", "body"])
+    func `an answer that was on its way while its resource changed is not stored`(slow: String) async throws {
+        let old = Task { try await get(["X-Slow": slow, "X-Says": "old"]) }
+        await gate.arrivals()
+        _ = try await cache.send(HTTPRequest(method: .post, url: .page(), body: Data("x".utf8))).text()
+        gate.open()
+        #expect(try await old.value == "old")
+
+        #expect(try await now() == "now")
+    }
+
+    @Test func `the same for a resource that the answer to the change names`() async throws {
+        let old = Task { try await get(["X-Slow": "body", "X-Says": "old"]) }
+        await gate.arrivals()
+        _ = try await cache.send(
+            HTTPRequest(method: .post, url: .page("b"), fields: ["X-Location": "/a"], body: Data("x".utf8))
+        ).text()
+        gate.open()
+        #expect(try await old.value == "old")
+
+        #expect(try await now() == "now")
+    }
+
+    @Test func `a change of another resource does not matter`() async throws {
+        let old = Task { try await get(["X-Slow": "body", "X-Says": "old"]) }
+        await gate.arrivals()
+        _ = try await cache.send(HTTPRequest(method: .post, url: .page("b"), body: Data("x".utf8))).text()
+        gate.open()
+        #expect(try await old.value == "old")
+
+        #expect(try await now() == "old")
+    }
+
+    @Test(arguments: ["head", "body"])
+    func `a slow old answer does not replace a newer one`(slow: String) async throws {
+        let old = Task { try await get(["X-Slow": slow, "X-Says": "old"]) }
+        await gate.arrivals()
+        #expect(try await get(["X-Says": "new"]) == "new")
+        gate.open()
+        #expect(try await old.value == "old")
+
+        #expect(try await now() == "new")
+    }
+
+    @Test(arguments: ["head", "body"])
+    func `nor when the old one varies and the new one does not`(slow: String) async throws {
+        let old = Task { try await get(["X-Slow": slow, "X-Says": "old", "X-Vary": "Y"]) }
+        await gate.arrivals()
+        #expect(try await get(["X-Says": "new"]) == "new")
+        gate.open()
+        #expect(try await old.value == "old")
+
+        #expect(try await now() == "new")
+    }
+
+    @Test(arguments: ["head", "body"])
+    func `nor when the new one varies and the old one does not`(slow: String) async throws {
+        let old = Task { try await get(["X-Slow": slow, "X-Says": "old"]) }
+        await gate.arrivals()
+        #expect(try await get(["X-Says": "new", "X-Vary": "Y"]) == "new")
+        gate.open()
+        #expect(try await old.value == "old")
+
+        #expect(try await now() == "new")
+    }
+
+    @Test func `nor when both vary, by other fields`() async throws {
+        let old = Task { try await get(["X-Slow": "body", "X-Says": "old", "X-Vary": "Y"]) }
+        await gate.arrivals()
+        #expect(try await get(["X-Says": "new", "X-Vary": "Z"]) == "new")
+        gate.open()
+        #expect(try await old.value == "old")
+
+        #expect(try await now() == "new")
+    }
+
+    @Test func `a slow answer for other requests is stored beside a newer one`() async throws {
+        let old = Task { try await get(["X-Slow": "body", "X-Says": "old", "X-Vary": "Y", "Y": "1"]) }
+        await gate.arrivals()
+        #expect(try await get(["X-Says": "new", "X-Vary": "Y", "Y": "2"]) == "new")
+        gate.open()
+        #expect(try await old.value == "old")
+
+        #expect(try await now(["Y": "1"]) == "old")
+        #expect(try await now(["Y": "2"]) == "new")
+    }
+
+    @Test func `an answer that forbids storing does not remove a newer one`() async throws {
+        _ = try await get(["X-Says": "older"])
+        let old = Task { try await get(["X-Slow": "head", "X-Says": "old", "X-Forbids": "1"]) }
+        await gate.arrivals()
+        #expect(try await get(["X-Says": "new"]) == "new")
+        gate.open()
+        #expect(try await old.value == "old")
+
+        #expect(try await now() == "new")
+    }
+
+    @Test func `many at once, changes among them, end with a whole answer that is stored`() async throws {
+        await withTaskGroup { group in
+            for index in 0..<300 {
+                group.addTask {
+                    let page = "\(index % 3)"
+                    if index % 7 == 0 {
+                        _ = try? await cache.send(
+                            HTTPRequest(method: .post, url: .page(page), body: Data("x".utf8))
+                        ).text()
+                    } else {
+                        let vary = ["Y", "Z", nil][index % 3]
+                        var fields = ["X-Says": "\(index)", "Y": "\(index % 2)"] as HTTPFields
+                        fields["X-Vary"] = vary
+                        let text = try? await get(fields, isReload: index % 2 == 0, page: page)
+                        #expect(text.flatMap { Int($0) } != nil)
+                    }
+                }
+            }
+        }
+        for page in ["0", "1", "2"] {
+            _ = try await get(["X-Says": "last"], page: page)
+            #expect(try await get([:], isReload: false, page: page) == "last")
+        }
+    }
+}

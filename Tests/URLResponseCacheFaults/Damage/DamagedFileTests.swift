@@ -1,0 +1,112 @@
+import AlcedoCore
+import AlcedoDiskCache
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import AlcedoURLResponseCache
+
+/// Answers on disk that somebody or something has changed.
+@Suite(.timeLimit(.minutes(3)))
+struct DamagedFileTests {
+    private let directory: TemporaryDirectory
+    private let server = ClosureTransport {
+        HTTPResponse(
+            $0, ["Cache-Control": "max-age=60", "ETag": "\"a\"", "Vary": "X"], String(repeating: "body ", count: 99))
+    }
+    private let clock = ManualClock()
+    private let body = String(repeating: "body ", count: 99)
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    /// A new cache over the same directory.
+    private func cache() -> CachingTransport {
+        CachingTransport(
+            wrapping: server,
+            store: DataResponseStore(FileDiskCache(directory: directory.url, lockPatience: .seconds(300))), time: clock)
+    }
+
+    private var files: [URL] {
+        let paths = (try? FileManager.default.subpathsOfDirectory(atPath: directory.path)) ?? []
+        return paths.sorted().map { directory.url.appending(path: $0) }
+            .filter { (try? Data(contentsOf: $0)).map { !$0.isEmpty } ?? false }
+    }
+
+    @Test func `flipped bits, missing ends and foreign bytes in any file are a miss, and right again after it`()
+        async throws
+    {
+        var random = SeededGenerator(seed: 1)
+        let request = HTTPRequest(url: .page(), fields: ["X": "1"])
+        #expect(try await cache().send(request).text() == body)
+        for round in 0..<60 {
+            let files = files
+            #expect(!files.isEmpty)
+            for file in files where Bool.random(using: &random) {
+                guard var bytes = try? Data(contentsOf: file), !bytes.isEmpty else { continue }
+                switch round % 4 {
+                case 0:
+                    bytes[Int.random(in: 0..<bytes.count, using: &random)] ^=
+                        1 << UInt8.random(in: 0...7, using: &random)
+                case 1: bytes = bytes.prefix(Int.random(in: 0..<bytes.count, using: &random))
+                case 2: bytes += Data("more".utf8)
+                default: bytes = Data((0..<bytes.count).map { _ in UInt8.random(in: 0...255, using: &random) })
+                }
+                try bytes.write(to: file)
+            }
+            let cache = cache()
+            let response = try await cache.send(request)
+            #expect(response.head.status == 200)
+            #expect(try await response.text() == body, "round \(round)")
+            await cache.finish()
+        }
+        let count = server.requests.count
+        #expect(try await cache().send(request).text() == body)
+        #expect(server.requests.count == count)
+    }
+
+    @Test func `notes that are no answer's are a miss that goes`() async throws {
+        let data = FileDiskCache(directory: directory.url, lockPatience: .seconds(300))
+        let key = ImageKey(ResourceKey(normal: .page()))
+        let request = HTTPRequest(url: .page())
+        for notes in [Data(), Data("foreign".utf8), Data(repeating: 0, count: 64), Data(repeating: 0xFF, count: 4_096)]
+        {
+            try await data.store(CachedData(Data("wrong".utf8), metadata: notes), for: key)
+            let store = DataResponseStore(data)
+            #expect(await store.entry(for: key) == nil)
+            #expect(await data.contains(key) == false)
+            let cache = CachingTransport(wrapping: server, store: store, time: clock)
+            #expect(try await cache.send(request).text() == body)
+        }
+    }
+
+    @Test func `an entry of a later format is a miss`() async throws {
+        let data = FileDiskCache(directory: directory.url, lockPatience: .seconds(300))
+        let key = ImageKey(ResourceKey(normal: .page()))
+        var (metadata, _) = ResponseEntryCoder.encode(.variants(ResponseVariants()))
+        metadata[metadata.startIndex] += 1
+        try await data.store(CachedData(Data(), metadata: metadata), for: key)
+
+        #expect(await DataResponseStore(data).entry(for: key) == nil)
+    }
+
+    @Test func `a directory that vanishes under the cache fails no request`() async throws {
+        let cache = cache()
+        let request = HTTPRequest(url: .page(), fields: ["X": "1"])
+        for _ in 0..<3 {
+            #expect(try await cache.send(request).text() == body)
+            try FileManager.default.removeItem(at: directory.url)
+        }
+    }
+
+    @Test func `a directory that cannot be is as good as none`() async throws {
+        let file = directory.url.appending(path: "file")
+        try Data("x".utf8).write(to: file)
+        let cache = CachingTransport(
+            wrapping: server, store: DataResponseStore(FileDiskCache(directory: file, lockPatience: .seconds(1))),
+            time: clock)
+        for _ in 0..<2 { #expect(try await cache.send(HTTPRequest(url: .page())).text() == body) }
+
+        #expect(server.requests.count == 2)
+    }
+}

@@ -1,0 +1,57 @@
+import AlcedoCore
+import AlcedoDiskCache
+import AlcedoMemoryCache
+import AlcedoSQLiteCache
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import AlcedoURLResponseCache
+
+@Suite(.timeLimit(.minutes(10)))
+struct RandomHistoryTests {
+    enum Storage: CaseIterable, Sendable { case memory, data, tiers, files, database }
+
+    static let roles: [CacheRole] = [.private, .shared(), .shared(targets: ["Test-Cache-Control"])]
+
+    @Test(arguments: Storage.allCases, roles)
+    func `what is given unasked is allowed, and what is fresh is given`(
+        storage: Storage, role: CacheRole
+    ) async throws {
+        let directory = try TemporaryDirectory()
+        let isOnDisk = storage == .files || storage == .database
+        // In full, many histories; `Scripts/check --full` has them so.
+        let isFull = ProcessInfo.processInfo.environment["ALCEDO_FULL_TESTS"] == "1"
+        let first = UInt64((Storage.allCases.firstIndex(of: storage) ?? 0) * 100)
+        for seed in first...(first + (isFull ? 20 : 0)) {
+            var run = try HistoryRun(role: role, seed: seed, makeStore: Self.stores(storage, directory))
+
+            try await run.play(steps: isOnDisk ? 700 : 2_500)
+
+            // Each of these a good many times, or the history proves nothing.
+            let tally = run.tally
+            #expect(tally.demanded > 20 && tally.fresh > 20 && tally.stale > 10, "\(tally)")
+            #expect(tally.revalidated > 20 && tally.new > 100 && tally.unsatisfiable > 5, "\(tally)")
+        }
+    }
+
+    private static func stores(
+        _ storage: Storage, _ directory: TemporaryDirectory
+    ) -> @Sendable (_ isFirst: Bool) -> (any ResponseStoring)? {
+        let data = DataMemoryCache(sizeLimit: 64 << 20)
+        switch storage {
+        case .memory: return { isFirst in isFirst ? MemoryResponseStore() : nil }
+        case .data: return { _ in DataResponseStore(data) }
+        case .tiers:
+            return { _ in TieredResponseStore(MemoryResponseStore(byteLimit: 8_000), over: DataResponseStore(data)) }
+        case .files:
+            return { _ in
+                DataResponseStore(FileDiskCache(directory: directory.url, lockPatience: .seconds(300)))
+            }
+        case .database:
+            return { _ in
+                DataResponseStore(SQLiteDiskCache(directory: directory.url, lockPatience: .seconds(300)))
+            }
+        }
+    }
+}

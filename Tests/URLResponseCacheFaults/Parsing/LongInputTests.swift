@@ -1,0 +1,65 @@
+import AlcedoCore
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import AlcedoURLResponseCache
+
+/// Long header values. Whatever took more than linear time would not end within the time limit.
+@Suite(.timeLimit(.minutes(3)))
+struct LongInputTests {
+    /// Of most values, because there are many, and tests are built without optimisation; the square of it is far too many
+    /// steps already.
+    private static let count = 128 << 10
+
+    private static func repeating(_ text: String, toCount count: Int = count) -> String {
+        String(repeating: text, count: count / text.utf8.count)
+    }
+
+    private static let values = [
+        repeating("a"), repeating(","), repeating(" "), repeating("\""), repeating("\\"), "\"" + repeating("\\"),
+        repeating("a,"), repeating("a=1,"), repeating("a=\"1\","), repeating("=,"), "max-age=" + repeating("9"),
+        "max-age=" + repeating(" "), "a=\"" + repeating("x, "), "a=b" + repeating(" ") + "c", repeating("W/\"a\","),
+        repeating("a;q=0.1,"), repeating("\u{1F1E9}\u{1F1EA}"), "a=" + repeating("\u{301}"), repeating("\u{E9}"),
+        "a=(" + repeating("1 "), "a=:" + repeating("YQ=="), "a" + repeating(";b=1"), "bytes=" + repeating("1"),
+        "bytes=1-2" + repeating(","), "bytes " + repeating("1") + "-" + repeating("1") + "/*", repeating("/"),
+        "Sun, " + repeating("0") + " Nov 1994 08:49:37 GMT", "Sun," + repeating(" ") + "GMT", repeating(":"),
+        repeating("\u{0}"), repeating("-"), "k=\"" + repeating("\\\""), repeating("a\t"),
+    ]
+
+    @Test(arguments: values.indices)
+    func `a long field is read in linear time`(index: Int) {
+        Self.read(Self.values[index])
+    }
+
+    @Test(arguments: ["a", "9", "\"", "a, "])
+    func `a field of ten megabytes is read in linear time`(text: String) {
+        Self.read("max-age=" + Self.repeating(text, toCount: 10 << 20))
+    }
+
+    private static func read(_ value: String) {
+        let now = Date(timeIntervalSince1970: 784_111_777)
+
+        let control = CacheControl(["Cache-Control": value])
+        _ = control.seconds("max-age")
+        _ = control.fieldNames(of: "a")
+        _ = CacheControl(targeted: "T", of: ["T": value])
+        _ = HTTPDate.parse(value, now: now)
+        _ = EntityTag(value)
+        _ = EntityTag.list([value])
+        _ = ByteRange(value)
+        _ = ContentRange(value)
+        _ = StructuredDictionary(value)
+        let fields: HTTPFields = ["A": value]
+        _ = fields.members(of: "A")
+        _ = fields.list("A", contains: "no-cache")
+    }
+
+    @Test(arguments: ["Accept-Language", "X", "Cookie"])
+    func `a long field that an answer varies by is read in linear time`(name: String) {
+        for value in [Self.values[6], Self.values[15], Self.values[3], Self.values[16]] {
+            _ = Vary.variant(
+                [name.lowercased()], of: HTTPRequest(url: .page(), fields: HTTPFields([.init(name, value)])))
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import AlcedoCore
+import TestSupport
+
+/// A place where tasks stop until a test lets them go on.
+final class Gate: Sendable {
+    private struct State {
+        var isOpen = false
+        var arrivals = 0
+        var stopped: [CheckedContinuation<Void, Never>] = []
+        var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    }
+
+    private let state = Guarded(State())
+
+    /// Returns when the gate is open.
+    func pass() async {
+        await withCheckedContinuation { continuation in
+            let ready = state.change { state -> [CheckedContinuation<Void, Never>] in
+                state.arrivals += 1
+                let arrivals = state.arrivals
+                var ready = state.watchers.filter { $0.count <= arrivals }.map(\.continuation)
+                state.watchers.removeAll { $0.count <= arrivals }
+                if state.isOpen { ready.append(continuation) } else { state.stopped.append(continuation) }
+                return ready
+            }
+            for continuation in ready { continuation.resume() }
+        }
+    }
+
+    /// Returns when so many tasks have come to the gate.
+    func arrivals(_ count: Int = 1) async {
+        await withCheckedContinuation { continuation in
+            let isThere = state.change { state in
+                if state.arrivals < count { state.watchers.append((count, continuation)) }
+                return state.arrivals >= count
+            }
+            if isThere { continuation.resume() }
+        }
+    }
+
+    /// Lets everyone pass from now on.
+    func open() {
+        let stopped = state.change { state in
+            defer { state.stopped = [] }
+            state.isOpen = true
+            return state.stopped
+        }
+        for continuation in stopped { continuation.resume() }
+    }
+}
