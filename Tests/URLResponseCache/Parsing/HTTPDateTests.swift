@@ -31,12 +31,16 @@ import Testing
         #expect(HTTPDate.parse(text, now: Self.example) == nil)
     }
 
-    @Test(arguments: [("94", 1994), ("44", 2044), ("45", 1945), ("00", 2000), ("99", 1999)])
-    func `a year of two digits is at most fifty years ahead`(short: String, year: Int) throws {
-        // 6 November of the year of the clock's start, 1994, and others.
-        let date = try #require(HTTPDate.parse("Sunday, 06-Nov-\(short) 08:49:37 GMT", now: Self.example))
-
-        #expect(HTTPDate.format(date).contains(" \(year) "))
+    /// Seen from 1994 and from 2023.
+    @Test(arguments: [
+        ("94", 1994, 1994), ("44", 2044, 2044), ("45", 1945, 2045), ("00", 2000, 2000), ("99", 1999, 1999),
+        ("73", 1973, 2073), ("74", 1974, 1974), ("23", 2023, 2023),
+    ])
+    func `a year of two digits is at most fifty years ahead`(short: String, in1994: Int, in2023: Int) throws {
+        for (now, year) in [(Self.example, in1994), (start, in2023)] {
+            let date = try #require(HTTPDate.parse("Sunday, 06-Nov-\(short) 08:49:37 GMT", now: now))
+            #expect(HTTPDate.format(date).contains(" \(year) "))
+        }
     }
 
     @Test func `dates are written as they are read`() {

@@ -109,6 +109,10 @@ struct PartTests {
             #expect(answer?.status == 200)
             #expect(answer?.fields["Content-Length"] == "10" && answer?.fields["Content-Range"] == nil)
         }
+        // The newest part is there in any case, at its place.
+        let last = try #require(row.parts.last)
+        let range = try await bench.send(["Range": "bytes=\(last.lowerBound)-\(last.upperBound)"])
+        #expect(range.isHit && range.body == String(Array(Self.whole)[last]))
     }
 
     @Test(

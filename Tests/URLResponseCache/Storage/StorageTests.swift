@@ -127,6 +127,7 @@ struct StorageTests {
             (["Cache-Control": "max-age=60"], 200, false), (["Content-Location": "/a.png"], 200, false),
             (["Cache-Control": "max-age=60, no-store", "Content-Location": "/a.png"], 200, false),
             (["Cache-Control": "max-age=60", "Content-Location": "/a.png"], 404, false),
+            (["Cache-Control": "max-age=60", "Content-Location": "/a.png"], 201, false),
         ] as [(HTTPFields, Int, Bool)])
     func `an answer to POST may answer a later GET`(
         role: CacheRole, row: (fields: HTTPFields, status: Int, isStored: Bool)
