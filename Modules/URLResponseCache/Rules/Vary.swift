@@ -42,6 +42,11 @@ enum Vary {
         return String(XXH64.hash(text.utf8Span.span.bytes), radix: 36)
     }
 
+    /// The same for a request.
+    static func variant(_ names: [String], of request: HTTPRequest) -> String {
+        variant(names, fields(names, of: request))
+    }
+
     /// Two values that mean the same become equal, as far as section 4.1 lets a cache know: several lines are one list,
     /// blanks around commas mean nothing, nor does the case or order of members that have weights.
     private static func normalised(_ name: String, of request: HTTPRequest) -> String? {

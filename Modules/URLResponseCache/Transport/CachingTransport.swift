@@ -16,7 +16,7 @@ public struct CachingTransport: HTTPTransport {
     /// kept with the bytes it has, or not at all.
     public typealias StorageHook = @Sendable (StoredResponse, HTTPRequest) async -> StoredResponse?
 
-    private let parts: CachingParts
+    let parts: CachingParts
 
     /// - Parameters:
     ///   - transport: Where requests go that the cache cannot answer.

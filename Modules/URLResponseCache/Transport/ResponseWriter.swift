@@ -28,7 +28,7 @@ struct ResponseWriter: Sendable {
     ) async -> Bool {
         guard let names = Vary.names(of: response.head, to: request, role: role) else { return false }
         let own = ImageKey(exchange.resource)
-        let variant = ImageKey(own.resource, variant: Vary.variant(names, Vary.fields(names, of: request)))
+        let variant = ImageKey(own.resource, variant: Vary.variant(names, of: request))
         var isStored = false
         await gate.alone(with: own.resource) {
             let isLatest = exchange.claim(own)

@@ -42,7 +42,7 @@ struct TroubledStoreTests {
         for method in [HTTPMethod.get, .head, .post, .get] {
             #expect(try await cache.send(HTTPRequest(method: method, url: .page())).head.status == 200)
         }
-        await cache.store.removeAll(storedSince: .distantPast)
+        await cache.parts.store.removeAll(storedSince: .distantPast)
         #expect(try await cache.send(HTTPRequest(url: .page())).text() == "body")
     }
 

@@ -244,7 +244,7 @@ struct ParserPropertyTests {
     @Test func `a structured dictionary that is written is read as the same`() {
         var random = SeededGenerator(seed: 11)
         for _ in 0..<10_000 {
-            var members: [(text: String, key: String, value: StructuredDictionary.Value)] = []
+            var members: [(text: String, key: String, value: StructuredValue)] = []
             for index in 0..<Int.random(in: 1...6, using: &random) {
                 let key = "k\(index)"
                 let number = Int.random(in: -999_999_999_999_999...999_999_999_999_999, using: &random)
@@ -252,7 +252,7 @@ struct ParserPropertyTests {
                     String.UnicodeScalarView(
                         Self.text(upTo: 8, using: &random).unicodeScalars.filter { (0x20..<0x7F).contains($0.value) }))
                 let escaped = inside.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
-                let all: [(String, StructuredDictionary.Value)] = [
+                let all: [(String, StructuredValue)] = [
                     ("\(key)=\(number)", .integer(number)), (key, .boolean(true)), ("\(key)=?0", .boolean(false)),
                     ("\(key)=\"\(escaped)\"", .string(inside)), ("\(key)=a/b:c", .token("a/b:c")),
                     ("\(key)=1.5", .other), ("\(key)=:YQ==:", .other), ("\(key)=(1 \"a, b\" c;d=1)", .other),
