@@ -46,7 +46,10 @@ struct ResponseWriter: Sendable {
             }
             if key != own { await noteVariant(names, key, response, isLatest: isLatest, in: before, under: own) }
             await store.store(.response(response), for: key)
-            if let old, old != key, old != own { await store.remove(old) }
+            if let old {
+                if old != key, old != own { await store.remove(old) }
+                await removeCopies(of: response, for: request, in: before, but: key)
+            }
             isStored = true
         }
         return isStored
@@ -71,6 +74,21 @@ struct ResponseWriter: Sendable {
         guard case .response(let stored) = await store.entry(for: key) else { return PartialContent.whole(part) }
         if stored.part == nil, PartialContent.isSameContent(part.head, stored) { return nil }
         return PartialContent.combined(stored, with: part) ?? PartialContent.whole(part)
+    }
+
+    /// Removes what else is stored for the request with the same strong validator: a new head is one for all of them. RFC
+    /// 9111 section 4.3.4.
+    private func removeCopies(
+        of response: StoredResponse, for request: HTTPRequest, in before: ResponseEntry?, but key: ImageKey
+    ) async {
+        guard case .variants(let variants) = before else { return }
+        for names in variants.nameLists {
+            let other = ImageKey(key.resource, variant: Vary.variant(names, of: request))
+            guard other != key, case .response(let found) = await store.entry(for: other),
+                PartialContent.isSameContent(response.head, found)
+            else { continue }
+            await store.remove(other)
+        }
     }
 
     private func noteVariant(
