@@ -18,12 +18,12 @@ struct RandomHistoryTests {
     func `what is given unasked is allowed, and what is fresh is given`(
         storage: Storage, role: CacheRole
     ) async throws {
-        let directory = try TemporaryDirectory()
         let isOnDisk = storage == .files || storage == .database
         // In full, many histories; `Scripts/check --full` has them so.
         let isFull = ProcessInfo.processInfo.environment["ALCEDO_FULL_TESTS"] == "1"
         let first = UInt64((Storage.allCases.firstIndex(of: storage) ?? 0) * 100)
         for seed in first...(first + (isFull ? 20 : 0)) {
+            let directory = try TemporaryDirectory()
             var run = try HistoryRun(role: role, seed: seed, makeStore: Self.stores(storage, directory))
 
             try await run.play(steps: isOnDisk ? 700 : 2_500)
