@@ -30,23 +30,30 @@ struct WaitingLineTests {
                 model.waiting.append((step, priority, step))
             case 4..<6:
                 guard let known else { continue }
-                #expect(line.move(known, to: priority))
+                let isMoved = line.move(known, to: priority)
+                #expect(isMoved)
                 for index in model.waiting.indices where model.waiting[index].id == known {
                     model.waiting[index].priority = priority
                 }
             case 6:
                 guard let known else { continue }
-                #expect(line.remove(known) == known)
+                let removed = line.remove(known)
+                #expect(removed == known)
                 model.waiting.removeAll { $0.id == known }
             case 7:
                 guard let first = line.popFirst() else { continue }
                 line.put(back: first)
-            default: #expect(line.popFirst()?.element == model.popFirst())
+            default:
+                let (first, expected) = (line.popFirst()?.element, model.popFirst())
+                #expect(first == expected)
             }
             #expect(line.count == model.waiting.count)
         }
-        while let expected = model.popFirst() { #expect(line.popFirst()?.id == expected) }
-        #expect(line.popFirst() == nil && line.isEmpty)
+        while let expected = model.popFirst() {
+            let first = line.popFirst()?.id
+            #expect(first == expected)
+        }
+        #expect(line.isEmpty)
     }
 
     @Test func `the last to come may be the first`() {
@@ -55,15 +62,17 @@ struct WaitingLineTests {
         line.add(2, "b", priority: .normal)
         line.add(3, "c", priority: .low)
 
-        #expect([line.popFirst()?.element, line.popFirst()?.element, line.popFirst()?.element] == ["b", "a", "c"])
+        let all = [line.popFirst()?.element, line.popFirst()?.element, line.popFirst()?.element]
+        #expect(all == ["b", "a", "c"])
     }
 
     @Test func `nobody who left comes back, and what is unknown is not there`() {
         var line = WaitingLine<Int>()
         line.add(1, 10, priority: .high)
-        #expect(line.remove(1) == 10 && line.remove(1) == nil)
-        #expect(!line.move(1, to: .low))
+        let removals = [line.remove(1), line.remove(1)]
+        let isMoved = line.move(1, to: .low)
         line.add(1, 11, priority: .low)
-        #expect(line.popFirst()?.element == 11 && line.popFirst() == nil)
+        let firsts = [line.popFirst()?.element, line.popFirst()?.element]
+        #expect(removals == [10, nil] && !isMoved && firsts == [11, nil])
     }
 }
