@@ -17,6 +17,8 @@ public struct DownloadError: Error, Sendable, CustomStringConvertible {
         case unreadableFile
         /// The exchange with the server failed; ``DownloadError/cause`` is an `HTTPTransportError`.
         case transport(HTTPTransportError.Code)
+        /// The downloader has been shut down.
+        case shutDown
         /// The app's own closure failed; ``DownloadError/cause`` is its error.
         case provider
     }

@@ -3,16 +3,26 @@ import FoundationEssentials
 
 /// Fetches bytes over any transport, equal requests once.
 ///
-/// Any number of tasks may wait for one transfer; each has its own progress and leaves it by being cancelled, and the
-/// transfer ends when the last one leaves. At most `maximumConcurrentDownloads` servers' answers are read at once; the
-/// other requests wait, the more urgent first. Sources that are not servers wait for nobody. Redirects are followed, at most 20, never out of `http` and `https`; credentials do not
-/// follow to another origin.
+/// Any number may wait for one transfer; each has its own progress and priority, and leaves it by itself. The transfer
+/// has the priority of its most urgent waiter, and ends when the last one leaves. No more transfers than a number run at
+/// once, in total and for each host; the others wait, the more urgent first. Sources that are not servers wait for
+/// nobody. Redirects are followed, at most 20, never out of `http` and `https`; credentials do not follow to another
+/// origin.
 ///
 /// Errors are ``DownloadError``, or `CancellationError`.
 public final class Downloader: Downloading {
+    public typealias Progress = @Sendable (DownloadProgress) -> Void
+    public typealias Completion = @Sendable (Result<Download, any Error>) -> Void
+
     public struct Configuration: Sendable {
         /// Most transfers at once. Default: 6.
         public var maximumConcurrentDownloads: Int
+        /// Most transfers at once from one scheme, host and port. Default: no limit but the one above.
+        public var maximumConcurrentDownloadsPerHost: Int
+        /// Which of equally urgent downloads begins first. Default: the first.
+        public var order: DownloadOrder
+        /// How often transfers may begin. Default: as often as there are slots.
+        public var rate: DownloadRate?
         /// Most bytes of one content. Default: 128 MiB.
         public var maximumByteCount: Int
         /// Most redirects in a row. Default: 20.
@@ -20,45 +30,195 @@ public final class Downloader: Downloading {
 
         public init(
             maximumConcurrentDownloads: Int = 6,
+            maximumConcurrentDownloadsPerHost: Int = .max,
+            order: DownloadOrder = .firstInFirstOut,
+            rate: DownloadRate? = nil,
             maximumByteCount: Int = 128 << 20,
             maximumRedirectCount: Int = 20
         ) {
             self.maximumConcurrentDownloads = max(1, maximumConcurrentDownloads)
+            self.maximumConcurrentDownloadsPerHost = max(1, maximumConcurrentDownloadsPerHost)
+            self.order = order
+            self.rate = rate
             self.maximumByteCount = max(0, maximumByteCount)
             self.maximumRedirectCount = max(0, maximumRedirectCount)
         }
     }
 
+    private struct Waiter: Sendable {
+        var progress: Progress?
+        var complete: Completion
+    }
+
+    private typealias Table = TransferTable<TransferKey, ImageSource, Waiter>
+
     private let http: HTTPFetcher
     private let local: LocalReader
-    private let slots: Slots
-    private let transfers = Coalescer<TransferKey, DownloadProgress, Download>()
+    private let time: any TimeSource
+    private let table: Locked<Table>
 
-    public init(transport: any HTTPTransport, configuration: Configuration = Configuration()) {
+    public init(
+        transport: any HTTPTransport, configuration: Configuration = Configuration(),
+        time: any TimeSource = SystemClock()
+    ) {
         http = HTTPFetcher(
             transport: transport, maximumByteCount: configuration.maximumByteCount,
             maximumRedirectCount: configuration.maximumRedirectCount)
         local = LocalReader(maximumByteCount: configuration.maximumByteCount)
-        slots = Slots(count: configuration.maximumConcurrentDownloads)
+        self.time = time
+        table = Locked(
+            Table(
+                schedule: DownloadSchedule(
+                    limit: configuration.maximumConcurrentDownloads,
+                    hostLimit: configuration.maximumConcurrentDownloadsPerHost, order: configuration.order,
+                    rate: configuration.rate)))
     }
 
-    public func download(
-        _ request: DownloadRequest, progress: (@Sendable (DownloadProgress) -> Void)?
-    ) async throws -> Download {
-        let download = try await transfers.value(for: TransferKey(request.source), onUpdate: progress) {
-            [http, local, slots] report in
-            switch request.source {
-            case .http(let exchange):
-                try await slots.acquire(request.priority)
-                defer { slots.release() }
-                return try await http.fetch(exchange, report: report)
-            case .file, .dataURL, .bytes, .provider:
-                let data = try await local.read(request.source)
-                report(DownloadProgress(received: data.count, expected: data.count))
-                return Download(data: data)
+    public func download(_ request: DownloadRequest, progress: Progress?) async throws -> Download {
+        try Task.checkCancellation()
+        let receipt = makeReceipt()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                join(request, receipt, Waiter(progress: progress) { continuation.resume(with: $0) })
+                // A cancellation before the join found nobody to remove.
+                if Task.isCancelled { cancel(receipt) }
             }
+        } onCancel: {
+            cancel(receipt)
+        }
+    }
+
+    /// Begins a download, or joins one that is under way, for callers that are not tasks.
+    ///
+    /// - Parameters:
+    ///   - progress: Called while bytes arrive, from any thread; must not block.
+    ///   - completion: Called exactly once, from any thread: with what came, ``DownloadError``, or `CancellationError`
+    ///     when the receipt was cancelled.
+    /// - Returns: What cancels this one, and no other that waits for the same bytes.
+    @discardableResult
+    public func start(
+        _ request: DownloadRequest, progress: Progress? = nil, completion: @escaping Completion
+    ) -> DownloadReceipt {
+        let receipt = makeReceipt()
+        join(request, receipt, Waiter(progress: progress, complete: completion))
+        return receipt
+    }
+
+    /// Ends one's waiting, at once; the transfer ends when nobody else waits for it. Nothing happens when it has ended.
+    public func cancel(_ receipt: DownloadReceipt) {
+        guard let departure = table.withLock({ $0.leave(receipt.id) }) else { return }
+        departure.abandonedTask?.cancel()
+        departure.waiter.complete(.failure(CancellationError()))
+        pump()
+    }
+
+    /// Changes one's priority. Nothing happens to a transfer that runs, or has ended.
+    public func setPriority(_ priority: LoadPriority, of receipt: DownloadReceipt) {
+        table.withLock { _ = $0.setPriority(priority, of: receipt.id) }
+        pump()
+    }
+
+    /// While true no transfer begins; those that run go on. Sources that are not servers begin all the same.
+    public var isPaused: Bool {
+        get { table.withLock { $0.isPaused } }
+        set {
+            table.withLock { $0.isPaused = newValue }
+            pump()
+        }
+    }
+
+    /// Transfers that have a slot, and transfers that wait for one.
+    public var transferCounts: (running: Int, waiting: Int) {
+        table.withLock { ($0.runningCount, $0.waitingCount) }
+    }
+
+    /// Ends every download with `CancellationError`. Later ones begin as ever.
+    public func cancelAll() { endAll(with: CancellationError()) }
+
+    /// Ends every download, and refuses later ones, with ``DownloadError`` `shutDown`. Returns when the transfers have
+    /// ended.
+    public func shutDown() async {
+        table.withLock { $0.shutDown() }
+        for task in endAll(with: Self.isShutDown) { await task.value }
+    }
+
+    private static let isShutDown = DownloadError(.shutDown, "the downloader has been shut down")
+
+    private func makeReceipt() -> DownloadReceipt { DownloadReceipt(id: table.withLock { $0.makeID() }) }
+
+    private func join(_ request: DownloadRequest, _ receipt: DownloadReceipt, _ waiter: Waiter) {
+        let isIn = table.withLock { table in
+            guard !table.isShutDown else { return false }
+            table.join(
+                TransferKey(request.source), request.source, host: request.source.host, id: receipt.id,
+                priority: request.priority, waiter)
+            return true
+        }
+        if isIn { pump() } else { waiter.complete(.failure(Self.isShutDown)) }
+    }
+
+    /// Begins what may begin.
+    private func pump() {
+        let now = time.uptime
+        let (beginnings, delay) = table.withLock { $0.begin(at: now) }
+        for beginning in beginnings {
+            let task = Task { await self.run(beginning.id, beginning.order) }
+            if table.withLock({ $0.attach(task, to: beginning.id) }) { task.cancel() }
+        }
+        if let delay { wait(delay) }
+    }
+
+    /// Looks again when the rate lets the next begin. One timer is enough, whoever asks.
+    private func wait(_ delay: Duration) {
+        guard table.withLock({ $0.setTimer() }) else { return }
+        Task {
+            try? await time.sleep(for: delay)
+            table.withLock { $0.clearTimer() }
+            pump()
+        }
+    }
+
+    private func run(_ id: Int, _ source: ImageSource) async {
+        let outcome: Result<Download, any Error>
+        do {
+            outcome = .success(
+                try await content(of: source) { progress in
+                    for waiter in self.table.withLock({ $0.waiters(of: id) }) { waiter.progress?(progress) }
+                })
+        } catch {
+            outcome = .failure(error)
+        }
+        for waiter in table.withLock({ $0.finish(id) }) { waiter.complete(outcome) }
+        pump()
+    }
+
+    private func content(of source: ImageSource, report: @escaping Progress) async throws -> Download {
+        let download: Download
+        switch source {
+        case .http(let request): download = try await http.fetch(request, report: report)
+        case .file, .dataURL, .bytes, .provider:
+            let data = try await local.read(source)
+            report(DownloadProgress(received: data.count, expected: data.count))
+            download = Download(data: data)
         }
         guard !download.data.isEmpty else { throw DownloadError(.empty, "there are no bytes") }
         return download
+    }
+
+    @discardableResult
+    private func endAll(with error: any Error) -> [Task<Void, Never>] {
+        let (waiters, tasks) = table.withLock { $0.removeAll() }
+        for task in tasks { task.cancel() }
+        for waiter in waiters { waiter.complete(.failure(error)) }
+        return tasks
+    }
+}
+
+extension ImageSource {
+    /// What slots are counted by; nil for a source that is not a server.
+    fileprivate var host: String? {
+        guard case .http(let request) = self else { return nil }
+        let url = request.url
+        return "\(url.scheme?.lowercased() ?? "")://\(url.host()?.lowercased() ?? ""):\(url.port ?? 0)"
     }
 }

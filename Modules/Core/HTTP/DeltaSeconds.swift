@@ -1,15 +1,15 @@
 /// A number of seconds in a field. Source: RFC 9111 section 1.2.2.
-enum DeltaSeconds: Equatable {
+package enum DeltaSeconds: Equatable {
     /// From 0 to ``limit``.
     case value(Int)
     /// Not one non-negative whole number.
     case invalid
 
     /// What larger numbers count as: 68 years.
-    static let limit = 1 << 31
+    package static let limit = 1 << 31
 
     /// - Parameter text: Digits and nothing else.
-    init(_ text: some StringProtocol) {
+    package init(_ text: some StringProtocol) {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
             self = .invalid
             return
@@ -19,5 +19,5 @@ enum DeltaSeconds: Equatable {
     }
 
     /// The number; 0 for an invalid one.
-    var orZero: Int { if case .value(let seconds) = self { seconds } else { 0 } }
+    package var orZero: Int { if case .value(let seconds) = self { seconds } else { 0 } }
 }

@@ -1,7 +1,7 @@
-import FoundationEssentials
+package import FoundationEssentials
 
 /// Reads and writes the dates of HTTP. Source: RFC 9110 section 5.6.7.
-enum HTTPDate {
+package enum HTTPDate {
     private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
     private static let days = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"]
 
@@ -10,7 +10,7 @@ enum HTTPDate {
     /// Case does not matter, and a weekday only has to be one.
     ///
     /// - Parameter now: Tells the century of a year of two digits: at most 50 years ahead.
-    static func parse(_ text: String, now: Date) -> Date? {
+    package static func parse(_ text: String, now: Date) -> Date? {
         let parts = text.lowercased().split(separator: " ", omittingEmptySubsequences: false)
         guard let first = parts.first else { return nil }
         if first.last == "," {
@@ -35,7 +35,7 @@ enum HTTPDate {
     }
 
     /// The date in the preferred form, whole seconds.
-    static func format(_ date: Date) -> String {
+    package static func format(_ date: Date) -> String {
         // Years 1 to 9999, all that the form can spell.
         let seconds = Int(min(max(date.timeIntervalSince1970, -62_135_596_800), 253_402_300_799).rounded(.down))
         let (day, second) = (floorDivide(seconds, 86_400), seconds - floorDivide(seconds, 86_400) * 86_400)

@@ -1,0 +1,120 @@
+/// Those who wait, the more urgent first, equals in the order they came or in the opposite one.
+///
+/// All operations are O(log *n*), amortised: a heap of places, in which the places of those who have left or moved stay
+/// until they come up, or are most of it.
+package struct WaitingLine<Element: Sendable>: Sendable {
+    /// Which of equals is first.
+    package enum Order: Sendable {
+        case firstComeFirst, lastComeFirst
+    }
+
+    /// One who has left the line as its first, and may come back to the same place in this or another line.
+    package struct First: Sendable {
+        package let id: Int
+        package let element: Element
+        fileprivate let place: Place
+    }
+
+    fileprivate struct Place: Sendable, Comparable {
+        var priority: Int
+        /// The larger one is first.
+        var rank: Int
+        var id: Int
+
+        static func < (a: Self, b: Self) -> Bool { (a.priority, a.rank) < (b.priority, b.rank) }
+    }
+
+    private struct Waiting: Sendable {
+        var place: Place
+        var element: Element
+    }
+
+    private let order: Order
+    private var waiting: [Int: Waiting] = [:]
+    /// Each place is not before that of its parent, at half its index.
+    private var heap: [Place] = []
+    private var lastRank = 0
+
+    package init(order: Order = .firstComeFirst) { self.order = order }
+
+    package var isEmpty: Bool { waiting.isEmpty }
+
+    package var count: Int { waiting.count }
+
+    /// Adds one at the end of its priority's line. `id` must not be in the line.
+    package mutating func add(_ id: Int, _ element: Element, priority: LoadPriority) {
+        lastRank += 1
+        let rank = order == .firstComeFirst ? -lastRank : lastRank
+        put(id, element, at: Place(priority: priority.rawValue, rank: rank, id: id))
+    }
+
+    /// Adds one where it was in this line, or in one that it came from.
+    package mutating func put(back first: First) { put(first.id, first.element, at: first.place) }
+
+    private mutating func put(_ id: Int, _ element: Element, at place: Place) {
+        waiting[id] = Waiting(place: place, element: element)
+        push(place)
+    }
+
+    /// Gives one another priority; its time of coming stays. Returns whether it is in the line.
+    @discardableResult
+    package mutating func move(_ id: Int, to priority: LoadPriority) -> Bool {
+        guard var moved = waiting[id] else { return false }
+        guard moved.place.priority != priority.rawValue else { return true }
+        moved.place.priority = priority.rawValue
+        waiting[id] = moved
+        push(moved.place)
+        return true
+    }
+
+    /// Takes one out; nil when it is not in the line.
+    package mutating func remove(_ id: Int) -> Element? {
+        waiting.removeValue(forKey: id)?.element
+    }
+
+    /// Takes out the first.
+    package mutating func popFirst() -> First? {
+        while let place = popPlace() {
+            guard let found = waiting[place.id], found.place == place else { continue }
+            waiting[place.id] = nil
+            return First(id: place.id, element: found.element, place: place)
+        }
+        return nil
+    }
+
+    /// Takes out everyone, in no order.
+    package mutating func removeAll() -> [Element] {
+        defer { (waiting, heap) = ([:], []) }
+        return waiting.values.map(\.element)
+    }
+
+    private mutating func push(_ place: Place) {
+        // Most of it is of those who have left: begin anew.
+        if heap.count > 64, heap.count > 4 * waiting.count {
+            heap = waiting.values.map(\.place).sorted(by: >)
+            return
+        }
+        heap.append(place)
+        var index = heap.count - 1
+        while index > 0, heap[(index - 1) / 2] < heap[index] {
+            heap.swapAt(index, (index - 1) / 2)
+            index = (index - 1) / 2
+        }
+    }
+
+    private mutating func popPlace() -> Place? {
+        guard let first = heap.first else { return nil }
+        let last = heap.removeLast()
+        guard !heap.isEmpty else { return first }
+        heap[0] = last
+        var index = 0
+        while 2 * index + 1 < heap.count {
+            var child = 2 * index + 1
+            if child + 1 < heap.count, heap[child] < heap[child + 1] { child += 1 }
+            guard heap[index] < heap[child] else { break }
+            heap.swapAt(index, child)
+            index = child
+        }
+        return first
+    }
+}

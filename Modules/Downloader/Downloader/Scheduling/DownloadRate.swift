@@ -1,0 +1,12 @@
+/// How often transfers may begin.
+public struct DownloadRate: Sendable, Hashable {
+    /// On the average.
+    public var perSecond: Double
+    /// At once, after a rest.
+    public var burst: Int
+
+    public init(perSecond: Double, burst: Int) {
+        self.perSecond = perSecond
+        self.burst = burst
+    }
+}

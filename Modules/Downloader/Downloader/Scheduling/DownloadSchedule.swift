@@ -1,0 +1,112 @@
+import AlcedoCore
+
+/// Decides which transfer begins next, within a limit in total, one for each host, and a rate. Decides only: it knows
+/// neither threads nor clocks.
+///
+/// A transfer is added once, begins when ``next(at:)`` names it, and ends with ``end(_:)``; a slot belongs to one that
+/// has begun, so one that is taken out before that gives none back. All operations are O(log *n*), amortised.
+struct DownloadSchedule: Sendable {
+    enum Step: Equatable, Sendable {
+        case begin(Int)
+        /// Nothing may begin before so much time has passed.
+        case wait(Duration)
+        case nothing
+    }
+
+    private enum Place {
+        case ready, blocked, running
+    }
+
+    private struct Transfer {
+        var host: String
+        var place: Place
+    }
+
+    private let limit: Int
+    private let hostLimit: Int
+    private let order: WaitingLine<String>.Order
+    private var bucket: TokenBucket?
+    private var transfers: [Int: Transfer] = [:]
+    private var ready: WaitingLine<String>
+    /// Those whose host had no slot when they were first in the line.
+    private var blocked: [String: WaitingLine<String>] = [:]
+    private var runningOfHost: [String: Int] = [:]
+    private(set) var runningCount = 0
+    /// While true nothing begins; what runs goes on.
+    var isPaused = false
+
+    init(limit: Int, hostLimit: Int, order: DownloadOrder, rate: DownloadRate?) {
+        self.limit = max(1, limit)
+        self.hostLimit = max(1, hostLimit)
+        self.order = order == .firstInFirstOut ? .firstComeFirst : .lastComeFirst
+        ready = WaitingLine(order: self.order)
+        bucket = rate.map { TokenBucket($0) }
+    }
+
+    var waitingCount: Int { transfers.count - runningCount }
+
+    mutating func add(_ id: Int, host: String, priority: LoadPriority) {
+        transfers[id] = Transfer(host: host, place: .ready)
+        ready.add(id, host, priority: priority)
+    }
+
+    /// Changes the priority of one that waits.
+    mutating func move(_ id: Int, to priority: LoadPriority) {
+        guard let transfer = transfers[id] else { return }
+        switch transfer.place {
+        case .ready: ready.move(id, to: priority)
+        case .blocked:
+            blocked[transfer.host]?.move(id, to: priority)
+            unblock(transfer.host)
+        case .running: break
+        }
+    }
+
+    /// Names the transfer that begins now, and counts it as running from now on.
+    ///
+    /// - Parameter now: Never goes back.
+    mutating func next(at now: Duration) -> Step {
+        while !isPaused, runningCount < limit, let first = ready.popFirst() {
+            let host = first.element
+            guard runningOfHost[host] ?? 0 < hostLimit else {
+                transfers[first.id]?.place = .blocked
+                blocked[host, default: WaitingLine(order: order)].put(back: first)
+                continue
+            }
+            // Only what begins costs a token.
+            if let delay = bucket?.take(at: now) {
+                ready.put(back: first)
+                return .wait(delay)
+            }
+            transfers[first.id]?.place = .running
+            runningOfHost[host, default: 0] += 1
+            runningCount += 1
+            return .begin(first.id)
+        }
+        return .nothing
+    }
+
+    /// To be told when a transfer has ended, or is not wanted any more, whether it has begun or not.
+    mutating func end(_ id: Int) {
+        guard let transfer = transfers.removeValue(forKey: id) else { return }
+        switch transfer.place {
+        case .ready: _ = ready.remove(id)
+        case .blocked: _ = blocked[transfer.host]?.remove(id)
+        case .running:
+            runningCount -= 1
+            let left = (runningOfHost[transfer.host] ?? 1) - 1
+            runningOfHost[transfer.host] = left == 0 ? nil : left
+        }
+        unblock(transfer.host)
+    }
+
+    /// Lets the first of those who wait for a slot of the host back into the line, when there is one.
+    private mutating func unblock(_ host: String) {
+        guard runningOfHost[host] ?? 0 < hostLimit else { return }
+        if let first = blocked[host]?.popFirst() {
+            transfers[first.id]?.place = .ready
+            ready.put(back: first)
+        }
+        if blocked[host]?.isEmpty == true { blocked[host] = nil }
+    }
+}

@@ -1,0 +1,169 @@
+import AlcedoCore
+
+/// Which transfers there are, who waits for each, and which of them may begin. Decides only: never awaits, never calls
+/// out.
+///
+/// Equal requests share a transfer; its priority is that of its most urgent waiter. The last waiter that leaves takes
+/// the transfer with it.
+struct TransferTable<Key: Hashable & Sendable, Order: Sendable, Waiter: Sendable>: Sendable {
+    /// A transfer that is to begin.
+    struct Beginning: Sendable {
+        var id: Int
+        /// What the first of its waiters asked for.
+        var order: Order
+    }
+
+    /// A waiter that is gone, with the work that nobody waits for any more.
+    struct Departure: Sendable {
+        var waiter: Waiter
+        var abandonedTask: Task<Void, Never>?
+    }
+
+    private struct Seat: Sendable {
+        var waiter: Waiter
+        var priority: LoadPriority
+        var transfer: Int
+    }
+
+    private struct Transfer: Sendable {
+        var key: Key
+        var order: Order
+        /// In the order they came.
+        var seats: [Int] = []
+        var task: Task<Void, Never>?
+    }
+
+    private var schedule: DownloadSchedule
+    private var ids: [Key: Int] = [:]
+    private var transfers: [Int: Transfer] = [:]
+    private var seats: [Int: Seat] = [:]
+    /// Transfers that need no slot and have not begun.
+    private var free: [Int] = []
+    private var lastID = 0
+    private var hasTimer = false
+    /// From then on nobody is let in.
+    private(set) var isShutDown = false
+
+    init(schedule: DownloadSchedule) { self.schedule = schedule }
+
+    var runningCount: Int { schedule.runningCount }
+    var waitingCount: Int { schedule.waitingCount }
+    var isEmpty: Bool { transfers.isEmpty }
+
+    var isPaused: Bool {
+        get { schedule.isPaused }
+        set { schedule.isPaused = newValue }
+    }
+
+    mutating func makeID() -> Int {
+        lastID += 1
+        return lastID
+    }
+
+    /// Adds a waiter, and a transfer unless an equal one is there.
+    ///
+    /// - Parameters:
+    ///   - id: From ``makeID()``.
+    ///   - host: What slots are counted by; nil for a transfer that needs none.
+    ///   - order: What to do, when the transfer is new.
+    mutating func join(
+        _ key: Key, _ order: Order, host: String?, id: Int, priority: LoadPriority, _ waiter: Waiter
+    ) {
+        let transfer: Int
+        if let known = ids[key] {
+            transfer = known
+        } else {
+            transfer = makeID()
+            ids[key] = transfer
+            transfers[transfer] = Transfer(key: key, order: order)
+            if let host { schedule.add(transfer, host: host, priority: priority) } else { free.append(transfer) }
+        }
+        seats[id] = Seat(waiter: waiter, priority: priority, transfer: transfer)
+        transfers[transfer]?.seats.append(id)
+        adjustPriority(of: transfer)
+    }
+
+    /// Removes a waiter; nil when it has gone or has its outcome.
+    mutating func leave(_ id: Int) -> Departure? {
+        guard let seat = seats.removeValue(forKey: id) else { return nil }
+        transfers[seat.transfer]?.seats.removeAll { $0 == id }
+        guard transfers[seat.transfer]?.seats.isEmpty == true else {
+            adjustPriority(of: seat.transfer)
+            return Departure(waiter: seat.waiter)
+        }
+        return Departure(waiter: seat.waiter, abandonedTask: remove(seat.transfer)?.task)
+    }
+
+    /// Changes what a waiter thinks of its transfer's urgency. Returns whether it still waits.
+    @discardableResult
+    mutating func setPriority(_ priority: LoadPriority, of id: Int) -> Bool {
+        guard let transfer = seats[id]?.transfer else { return false }
+        seats[id]?.priority = priority
+        adjustPriority(of: transfer)
+        return true
+    }
+
+    /// Names the transfers that begin now, and how long to wait before asking again when a rate holds others back.
+    mutating func begin(at now: Duration) -> (beginnings: [Beginning], delay: Duration?) {
+        var beginnings: [Beginning] = []
+        func note(_ id: Int) {
+            if let transfer = transfers[id] { beginnings.append(Beginning(id: id, order: transfer.order)) }
+        }
+        for id in free { note(id) }
+        free = []
+        while true {
+            switch schedule.next(at: now) {
+            case .begin(let id): note(id)
+            case .wait(let delay): return (beginnings, delay)
+            case .nothing: return (beginnings, nil)
+            }
+        }
+    }
+
+    /// Remembers the work of a transfer. Returns whether nobody waits for it any more.
+    mutating func attach(_ task: Task<Void, Never>, to id: Int) -> Bool {
+        guard transfers[id] != nil else { return true }
+        transfers[id]?.task = task
+        return false
+    }
+
+    /// Those who wait for a transfer, in the order they came.
+    func waiters(of id: Int) -> [Waiter] { transfers[id]?.seats.compactMap { seats[$0]?.waiter } ?? [] }
+
+    /// Ends a transfer and returns who waited for it; nobody when it was abandoned.
+    mutating func finish(_ id: Int) -> [Waiter] {
+        let waiters = waiters(of: id)
+        for seat in remove(id)?.seats ?? [] { seats[seat] = nil }
+        return waiters
+    }
+
+    /// Ends all transfers. Returns who waited, and the work that goes on.
+    mutating func removeAll() -> (waiters: [Waiter], tasks: [Task<Void, Never>]) {
+        let tasks = transfers.values.compactMap(\.task)
+        let waiters = transfers.keys.sorted().flatMap { finish($0) }
+        return (waiters, tasks)
+    }
+
+    mutating func shutDown() { isShutDown = true }
+
+    /// Notes that someone looks again when the delay is over. Returns false when someone does already.
+    mutating func setTimer() -> Bool {
+        defer { hasTimer = true }
+        return !hasTimer
+    }
+
+    mutating func clearTimer() { hasTimer = false }
+
+    private mutating func remove(_ id: Int) -> Transfer? {
+        guard let transfer = transfers.removeValue(forKey: id) else { return nil }
+        // A later one may have the key by now.
+        if ids[transfer.key] == id { ids[transfer.key] = nil }
+        schedule.end(id)
+        return transfer
+    }
+
+    private mutating func adjustPriority(of id: Int) {
+        let wishes = transfers[id]?.seats.compactMap { seats[$0]?.priority }
+        if let highest = wishes?.max() { schedule.move(id, to: highest) }
+    }
+}

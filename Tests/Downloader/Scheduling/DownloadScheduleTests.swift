@@ -1,0 +1,146 @@
+import AlcedoCore
+import TestSupport
+import Testing
+
+@testable import AlcedoDownloader
+
+@Suite
+struct DownloadScheduleTests {
+    private func begun(_ schedule: inout DownloadSchedule, at now: Duration = .zero) -> [Int] {
+        var begun: [Int] = []
+        while case .begin(let id) = schedule.next(at: now) { begun.append(id) }
+        return begun
+    }
+
+    private func schedule(
+        limit: Int = 2, hostLimit: Int = .max, order: DownloadOrder = .firstInFirstOut, rate: DownloadRate? = nil
+    ) -> DownloadSchedule {
+        DownloadSchedule(limit: limit, hostLimit: hostLimit, order: order, rate: rate)
+    }
+
+    @Test func `no more begin than there are slots, the more urgent first`() {
+        var schedule = schedule()
+        for (id, priority) in [(1, LoadPriority.low), (2, .normal), (3, .high), (4, .normal)] {
+            schedule.add(id, host: "a", priority: priority)
+        }
+        #expect(begun(&schedule) == [3, 2])
+        schedule.end(3)
+        #expect(begun(&schedule) == [4])
+        #expect(schedule.runningCount == 2 && schedule.waitingCount == 1)
+    }
+
+    @Test func `the last asked for may be the first to begin`() {
+        var schedule = schedule(limit: 3, hostLimit: 1, order: .lastInFirstOut)
+        for id in 1...3 { schedule.add(id, host: "a", priority: .normal) }
+        #expect(begun(&schedule) == [3])
+        schedule.add(4, host: "a", priority: .normal)
+        #expect(begun(&schedule).isEmpty)
+        schedule.end(3)
+        #expect(begun(&schedule) == [4])
+        schedule.end(4)
+        #expect(begun(&schedule) == [2])
+    }
+
+    // AFNetworking's bug 3469.
+    @Test func `one that is taken out before it begins frees no slot`() {
+        var schedule = schedule(limit: 1)
+        for id in 1...3 { schedule.add(id, host: "a", priority: .normal) }
+        #expect(begun(&schedule) == [1])
+        schedule.end(2)
+        #expect(begun(&schedule).isEmpty && schedule.runningCount == 1)
+        schedule.end(1)
+        #expect(begun(&schedule) == [3])
+    }
+
+    @Test func `a host that has its share keeps no other waiting`() {
+        var schedule = schedule(limit: 3, hostLimit: 1)
+        for id in 1...3 { schedule.add(id, host: "a", priority: .high) }
+        schedule.add(4, host: "b", priority: .low)
+        #expect(begun(&schedule) == [1, 4])
+        // The next in line of the host leaves; the one behind has its turn all the same.
+        schedule.end(1)
+        schedule.end(2)
+        #expect(begun(&schedule) == [3])
+    }
+
+    @Test func `who is raised while the host is full goes first`() {
+        var schedule = schedule(limit: 3, hostLimit: 1)
+        for id in 1...3 { schedule.add(id, host: "a", priority: .normal) }
+        #expect(begun(&schedule) == [1])
+        schedule.move(3, to: .veryHigh)
+        schedule.end(1)
+        #expect(begun(&schedule) == [3])
+    }
+
+    @Test func `nothing begins in a pause`() {
+        var schedule = schedule()
+        schedule.isPaused = true
+        schedule.add(1, host: "a", priority: .normal)
+        #expect(begun(&schedule).isEmpty)
+        schedule.isPaused = false
+        #expect(begun(&schedule) == [1])
+    }
+
+    @Test func `a rate lets a burst begin, and then one at a time`() {
+        var schedule = schedule(limit: 100, rate: DownloadRate(perSecond: 10, burst: 3))
+        for id in 1...6 { schedule.add(id, host: "a", priority: .normal) }
+        #expect(begun(&schedule) == [1, 2, 3])
+        guard case .wait(let delay) = schedule.next(at: .zero) else {
+            Issue.record("there is no wait")
+            return
+        }
+        #expect(delay >= .milliseconds(100) && delay < .milliseconds(102))
+        // Who leaves costs no token.
+        schedule.end(4)
+        #expect(begun(&schedule, at: delay) == [5])
+        #expect(begun(&schedule, at: delay + .milliseconds(50)).isEmpty)
+        #expect(begun(&schedule, at: .seconds(60)) == [6])
+    }
+
+    @Test(arguments: 1...8)
+    func `whatever happens, limits hold and everyone has a turn`(seed: Int) {
+        var generator = SeededGenerator(seed: UInt64(seed))
+        let order = seed % 2 == 0 ? DownloadOrder.firstInFirstOut : .lastInFirstOut
+        var schedule = schedule(limit: 4, hostLimit: 2, order: order)
+        var hosts: [Int: String] = [:]
+        var running: Set<Int> = []
+        func look() {
+            for id in begun(&schedule) {
+                #expect(hosts[id] != nil && running.insert(id).inserted)
+            }
+            let counts = Dictionary(grouping: running) { hosts[$0] ?? "" }.mapValues(\.count)
+            #expect(running.count <= 4 && counts.values.allSatisfy { $0 <= 2 })
+            // Nobody waits who could run.
+            let waiting = hosts.keys.filter { !running.contains($0) }
+            let couldRun = running.count < 4 && waiting.contains { counts[hosts[$0] ?? ""] ?? 0 < 2 }
+            #expect(!couldRun)
+        }
+        for id in 0..<2_000 {
+            switch Int.random(in: 0..<5, using: &generator) {
+            case 0, 1:
+                hosts[id] = String(Int.random(in: 0..<4, using: &generator))
+                schedule.add(
+                    id, host: hosts[id] ?? "", priority: LoadPriority.allCases.randomElement(using: &generator) ?? .low)
+            case 2:
+                guard let known = hosts.keys.sorted().randomElement(using: &generator) else { continue }
+                schedule.move(known, to: LoadPriority.allCases.randomElement(using: &generator) ?? .low)
+            default:
+                guard let known = hosts.keys.sorted().randomElement(using: &generator) else { continue }
+                schedule.end(known)
+                hosts[known] = nil
+                running.remove(known)
+            }
+            look()
+        }
+        while !hosts.isEmpty {
+            guard let id = running.first else {
+                Issue.record("\(hosts.count) wait for ever")
+                return
+            }
+            schedule.end(id)
+            running.remove(id)
+            hosts[id] = nil
+            look()
+        }
+    }
+}
