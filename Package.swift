@@ -120,7 +120,7 @@ let package = Package(
 
 // One test target a module, in a folder of the module's short name.
 let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
-    ("CURL", ["AlcedoTesting"], false),
+    ("CURL", ["AlcedoTesting", "TestSupport"], false),
     ("Core", ["AlcedoTesting", "TestSupport"], false),
     ("DiskCache", ["AlcedoTesting", "CBeneath", "TestSupport"], false),
     ("Downloader", ["AlcedoCURL", "AlcedoTesting", "TestSupport"], false),

@@ -15,8 +15,9 @@ enum ClientCache {
         // Room for every call, and for as many questions that the cache asks behind an answer. Bodies stay as the server
         // sent them: whoever tests a cache wants to see that nothing on the way changes them.
         let connections = 2 * Session.maximumOutstanding
-        let network = CURLTransport(
-            connections: connections, connectionsPerHost: connections, decodesContent: false)
+        var options = CURLTransport.Options()
+        (options.connections, options.connectionsPerHost, options.decodesContent) = (connections, connections, false)
+        let network = CURLTransport(options: options)
         let isShared = environment["CACHE_DRIVER_PROFILE"] == "shared"
         let disk = environment["CACHE_DRIVER_DIR"].map { FileDiskCache(directory: URL(filePath: $0)) }
         let rules = ResponseCacheRules(role: isShared ? .shared(targets: ["CDN-Cache-Control"]) : .private)

@@ -44,7 +44,9 @@ struct CURLTransportTests {
     @Test func `more requests than connections all get their answer`() async throws {
         let origin = try LoopbackOrigin { OriginReply(body: Data($0.target.utf8)) }
         defer { origin.stop() }
-        let transport = CURLTransport(connections: 2, connectionsPerHost: 2)
+        var options = CURLTransport.Options()
+        (options.connections, options.connectionsPerHost) = (2, 2)
+        let transport = CURLTransport(options: options)
 
         let bodies = try await withThrowingTaskGroup(of: String.self) { group in
             for number in 0..<50 {

@@ -47,7 +47,9 @@ struct ContentCodingTests {
 
     @Test(arguments: ["gzip", "x-unheard-of", "gzip, x-unheard-of"])
     func `a transport that does not decode asks for no coding and gives what was sent`(coding: String) async throws {
-        let (body, asked) = try await exchange(CURLTransport(decodesContent: false), coding: coding)
+        var options = CURLTransport.Options()
+        options.decodesContent = false
+        let (body, asked) = try await exchange(CURLTransport(options: options), coding: coding)
         #expect(body == Self.packed)
         #expect(asked == nil)
     }

@@ -2,7 +2,7 @@ import AlcedoCore
 import FoundationEssentials
 import Glibc
 
-/// A process that runs an executable of the package. Killed when it is let go before its end.
+/// A process that runs an executable of the package, or of the system. Killed when it is let go before its end.
 ///
 /// By the system's own calls: Foundation's `Process` reads beyond a directory entry (6.3.1), and so fails every test
 /// under the address sanitizer.
@@ -25,7 +25,7 @@ package final class ChildProcess: Sendable {
     private let hasEnded = Guarded(false)
 
     /// - Parameters:
-    ///   - name: The executable, which lies beside the test runner's.
+    ///   - name: The executable: one that lies beside the test runner's, or the whole path of another.
     ///   - environment: Variables besides those of this process.
     ///   - folder: Where it runs.
     package init(
@@ -33,7 +33,8 @@ package final class ChildProcess: Sendable {
         output: Stream, problems: Stream
     ) throws {
         let runner = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        let path = URL(filePath: runner).deletingLastPathComponent().appending(path: name).path
+        let beside = URL(filePath: runner).deletingLastPathComponent().appending(path: name).path
+        let path = name.hasPrefix("/") ? name : beside
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }

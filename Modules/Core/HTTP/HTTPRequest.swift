@@ -8,6 +8,11 @@ public struct HTTPRequest: Sendable, Hashable {
     public var body: Data?
     /// Longest time without a byte from the server, the connection's own set-up included. Default: 15 seconds.
     public var idleTimeout: Duration
+    /// Longest time until the first byte of the answer; nil, the default, is the idle timeout's alone. Like all three
+    /// timeouts, it begins when the request has left the transport's own line.
+    public var firstByteTimeout: Duration?
+    /// Longest time until the end of the body, pauses of its reader included; nil, the default, is no limit.
+    public var totalTimeout: Duration?
     /// How response caches on the way are used.
     public var cachePolicy: HTTPCachePolicy
     /// Whether response caches on the way may store the answer.
@@ -19,6 +24,8 @@ public struct HTTPRequest: Sendable, Hashable {
         fields: HTTPFields = HTTPFields(),
         body: Data? = nil,
         idleTimeout: Duration = .seconds(15),
+        firstByteTimeout: Duration? = nil,
+        totalTimeout: Duration? = nil,
         cachePolicy: HTTPCachePolicy = .useProtocolCachePolicy,
         allowsStoring: Bool = true
     ) {
@@ -27,6 +34,8 @@ public struct HTTPRequest: Sendable, Hashable {
         self.fields = fields
         self.body = body
         self.idleTimeout = idleTimeout
+        self.firstByteTimeout = firstByteTimeout
+        self.totalTimeout = totalTimeout
         self.cachePolicy = cachePolicy
         self.allowsStoring = allowsStoring
     }

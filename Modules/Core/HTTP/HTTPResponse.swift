@@ -7,13 +7,20 @@ public struct HTTPResponse: Sendable {
     public var interim: [HTTPResponseHead]
     /// What a response cache did with the request; nil when there is none on the way.
     public var caching: ResponseCaching?
+    /// Where the transport notes what the exchange took; nil when the answer did not come from the network.
+    public var transfer: HTTPTransferRecord?
+
+    /// What the exchange took; nil before the body has ended, and where ``transfer`` is nil.
+    public var metrics: HTTPTransferMetrics? { transfer?.metrics }
 
     public init(
-        head: HTTPResponseHead, body: HTTPBody, interim: [HTTPResponseHead] = [], caching: ResponseCaching? = nil
+        head: HTTPResponseHead, body: HTTPBody, interim: [HTTPResponseHead] = [], caching: ResponseCaching? = nil,
+        transfer: HTTPTransferRecord? = nil
     ) {
         self.head = head
         self.body = body
         self.interim = interim
         self.caching = caching
+        self.transfer = transfer
     }
 }

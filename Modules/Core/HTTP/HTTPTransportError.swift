@@ -3,15 +3,21 @@ public struct HTTPTransportError: Error, Sendable, Equatable, CustomStringConver
     public enum Code: String, Sendable {
         /// The URL, a header field or the body cannot be sent.
         case invalidRequest
+        /// This machine has no network: no interface but the loopback has an address, or no route leads out.
+        case offline
+        /// The host's name has no address, or nobody answers for it.
         case cannotResolveHost
         case cannotConnect
+        /// TLS failed: the server's certificate is for another name, out of date, of an unknown authority or not the
+        /// pinned one, or there is no TLS. The message says which.
         case secureConnectionFailed
+        /// One of the request's timeouts; the message says which.
         case timedOut
         /// The connection ended, or the body was shorter than the head declared.
         case connectionLost
         /// The answer is not HTTP.
         case invalidResponse
-        /// The body is larger than the caller allows.
+        /// The body is larger than the caller allows, or unpacks to more than the transport allows.
         case bodyTooLarge
         /// Nothing is stored for a request that must not go to the network.
         case notCached

@@ -10,7 +10,16 @@ struct alcedo_curl_loop {
     /// Easy handles at rest; they keep nothing of the requests they served.
     alcedo_curl_transfer *free_transfers;
     size_t free_count;
+    // Settings, owned.
+    alcedo_curl_version version;
+    int shares_connections;
+    char *proxy;
+    char *ca_file;
+    struct curl_blob ca;  // no data: none
 };
+
+/// Whether no interface but the loopback has an address that leads anywhere.
+int alcedo_curl_is_offline(void);
 
 struct alcedo_curl_transfer {
     CURL *easy;

@@ -1,23 +1,50 @@
 #include "internal.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 // Not safe beside other threads in libcurl of this age, so once and before the first handle.
 static void init_library(void) { curl_global_init(CURL_GLOBAL_DEFAULT); }
 
-alcedo_curl_loop *alcedo_curl_loop_create(long connections) {
+static void free_loop(alcedo_curl_loop *loop) {
+    if (loop->multi) curl_multi_cleanup(loop->multi);
+    free(loop->proxy);
+    free(loop->ca_file);
+    free(loop->ca.data);
+    free(loop);
+}
+
+/// Returns whether there was memory for it.
+static int copy_settings(alcedo_curl_loop *loop, const alcedo_curl_settings *s) {
+    loop->version = s->version;
+    loop->shares_connections = s->shares_connections;
+    if (s->proxy && !(loop->proxy = strdup(s->proxy))) return 0;
+    if (s->ca_file && !(loop->ca_file = strdup(s->ca_file))) return 0;
+    if (s->ca_bytes) {
+        // At least one byte, so that no certificates are not the system's.
+        loop->ca.data = calloc(1, s->ca_count + 1);
+        if (!loop->ca.data) return 0;
+        memcpy(loop->ca.data, s->ca_bytes, s->ca_count);
+        loop->ca.len = s->ca_count + 1;
+        loop->ca.flags = CURL_BLOB_NOCOPY;
+    }
+    return 1;
+}
+
+alcedo_curl_loop *alcedo_curl_loop_create(const alcedo_curl_settings *settings) {
     pthread_once(&once, init_library);
     alcedo_curl_loop *loop = calloc(1, sizeof *loop);
     if (!loop) return NULL;
     loop->multi = curl_multi_init();
-    if (!loop->multi) {
-        free(loop);
+    if (!loop->multi || !copy_settings(loop, settings)) {
+        free_loop(loop);
         return NULL;
     }
-    curl_multi_setopt(loop->multi, CURLMOPT_MAXCONNECTS, connections);
+    curl_multi_setopt(loop->multi, CURLMOPT_MAXCONNECTS, settings->connections);
     curl_multi_setopt(loop->multi, CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX);
     return loop;
 }
@@ -29,8 +56,7 @@ void alcedo_curl_loop_destroy(alcedo_curl_loop *loop) {
         curl_easy_cleanup(transfer->easy);
         free(transfer);
     }
-    curl_multi_cleanup(loop->multi);
-    free(loop);
+    free_loop(loop);
 }
 
 void alcedo_curl_loop_wake(alcedo_curl_loop *loop) { curl_multi_wakeup(loop->multi); }
@@ -41,7 +67,8 @@ void alcedo_curl_perform(alcedo_curl_loop *loop, int timeout_ms) {
     curl_multi_perform(loop->multi, &running);
 }
 
-static alcedo_curl_status status_of(CURLcode code) {
+static alcedo_curl_status status_of(CURLcode code, CURL *easy) {
+    long number = 0;
     switch (code) {
     case CURLE_OK:
         return ALCEDO_CURL_OK;
@@ -50,15 +77,18 @@ static alcedo_curl_status status_of(CURLcode code) {
         return ALCEDO_CURL_INVALID_REQUEST;
     case CURLE_COULDNT_RESOLVE_PROXY:
     case CURLE_COULDNT_RESOLVE_HOST:
-        return ALCEDO_CURL_RESOLVE;
+        return alcedo_curl_is_offline() ? ALCEDO_CURL_OFFLINE : ALCEDO_CURL_RESOLVE;
     case CURLE_COULDNT_CONNECT:
-        return ALCEDO_CURL_CONNECT;
+        curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &number);
+        return number == ENETUNREACH || number == ENETDOWN ? ALCEDO_CURL_OFFLINE : ALCEDO_CURL_CONNECT;
     case CURLE_SSL_CONNECT_ERROR:
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CERTPROBLEM:
     case CURLE_SSL_CIPHER:
     case CURLE_SSL_CACERT_BADFILE:
     case CURLE_SSL_ISSUER_ERROR:
+    case CURLE_SSL_CRL_BADFILE:
+    case CURLE_SSL_INVALIDCERTSTATUS:
     case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
         return ALCEDO_CURL_SECURE;
     case CURLE_OPERATION_TIMEDOUT:
@@ -73,6 +103,8 @@ static alcedo_curl_status status_of(CURLcode code) {
     case CURLE_WEIRD_SERVER_REPLY:
     case CURLE_BAD_CONTENT_ENCODING:
         return ALCEDO_CURL_INVALID_RESPONSE;
+    case CURLE_OUT_OF_MEMORY:
+        return ALCEDO_CURL_OUT_OF_MEMORY;
     default:
         return ALCEDO_CURL_FAILED;
     }
@@ -88,7 +120,7 @@ alcedo_curl_transfer *alcedo_curl_next_finished(
         curl_easy_getinfo(found->easy_handle, CURLINFO_PRIVATE, (char **)&transfer);
         transfer->is_reusable = found->data.result == CURLE_OK;
         *context = transfer->callbacks.context;
-        *status = status_of(found->data.result);
+        *status = status_of(found->data.result, found->easy_handle);
         *message = transfer->error[0] ? transfer->error : curl_easy_strerror(found->data.result);
         return transfer;
     }

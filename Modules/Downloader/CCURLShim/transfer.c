@@ -17,6 +17,13 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *data) {
     return taken > 0 ? size * count : taken == 0 ? CURL_WRITEFUNC_PAUSE : 0;
 }
 
+// Returns whether the handle takes it. One that was stopped half way, or that was not the last on its connection, keeps
+// its buffers, and then refuses another size of them.
+static int prepare(CURL *easy) {
+    curl_easy_reset(easy);
+    return curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 128L << 10) == CURLE_OK;
+}
+
 static alcedo_curl_transfer *take(alcedo_curl_loop *loop) {
     alcedo_curl_transfer *t = loop->free_transfers;
     if (t) {
@@ -29,7 +36,8 @@ static alcedo_curl_transfer *take(alcedo_curl_loop *loop) {
     if (!t) return NULL;
     t->loop = loop;
     t->easy = curl_easy_init();
-    if (!t->easy) {
+    if (!t->easy || !prepare(t->easy)) {
+        curl_easy_cleanup(t->easy);
         free(t);
         return NULL;
     }
@@ -41,20 +49,30 @@ static void give_back(alcedo_curl_transfer *t) {
     t->headers = NULL;
     memset(&t->callbacks, 0, sizeof t->callbacks);
     t->error[0] = 0;
-    // A handle that was stopped half way keeps its buffers, and then refuses another size of them.
-    if (!t->is_reusable || t->loop->free_count >= MAXIMUM_FREE) {
+    if (!t->is_reusable || t->loop->free_count >= MAXIMUM_FREE || !prepare(t->easy)) {
         curl_easy_cleanup(t->easy);
         free(t);
         return;
     }
-    curl_easy_reset(t->easy);
     t->next_free = t->loop->free_transfers;
     t->loop->free_transfers = t;
     t->loop->free_count++;
 }
 
+static long version_of(alcedo_curl_version version) {
+    switch (version) {
+    case ALCEDO_CURL_HTTP_1:
+        return CURL_HTTP_VERSION_1_1;
+    case ALCEDO_CURL_HTTP_2:
+        return CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
+    default:
+        return CURL_HTTP_VERSION_2TLS;
+    }
+}
+
 static CURLcode configure(alcedo_curl_transfer *t, const alcedo_curl_request *r) {
     CURL *e = t->easy;
+    const alcedo_curl_loop *loop = t->loop;
     CURLcode code = curl_easy_setopt(e, CURLOPT_URL, r->url);
 #define SET(option, value) \
     if (code == CURLE_OK) code = curl_easy_setopt(e, option, value)
@@ -66,9 +84,25 @@ static CURLcode configure(alcedo_curl_transfer *t, const alcedo_curl_request *r)
     SET(CURLOPT_FOLLOWLOCATION, 0L);
     SET(CURLOPT_HTTP09_ALLOWED, 0L);
     if (r->decodes_content) SET(CURLOPT_ACCEPT_ENCODING, "");
-    SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
-    SET(CURLOPT_BUFFERSIZE, 128L << 10);
-    SET(CURLOPT_CONNECTTIMEOUT_MS, r->idle_timeout_ms);
+    SET(CURLOPT_HTTP_VERSION, version_of(loop->version));
+    SET(CURLOPT_PIPEWAIT, (long)loop->shares_connections);
+    if (loop->proxy) {
+        SET(CURLOPT_PROXY, loop->proxy);
+        // Else the environment's exceptions would hold for a proxy that is not the environment's.
+        SET(CURLOPT_NOPROXY, "");
+    }
+    if (loop->ca_file || loop->ca.data) {
+        // The system's folder of certificates is another place to look, whatever the file is.
+        SET(CURLOPT_CAPATH, NULL);
+        SET(CURLOPT_CAINFO, loop->ca_file);
+    }
+    if (loop->ca.data) SET(CURLOPT_CAINFO_BLOB, &loop->ca);
+    if (!r->verifies) {
+        SET(CURLOPT_SSL_VERIFYPEER, 0L);
+        SET(CURLOPT_SSL_VERIFYHOST, 0L);
+    }
+    if (r->pinned_keys) SET(CURLOPT_PINNEDPUBLICKEY, r->pinned_keys);
+    SET(CURLOPT_CONNECTTIMEOUT_MS, r->connect_timeout_ms);
     SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     SET(CURLOPT_HEADERFUNCTION, on_header);
     SET(CURLOPT_HEADERDATA, t);
@@ -115,3 +149,30 @@ void alcedo_curl_transfer_remove(alcedo_curl_transfer *t) {
 }
 
 void alcedo_curl_resume(alcedo_curl_transfer *t) { curl_easy_pause(t->easy, CURLPAUSE_CONT); }
+
+alcedo_curl_metrics alcedo_curl_transfer_metrics(alcedo_curl_transfer *t) {
+    alcedo_curl_metrics m = {0};
+    curl_off_t value = 0;
+    long number = 0;
+#define GET(option, field) \
+    if (curl_easy_getinfo(t->easy, option, &value) == CURLE_OK) m.field += value
+    GET(CURLINFO_NAMELOOKUP_TIME_T, name_looked_up);
+    GET(CURLINFO_CONNECT_TIME_T, connected);
+    GET(CURLINFO_APPCONNECT_TIME_T, secured);
+    GET(CURLINFO_STARTTRANSFER_TIME_T, first_byte);
+    GET(CURLINFO_TOTAL_TIME_T, total);
+    GET(CURLINFO_SIZE_DOWNLOAD_T, bytes_received);
+    GET(CURLINFO_SIZE_UPLOAD_T, bytes_sent);
+#undef GET
+    if (curl_easy_getinfo(t->easy, CURLINFO_HEADER_SIZE, &number) == CURLE_OK) m.bytes_received += number;
+    if (curl_easy_getinfo(t->easy, CURLINFO_REQUEST_SIZE, &number) == CURLE_OK) m.bytes_sent += number;
+    if (curl_easy_getinfo(t->easy, CURLINFO_NUM_CONNECTS, &number) == CURLE_OK) m.is_reused = number == 0;
+    if (curl_easy_getinfo(t->easy, CURLINFO_HTTP_VERSION, &number) == CURLE_OK) {
+        m.version = number == CURL_HTTP_VERSION_1_0 ? 10
+                  : number == CURL_HTTP_VERSION_1_1 ? 11
+                  : number == CURL_HTTP_VERSION_2_0 ? 20
+                  : number == CURL_HTTP_VERSION_3   ? 30
+                                                    : 0;
+    }
+    return m;
+}

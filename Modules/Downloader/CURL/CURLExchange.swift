@@ -13,27 +13,31 @@ final class CURLExchange: Sendable {
     private struct State {
         var head = Head.pending
         var parser: ResponseHeadParser
-        var lastActivity = ContinuousClock.now
-        /// The reader lags; silence is ours, not the server's.
-        var isPaused = false
+        var clock = TransferClock()
+        /// Bytes that the body has unpacked to; nil when it is not coded.
+        var unpackedCount: Int?
         var problem: HTTPTransportError?
     }
 
     let request: CURLRequest
     let body: HTTPBodyPipe
+    let record = HTTPTransferRecord()
+    private let unpackedLimit: Int
     private let state: Locked<State>
 
     var id: ID { ObjectIdentifier(self) }
 
     /// - Parameters:
+    ///   - unpackedLimit: Most bytes that a coded body may unpack to.
     ///   - onSpace: Called when the transfer may go on after a pause.
     ///   - onCancel: Called when the transfer is to end because nobody wants the rest.
     init(
-        _ request: CURLRequest,
+        _ request: CURLRequest, unpackedLimit: Int,
         onSpace: @escaping @Sendable (CURLExchange) -> Void,
         onCancel: @escaping @Sendable (CURLExchange) -> Void
     ) {
         self.request = request
+        self.unpackedLimit = unpackedLimit
         state = Locked(State(parser: ResponseHeadParser(url: request.url)))
         let link = WeakLink<CURLExchange>()
         body = HTTPBodyPipe(
@@ -68,9 +72,13 @@ final class CURLExchange: Sendable {
     /// Takes one line of the head. False ends the transfer.
     func receiveHeader(_ line: UnsafeRawBufferPointer) -> Bool {
         let outcome = state.withLock { state -> Result<ResponseHeads?, HTTPTransportError> in
-            state.lastActivity = .now
+            state.clock.receivedBytes()
             do throws(HTTPTransportError) {
-                return .success(try state.parser.receive(line))
+                let heads = try state.parser.receive(line)
+                if let heads, request.decodesContent, heads.final.fields["Content-Encoding"] != nil {
+                    state.unpackedCount = 0
+                }
+                return .success(heads)
             } catch {
                 state.problem = error
                 return .failure(error)
@@ -85,14 +93,27 @@ final class CURLExchange: Sendable {
         }
     }
 
-    /// Takes some of the body, or none of it when the reader lags.
-    func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    /// Takes some of the body, or none of it when the reader lags; nil ends the transfer.
+    func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Bool? {
+        guard isWithinLimit(bytes.count) else { return nil }
         let isTaken = body.write(bytes)
         state.withLock { state in
-            state.lastActivity = .now
-            state.isPaused = !isTaken
+            state.clock.receivedBytes()
+            if isTaken { state.unpackedCount? += bytes.count } else { state.clock.pause() }
         }
         return isTaken
+    }
+
+    private func isWithinLimit(_ count: Int) -> Bool {
+        state.withLock { state in
+            guard let unpacked = state.unpackedCount, count > unpackedLimit - unpacked else { return true }
+            state.problem = tooMuchUnpacked
+            return false
+        }
+    }
+
+    private var tooMuchUnpacked: HTTPTransportError {
+        HTTPTransportError(.bodyTooLarge, "the body unpacks to more than \(unpackedLimit) bytes")
     }
 
     /// Ends the exchange; nil when the answer is whole.
@@ -102,14 +123,20 @@ final class CURLExchange: Sendable {
         body.finish(error)
     }
 
-    /// Time left before the server has been silent for too long; nil while the reader is what lags.
-    func timeLeft(at now: ContinuousClock.Instant) -> Duration? {
-        state.withLock { $0.isPaused ? nil : request.idleTimeout - (now - $0.lastActivity) }
-    }
+    /// Whether the body is unpacked on the way.
+    var unpacks: Bool { state.withLock { $0.unpackedCount != nil } }
 
-    func restartTimer() {
-        state.withLock { $0.lastActivity = .now }
-    }
+    /// Begins to count the time.
+    func startClock() { state.withLock { $0.clock.start() } }
+
+    /// The reader has made room.
+    func goOn() { state.withLock { $0.clock.goOn() } }
+
+    /// When the exchange has taken too long, unless something happens before; nil: never.
+    func deadline() -> CURLDeadline? { state.withLock { $0.clock.deadline(request.timeouts) } }
+
+    /// How long the exchange waited for its turn.
+    var queued: Duration { state.withLock { $0.clock.queued } }
 
     /// Gives the waiting task its head, or its error. Only the first call counts.
     private func settle(_ result: Result<ResponseHeads, any Error>) {

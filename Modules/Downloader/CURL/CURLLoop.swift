@@ -17,10 +17,10 @@ final class CURLLoop {
     private var active: [CURLExchange.ID: Active] = [:]
     private var nextCheck = ContinuousClock.now
 
-    init(mailbox: CURLMailbox, connections: Int, connectionsPerHost: Int) {
+    init(mailbox: CURLMailbox, _ settings: CURLSettings) {
         self.mailbox = mailbox
-        schedule = CURLSchedule(limit: connections, hostLimit: connectionsPerHost)
-        loop = alcedo_curl_loop_create(connections)
+        schedule = CURLSchedule(limit: settings.connections, hostLimit: settings.connectionsPerHost)
+        loop = settings.makeLoop()
     }
 
     /// Works until the mailbox says stop.
@@ -31,7 +31,7 @@ final class CURLLoop {
             startWaiting(loop)
             alcedo_curl_perform(loop, pollTimeout())
             finishEnded(loop)
-            endSilent()
+            endLate()
         }
         mailbox.close(Self.hasEnded)
         alcedo_curl_loop_destroy(loop)
@@ -46,12 +46,12 @@ final class CURLLoop {
                 if !exchange.isSettled { schedule.enqueue(exchange) }
             case .resume(let id):
                 guard let found = active[id] else { continue }
-                startTimer(found.exchange)
+                found.exchange.goOn()
+                expectDeadline(of: found.exchange)
                 alcedo_curl_resume(found.transfer)
             case .cancel(let exchange):
                 if let found = active.removeValue(forKey: exchange.id) {
-                    alcedo_curl_transfer_remove(found.transfer)
-                    schedule.ended(exchange)
+                    remove(found)
                 } else {
                     schedule.remove(exchange)
                 }
@@ -66,7 +66,8 @@ final class CURLLoop {
 
     private func startWaiting(_ loop: OpaquePointer) {
         while let exchange = schedule.next() {
-            startTimer(exchange)
+            exchange.startClock()
+            expectDeadline(of: exchange)
             if let transfer = start(exchange, loop) {
                 active[exchange.id] = Active(exchange: exchange, transfer: transfer)
             } else {
@@ -88,16 +89,15 @@ final class CURLLoop {
             }
             let body = request.body ?? Data()
             return body.bytes.withUnsafeBytes { body in
-                request.method.withCString { method in
-                    request.url.absoluteString.withCString { url in
-                        var described = alcedo_curl_request(
-                            method: method, url: url, has_body: request.body == nil ? 0 : 1,
-                            body: body.baseAddress?.assumingMemoryBound(to: UInt8.self), body_count: body.count,
-                            decodes_content: request.decodesContent ? 1 : 0,
-                            idle_timeout_ms: max(1, request.idleTimeout.milliseconds))
-                        return alcedo_curl_transfer_start(
-                            loop, &described, pointers, pointers.count, Self.callbacks(for: exchange))
-                    }
+                request.withCStrings { method, url, pinnedKeys in
+                    var described = alcedo_curl_request(
+                        method: method, url: url, has_body: request.body == nil ? 0 : 1,
+                        body: body.baseAddress?.assumingMemoryBound(to: UInt8.self), body_count: body.count,
+                        decodes_content: request.decodesContent ? 1 : 0,
+                        connect_timeout_ms: max(1, request.connectTimeout.milliseconds),
+                        verifies: request.verifies ? 1 : 0, pinned_keys: pinnedKeys)
+                    return alcedo_curl_transfer_start(
+                        loop, &described, pointers, pointers.count, Self.callbacks(for: exchange))
                 }
             }
         }
@@ -115,7 +115,8 @@ final class CURLLoop {
             on_body: { context, bytes, count in
                 guard let context else { return -1 }
                 let exchange = Unmanaged<CURLExchange>.fromOpaque(context).takeUnretainedValue()
-                return exchange.receiveBody(UnsafeRawBufferPointer(start: bytes, count: count)) ? 1 : 0
+                let isTaken = exchange.receiveBody(UnsafeRawBufferPointer(start: bytes, count: count))
+                return isTaken.map { $0 ? 1 : 0 } ?? -1
             })
     }
 
@@ -128,32 +129,30 @@ final class CURLLoop {
             let exchange = Unmanaged<CURLExchange>.fromOpaque(context).takeUnretainedValue()
             let text = message.map { String(cString: $0) } ?? ""
             guard let found = active.removeValue(forKey: exchange.id) else { continue }
-            end(found, Self.error(status, text))
+            end(found, Self.error(status, text, unpacks: exchange.unpacks))
         }
     }
 
-    /// Looks at every transfer's silence when the earliest deadline has come, not at each turn.
-    private func endSilent() {
+    /// Looks at every transfer's deadline when the earliest has come, not at each turn.
+    private func endLate() {
         let now = ContinuousClock.now
         guard now >= nextCheck else { return }
-        var soonest = Duration.seconds(1)
+        var soonest = now + .seconds(1)
         for (id, found) in active {
-            guard let left = found.exchange.timeLeft(at: now) else { continue }
-            if left > .zero {
-                soonest = min(soonest, left)
+            guard let deadline = found.exchange.deadline() else { continue }
+            if deadline.time > now {
+                soonest = min(soonest, deadline.time)
             } else {
                 active[id] = nil
-                let seconds = Double(found.exchange.request.idleTimeout.milliseconds) / 1000
-                end(found, HTTPTransportError(.timedOut, "the server was silent for \(seconds) seconds"))
+                end(found, HTTPTransportError(.timedOut, deadline.message))
             }
         }
-        // Activity only moves deadlines away, so this is never too late.
-        nextCheck = now + soonest
+        // What happens meanwhile only moves deadlines away, so this is never too late.
+        nextCheck = soonest
     }
 
-    private func startTimer(_ exchange: CURLExchange) {
-        exchange.restartTimer()
-        nextCheck = min(nextCheck, ContinuousClock.now + exchange.request.idleTimeout)
+    private func expectDeadline(of exchange: CURLExchange) {
+        if let deadline = exchange.deadline() { nextCheck = min(nextCheck, deadline.time) }
     }
 
     private func pollTimeout() -> Int32 {
@@ -163,21 +162,33 @@ final class CURLLoop {
     }
 
     private func end(_ found: Active, _ error: HTTPTransportError?) {
-        alcedo_curl_transfer_remove(found.transfer)
-        schedule.ended(found.exchange)
+        remove(found)
         found.exchange.finish(error)
     }
 
-    private static func error(_ status: alcedo_curl_status, _ message: String) -> HTTPTransportError? {
+    /// Before the reader learns of the end, so that it finds the metrics.
+    private func remove(_ found: Active) {
+        found.exchange.record.finish(HTTPTransferMetrics(of: found.transfer, queued: found.exchange.queued))
+        alcedo_curl_transfer_remove(found.transfer)
+        schedule.ended(found.exchange)
+    }
+
+    private static func error(
+        _ status: alcedo_curl_status, _ message: String, unpacks: Bool
+    ) -> HTTPTransportError? {
         switch status {
         case ALCEDO_CURL_OK: nil
         case ALCEDO_CURL_INVALID_REQUEST: HTTPTransportError(.invalidRequest, message)
+        case ALCEDO_CURL_OFFLINE: HTTPTransportError(.offline, message)
         case ALCEDO_CURL_RESOLVE: HTTPTransportError(.cannotResolveHost, message)
         case ALCEDO_CURL_CONNECT: HTTPTransportError(.cannotConnect, message)
         case ALCEDO_CURL_SECURE: HTTPTransportError(.secureConnectionFailed, message)
         case ALCEDO_CURL_TIMEOUT: HTTPTransportError(.timedOut, message)
         case ALCEDO_CURL_LOST: HTTPTransportError(.connectionLost, message)
         case ALCEDO_CURL_INVALID_RESPONSE: HTTPTransportError(.invalidResponse, message)
+        // libcurl holds this much of what it has unpacked for a reader that lags, and calls more a lack of memory.
+        case ALCEDO_CURL_OUT_OF_MEMORY where unpacks:
+            HTTPTransportError(.bodyTooLarge, "a piece of the body unpacks to more than 64 MiB")
         default: HTTPTransportError(.failed, message)
         }
     }

@@ -12,12 +12,15 @@ struct CURLRequest: Sendable {
     let headerLines: [[CChar]]
     /// Whether libcurl asks for content codings and undoes them.
     let decodesContent: Bool
-    let idleTimeout: Duration
+    let pinnedKeys: String?
+    let verifies: Bool
+    let connectTimeout: Duration
+    let timeouts: CURLTimeouts
 
     /// - Throws: ``HTTPTransportError`` `invalidRequest` for what must not go on the wire: another scheme, a line end or
     ///   a NUL where one would make a header of its own (RFC 9110 section 5.5), a value that has no bytes in ISO-8859-1,
     ///   a HEAD with a body.
-    init(_ request: HTTPRequest, decodesContent: Bool) throws(HTTPTransportError) {
+    init(_ request: HTTPRequest, _ settings: CURLSettings) throws(HTTPTransportError) {
         guard let scheme = request.url.scheme?.lowercased(), scheme == "http" || scheme == "https" else {
             throw HTTPTransportError(.invalidRequest, "not an HTTP URL: \(request.url.absoluteString)")
         }
@@ -29,7 +32,10 @@ struct CURLRequest: Sendable {
         }
         method = request.method.rawValue
         url = request.url
-        host = "\(scheme)://\(request.url.host()?.lowercased() ?? ""):\(request.url.port ?? 0)"
+        let name = request.url.host()?.lowercased() ?? ""
+        host = "\(scheme)://\(name):\(request.url.port ?? 0)"
+        pinnedKeys = settings.pinnedKeys(of: name)
+        verifies = settings.verifies(name)
         // Without one, these would say nothing of their length. RFC 9110 section 8.6.
         body = request.body ?? (["POST", "PUT", "PATCH"].contains(method) ? Data() : nil)
         var lines: [[CChar]] = []
@@ -39,8 +45,21 @@ struct CURLRequest: Sendable {
         headerLines = lines
         // A part of a coded content cannot be decoded, and who names codings wants the coded bytes.
         self.decodesContent =
-            decodesContent && request.fields["Accept-Encoding"] == nil && request.fields["Range"] == nil
-        idleTimeout = request.idleTimeout
+            settings.decodesContent && request.fields["Accept-Encoding"] == nil && request.fields["Range"] == nil
+        timeouts = CURLTimeouts(request)
+        connectTimeout = min(request.idleTimeout, settings.connectTimeout ?? request.idleTimeout)
+    }
+
+    /// Calls `body` with the method, the URL and the pinned keys.
+    func withCStrings<Result>(
+        _ body: (UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafePointer<CChar>?) -> Result
+    ) -> Result {
+        method.withCString { method in
+            url.absoluteString.withCString { url in
+                guard let pinnedKeys else { return body(method, url, nil) }
+                return pinnedKeys.withCString { body(method, url, $0) }
+            }
+        }
     }
 
     private static func line(_ field: HTTPFields.Field) throws(HTTPTransportError) -> [CChar] {

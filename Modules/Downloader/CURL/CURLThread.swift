@@ -5,22 +5,18 @@ import Synchronization
 /// that is under way.
 final class CURLThread: Sendable {
     private let mailbox = CURLMailbox()
-    private let connections: Int
-    private let connectionsPerHost: Int
+    private let settings: CURLSettings
     private let hasBegun = Atomic<Bool>(false)
 
-    init(connections: Int, connectionsPerHost: Int) {
-        self.connections = connections
-        self.connectionsPerHost = connectionsPerHost
-    }
+    init(_ settings: CURLSettings) { self.settings = settings }
 
     /// Hands a command to the loop. The first one begins it: who loads no more than files never starts libcurl.
     func post(_ command: CURLMailbox.Command) {
         mailbox.post(command)
         guard !hasBegun.exchange(true, ordering: .relaxed) else { return }
         // A serial queue's block has a thread to itself for as long as it runs.
-        DispatchQueue(label: "alcedo.curl").async { [mailbox, connections, connectionsPerHost] in
-            CURLLoop(mailbox: mailbox, connections: connections, connectionsPerHost: connectionsPerHost).run()
+        DispatchQueue(label: "alcedo.curl").async { [mailbox, settings] in
+            CURLLoop(mailbox: mailbox, settings).run()
         }
     }
 

@@ -2,42 +2,40 @@ public import AlcedoCore
 
 /// Talks HTTP through libcurl's multi interface, on one thread of its own.
 ///
-/// Connections are kept open and reused; HTTP/2 is spoken where a TLS server offers it. A reader that lags stops the
-/// reading from the socket, so memory stays flat whatever the body's size. Cookies are neither kept nor sent; only `http`
-/// and `https` are spoken; a proxy is taken from the environment, as curl's manual describes.
+/// Connections are kept open and reused; HTTP/2 is spoken where a TLS server offers it, with many requests on one
+/// connection. A reader that lags stops the reading from the socket, so memory stays flat whatever the body's size.
+/// Cookies are neither kept nor sent; only `http` and `https` are spoken; a proxy is taken from the environment unless
+/// ``Options/proxy`` says otherwise.
 ///
 /// - **Requests.** Any token is a method. Fields go out in their order, repeated names as repeated lines, values in
 ///   ISO-8859-1: the code points U+0080 to U+00FF are one byte each, and a value with any other is `invalidRequest`, as
 ///   is a body of a HEAD. What is added: `Host`, `Accept: */*`, `Accept-Encoding` and `Content-Length` where they are
 ///   not given, and `Expect` before a large body.
 /// - **Content codings.** gzip, deflate, br and zstd are asked for and undone, as far as the installed libcurl can; the
-///   answer's fields stay as they were sent, and a coding it does not know is `invalidResponse`. None of this holds for
-///   a request with an `Accept-Encoding` or `Range` of its own, nor with `decodesContent` off: nothing is asked for, and
+///   answer's fields stay as they were sent, and a coding it does not know is `invalidResponse`. A body that unpacks to
+///   more than ``Options/unpackedLimit`` is `bodyTooLarge`. While its reader lags, libcurl holds what it has unpacked of
+///   one read from the socket: up to 64 MiB, and more than that is `bodyTooLarge` too. None of this holds for a request
+///   with an `Accept-Encoding` or `Range` of its own, nor with ``Options/decodesContent`` off: nothing is asked for, and
 ///   the body is the bytes as they were sent.
 /// - **Answers.** Any status from 200 to 999 is passed on. Interim answers are in ``HTTPResponse/interim``, the first 16
 ///   of them; 101 counts as final. Trailers are dropped. Heads and trailers of more than 256 KiB together are
-///   `invalidResponse`.
+///   `invalidResponse`. ``HTTPResponse/metrics`` has every part.
 ///
-/// Errors are ``HTTPTransportError``. A transfer that gets no byte for the request's idle timeout is `timedOut`; a
-/// body that ends before its declared length is `connectionLost`.
+/// Errors are ``HTTPTransportError``. A transfer that gets no byte for the request's idle timeout is `timedOut`, while
+/// its reader does not lag; a body that ends before its declared length is `connectionLost`.
 public final class CURLTransport: HTTPTransport {
     private let thread: CURLThread
-    private let decodesContent: Bool
+    private let settings: CURLSettings
 
-    /// - Parameters:
-    ///   - connections: Most connections, and transfers, at once; more requests wait in the order they came.
-    ///     Default: 64.
-    ///   - connectionsPerHost: Most connections to one host. Default: 16.
-    ///   - decodesContent: Whether content codings are asked for and undone. Default: yes.
-    public init(connections: Int = 64, connectionsPerHost: Int = 16, decodesContent: Bool = true) {
-        self.decodesContent = decodesContent
-        thread = CURLThread(connections: max(1, connections), connectionsPerHost: max(1, connectionsPerHost))
+    public init(options: Options = Options()) {
+        settings = CURLSettings(options)
+        thread = CURLThread(settings)
     }
 
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         // The closures hold the thread: it lives while anyone reads the body.
         let exchange = CURLExchange(
-            try CURLRequest(request, decodesContent: decodesContent),
+            try CURLRequest(request, settings), unpackedLimit: settings.unpackedLimit,
             onSpace: { [thread] in thread.post(.resume($0.id)) },
             onCancel: { [thread] in thread.post(.cancel($0)) })
         let heads = try await withTaskCancellationHandler {
@@ -50,6 +48,7 @@ public final class CURLTransport: HTTPTransport {
         } onCancel: {
             exchange.body.cancel()
         }
-        return HTTPResponse(head: heads.final, body: HTTPBody(exchange.body), interim: heads.interim)
+        return HTTPResponse(
+            head: heads.final, body: HTTPBody(exchange.body), interim: heads.interim, transfer: exchange.record)
     }
 }

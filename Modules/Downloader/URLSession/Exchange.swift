@@ -21,6 +21,8 @@ final class Exchange: Sendable {
         var declared: Int?
         /// How the transfer ended, while the reader has not come to its end.
         var completion: Result<Void, HTTPTransportError>?
+        /// When the head had arrived, from the start.
+        var headTime: Duration?
         var isOver = false
 
         var nextPiece: (HTTPBodyPipe, Data)? {
@@ -36,6 +38,8 @@ final class Exchange: Sendable {
     }
 
     private let request: HTTPRequest
+    private let start = ContinuousClock.now
+    private let record = HTTPTransferRecord()
     private let unreadLimit: Int
     private let control: DispatchQueue
     private let callbacks: OperationQueue
@@ -61,6 +65,12 @@ final class Exchange: Sendable {
         return !isOver
     }
 
+    /// Begins to count the time that the session does not count itself.
+    func startTimers() {
+        end(after: request.firstByteTimeout, "no answer began within", if: { $0.head != nil })
+        end(after: request.totalTimeout, "the transfer took more than", if: { !$0.isOver })
+    }
+
     /// Returns false when the exchange is over, so that nobody is left who would cancel the task.
     func attach(_ task: URLSessionTask) -> Bool {
         state.withLock { state in
@@ -81,11 +91,12 @@ final class Exchange: Sendable {
         let waiting = state.withLock { state -> CheckedContinuation<HTTPResponse, any Error>? in
             guard let waiting = state.head else { return nil }
             state.head = nil
+            state.headTime = .now - start
             state.pipe = pipe
             state.declared = isBodiless ? nil : head.declaredBodyLength
             return waiting
         }
-        waiting?.resume(returning: HTTPResponse(head: head, body: HTTPBody(pipe)))
+        waiting?.resume(returning: HTTPResponse(head: head, body: HTTPBody(pipe), transfer: record))
     }
 
     /// A piece of the body has arrived.
@@ -123,6 +134,7 @@ final class Exchange: Sendable {
     func end(_ error: any Error) {
         let (waiting, pipe, task) = state.withLock { state in
             let before = (state.head, state.pipe, state.task)
+            note(state)
             state = State(isOver: true)
             return before
         }
@@ -130,6 +142,25 @@ final class Exchange: Sendable {
         pipe?.finish(error)
         // `cancel` waits for the session's queue, which may wait for whatever the caller holds.
         if let task { control.async { task.cancel() } }
+    }
+
+    /// The session tells no metrics on Linux, so these are only what can be timed from outside.
+    private func note(_ state: State) {
+        guard !state.isOver else { return }
+        var metrics = HTTPTransferMetrics()
+        metrics.firstByte = state.headTime
+        metrics.total = .now - start
+        record.finish(metrics)
+    }
+
+    private func end(after timeout: Duration?, _ words: String, if applies: @escaping @Sendable (State) -> Bool) {
+        guard let timeout else { return }
+        // A day at most; more would not fit.
+        let milliseconds = min(max(0, timeout.milliseconds), 86_400_000)
+        control.asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { [weak self] in
+            guard let self, state.withLock({ applies($0) }) else { return }
+            end(HTTPTransportError(.timedOut, "\(words) \(Double(milliseconds) / 1000) seconds"))
+        }
     }
 
     /// Moves what the pipe has room for into it.
@@ -143,6 +174,7 @@ final class Exchange: Sendable {
         }
         let finished = state.withLock { state -> (HTTPBodyPipe, Result<Void, HTTPTransportError>)? in
             guard state.unread.isEmpty, let pipe = state.pipe, let completion = state.completion else { return nil }
+            note(state)
             state = State(isOver: true)
             return (pipe, completion)
         }

@@ -19,7 +19,8 @@ extension HTTPTransportError {
         // The scheme was checked before, so this is libcurl's "unsupported protocol": an answer that is not HTTP/1 or 2.
         case .unsupportedURL: .invalidResponse
         case .cannotFindHost, .dnsLookupFailed: .cannotResolveHost
-        case .cannotConnectToHost, .notConnectedToInternet: .cannotConnect
+        case .notConnectedToInternet: .offline
+        case .cannotConnectToHost: .cannotConnect
         // "Empty reply from server": the connection ended before the head.
         case .networkConnectionLost, .badServerResponse: .connectionLost
         case .timedOut: .timedOut

@@ -20,13 +20,15 @@ import FoundationNetworking
 ///   ``Options/unreadLimit``, and then the transfer ends with `bodyTooLarge`. The body of a redirect is not seen before
 ///   its end, so no limit holds for it; that of a redirect without a usable Location is lost (an empty one is given).
 /// - **Time precisely.** The idle timeout is whole seconds, rounded up, and the wait for one of the
-///   ``Options/connectionsPerHost`` counts as idle.
+///   ``Options/connectionsPerHost`` counts as idle, and for the other timeouts too. The first byte is the end of the head.
 /// - **Send and keep fields as they are.** Only ASCII values can be sent, and lines of one name are joined. Fields of an
 ///   answer come without their order, sorted by name here; an answer with a byte above 127 that is not UTF-8, or
 ///   without the space after its status code, is refused as `invalidResponse`.
 /// - **Tell interim answers**, or give coded bytes: a content coding is always undone where it knows it, whatever the
 ///   request says, and `decodesContent` of the libcurl transport has no counterpart.
-/// - **Trust other certificates** than the system's, or pin one; set priorities; report metrics.
+/// - **Trust other certificates** than the system's, or pin one; set priorities.
+/// - **Report metrics.** ``HTTPResponse/metrics`` has `firstByte`, that of the head's end, and `total`.
+/// - **Say that there is no network**: offline, names are `cannotResolveHost`.
 public final class URLSessionTransport: HTTPTransport {
     /// What can be chosen.
     public struct Options: Sendable {
@@ -104,6 +106,7 @@ public final class URLSessionTransport: HTTPTransport {
     ) {
         guard !exchanges.isClosed else { return exchange.end(isShutDown) }
         guard !exchange.isOver else { return }
+        exchange.startTimers()
         let task = session.dataTask(with: request)
         exchanges.add(exchange, task.taskIdentifier)
         if exchange.attach(task) { task.resume() } else { task.cancel() }

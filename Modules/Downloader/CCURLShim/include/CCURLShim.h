@@ -24,27 +24,66 @@ typedef struct {
     size_t body_count;
     /// Whether to ask for content codings, and to undo them. If not, bodies come as they were sent.
     int decodes_content;
-    /// Longest time without progress, and to connect, in milliseconds.
-    long idle_timeout_ms;
+    /// Longest time to connect, TLS included, in milliseconds.
+    long connect_timeout_ms;
+    /// Whether the server's certificate is checked.
+    int verifies;
+    /// The keys that the server may have, in libcurl's spelling; NULL: any.
+    const char *_Nullable pinned_keys;
 } alcedo_curl_request;
+
+typedef enum {
+    /// HTTP/2 where a TLS server offers it, else HTTP/1.1.
+    ALCEDO_CURL_HTTP_AUTOMATIC = 0,
+    ALCEDO_CURL_HTTP_1,
+    /// HTTP/2 without asking, be it over TLS or not.
+    ALCEDO_CURL_HTTP_2,
+} alcedo_curl_version;
+
+/// What holds for all transfers of a loop; all strings and bytes are copied.
+typedef struct {
+    /// Most connections kept open for later transfers.
+    long connections;
+    alcedo_curl_version version;
+    /// Whether a transfer waits for a connection that is being made, if it may be able to share it.
+    int shares_connections;
+    /// NULL: as the environment says. Empty: none.
+    const char *_Nullable proxy;
+    /// A file of certificates in PEM to trust instead of the system's.
+    const char *_Nullable ca_file;
+    /// Certificates in PEM to trust instead of the system's.
+    const uint8_t *_Nullable ca_bytes;
+    size_t ca_count;
+} alcedo_curl_settings;
+
+/// What a transfer took and moved so far; times in microseconds from its start, 0 for what has not happened.
+typedef struct {
+    int64_t name_looked_up, connected, secured, first_byte, total;
+    int64_t bytes_received, bytes_sent;
+    int is_reused;
+    /// 10, 11, 20 or 30; 0: not known.
+    int version;
+} alcedo_curl_metrics;
 
 typedef enum {
     ALCEDO_CURL_OK = 0,
     ALCEDO_CURL_INVALID_REQUEST,
+    ALCEDO_CURL_OFFLINE,
     ALCEDO_CURL_RESOLVE,
     ALCEDO_CURL_CONNECT,
     ALCEDO_CURL_SECURE,
     ALCEDO_CURL_TIMEOUT,
     ALCEDO_CURL_LOST,
     ALCEDO_CURL_INVALID_RESPONSE,
+    ALCEDO_CURL_OUT_OF_MEMORY,
     ALCEDO_CURL_FAILED,
 } alcedo_curl_status;
 
 typedef struct alcedo_curl_loop alcedo_curl_loop;
 typedef struct alcedo_curl_transfer alcedo_curl_transfer;
 
-/// `connections` is the most kept open for later transfers. NULL: out of memory.
-alcedo_curl_loop *_Nullable alcedo_curl_loop_create(long connections);
+/// NULL: out of memory.
+alcedo_curl_loop *_Nullable alcedo_curl_loop_create(const alcedo_curl_settings *_Nonnull settings);
 /// Every transfer must have been removed.
 void alcedo_curl_loop_destroy(alcedo_curl_loop *_Nonnull loop);
 /// Ends a wait in alcedo_curl_perform. The only function that any thread may call.
@@ -58,6 +97,8 @@ alcedo_curl_transfer *_Nullable alcedo_curl_transfer_start(
     const char *_Nonnull const *_Nonnull header_lines, size_t header_count, alcedo_curl_callbacks callbacks);
 /// Ends a transfer, at any point, and gives its handle back. The transfer is gone afterwards.
 void alcedo_curl_transfer_remove(alcedo_curl_transfer *_Nonnull transfer);
+/// What it took so far. To be asked before it is removed.
+alcedo_curl_metrics alcedo_curl_transfer_metrics(alcedo_curl_transfer *_Nonnull transfer);
 /// Goes on after a pause. May call `on_body`.
 void alcedo_curl_resume(alcedo_curl_transfer *_Nonnull transfer);
 

@@ -1,0 +1,70 @@
+import AlcedoCore
+private import CCURLShim
+import FoundationEssentials
+
+/// The options of a transport as libcurl takes them.
+struct CURLSettings: Sendable {
+    private let options: CURLTransport.Options
+
+    init(_ options: CURLTransport.Options) { self.options = options }
+
+    var connections: Int { max(1, options.connections) }
+    var connectionsPerHost: Int { max(1, options.connectionsPerHost) }
+    var connectTimeout: Duration? { options.connectTimeout }
+    var decodesContent: Bool { options.decodesContent }
+    var unpackedLimit: Int { options.unpackedLimit }
+
+    /// The keys that a server may have; nil when it may have any.
+    func pinnedKeys(of host: String) -> String? {
+        guard let pins = options.pinnedKeys[host], !pins.isEmpty else { return nil }
+        return pins.map(\.description).sorted().joined(separator: ";")
+    }
+
+    /// Whether the certificate of the server is checked.
+    func verifies(_ host: String) -> Bool { !options.trustedHosts.contains(host) }
+
+    /// Nil when there is no memory for it.
+    func makeLoop() -> OpaquePointer? {
+        withCString(proxy) { proxy in
+            withCString(file) { file in
+                withBytes { bytes in
+                    var settings = alcedo_curl_settings(
+                        connections: connections, version: version,
+                        shares_connections: options.sharesConnections ? 1 : 0, proxy: proxy, ca_file: file,
+                        ca_bytes: bytes?.baseAddress?.assumingMemoryBound(to: UInt8.self), ca_count: bytes?.count ?? 0)
+                    return alcedo_curl_loop_create(&settings)
+                }
+            }
+        }
+    }
+
+    private var version: alcedo_curl_version {
+        switch options.version {
+        case .automatic: ALCEDO_CURL_HTTP_AUTOMATIC
+        case .http1: ALCEDO_CURL_HTTP_1
+        case .http2: ALCEDO_CURL_HTTP_2
+        }
+    }
+
+    private var proxy: String? {
+        switch options.proxy {
+        case .environment: nil
+        case .none: ""
+        case .url(let url): url.absoluteString
+        }
+    }
+
+    private var file: String? {
+        if case .file(let url) = options.authorities { url.path } else { nil }
+    }
+
+    private func withCString<Result>(_ text: String?, _ body: (UnsafePointer<CChar>?) -> Result) -> Result {
+        if let text { text.withCString(body) } else { body(nil) }
+    }
+
+    private func withBytes<Result>(_ body: (UnsafeRawBufferPointer?) -> Result) -> Result {
+        guard case .pem(let data) = options.authorities else { return body(nil) }
+        // Never empty: no bytes would be no address, and so the system's authorities.
+        return (data + [0x0A]).withUnsafeBytes { body($0) }
+    }
+}

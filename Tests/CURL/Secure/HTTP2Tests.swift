@@ -1,0 +1,93 @@
+import AlcedoCURL
+import AlcedoCore
+import FoundationEssentials
+import Testing
+
+@Suite(.timeLimit(.minutes(3)), .enabled(if: SecureServer.isInstalled, "nginx and openssl are not installed"))
+struct HTTP2Tests {
+    private func answer(_ url: URL, _ transport: CURLTransport) async throws -> HTTPResponse {
+        let response = try await transport.send(HTTPRequest(url: url, idleTimeout: .seconds(120)))
+        _ = try await response.body.collect(limit: 1 << 20)
+        return response
+    }
+
+    @Test func `HTTP2 is spoken where it is offered, and the metrics say so`() async throws {
+        let server = try await SecureServer()
+        let transport = CURLTransport(options: server.options)
+
+        let first = try #require(try await answer(server.url("/small"), transport).metrics)
+        #expect(first.protocolName == "h2")
+        #expect(first.isReusedConnection == false)
+        let connect = try #require(first.connect)
+        let secure = try #require(first.secureConnect)
+        #expect(connect + secure <= (try #require(first.firstByte)))
+        #expect(try #require(first.bytesReceived) > 4096)
+
+        let second = try #require(try await answer(server.url("/small"), transport).metrics)
+        #expect(second.isReusedConnection == true)
+        #expect(second.nameLookup == nil && second.connect == nil && second.secureConnect == nil)
+    }
+
+    @Test func `the version can be chosen`() async throws {
+        let server = try await SecureServer()
+        var options = server.options
+        options.version = .http1
+        #expect(
+            try await answer(server.url("/small"), CURLTransport(options: options)).metrics?.protocolName == "http/1.1")
+        options.version = .http2
+        let plain = try await answer(server.plainURL("/small"), CURLTransport(options: options))
+        #expect(plain.metrics?.protocolName == "h2")
+        #expect(plain.metrics?.secureConnect == nil)
+    }
+
+    @Test func `requests at once share one connection`() async throws {
+        let server = try await SecureServer()
+        let transport = CURLTransport(options: server.options)
+        let url = try server.url("/small")
+        let connections = try await withThrowingTaskGroup(of: String?.self) { group in
+            for _ in 0..<40 { group.addTask { try await answer(url, transport).head.fields["X-Connection"] } }
+            return try await group.reduce(into: Set<String?>()) { $0.insert($1) }
+        }
+        #expect(connections.count == 1)
+    }
+
+    @Test func `answers out of order reach who asked`() async throws {
+        let server = try await SecureServer()
+        let transport = CURLTransport(options: server.options)
+        let (slow, small) = (try server.url("/slow"), try server.url("/small"))
+        let first = try await transport.send(HTTPRequest(url: slow, idleTimeout: .seconds(120)))
+
+        for _ in 0..<10 {
+            let response = try await answer(small, transport)
+            #expect(response.head.fields["X-Connection"] == first.head.fields["X-Connection"])
+        }
+        // The slow one is not over, though it was asked for first.
+        #expect(first.metrics == nil)
+        #expect(try await first.body.collect(limit: 1 << 20).count == 65536)
+    }
+
+    @Test func `a reader that lags holds up nobody else on its connection`() async throws {
+        let server = try await SecureServer()
+        let transport = CURLTransport(options: server.options)
+        let (big, small) = (try server.url("/big"), try server.url("/small"))
+        let lagging = try await transport.send(HTTPRequest(url: big, idleTimeout: .seconds(120)))
+
+        for _ in 0..<50 { _ = try await answer(small, transport) }
+
+        #expect(try await lagging.body.collect(limit: 64 << 20).count == 64 << 20)
+    }
+
+    @Test func `a stream that is cancelled leaves the others alone`() async throws {
+        let server = try await SecureServer()
+        let transport = CURLTransport(options: server.options)
+        let (slow, small) = (try server.url("/slow"), try server.url("/small"))
+        let kept = try await transport.send(HTTPRequest(url: slow, idleTimeout: .seconds(120)))
+        for _ in 0..<10 {
+            let response = try await transport.send(HTTPRequest(url: slow, idleTimeout: .seconds(120)))
+            response.body.cancel()
+            let other = try await answer(small, transport)
+            #expect(other.head.fields["X-Connection"] == kept.head.fields["X-Connection"])
+        }
+        #expect(try await kept.body.collect(limit: 1 << 20).count == 65536)
+    }
+}

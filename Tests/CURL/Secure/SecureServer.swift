@@ -1,0 +1,150 @@
+import AlcedoCURL
+import AlcedoCore
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+/// Debian's nginx with TLS and HTTP/2 on the loopback, and certificates of an authority of its own.
+///
+/// `localhost` has a good certificate, `wrong.localhost` one of another name, `expired.localhost` one out of date. All
+/// serve `/small` (4 KB), `/slow` (64 KB in two seconds) and `/big` (64 MB), and say in `X-Connection` which connection
+/// it was.
+final class SecureServer: Sendable {
+    private static let programs = ["/usr/sbin/nginx", "/usr/bin/openssl", "/bin/bash"]
+
+    /// Whether it can run here; else tests that need it are skipped.
+    static let isInstalled = programs.allSatisfy { FileManager.default.isExecutableFile(atPath: $0) }
+
+    /// The authority's certificate, in PEM.
+    let authority: Data
+    let authorityFile: URL
+    /// The pin of `localhost`'s key.
+    let pin: String
+    private let port: Int
+    private let plainPort: Int
+    private let folder: TemporaryDirectory
+    private let process: ChildProcess
+
+    init() async throws {
+        folder = try TemporaryDirectory()
+        try await Self.run("/bin/bash", ["-c", Self.preparation], in: folder)
+        authorityFile = folder.url.appending(path: "ca.pem")
+        authority = try Data(contentsOf: authorityFile)
+        let pin = try String(contentsOf: folder.url.appending(path: "pin"), encoding: .utf8)
+        self.pin = String(pin.prefix { $0 != "\n" })
+        // The system chooses the ports. Another may take one before nginx has it; that is another try.
+        for _ in 0..<5 {
+            let origins = try (0..<2).map { _ in try LoopbackOrigin { _ in .status(204) } }
+            for origin in origins { origin.stop() }
+            let ports = origins.map(\.port)
+            if let process = try await Self.start(ports, in: folder) {
+                (self.process, port, plainPort) = (process, ports[0], ports[1])
+                return
+            }
+        }
+        throw HTTPTransportError(.failed, "nginx does not start")
+    }
+
+    /// An address over TLS.
+    func url(_ path: String, host: String = "localhost") throws -> URL {
+        try #require(URL(string: "https://\(host):\(port)\(path)"))
+    }
+
+    /// An address without TLS, where HTTP/2 is spoken without asking.
+    func plainURL(_ path: String) throws -> URL { try #require(URL(string: "http://127.0.0.1:\(plainPort)\(path)")) }
+
+    /// Options of a transport that knows the authority.
+    var options: CURLTransport.Options {
+        var options = CURLTransport.Options()
+        options.authorities = .pem(authority)
+        return options
+    }
+
+    private static func run(_ name: String, _ arguments: [String], in folder: TemporaryDirectory) async throws {
+        let problems = folder.url.appending(path: "problems").path
+        let process = try ChildProcess(
+            name, arguments, folder: folder.path, input: .file("/dev/null"), output: .file("/dev/null"),
+            problems: .file(problems))
+        let status = try await process.wait()
+        guard status == 0 else {
+            throw HTTPTransportError(.failed, try String(contentsOf: URL(filePath: problems), encoding: .utf8))
+        }
+    }
+
+    /// Returns nil when nginx does not answer.
+    private static func start(_ ports: [Int], in folder: TemporaryDirectory) async throws -> ChildProcess? {
+        let configuration = configuration(ports, folder.path)
+        try Data(configuration.utf8).write(to: folder.url.appending(path: "nginx.conf"))
+        let process = try ChildProcess(
+            programs[0], ["-p", folder.path, "-e", "error.log", "-c", "nginx.conf"], folder: folder.path,
+            input: .file("/dev/null"), output: .file("/dev/null"),
+            problems: .file(folder.url.appending(path: "nginx.out").path))
+        let url = try #require(URL(string: "http://127.0.0.1:\(ports[1])/small"))
+        var options = CURLTransport.Options()
+        options.version = .http2
+        let transport = CURLTransport(options: options)
+        for _ in 0..<2000 {
+            if let response = try? await transport.send(HTTPRequest(url: url)), response.head.status == 200 {
+                return process
+            }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        return nil
+    }
+
+    private static let preparation = """
+        set -e
+        key() { openssl ecparam -genkey -name prime256v1 -noout -out "$1.key"; }
+        sign() {
+            key "$1"
+            openssl req -new -key "$1.key" -subj "/CN=$1" -out "$1.csr"
+            openssl x509 -req -in "$1.csr" -CA ca.pem -CAkey ca.key -set_serial "$RANDOM" -days "$3" \\
+                -extfile <(echo "subjectAltName=$2") -out "$1.pem"
+        }
+        key ca
+        openssl req -x509 -new -key ca.key -subj "/CN=Alcedo test authority" -days 2 -out ca.pem
+        sign good DNS:localhost,DNS:also.localhost,IP:127.0.0.1 2
+        sign wrong DNS:elsewhere.example 2
+        sign expired DNS:expired.localhost -1
+        openssl x509 -in good.pem -pubkey -noout | openssl pkey -pubin -outform der |
+            openssl dgst -sha256 -binary | openssl base64 >pin
+        mkdir files
+        head -c 4096 /dev/zero >files/small
+        head -c 65536 /dev/zero >files/slow
+        truncate -s 64M files/big
+        """
+
+    private static func configuration(_ ports: [Int], _ folder: String) -> String {
+        let servers = [("good", "default_server"), ("wrong", ""), ("expired", "")].map { name, mark in
+            """
+            server {
+                listen 127.0.0.1:\(ports[0]) ssl http2 \(mark);
+                server_name \(name).localhost;
+                ssl_certificate \(name).pem;
+                ssl_certificate_key \(name).key;
+            }
+            """
+        }
+        return """
+            daemon off;
+            master_process off;
+            pid nginx.pid;
+            events { worker_connections 256; }
+            http {
+                access_log off;
+                client_body_temp_path body;
+                proxy_temp_path proxy;
+                fastcgi_temp_path fastcgi;
+                uwsgi_temp_path uwsgi;
+                scgi_temp_path scgi;
+                root \(folder)/files;
+                add_header X-Connection $connection;
+                map $uri $rate { default 0; /slow 32k; }
+                limit_rate $rate;
+                \(servers.joined(separator: "\n"))
+                server { listen 127.0.0.1:\(ports[1]) http2; }
+            }
+            """
+    }
+}

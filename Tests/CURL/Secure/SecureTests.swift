@@ -1,0 +1,107 @@
+import AlcedoCURL
+import AlcedoCore
+import FoundationEssentials
+import Testing
+
+/// Whom the transport believes.
+@Suite(.timeLimit(.minutes(3)), .enabled(if: SecureServer.isInstalled, "nginx and openssl are not installed"))
+struct SecureTests {
+    private func send(_ url: URL, _ options: CURLTransport.Options) async throws -> HTTPResponse {
+        let response = try await CURLTransport(options: options).send(HTTPRequest(url: url, idleTimeout: .seconds(120)))
+        _ = try await response.body.collect(limit: 1 << 20)
+        return response
+    }
+
+    private func expectRefusal(
+        _ url: URL, _ options: CURLTransport.Options, saying words: String,
+        at location: SourceLocation = #_sourceLocation
+    ) async {
+        let error = await #expect(throws: HTTPTransportError.self, sourceLocation: location) {
+            try await send(url, options)
+        }
+        #expect(error?.code == .secureConnectionFailed, sourceLocation: location)
+        #expect(
+            error?.message.contains(words) == true, "\(error?.message ?? "nothing")", sourceLocation: location)
+    }
+
+    @Test func `an authority of one's own is believed, from a file and from bytes`() async throws {
+        let server = try await SecureServer()
+        var options = server.options
+        #expect(try await send(server.url("/small"), options).head.status == 200)
+        options.authorities = .file(server.authorityFile)
+        #expect(try await send(server.url("/small"), options).head.status == 200)
+    }
+
+    @Test func `an authority that is not the system's is not believed`() async throws {
+        let server = try await SecureServer()
+        await expectRefusal(try server.url("/small"), CURLTransport.Options(), saying: "certificate")
+    }
+
+    @Test func `a certificate for another name, or out of date, is refused with the reason`() async throws {
+        let server = try await SecureServer()
+        await expectRefusal(try server.url("/small", host: "wrong.localhost"), server.options, saying: "name")
+        await expectRefusal(try server.url("/small", host: "expired.localhost"), server.options, saying: "expired")
+    }
+
+    @Test func `authorities that cannot be read believe nobody`() async throws {
+        let server = try await SecureServer()
+        var options = CURLTransport.Options()
+        for data in [Data(), Data("no certificate".utf8)] {
+            options.authorities = .pem(data)
+            await expectRefusal(try server.url("/small"), options, saying: "certificate")
+        }
+        options.authorities = .file(server.authorityFile.appending(path: "missing"))
+        await expectRefusal(try server.url("/small"), options, saying: "certificate")
+    }
+
+    @Test func `a pinned key is wanted of its host, and of no other`() async throws {
+        let server = try await SecureServer()
+        let right = try #require(PublicKeyPin(server.pin))
+        let wrong = try #require(PublicKeyPin("sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="))
+        var options = server.options
+
+        options.pinnedKeys = ["localhost": [wrong, right]]
+        #expect(try await send(server.url("/small"), options).head.status == 200)
+
+        options.pinnedKeys = ["localhost": [wrong]]
+        await expectRefusal(try server.url("/small"), options, saying: "pinned")
+        await expectRefusal(try server.url("/small", host: "LocalHost"), options, saying: "pinned")
+        #expect(try await send(server.url("/small", host: "also.localhost"), options).head.status == 200)
+    }
+
+    @Test func `a pin alone is enough for a trusted host, and is wanted of it too`() async throws {
+        let server = try await SecureServer()
+        var options = CURLTransport.Options()
+        options.trustedHosts = ["localhost", "expired.localhost", "wrong.localhost"]
+        for host in ["localhost", "expired.localhost", "wrong.localhost"] {
+            #expect(try await send(server.url("/small", host: host), options).head.status == 200)
+        }
+        await expectRefusal(try server.url("/small", host: "also.localhost"), options, saying: "certificate")
+
+        options.pinnedKeys = [
+            "expired.localhost": [try #require(PublicKeyPin(server.pin))],
+            "localhost": [try #require(PublicKeyPin(server.pin))],
+        ]
+        await expectRefusal(try server.url("/small", host: "expired.localhost"), options, saying: "pinned")
+        #expect(try await send(server.url("/small"), options).head.status == 200)
+    }
+
+    @Test func `a connection that is trusted for one host serves no other`() async throws {
+        let server = try await SecureServer()
+        var options = CURLTransport.Options()
+        options.trustedHosts = ["localhost"]
+        let transport = CURLTransport(options: options)
+        let response = try await transport.send(HTTPRequest(url: server.url("/small"), idleTimeout: .seconds(120)))
+        _ = try await response.body.collect(limit: 1 << 20)
+        let error = await #expect(throws: HTTPTransportError.self) {
+            try await transport.send(
+                HTTPRequest(url: server.url("/small", host: "127.0.0.1"), idleTimeout: .seconds(120)))
+        }
+        #expect(error?.code == .secureConnectionFailed)
+    }
+
+    @Test(arguments: ["", "sha256//", "sha256//AAAA", "/etc/passwd", "sha256//****", "md5//AAAA"])
+    func `what is no hash is no pin`(text: String) {
+        #expect(PublicKeyPin(text) == nil)
+    }
+}
