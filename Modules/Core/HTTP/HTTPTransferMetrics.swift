@@ -15,9 +15,10 @@ public struct HTTPTransferMetrics: Sendable, Hashable {
     public var firstByte: Duration?
     /// Time from the start to the end of the body, pauses of its reader included.
     public var total: Duration?
-    /// Bytes of the answer, heads included, before content codings are undone; without TLS and HTTP/2 framing.
+    /// Bytes of the answer, heads included, before content codings are undone; TLS and the framing of chunks and HTTP/2
+    /// are not counted.
     public var bytesReceived: Int?
-    /// Bytes of the request, head included.
+    /// Bytes of the request's body.
     public var bytesSent: Int?
     /// Whether the connection had served another request.
     public var isReusedConnection: Bool?

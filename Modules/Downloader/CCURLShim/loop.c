@@ -67,8 +67,10 @@ void alcedo_curl_perform(alcedo_curl_loop *loop, int timeout_ms) {
     curl_multi_perform(loop->multi, &running);
 }
 
-static alcedo_curl_status status_of(CURLcode code, CURL *easy) {
+static alcedo_curl_status status_of(CURLcode code, const alcedo_curl_transfer *transfer) {
     long number = 0;
+    // Bad chunks have no code of their own, only words.
+    if (code == CURLE_RECV_ERROR && strstr(transfer->error, "chunk")) return ALCEDO_CURL_INVALID_RESPONSE;
     switch (code) {
     case CURLE_OK:
         return ALCEDO_CURL_OK;
@@ -79,7 +81,7 @@ static alcedo_curl_status status_of(CURLcode code, CURL *easy) {
     case CURLE_COULDNT_RESOLVE_HOST:
         return alcedo_curl_is_offline() ? ALCEDO_CURL_OFFLINE : ALCEDO_CURL_RESOLVE;
     case CURLE_COULDNT_CONNECT:
-        curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &number);
+        curl_easy_getinfo(transfer->easy, CURLINFO_OS_ERRNO, &number);
         return number == ENETUNREACH || number == ENETDOWN ? ALCEDO_CURL_OFFLINE : ALCEDO_CURL_CONNECT;
     case CURLE_SSL_CONNECT_ERROR:
     case CURLE_PEER_FAILED_VERIFICATION:
@@ -120,7 +122,7 @@ alcedo_curl_transfer *alcedo_curl_next_finished(
         curl_easy_getinfo(found->easy_handle, CURLINFO_PRIVATE, (char **)&transfer);
         transfer->is_reusable = found->data.result == CURLE_OK;
         *context = transfer->callbacks.context;
-        *status = status_of(found->data.result, found->easy_handle);
+        *status = status_of(found->data.result, transfer);
         *message = transfer->error[0] ? transfer->error : curl_easy_strerror(found->data.result);
         return transfer;
     }

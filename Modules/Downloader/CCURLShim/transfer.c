@@ -155,7 +155,7 @@ alcedo_curl_metrics alcedo_curl_transfer_metrics(alcedo_curl_transfer *t) {
     curl_off_t value = 0;
     long number = 0;
 #define GET(option, field) \
-    if (curl_easy_getinfo(t->easy, option, &value) == CURLE_OK) m.field += value
+    if (curl_easy_getinfo(t->easy, option, &value) == CURLE_OK) m.field = value
     GET(CURLINFO_NAMELOOKUP_TIME_T, name_looked_up);
     GET(CURLINFO_CONNECT_TIME_T, connected);
     GET(CURLINFO_APPCONNECT_TIME_T, secured);
@@ -165,7 +165,6 @@ alcedo_curl_metrics alcedo_curl_transfer_metrics(alcedo_curl_transfer *t) {
     GET(CURLINFO_SIZE_UPLOAD_T, bytes_sent);
 #undef GET
     if (curl_easy_getinfo(t->easy, CURLINFO_HEADER_SIZE, &number) == CURLE_OK) m.bytes_received += number;
-    if (curl_easy_getinfo(t->easy, CURLINFO_REQUEST_SIZE, &number) == CURLE_OK) m.bytes_sent += number;
     if (curl_easy_getinfo(t->easy, CURLINFO_NUM_CONNECTS, &number) == CURLE_OK) m.is_reused = number == 0;
     if (curl_easy_getinfo(t->easy, CURLINFO_HTTP_VERSION, &number) == CURLE_OK) {
         m.version = number == CURL_HTTP_VERSION_1_0 ? 10

@@ -129,7 +129,7 @@ final class CURLLoop {
             let exchange = Unmanaged<CURLExchange>.fromOpaque(context).takeUnretainedValue()
             let text = message.map { String(cString: $0) } ?? ""
             guard let found = active.removeValue(forKey: exchange.id) else { continue }
-            end(found, Self.error(status, text, unpacks: exchange.unpacks))
+            end(found, Self.error(status, text, of: exchange))
         }
     }
 
@@ -174,7 +174,7 @@ final class CURLLoop {
     }
 
     private static func error(
-        _ status: alcedo_curl_status, _ message: String, unpacks: Bool
+        _ status: alcedo_curl_status, _ message: String, of exchange: CURLExchange
     ) -> HTTPTransportError? {
         switch status {
         case ALCEDO_CURL_OK: nil
@@ -186,8 +186,11 @@ final class CURLLoop {
         case ALCEDO_CURL_TIMEOUT: HTTPTransportError(.timedOut, message)
         case ALCEDO_CURL_LOST: HTTPTransportError(.connectionLost, message)
         case ALCEDO_CURL_INVALID_RESPONSE: HTTPTransportError(.invalidResponse, message)
-        // libcurl holds this much of what it has unpacked for a reader that lags, and calls more a lack of memory.
-        case ALCEDO_CURL_OUT_OF_MEMORY where unpacks:
+        // So libcurl calls a line of the head that is too long for it, and more than it holds of what it has unpacked for
+        // a reader that lags.
+        case ALCEDO_CURL_OUT_OF_MEMORY where !exchange.isSettled:
+            HTTPTransportError(.invalidResponse, "a line of the answer's head is too long")
+        case ALCEDO_CURL_OUT_OF_MEMORY where exchange.unpacks:
             HTTPTransportError(.bodyTooLarge, "a piece of the body unpacks to more than 64 MiB")
         default: HTTPTransportError(.failed, message)
         }

@@ -3,7 +3,10 @@ public import AlcedoCore
 /// Talks HTTP through libcurl's multi interface, on one thread of its own.
 ///
 /// Connections are kept open and reused; HTTP/2 is spoken where a TLS server offers it, with many requests on one
-/// connection. A reader that lags stops the reading from the socket, so memory stays flat whatever the body's size.
+/// connection. A reader that lags stops the reading from the socket, so memory stays flat whatever the body's size. Under
+/// HTTP/2 the others on its connection go on, and libcurl (7.88) lets a server send 32 MiB ahead on each stream: that much
+/// may be held for each reader that lags; ``Version/http1`` avoids it.
+///
 /// Cookies are neither kept nor sent; only `http` and `https` are spoken; a proxy is taken from the environment unless
 /// ``Options/proxy`` says otherwise.
 ///

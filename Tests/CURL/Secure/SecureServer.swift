@@ -8,7 +8,8 @@ import Testing
 /// Debian's nginx with TLS and HTTP/2 on the loopback, and certificates of an authority of its own.
 ///
 /// `localhost` has a good certificate, `wrong.localhost` one of another name, `expired.localhost` one out of date. All
-/// serve `/small` (4 KB), `/slow` (64 KB in two seconds) and `/big` (64 MB), and say in `X-Connection` which connection
+/// serve `/small` (4 KB), `/slow` (64 KB in two seconds) and `/big` (64 MB) and
+/// `/huge` (512 MB), and say in `X-Connection` which connection
 /// it was.
 final class SecureServer: Sendable {
     private static let programs = ["/usr/sbin/nginx", "/usr/bin/openssl", "/bin/bash"]
@@ -113,6 +114,7 @@ final class SecureServer: Sendable {
         head -c 4096 /dev/zero >files/small
         head -c 65536 /dev/zero >files/slow
         truncate -s 64M files/big
+        truncate -s 512M files/huge
         """
 
     private static func configuration(_ ports: [Int], _ folder: String) -> String {

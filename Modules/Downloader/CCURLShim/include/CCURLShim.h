@@ -59,6 +59,7 @@ typedef struct {
 /// What a transfer took and moved so far; times in microseconds from its start, 0 for what has not happened.
 typedef struct {
     int64_t name_looked_up, connected, secured, first_byte, total;
+    /// Of the whole answer before content codings are undone, and of the request's body.
     int64_t bytes_received, bytes_sent;
     int is_reused;
     /// 10, 11, 20 or 30; 0: not known.

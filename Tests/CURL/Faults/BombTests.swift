@@ -1,0 +1,67 @@
+import AlcedoCURL
+import AlcedoCore
+import AlcedoTesting
+import FoundationEssentials
+import Testing
+
+/// Bodies that are small on the wire only.
+@Suite(.timeLimit(.minutes(3)))
+struct BombTests {
+    /// Zstandard (RFC 8878) that says "128 KiB of the same byte" `count` times: 32,000 bytes for each byte sent.
+    private static func bomb(_ count: Int) -> Data {
+        let head: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0x00, 0x58]
+        let blocks = (1...count).flatMap { [$0 == count ? 3 : 2, 0, 0x10, 0x61] as [UInt8] }
+        return Data(head + blocks)
+    }
+
+    private func send(
+        _ body: Data, limit: Int, framing: OriginReply.Framing = .contentLength
+    ) async throws -> (origin: LoopbackOrigin, response: HTTPResponse) {
+        var options = CURLTransport.Options()
+        options.unpackedLimit = limit
+        let reply = OriginReply(fields: ["Content-Encoding": "zstd"], body: body, framing: framing)
+        let origin = try LoopbackOrigin { _ in reply }
+        let response = try await CURLTransport(options: options).send(
+            HTTPRequest(url: origin.url(for: "/"), idleTimeout: .seconds(120)))
+        return (origin, response)
+    }
+
+    @Test func `a body within the limit arrives, and its metrics tell the bytes of the wire`() async throws {
+        let (origin, response) = try await send(Self.bomb(8), limit: 1 << 20)
+        defer { origin.stop() }
+        #expect(try await response.body.collect(limit: 2 << 20) == Data(repeating: 0x61, count: 1 << 20))
+        #expect(try #require(response.metrics?.bytesReceived) < 1000)
+    }
+
+    @Test(arguments: [OriginReply.Framing.contentLength, .chunked(size: 100), .close])
+    func `a body that unpacks to more is too large`(framing: OriginReply.Framing) async throws {
+        let (origin, response) = try await send(Self.bomb(8), limit: (1 << 20) - 1, framing: framing)
+        defer { origin.stop() }
+        let error = await #expect(throws: HTTPTransportError.self) {
+            try await response.body.collect(limit: 2 << 20)
+        }
+        #expect(error?.code == .bodyTooLarge)
+    }
+
+    @Test func `a body without a coding has no such limit`() async throws {
+        var options = CURLTransport.Options()
+        options.unpackedLimit = 10
+        let origin = try LoopbackOrigin { _ in .text("more than ten bytes") }
+        defer { origin.stop() }
+        let response = try await CURLTransport(options: options).send(
+            HTTPRequest(url: origin.url(for: "/"), idleTimeout: .seconds(120)))
+        #expect(try await response.body.collect(limit: 100).count == 19)
+    }
+
+    @Test func `a bomb that nobody reads ends as too large, and holds no more than libcurl's own buffer`() async {
+        await #expect(processExitsWith: .success) {
+            let before = ResidentMemory.byteCount
+            let test = BombTests()
+            let (origin, response) = try await test.send(Self.bomb(8192), limit: 128 << 20)
+            try await origin.waitForDisconnects()
+            #expect(ResidentMemory.byteCount - before < 160 << 20)
+            let error = await #expect(throws: HTTPTransportError.self) { for try await _ in response.body {} }
+            #expect(error?.code == .bodyTooLarge)
+        }
+    }
+}

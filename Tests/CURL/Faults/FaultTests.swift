@@ -1,0 +1,166 @@
+import AlcedoCURL
+import AlcedoCore
+import AlcedoTesting
+import FoundationEssentials
+import Testing
+
+/// Servers that do what they must not.
+@Suite(.timeLimit(.minutes(3)))
+struct FaultTests {
+    private func answer(
+        _ reply: OriginReply, idle: Duration = .seconds(120), firstByte: Duration? = nil, total: Duration? = nil
+    ) async throws -> Data {
+        let origin = try LoopbackOrigin { _ in reply }
+        defer { origin.stop() }
+        let request = HTTPRequest(
+            url: origin.url(for: "/"), idleTimeout: idle, firstByteTimeout: firstByte, totalTimeout: total)
+        return try await CURLTransport().send(request).body.collect(limit: 1 << 20)
+    }
+
+    private func code(_ body: () async throws -> Data) async -> HTTPTransportError? {
+        await #expect(throws: HTTPTransportError.self) { try await body() }
+    }
+
+    private static let half = OriginReply.raw(Data("HTTP/1.1 200 OK\r\nX-A".utf8))
+
+    @Test(arguments: [
+        OriginReply.text("x").stalling(at: .beforeHead), half.stalling(at: .afterBody(20)),
+        OriginReply.text("hello").stalling(at: .afterBody(0)), OriginReply.text("hello").stalling(at: .afterBody(2)),
+        OriginReply(body: Data("hello".utf8), framing: .chunked(size: 2)).stalling(at: .afterBody(3)),
+    ])
+    func `silence ends the transfer, wherever it begins`(reply: OriginReply) async {
+        let error = await code { try await answer(reply, idle: .milliseconds(200)) }
+        #expect(error?.code == .timedOut)
+        #expect(error?.message == "the server was silent for 0.2 seconds")
+    }
+
+    @Test func `the first byte has a time of its own`() async throws {
+        let late = await code {
+            try await answer(.text("x").stalling(at: .beforeHead), firstByte: .milliseconds(100))
+        }
+        #expect(late?.code == .timedOut)
+        #expect(late?.message == "no answer began within 0.1 seconds")
+        // It is over with the first byte: only the total ends this one.
+        let slow = await code {
+            try await answer(
+                .text("hello").stalling(at: .afterBody(2)), firstByte: .seconds(60), total: .milliseconds(500))
+        }
+        #expect(slow?.message == "the transfer took more than 0.5 seconds")
+    }
+
+    @Test func `the whole has a time, however lively the server and lazy the reader`() async throws {
+        let origin = try LoopbackOrigin { _ in .endless() }
+        defer { origin.stop() }
+        let request = HTTPRequest(
+            url: origin.url(for: "/"), idleTimeout: .seconds(120), totalTimeout: .milliseconds(200))
+        let lively = await #expect(throws: HTTPTransportError.self) {
+            for try await _ in try await CURLTransport().send(request).body {}
+        }
+        #expect(lively?.code == .timedOut)
+
+        let transport = CURLTransport()
+        let unread = try await transport.send(request)
+        try await origin.waitForDisconnects(count: 2)
+        let lazy = await #expect(throws: HTTPTransportError.self) { for try await _ in unread.body {} }
+        #expect(lazy?.code == .timedOut)
+    }
+
+    @Test func `a body longer than declared ends where it was declared, and harms no other`() async throws {
+        let origin = try LoopbackOrigin { $0.path == "/long" ? Self.long : .text("mine") }
+        defer { origin.stop() }
+        let transport = CURLTransport()
+        for _ in 0..<10 {
+            for (path, text) in [("/long", "hello"), ("/", "mine")] {
+                let response = try await transport.send(
+                    HTTPRequest(url: origin.url(for: path), idleTimeout: .seconds(120)))
+                #expect(try await response.body.collect(limit: 100) == Data(text.utf8))
+            }
+        }
+    }
+
+    private static let long = OriginReply(
+        body: Data("hello, and HTTP/1.1 200 OK\r\n\r\n".utf8), framing: .declaredLength(5))
+
+    @Test func `a chunk without a number is no end`() async {
+        let reply = OriginReply(body: Data("hello".utf8), framing: .chunked(size: 2, badAfter: 4))
+        let error = await code { try await answer(reply) }
+        #expect(error?.code == .invalidResponse)
+    }
+
+    @Test func `an endless body ends when its reader has had enough`() async throws {
+        let origin = try LoopbackOrigin { _ in .endless(framing: .chunked(size: 5000)) }
+        defer { origin.stop() }
+        let response = try await CURLTransport().send(
+            HTTPRequest(url: origin.url(for: "/"), idleTimeout: .seconds(120)))
+        let error = await code { try await response.body.collect(limit: 1 << 20) }
+        #expect(error?.code == .bodyTooLarge)
+        try await origin.waitForDisconnects()
+    }
+
+    @Test(arguments: [1, 10_000]) func `a head without end is no answer`(lineLength: Int) async {
+        let line = "X-A: \(String(repeating: "a", count: lineLength))\r\n"
+        let lines = String(repeating: line, count: (400 << 10) / line.utf8.count)
+        let error = await code { try await answer(.raw(Data("HTTP/1.1 200 OK\r\n\(lines)\r\n".utf8))) }
+        #expect(error?.code == .invalidResponse)
+    }
+
+    @Test func `a line of the head without end is no answer`() async {
+        let line = String(repeating: "a", count: 400 << 10)
+        let error = await code { try await answer(.raw(Data("HTTP/1.1 200 OK\r\nX-A: \(line)\r\n\r\n".utf8))) }
+        #expect(error?.code == .invalidResponse)
+    }
+
+    @Test func `a reset is a lost connection`() async {
+        let reply = OriginReply(body: Data(repeating: 1, count: 100_000))
+        let error = await code { try await answer(reply.cutting(at: .afterBody(50_000), .reset)) }
+        #expect(error?.code == .connectionLost)
+    }
+
+    @Test func `a host without an address is one, or this machine is offline`() async throws {
+        let url = try #require(URL(string: "http://nobody.invalid/"))
+        let error = await #expect(throws: HTTPTransportError.self) {
+            try await CURLTransport().send(HTTPRequest(url: url, idleTimeout: .seconds(120)))
+        }
+        let codes: [HTTPTransportError.Code] = [.cannotResolveHost, .offline]
+        #expect(error.map { codes.contains($0.code) } == true)
+        #expect(error?.message.contains("nobody.invalid") == true)
+    }
+
+    @Test func `a proxy is used when it is given, and the environment's is not when none is`() async throws {
+        let proxy = try LoopbackOrigin { _ in .text("by proxy") }
+        let origin = try LoopbackOrigin { _ in .text("direct") }
+        defer {
+            proxy.stop()
+            origin.stop()
+        }
+        var options = CURLTransport.Options()
+        options.proxy = .url(proxy.url)
+        // The loopback origin serves no whole URLs, which is what a proxy is asked for: 400 is its own.
+        let through = try await CURLTransport(options: options).send(
+            HTTPRequest(url: origin.url(for: "/"), idleTimeout: .seconds(120)))
+        #expect(through.head.status == 400)
+        #expect(origin.requests.isEmpty)
+
+        options.proxy = .none
+        let direct = try await CURLTransport(options: options).send(
+            HTTPRequest(url: origin.url(for: "/"), idleTimeout: .seconds(120)))
+        #expect(try await direct.body.collect(limit: 100) == Data("direct".utf8))
+    }
+
+    @Test func `cancelling reaches the socket within five milliseconds`() async throws {
+        let origin = try LoopbackOrigin { _ in .endless() }
+        defer { origin.stop() }
+        let transport = CURLTransport()
+        var fastest = Duration.seconds(60)
+        // The best of many: the rest is other tests' work.
+        for round in 1...40 where fastest >= .milliseconds(5) {
+            let response = try await transport.send(
+                HTTPRequest(url: origin.url(for: "/"), idleTimeout: .seconds(120)))
+            let start = ContinuousClock.now
+            response.body.cancel()
+            try await origin.waitForDisconnects(count: round)
+            fastest = min(fastest, .now - start)
+        }
+        #expect(fastest < .milliseconds(5))
+    }
+}
