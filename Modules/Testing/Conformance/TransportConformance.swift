@@ -39,7 +39,7 @@ public enum TransportConformance {
         }
     }
 
-    public static let checks: [Check] = exchanges + failures + cancellations
+    public static let checks: [Check] = exchanges + failures + timeouts + cancellations
 
     private static let exchanges: [Check] = [
         Check("an answer arrives with its status, fields and bytes") { make in
@@ -137,6 +137,28 @@ public enum TransportConformance {
                 }
             }
         },
+        Check("a body longer than declared ends where it was declared") { make in
+            let reply = OriginReply(body: bytes(1000), framing: .declaredLength(500))
+            try await with(make, { _ in reply }) { transport, origin in
+                let response = try await transport.send(patient(origin.url(for: "/a")))
+                let received = try await response.body.collect(limit: 1 << 20)
+                try ConformanceFailure.require(received == bytes(500), "\(received.count) bytes")
+            }
+        },
+        Check("an answer tells what it took when its body has ended") { make in
+            let reply = OriginReply(body: bytes(1000)).stalling(at: .afterBody(500))
+            try await with(make, { _ in reply }) { transport, origin in
+                let response = try await transport.send(patient(origin.url(for: "/a")))
+                try ConformanceFailure.require(response.metrics == nil, "told before the end")
+                origin.release()
+                _ = try await response.body.collect(limit: 1 << 20)
+                guard let metrics = response.metrics, let total = metrics.total else {
+                    throw ConformanceFailure("not told")
+                }
+                try ConformanceFailure.require(
+                    metrics.firstByte.map { $0 <= total } ?? true, "the first byte came after the last")
+            }
+        },
     ]
 
     private static let failures: [Check] = [
@@ -163,6 +185,19 @@ public enum TransportConformance {
                     [.connectionLost, .invalidResponse], of: patient(origin.url(for: "/a")), over: transport)
             }
         },
+        Check("a chunk that is none is an error") { make in
+            let reply = OriginReply(body: bytes(10_000), framing: .chunked(size: 1000, badAfter: 5000))
+            try await with(make, { _ in reply }) { transport, origin in
+                try await requireFailure(
+                    [.connectionLost, .invalidResponse], of: patient(origin.url(for: "/a")), over: transport)
+            }
+        },
+        Check("a connection reset in the body is an error") { make in
+            let reply = OriginReply(body: bytes(100_000)).cutting(at: .afterBody(50_000), .reset)
+            try await with(make, { _ in reply }) { transport, origin in
+                try await requireFailure([.connectionLost], of: patient(origin.url(for: "/a")), over: transport)
+            }
+        },
         Check("a connection cut before the head is an error") { make in
             var reply = OriginReply()
             reply.cut = OriginReply.Cut(.beforeHead)
@@ -177,13 +212,10 @@ public enum TransportConformance {
             origin.stop()
             try await requireFailure([.cannotConnect], of: HTTPRequest(url: url), over: make(Options()))
         },
-        Check("a server that stays silent is an error after the idle timeout") { make in
-            var reply = OriginReply()
-            reply.stalls = [.beforeHead]
-            try await with(make, { [reply] _ in reply }) { transport, origin in
-                let request = HTTPRequest(url: origin.url(for: "/a"), idleTimeout: .milliseconds(1000))
-                try await requireFailure([.timedOut], of: request, over: transport)
-            }
+        Check("a host without an address is an error") { make in
+            guard let url = URL(string: "http://nobody.invalid/") else { return }
+            // Where there is no network at all, no name can be looked up.
+            try await requireFailure([.cannotResolveHost, .offline], of: patient(url), over: make(Options()))
         },
         Check("another scheme than HTTP is refused") { make in
             guard let url = URL(string: "file:///etc/hostname") else { return }
@@ -197,6 +229,36 @@ public enum TransportConformance {
             }
         },
     ]
+
+    private static let timeouts: [Check] = [
+        Check("a server that stays silent is an error after the idle timeout") { make in
+            try await requireTimeout(make, .status(200).stalling(at: .beforeHead)) { $0.idleTimeout = .seconds(1) }
+        },
+        Check("a server that falls silent in the body is an error after the idle timeout") { make in
+            let reply = OriginReply(body: bytes(1000)).stalling(at: .afterBody(500))
+            try await requireTimeout(make, reply) { $0.idleTimeout = .seconds(1) }
+        },
+        Check("an answer that does not begin in time is an error") { make in
+            try await requireTimeout(make, .status(200).stalling(at: .beforeHead)) {
+                $0.firstByteTimeout = .milliseconds(300)
+            }
+        },
+        Check("a transfer that does not end in time is an error") { make in
+            let reply = OriginReply(body: bytes(1000)).stalling(at: .afterBody(500))
+            try await requireTimeout(make, reply) { $0.totalTimeout = .milliseconds(700) }
+        },
+    ]
+
+    private static func requireTimeout(
+        _ make: Check.Factory, _ reply: OriginReply, _ change: (inout HTTPRequest) -> Void
+    ) async throws {
+        try await with(make, { _ in reply }) { transport, origin in
+            var request = patient(origin.url(for: "/a"))
+            change(&request)
+            try await requireFailure([.timedOut], of: request, over: transport)
+            try await origin.waitForDisconnects()
+        }
+    }
 
     private static let cancellations: [Check] = [
         Check("cancelling before the head ends the exchange with CancellationError") { make in
@@ -228,6 +290,12 @@ public enum TransportConformance {
             reply.stalls = [.afterBody(50_000)]
             try await with(make, { [reply] _ in reply }) { transport, origin in
                 _ = try await transport.send(patient(origin.url(for: "/a"))).head
+                try await origin.waitForDisconnects()
+            }
+        },
+        Check("an endless body ends when its reader has had enough") { make in
+            try await with(make, { _ in .endless() }) { transport, origin in
+                try await requireFailure([.bodyTooLarge], of: patient(origin.url(for: "/a")), over: transport)
                 try await origin.waitForDisconnects()
             }
         },

@@ -58,6 +58,9 @@ struct FaultyTransport: HTTPTransport {
             response = try await transport.send(HTTPRequest(url: (there ?? request.url).absoluteURL))
         case .losesTheLastByteOfChunks where response.head.fields["Transfer-Encoding"] != nil:
             response.body = HTTPBody(try await response.body.collect(limit: 1 << 20).dropLast())
+        case .readsPastTheEnd where response.head.declaredBodyLength == 500:
+            response.body = HTTPBody(try await response.body.collect(limit: 500) + [0])
+        case .tellsNoMetrics: response.transfer = nil
         case .endsAreWhole, .forgetsWhyItFailed, .wrapsCancellation:
             response.body = HTTPBody(FaultySource(body: response.body, transport: self))
         default: break

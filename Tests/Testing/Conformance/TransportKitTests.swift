@@ -12,7 +12,7 @@ struct TransportKitTests {
     enum Fault: CaseIterable {
         case losesAField, losesTheRequestBody, followsRedirects, throwsOnMissing, losesTheLastByteOfChunks
         case losesFieldsOfHEAD, closesConnections, answersForAnother, endsAreWhole, forgetsWhyItFailed
-        case sendsLineEnds, takesAnyScheme, wrapsCancellation, cancelsUnasked
+        case sendsLineEnds, takesAnyScheme, wrapsCancellation, cancelsUnasked, readsPastTheEnd, tellsNoMetrics
 
         var broken: Set<String> {
             switch self {
@@ -27,14 +27,21 @@ struct TransportKitTests {
             case .endsAreWhole:
                 [
                     "a body shorter than declared is an error", "a connection cut in the body is an error",
-                    "a chunked body that is cut is an error",
+                    "a chunked body that is cut is an error", "a chunk that is none is an error",
+                    "a connection reset in the body is an error", "a transfer that does not end in time is an error",
+                    "a server that falls silent in the body is an error after the idle timeout",
                 ]
             case .forgetsWhyItFailed:
                 [
                     "a body shorter than declared is an error", "a connection cut in the body is an error",
                     "a chunked body that is cut is an error", "a connection cut before the head is an error",
                     "a server that is not there is an error", "another scheme than HTTP is refused",
+                    "a chunk that is none is an error", "a connection reset in the body is an error",
+                    "a host without an address is an error",
                     "a server that stays silent is an error after the idle timeout",
+                    "a server that falls silent in the body is an error after the idle timeout",
+                    "an answer that does not begin in time is an error",
+                    "a transfer that does not end in time is an error",
                     "a field with a line end in it is refused",
                 ]
             case .sendsLineEnds: ["a field with a line end in it is refused"]
@@ -46,6 +53,8 @@ struct TransportKitTests {
                     "a task that is cancelled already sends nothing, or at least gets nothing",
                     "every request that is cancelled at random has exactly one outcome",
                 ]
+            case .readsPastTheEnd: ["a body longer than declared ends where it was declared"]
+            case .tellsNoMetrics: ["an answer tells what it took when its body has ended"]
             case .cancelsUnasked:
                 [
                     "a hundred requests at once each get their own answer",
@@ -68,6 +77,7 @@ struct TransportKitTests {
     @Test func `every check but those of waiting is seen to fail`() {
         let unseen: Set<String> = [
             "the head arrives while the body is still on its way", "letting go of the body ends the transfer",
+            "an endless body ends when its reader has had enough",
         ]
         let covered = Set(Fault.allCases.flatMap(\.broken))
         #expect(covered.union(unseen) == Set(TransportConformance.checks.map(\.description)))
