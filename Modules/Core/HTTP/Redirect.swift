@@ -20,7 +20,7 @@ enum Redirect {
         else { throw RedirectError(message: "the server redirects to \(location.debugDescription)") }
         var next = request
         next.url = target
-        if origin(target) != origin(request.url) {
+        if target.origin != request.url.origin {
             for name in secrets { next.fields[name] = nil }
         }
         // 303 always, and the others for POST by old custom, go on as GET.
@@ -31,12 +31,6 @@ enum Redirect {
             for name in bodyFields { next.fields[name] = nil }
         }
         return next
-    }
-
-    private static func origin(_ url: URL) -> String {
-        let scheme = url.scheme?.lowercased() ?? ""
-        let port = url.port ?? (scheme == "https" ? 443 : 80)
-        return "\(scheme)://\(url.host()?.lowercased() ?? ""):\(port)"
     }
 }
 

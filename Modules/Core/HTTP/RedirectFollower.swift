@@ -5,9 +5,6 @@ import FoundationEssentials
 /// The method changes as RFC 9110 section 15.4 says. Credentials do not follow to another origin, and no redirect leads
 /// out of `http` and `https`.
 package struct RedirectFollower: Sendable {
-    /// Most bytes of a redirect's own body that are read, for the sake of the connection and of a cache on the way.
-    private static let bodyLimit = 16 << 10
-
     private let transport: any HTTPTransport
     private let limit: Int
 
@@ -31,17 +28,8 @@ package struct RedirectFollower: Sendable {
                 response.body.cancel()
                 throw error
             }
-            try await Self.end(response.body)
+            try await response.body.drain()
         }
         throw RedirectError(message: "more than \(limit) redirects from \(first.url.absoluteString)")
-    }
-
-    /// Reads a body that nobody wants to its end, unless that is far away.
-    private static func end(_ body: HTTPBody) async throws {
-        do {
-            _ = try await body.collect(limit: bodyLimit)
-        } catch is HTTPTransportError {
-            body.cancel()
-        }
     }
 }

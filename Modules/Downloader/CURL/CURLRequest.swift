@@ -33,7 +33,7 @@ struct CURLRequest: Sendable {
         method = request.method.rawValue
         url = request.url
         let name = request.url.host()?.lowercased() ?? ""
-        host = "\(scheme)://\(name):\(request.url.port ?? 0)"
+        host = request.url.origin
         pinnedKeys = settings.pinnedKeys(of: name)
         verifies = settings.verifies(name)
         // Without one, these would say nothing of their length. RFC 9110 section 8.6.

@@ -1,0 +1,179 @@
+import AlcedoCURL
+import AlcedoCore
+import AlcedoDownloader
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(3)))
+struct AuthenticatingTransportTests {
+    private static let right = HTTPCredential.password(user: "alcedo", password: "fish")
+    private static let wrong = HTTPCredential.password(user: "alcedo", password: "crab")
+    private static let basic = "Basic YWxjZWRvOmZpc2g="
+
+    /// An origin that wants these words in `Authorization`, and asks by this challenge.
+    private func origin(wanting words: String, asking challenge: String) throws -> LoopbackOrigin {
+        let refusal = OriginReply(
+            status: 401, fields: ["WWW-Authenticate": challenge], body: Data("who?".utf8))
+        return try LoopbackOrigin { request in
+            request.fields["Authorization"]?.contains(words) == true ? .text("yours") : refusal
+        }
+    }
+
+    private func send(
+        _ url: URL, _ transport: some HTTPTransport, fields: HTTPFields = HTTPFields()
+    ) async throws -> (status: Int, body: String) {
+        let response = try await transport.send(HTTPRequest(url: url, fields: fields, idleTimeout: .seconds(120)))
+        return (response.head.status, String(decoding: try await response.body.collect(limit: 1000), as: UTF8.self))
+    }
+
+    @Test func `a server that asks is answered, and not asked again`() async throws {
+        let origin = try origin(wanting: Self.basic, asking: "Basic realm=\"birds\"")
+        defer { origin.stop() }
+        let asked = Guarded<[HTTPAuthenticationQuestion]>([])
+        let transport = AuthenticatingTransport(wrapping: CURLTransport()) { question in
+            asked.change { $0.append(question) }
+            return Self.right
+        }
+        for _ in 0..<3 {
+            let answer = try await send(origin.url(for: "/a"), transport)
+            #expect(answer == (200, "yours"))
+        }
+        #expect(origin.requests.count == 4)
+        #expect(Set(origin.requests.map(\.connection)).count == 1)
+        #expect(asked.value.count == 1)
+        #expect(asked.value.first?.challenges.first?.realm == "birds")
+        #expect(asked.value.first?.url == origin.url(for: "/a"))
+    }
+
+    @Test func `a token is shown where tokens are taken`() async throws {
+        let origin = try origin(wanting: "Bearer t0ken", asking: "Basic realm=x, Bearer realm=y")
+        defer { origin.stop() }
+        let transport = AuthenticatingTransport(
+            wrapping: CURLTransport(), credentials: ["127.0.0.1": .bearer("t0ken")])
+        #expect(try await send(origin.url(for: "/"), transport) == (200, "yours"))
+    }
+
+    @Test func `the strongest way is taken`() async throws {
+        let challenge = """
+            Basic realm=x, Digest realm=x, nonce=n1, qop="auth", Digest realm=x, nonce=n2, qop="auth", algorithm=SHA-256
+            """
+        let origin = try origin(wanting: "algorithm=SHA-256", asking: challenge)
+        defer { origin.stop() }
+        let transport = AuthenticatingTransport(wrapping: CURLTransport()) { _ in Self.right }
+        #expect(try await send(origin.url(for: "/"), transport) == (200, "yours"))
+    }
+
+    @Test func `what is refused is asked for again, and then given up`() async throws {
+        let origin = try origin(wanting: Self.basic, asking: "Basic realm=x")
+        defer { origin.stop() }
+        let counts = Guarded<[Int]>([])
+        let learning = AuthenticatingTransport(wrapping: CURLTransport()) { question in
+            counts.change { $0.append(question.refusalCount) }
+            return question.refusalCount == 0 ? Self.wrong : Self.right
+        }
+        #expect(try await send(origin.url(for: "/"), learning) == (200, "yours"))
+        #expect(counts.value == [0, 1])
+
+        let stubborn = AuthenticatingTransport(wrapping: CURLTransport()) { _ in Self.wrong }
+        #expect(try await send(origin.url(for: "/"), stubborn) == (401, "who?"))
+        let declining = AuthenticatingTransport(wrapping: CURLTransport()) { _ in nil }
+        #expect(try await send(origin.url(for: "/"), declining) == (401, "who?"))
+        let endless = AuthenticatingTransport(wrapping: CURLTransport()) {
+            .password(user: "alcedo", password: "\($0.refusalCount)")
+        }
+        let before = origin.requests.count
+        #expect(try await send(origin.url(for: "/"), endless) == (401, "who?"))
+        #expect(origin.requests.count - before == 8)
+    }
+
+    @Test func `a request that shows something of its own is left alone`() async throws {
+        let origin = try origin(wanting: Self.basic, asking: "Basic realm=x")
+        defer { origin.stop() }
+        let transport = AuthenticatingTransport(wrapping: CURLTransport()) { _ in Self.right }
+        #expect(try await send(origin.url(for: "/"), transport).status == 200)
+        let answer = try await send(origin.url(for: "/"), transport, fields: ["Authorization": "Own thing"])
+        #expect(answer.status == 401)
+        #expect(origin.requests.last?.fields["Authorization"] == "Own thing")
+    }
+
+    @Test func `another origin is shown nothing`() async throws {
+        let first = try origin(wanting: Self.basic, asking: "Basic realm=x")
+        let other = try LoopbackOrigin { _ in .text("public") }
+        defer {
+            first.stop()
+            other.stop()
+        }
+        let transport = AuthenticatingTransport(wrapping: CURLTransport()) { _ in Self.right }
+        #expect(try await send(first.url(for: "/"), transport).status == 200)
+        #expect(try await send(other.url(for: "/"), transport).status == 200)
+        #expect(other.requests.first?.fields["Authorization"] == nil)
+    }
+
+    @Test func `many that are refused at once share one question`() async throws {
+        let origin = try origin(wanting: Self.basic, asking: "Basic realm=x")
+        defer { origin.stop() }
+        let count = Guarded(0)
+        let transport = AuthenticatingTransport(wrapping: CURLTransport()) { _ in
+            count.change { $0 += 1 }
+            return Self.right
+        }
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for number in 0..<30 {
+                group.addTask { try await send(origin.url(for: "/\(number)"), transport).status }
+            }
+            for try await status in group { #expect(status == 200) }
+        }
+        #expect(count.value == 1)
+    }
+
+    @Test func `a nonce that has grown old is no refusal, and each use is counted`() async throws {
+        // A nonce serves two requests.
+        let origin = try LoopbackOrigin { request in
+            let shown = request.fields["Authorization"] ?? ""
+            let isGood = shown.contains("nonce=\"\((request.number - 1) / 3)\"")
+            let fields: HTTPFields = [
+                "WWW-Authenticate": "Digest realm=x, qop=\"auth\", nonce=\"\((request.number - 1) / 3)\""
+            ]
+            return isGood ? .text("yours") : OriginReply(status: 401, fields: fields)
+        }
+        defer { origin.stop() }
+        let count = Guarded(0)
+        let transport = AuthenticatingTransport(wrapping: CURLTransport()) { _ in
+            count.change { $0 += 1 }
+            return Self.right
+        }
+        for _ in 0..<6 { #expect(try await send(origin.url(for: "/a?b=c"), transport) == (200, "yours")) }
+        #expect(count.value == 1)
+        let shown = origin.requests.compactMap { $0.fields["Authorization"] }
+        #expect(shown.filter { $0.contains("nc=00000001") }.count == 3)
+        #expect(shown.filter { $0.contains("nc=00000002") }.count == 3)
+        #expect(shown.allSatisfy { $0.contains("uri=\"/a?b=c\"") })
+    }
+
+    @Test func `cancelling reaches a responder that thinks`() async throws {
+        let origin = try origin(wanting: Self.basic, asking: "Basic realm=x")
+        defer { origin.stop() }
+        let asked = Guarded(false)
+        let transport = AuthenticatingTransport(wrapping: CURLTransport()) { _ in
+            asked.change { $0 = true }
+            try await Task.sleep(for: .seconds(3600))
+            return nil
+        }
+        let task = Task { try await send(origin.url(for: "/"), transport).status }
+        while !asked.value { await Task.yield() }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test func `a name with a colon is not told by Basic`() async throws {
+        let origin = try origin(wanting: "Basic", asking: "Basic realm=x")
+        defer { origin.stop() }
+        let transport = AuthenticatingTransport(wrapping: CURLTransport()) { _ in
+            .password(user: "a:b", password: "c")
+        }
+        #expect(try await send(origin.url(for: "/"), transport).status == 401)
+        #expect(origin.requests.count == 1)
+    }
+}

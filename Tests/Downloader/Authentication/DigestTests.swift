@@ -1,0 +1,84 @@
+import Testing
+
+@testable import AlcedoDownloader
+
+struct DigestTests {
+    @Test(arguments: [
+        ("", "d41d8cd98f00b204e9800998ecf8427e"), ("abc", "900150983cd24fb0d6963f7d28e17f72"),
+        (
+            "12345678901234567890123456789012345678901234567890123456789012345678901234567890",
+            "57edf4a22be3c955ac49da2e2107b67a"
+        ),
+    ])
+    func `MD5 is that of RFC 1321`(message: String, digest: String) {
+        #expect(MD5.hexDigest(of: Array(message.utf8)) == digest)
+    }
+
+    /// The lengths around which the padding changes; digests by md5sum.
+    @Test(arguments: [
+        (55, "ef1772b6dff9a122358552954ad0df65"), (56, "3b0c8ac703f828b04c6c197006d17218"),
+        (63, "b06521f39153d618550606be297466d5"), (64, "014842d480b571495a4a0363793f7367"),
+        (65, "c743a45e0d2e6a95cb859adae0248435"), (119, "8a7bd0732ed6a28ce75f6dabc90e1613"),
+        (120, "5f61c0ccad4cac44c75ff505e1f1e537"),
+    ])
+    func `MD5 of any length is right`(count: Int, digest: String) {
+        #expect(MD5.hexDigest(of: Array(repeating: UInt8(ascii: "a"), count: count)) == digest)
+    }
+
+    private static let parameters = [
+        "realm": "http-auth@example.org", "qop": "auth, auth-int",
+        "nonce": "7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v",
+        "opaque": "FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS",
+    ]
+
+    private func field(_ parameters: [String: String], user: String = "Mufasa") -> String? {
+        DigestAnswer(HTTPChallenge(scheme: "digest", parameters: parameters))?.field(
+            user: user, password: "Circle of Life", method: "GET", target: "/dir/index.html", count: 1,
+            clientNonce: "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ")
+    }
+
+    @Test(arguments: [
+        ("MD5", "8ca523f5e9506fed4657c9700eebdbec"),
+        ("SHA-256", "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1"),
+    ])
+    func `the answers are those of RFC 7616`(algorithm: String, response: String) throws {
+        let parameters = Self.parameters.merging(["algorithm": algorithm]) { $1 }
+        let shown = try #require(field(parameters))
+        #expect(
+            shown == """
+                Digest username="Mufasa", realm="http-auth@example.org", \
+                nonce="7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v", uri="/dir/index.html", \
+                response="\(response)", algorithm=\(algorithm), qop=auth, nc=00000001, \
+                cnonce="f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ", \
+                opaque="FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS"
+                """)
+    }
+
+    @Test func `a challenge of old has an answer without counts`() throws {
+        let shown = try #require(field(["realm": "r", "nonce": "n"]))
+        #expect(["nc=", "qop", "algorithm"].allSatisfy { !shown.contains($0) })
+    }
+
+    @Test func `names with quotes and without ASCII are written as the standard says`() throws {
+        #expect(try #require(field(Self.parameters, user: "a\"b\\c")).contains(#"username="a\"b\\c","#))
+        #expect(
+            try #require(field(Self.parameters, user: "Jäs \u{F8}n")).contains("username*=UTF-8''J%C3%A4s%20%C3%B8n,"))
+        let hashed = Self.parameters.merging(["userhash": "true"]) { $1 }
+        #expect(try #require(field(hashed)).contains("userhash=true"))
+        #expect(try #require(field(hashed)).contains("Mufasa") == false)
+    }
+
+    @Test(arguments: [
+        ["algorithm": "SHA-512-256"], ["qop": "auth-int"], ["algorithm": "MD5-sess", "qop": ""],
+    ])
+    func `what is not known is not answered`(parameters: [String: String]) {
+        #expect(field(Self.parameters.merging(parameters) { $1 }) == nil)
+    }
+
+    @Test func `a session's answer depends on the client's nonce`() throws {
+        let parameters = Self.parameters.merging(["algorithm": "MD5-sess"]) { $1 }
+        let plain = Self.parameters.merging(["algorithm": "MD5"]) { $1 }
+        #expect(try #require(field(parameters)).contains("response=\"e783283f46242139c486a698fec7211d\""))
+        #expect(try #require(field(plain)).contains("response=\"e783283f46242139c486a698fec7211d\"") == false)
+    }
+}
