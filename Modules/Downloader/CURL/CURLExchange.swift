@@ -95,25 +95,19 @@ final class CURLExchange: Sendable {
 
     /// Takes some of the body, or none of it when the reader lags; nil ends the transfer.
     func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Bool? {
-        guard isWithinLimit(bytes.count) else { return nil }
+        let isTooMuch = state.withLock { state in
+            state.clock.receivedBytes()
+            guard let unpacked = state.unpackedCount, bytes.count > unpackedLimit - unpacked else { return false }
+            state.problem = HTTPTransportError(
+                .bodyTooLarge, "the body unpacks to more than \(unpackedLimit) bytes")
+            return true
+        }
+        if isTooMuch { return nil }
         let isTaken = body.write(bytes)
         state.withLock { state in
-            state.clock.receivedBytes()
             if isTaken { state.unpackedCount? += bytes.count } else { state.clock.pause() }
         }
         return isTaken
-    }
-
-    private func isWithinLimit(_ count: Int) -> Bool {
-        state.withLock { state in
-            guard let unpacked = state.unpackedCount, count > unpackedLimit - unpacked else { return true }
-            state.problem = tooMuchUnpacked
-            return false
-        }
-    }
-
-    private var tooMuchUnpacked: HTTPTransportError {
-        HTTPTransportError(.bodyTooLarge, "the body unpacks to more than \(unpackedLimit) bytes")
     }
 
     /// Ends the exchange; nil when the answer is whole.

@@ -32,7 +32,7 @@ struct CURLRequest: Sendable {
         }
         method = request.method.rawValue
         url = request.url
-        let name = request.url.host()?.lowercased() ?? ""
+        let name = Self.name(of: request.url)
         host = request.url.origin
         pinnedKeys = settings.pinnedKeys(of: name)
         verifies = settings.verifies(name)
@@ -48,6 +48,12 @@ struct CURLRequest: Sendable {
             settings.decodesContent && request.fields["Accept-Encoding"] == nil && request.fields["Range"] == nil
         timeouts = CURLTimeouts(request)
         connectTimeout = min(request.idleTimeout, settings.connectTimeout ?? request.idleTimeout)
+    }
+
+    /// The name of the server as libcurl sees it, however it is written: else another spelling would get round a pin.
+    private static func name(of url: URL) -> String {
+        let name = url.host(percentEncoded: false)?.lowercased() ?? ""
+        return name.hasSuffix(".") ? String(name.dropLast()) : name
     }
 
     /// Calls `body` with the method, the URL and the pinned keys.

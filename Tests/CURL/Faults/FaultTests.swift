@@ -65,6 +65,25 @@ struct FaultTests {
         #expect(lazy?.code == .timedOut)
     }
 
+    @Test func `connecting has a time of its own, TLS included`() async throws {
+        // The second connection waits to be accepted, and so for the server's part of the handshake.
+        var limits = OriginOptions()
+        limits.connectionLimit = 1
+        let origin = try LoopbackOrigin(options: limits) { _ in .endless() }
+        defer { origin.stop() }
+        var options = CURLTransport.Options()
+        options.connectTimeout = .milliseconds(200)
+        let transport = CURLTransport(options: options)
+        let first = try await transport.send(HTTPRequest(url: origin.url(for: "/"), idleTimeout: .seconds(120)))
+        let url = try #require(URL(string: "https://127.0.0.1:\(origin.port)/"))
+
+        let error = await #expect(throws: HTTPTransportError.self) {
+            try await transport.send(HTTPRequest(url: url, idleTimeout: .seconds(120)))
+        }
+        #expect(error?.code == .timedOut)
+        first.body.cancel()
+    }
+
     @Test func `a body longer than declared ends where it was declared, and harms no other`() async throws {
         let origin = try LoopbackOrigin { $0.path == "/long" ? Self.long : .text("mine") }
         defer { origin.stop() }
