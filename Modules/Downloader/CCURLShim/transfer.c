@@ -148,7 +148,7 @@ void alcedo_curl_transfer_remove(alcedo_curl_transfer *t) {
     give_back(t);
 }
 
-void alcedo_curl_resume(alcedo_curl_transfer *t) { curl_easy_pause(t->easy, CURLPAUSE_CONT); }
+int alcedo_curl_resume(alcedo_curl_transfer *t) { return curl_easy_pause(t->easy, CURLPAUSE_CONT) == CURLE_OK; }
 
 alcedo_curl_metrics alcedo_curl_transfer_metrics(alcedo_curl_transfer *t) {
     alcedo_curl_metrics m = {0};

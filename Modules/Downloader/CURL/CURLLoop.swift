@@ -48,7 +48,10 @@ final class CURLLoop {
                 guard let found = active[id] else { continue }
                 found.exchange.goOn()
                 expectDeadline(of: found.exchange)
-                alcedo_curl_resume(found.transfer)
+                // What it holds may be more than the body may have.
+                guard alcedo_curl_resume(found.transfer) == 0 else { continue }
+                active[id] = nil
+                end(found, HTTPTransportError(.failed, "libcurl cannot go on after a pause"))
             case .cancel(let exchange):
                 if let found = active.removeValue(forKey: exchange.id) {
                     remove(found)

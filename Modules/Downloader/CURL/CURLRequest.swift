@@ -47,7 +47,7 @@ struct CURLRequest: Sendable {
         self.decodesContent =
             settings.decodesContent && request.fields["Accept-Encoding"] == nil && request.fields["Range"] == nil
         timeouts = CURLTimeouts(request)
-        connectTimeout = min(request.idleTimeout, settings.connectTimeout ?? request.idleTimeout)
+        connectTimeout = min(timeouts.idle, settings.connectTimeout ?? timeouts.idle)
     }
 
     /// The name of the server as libcurl sees it, however it is written: else another spelling would get round a pin.

@@ -7,6 +7,11 @@ struct CURLTimeouts: Sendable {
     let total: Duration?
 
     init(_ request: HTTPRequest) {
-        (idle, firstByte, total) = (request.idleTimeout, request.firstByteTimeout, request.totalTimeout)
+        idle = min(request.idleTimeout, Self.longest)
+        firstByte = request.firstByteTimeout.map { min($0, Self.longest) }
+        total = request.totalTimeout.map { min($0, Self.longest) }
     }
+
+    /// Four years: what is longer would not fit into an instant.
+    private static let longest = Duration.seconds(1 << 27)
 }

@@ -43,6 +43,28 @@ struct BombTests {
         #expect(error?.code == .bodyTooLarge)
     }
 
+    @Test func `a reader that lags meets the limit at once when it reads on`() async throws {
+        var options = CURLTransport.Options()
+        options.unpackedLimit = 1 << 20
+        // 32 MB, all but their end.
+        let reply = OriginReply(fields: ["Content-Encoding": "zstd"], body: Self.bomb(256))
+            .stalling(at: .afterBody(1000))
+        let origin = try LoopbackOrigin { $0.path == "/bomb" ? reply : .text("x") }
+        defer { origin.stop() }
+        let transport = CURLTransport(options: options)
+        let response = try await transport.send(
+            HTTPRequest(url: origin.url(for: "/bomb"), idleTimeout: .seconds(3600)))
+        try await origin.waitForStalls()
+        for _ in 0..<50 {
+            let other = try await transport.send(HTTPRequest(url: origin.url(for: "/"), idleTimeout: .seconds(120)))
+            _ = try await other.body.collect(limit: 10)
+        }
+
+        let error = await #expect(throws: HTTPTransportError.self) { for try await _ in response.body {} }
+        #expect(error?.code == .bodyTooLarge)
+        try await origin.waitForDisconnects()
+    }
+
     @Test func `a body without a coding has no such limit`() async throws {
         var options = CURLTransport.Options()
         options.unpackedLimit = 10

@@ -51,6 +51,21 @@ struct HTTP2Tests {
         #expect(connections.count == 1)
     }
 
+    @Test func `where HTTP2 is not spoken, nobody waits to share`() async throws {
+        let server = try await SecureServer()
+        let transport = CURLTransport(options: server.options)
+        let slow = try server.oldURL("/slow")
+        let responses = try await withThrowingTaskGroup(of: HTTPResponse.self) { group in
+            for _ in 0..<8 {
+                group.addTask { try await transport.send(HTTPRequest(url: slow, idleTimeout: .seconds(120))) }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        // All have begun while none is over.
+        #expect(responses.allSatisfy { $0.metrics == nil })
+        #expect(Set(responses.map { $0.head.fields["X-Connection"] }).count == 8)
+    }
+
     @Test func `answers out of order reach who asked`() async throws {
         let server = try await SecureServer()
         let transport = CURLTransport(options: server.options)

@@ -24,6 +24,7 @@ final class SecureServer: Sendable {
     let pin: String
     private let port: Int
     private let plainPort: Int
+    private let oldPort: Int
     private let folder: TemporaryDirectory
     private let process: ChildProcess
 
@@ -36,11 +37,11 @@ final class SecureServer: Sendable {
         self.pin = String(pin.prefix { $0 != "\n" })
         // The system chooses the ports. Another may take one before nginx has it; that is another try.
         for _ in 0..<5 {
-            let origins = try (0..<2).map { _ in try LoopbackOrigin { _ in .status(204) } }
+            let origins = try (0..<3).map { _ in try LoopbackOrigin { _ in .status(204) } }
             for origin in origins { origin.stop() }
             let ports = origins.map(\.port)
             if let process = try await Self.start(ports, in: folder) {
-                (self.process, port, plainPort) = (process, ports[0], ports[1])
+                (self.process, port, plainPort, oldPort) = (process, ports[0], ports[1], ports[2])
                 return
             }
         }
@@ -51,6 +52,9 @@ final class SecureServer: Sendable {
     func url(_ path: String, host: String = "localhost") throws -> URL {
         try #require(URL(string: "https://\(host):\(port)\(path)"))
     }
+
+    /// An address over TLS where no HTTP/2 is spoken.
+    func oldURL(_ path: String) throws -> URL { try #require(URL(string: "https://localhost:\(oldPort)\(path)")) }
 
     /// An address without TLS, where HTTP/2 is spoken without asking.
     func plainURL(_ path: String) throws -> URL { try #require(URL(string: "http://127.0.0.1:\(plainPort)\(path)")) }
@@ -146,6 +150,11 @@ final class SecureServer: Sendable {
                 limit_rate $rate;
                 \(servers.joined(separator: "\n"))
                 server { listen 127.0.0.1:\(ports[1]) http2; }
+                server {
+                    listen 127.0.0.1:\(ports[2]) ssl;
+                    ssl_certificate good.pem;
+                    ssl_certificate_key good.key;
+                }
             }
             """
     }

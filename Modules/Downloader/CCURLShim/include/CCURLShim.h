@@ -100,8 +100,8 @@ alcedo_curl_transfer *_Nullable alcedo_curl_transfer_start(
 void alcedo_curl_transfer_remove(alcedo_curl_transfer *_Nonnull transfer);
 /// What it took so far. To be asked before it is removed.
 alcedo_curl_metrics alcedo_curl_transfer_metrics(alcedo_curl_transfer *_Nonnull transfer);
-/// Goes on after a pause. May call `on_body`.
-void alcedo_curl_resume(alcedo_curl_transfer *_Nonnull transfer);
+/// Goes on after a pause. May call `on_body`. 0: the transfer cannot go on, and does not end by itself.
+int alcedo_curl_resume(alcedo_curl_transfer *_Nonnull transfer);
 
 /// The next transfer that has ended by itself, or NULL. `status` and `message` say how.
 alcedo_curl_transfer *_Nullable alcedo_curl_next_finished(
