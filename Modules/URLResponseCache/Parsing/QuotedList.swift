@@ -1,3 +1,5 @@
+import AlcedoCore
+
 /// A comma-separated list in whose members quoted strings may hold commas. Source: RFC 9110 sections 5.6.1 and 5.6.4.
 enum QuotedList {
     /// The members without blanks at their ends, the empty ones left out.

@@ -1,3 +1,5 @@
+import AlcedoCore
+
 /// A member of a list such as `Accept-Language`, with its weight. Source: RFC 9110 section 12.4.2.
 struct WeightedMember: Comparable {
     private let name: String

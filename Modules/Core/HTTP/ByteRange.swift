@@ -1,12 +1,12 @@
 /// One range of bytes that a request asks for. Source: RFC 9110 section 14.1.2.
-enum ByteRange: Equatable {
+package enum ByteRange: Equatable {
     /// From an offset on, to an offset included or to the end.
     case from(Int, through: Int?)
     /// So many at the end.
     case last(Int)
 
     /// Nil for what is not one range of bytes: another unit, several ranges, no range.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         guard let equals = text.firstIndex(of: "="), text[..<equals].trimmedOfBlanks.lowercased() == "bytes" else {
             return nil
         }
@@ -22,7 +22,7 @@ enum ByteRange: Equatable {
     }
 
     /// The bytes of a content of so many; nil when there are none of them.
-    func resolved(in count: Int) -> Range<Int>? {
+    package func resolved(in count: Int) -> Range<Int>? {
         switch self {
         case .from(let first, let last):
             guard first < count else { return nil }

@@ -1,8 +1,8 @@
 extension Substring {
-    static func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" }
+    package static func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" }
 
     /// Without spaces and tabs at the ends.
-    var trimmedOfBlanks: Substring {
+    package var trimmedOfBlanks: Substring {
         var trimmed = drop(while: Self.isBlank)
         while let last = trimmed.last, Self.isBlank(last) { trimmed.removeLast() }
         return trimmed

@@ -1,12 +1,12 @@
 /// A validator that the server made up. Source: RFC 9110 section 8.8.3.
 ///
 /// A tag without quotes, which some servers send, is taken as it is spelled: it is the same as itself and nothing else.
-struct EntityTag: Equatable {
+package struct EntityTag: Equatable {
     /// As it is sent, with its quotes and the `W/` of a weak one.
-    let text: String
+    package let text: String
 
     /// Nil unless `text` is one tag.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         let opaque = text.hasPrefix("W/") ? text.dropFirst(2) : text[...]
         guard !opaque.isEmpty, opaque.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { return nil }
         let inside: Substring.UTF8View
@@ -21,19 +21,13 @@ struct EntityTag: Equatable {
         self.text = text
     }
 
-    var isWeak: Bool { text.hasPrefix("W/") }
+    package var isWeak: Bool { text.hasPrefix("W/") }
 
     /// Whether the tags are the same but for weakness. RFC 9110 section 8.8.3.2.
-    func matchesWeakly(_ other: EntityTag) -> Bool { opaque == other.opaque }
+    package func matchesWeakly(_ other: EntityTag) -> Bool { opaque == other.opaque }
 
     /// Whether the tags are the same and neither is weak. RFC 9110 section 8.8.3.2.
-    func matchesStrongly(_ other: EntityTag) -> Bool { !isWeak && self == other }
-
-    /// The tags of a list, such as `If-None-Match` has; what is no tag is left out. Commas within quotes are part of a
-    /// tag.
-    static func list(_ lines: [String]) -> [EntityTag] {
-        lines.flatMap { QuotedList.members(of: $0, hasEscapes: false) }.compactMap { EntityTag(String($0)) }
-    }
+    package func matchesStrongly(_ other: EntityTag) -> Bool { !isWeak && self == other }
 
     private var opaque: Substring { isWeak ? text.dropFirst(2) : text[...] }
 }

@@ -1,11 +1,11 @@
 /// Which bytes of the whole an answer has. Source: RFC 9110 section 14.4.
-struct ContentRange: Equatable {
-    let bytes: Range<Int>
+package struct ContentRange: Equatable {
+    package let bytes: Range<Int>
     /// Bytes of the whole; nil when the server does not know.
-    let completeCount: Int?
+    package let completeCount: Int?
 
     /// Nil unless `text` is a range of bytes that can be.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         let words = text.split(separator: " ", omittingEmptySubsequences: true)
         guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
         let parts = words[1].split(separator: "/", omittingEmptySubsequences: false)
@@ -24,12 +24,12 @@ struct ContentRange: Equatable {
         }
     }
 
-    init(bytes: Range<Int>, completeCount: Int?) {
+    package init(bytes: Range<Int>, completeCount: Int?) {
         self.bytes = bytes
         self.completeCount = completeCount
     }
 
-    var text: String {
+    package var text: String {
         "bytes \(bytes.lowerBound)-\(bytes.upperBound - 1)/\(completeCount.map { String($0) } ?? "*")"
     }
 }
