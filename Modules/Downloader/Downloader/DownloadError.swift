@@ -3,18 +3,28 @@ public import AlcedoCore
 /// Why a source gave no bytes.
 public struct DownloadError: Error, Sendable, CustomStringConvertible {
     public enum Code: Sendable, Hashable {
-        /// The server answered with a status outside 200 to 299.
+        /// The server answered with a status that is not accepted; ``DownloadError/head`` is the answer's.
         case status(Int)
+        /// The content has not changed since the one that the request's own condition names (status 304).
+        case notModified
         /// There is nothing in the answer.
         case empty
         /// The content is larger than the limit.
         case tooLarge
-        /// More redirects than allowed, a redirect without a target, or one that leaves the web.
+        /// What has arrived is not what was asked for, such as a web page instead of a picture.
+        case unexpectedContent
+        /// More redirects than allowed, a redirect without a target, one that leaves the web or that the app refuses.
         case badRedirect
+        /// A closure of the app's did not want the request sent, or the answer read.
+        case declined
+        /// A closure of the app's that looks after requests and answers failed; ``DownloadError/cause`` is its error.
+        case hook
         /// The `data:` URL or the path makes no sense.
         case invalidSource
         /// The file is missing or cannot be read.
         case unreadableFile
+        /// The file that the content was to go to cannot be written.
+        case unwritableFile
         /// The exchange with the server failed; ``DownloadError/cause`` is an `HTTPTransportError`.
         case transport(HTTPTransportError.Code)
         /// The downloader has been shut down.
@@ -26,11 +36,14 @@ public struct DownloadError: Error, Sendable, CustomStringConvertible {
     public var code: Code
     public var message: String
     public var cause: (any Error)?
+    /// The head of the answer, where the answer is why.
+    public var head: HTTPResponseHead?
 
-    public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
+    public init(_ code: Code, _ message: String, cause: (any Error)? = nil, head: HTTPResponseHead? = nil) {
         self.code = code
         self.message = message
         self.cause = cause
+        self.head = head
     }
 
     public var description: String { message }

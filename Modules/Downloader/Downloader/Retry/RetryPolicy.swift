@@ -1,0 +1,75 @@
+public import AlcedoCore
+
+/// Whether a failed request is sent again, and when: exponential backoff with full jitter.
+///
+/// Sources: RFC 9110 section 9.2.2 (what may be repeated); "Exponential Backoff and Jitter" of the AWS Architecture Blog.
+public struct RetryPolicy: Sendable, Hashable {
+    /// One attempt and no more.
+    public static let never = RetryPolicy(maximumAttempts: 1)
+
+    /// Most requests for one download, the first one included. Default: 3.
+    public var maximumAttempts: Int
+    /// The longest pause before the second attempt; it doubles with each further one. Default: half a second.
+    public var base: Duration
+    /// The longest pause of all. Default: 30 seconds.
+    public var cap: Duration
+    /// The longest time that a server's `Retry-After` is waited for; a longer one counts as this. Default: 60 seconds.
+    public var retryAfterCap: Duration
+    /// Statuses after which another attempt may help. Default: 408, 425, 429, 500, 502, 503 and 504.
+    public var statuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
+    /// Methods that may be repeated when the server may have seen the request. Default: the idempotent ones.
+    public var repeatableMethods: Set<HTTPMethod> = Set(
+        ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].map { HTTPMethod(rawValue: $0) })
+
+    public init(
+        maximumAttempts: Int = 3,
+        base: Duration = .milliseconds(500),
+        cap: Duration = .seconds(30),
+        retryAfterCap: Duration = .seconds(60)
+    ) {
+        self.maximumAttempts = max(1, maximumAttempts)
+        self.base = max(.zero, base)
+        self.cap = max(.zero, cap)
+        self.retryAfterCap = max(.zero, retryAfterCap)
+    }
+
+    /// Whether the same request may be sent once more after this, the number of attempts aside.
+    public func mayRepeat(_ method: HTTPMethod, after cause: RetryCause) -> Bool {
+        switch cause {
+        case .status(let status, _): statuses.contains(status) && repeatableMethods.contains(method)
+        // The server has not seen the request, whatever it asks for.
+        case .transport(.cannotResolveHost), .transport(.cannotConnect): true
+        case .transport(.timedOut), .transport(.connectionLost): repeatableMethods.contains(method)
+        // The same would come out again, or nobody is there to ask.
+        case .transport: false
+        }
+    }
+
+    /// - Parameters:
+    ///   - attempts: How many have failed.
+    ///   - random: From 0 to 1; where in the span of the backoff the pause ends.
+    func decide(after cause: RetryCause, method: HTTPMethod, attempts: Int, random: Double) -> RetryDecision {
+        guard attempts < maximumAttempts, mayRepeat(method, after: cause) else { return .giveUp }
+        // No number counts as none.
+        let jitter = random > 0 ? min(random, 1) : 0
+        guard case .status(_, let wait?) = cause else { return .retry(after: longestPause(after: attempts) * jitter) }
+        // All who were sent away at once come back at the same time unless they add something of their own.
+        return .retry(after: Self.sensible(min(wait, retryAfterCap)) + longestPause(after: 1) * jitter)
+    }
+
+    private func longestPause(after attempts: Int) -> Duration {
+        let cap = Self.sensible(cap)
+        var pause = min(Self.sensible(base), cap)
+        var doublings = max(0, attempts - 1)
+        while doublings > 0, pause > .zero, pause < cap {
+            pause = min(pause * 2, cap)
+            doublings -= 1
+        }
+        return pause
+    }
+
+    /// Within a span that can be reckoned with: up to a year.
+    private static func sensible(_ duration: Duration) -> Duration {
+        min(max(.zero, duration), .seconds(365 * 86_400))
+    }
+}

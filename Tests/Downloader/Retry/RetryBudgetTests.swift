@@ -1,0 +1,60 @@
+import Testing
+
+@testable import AlcedoDownloader
+
+@Suite struct RetryBudgetTests {
+    /// How many retries there are now.
+    private func drain(_ budget: RetryBudget, at now: Duration) -> Int {
+        var count = 0
+        while budget.withdraw(at: now) { count += 1 }
+        return count
+    }
+
+    @Test func `a full budget is spent once`() {
+        let budget = RetryBudget(share: 0.2, perSecond: 0, burst: 7)
+        #expect(drain(budget, at: .zero) == 7)
+        #expect(drain(budget, at: .seconds(1_000)) == 0)
+    }
+
+    @Test func `each first attempt earns its share`() {
+        let budget = RetryBudget(share: 0.2, perSecond: 0, burst: 7)
+        _ = drain(budget, at: .zero)
+        for count in 1...100 {
+            budget.deposit(at: .zero)
+            #expect(budget.withdraw(at: .zero) == (count % 5 == 0))
+        }
+    }
+
+    @Test func `nothing is saved beyond the burst`() {
+        let budget = RetryBudget(share: 1, perSecond: 1, burst: 3)
+        for _ in 0..<100 { budget.deposit(at: .seconds(1_000)) }
+        #expect(drain(budget, at: .seconds(1_000)) == 3)
+        #expect(drain(budget, at: .seconds(9_000)) == 3)
+    }
+
+    @Test func `time earns a little`() {
+        let budget = RetryBudget(share: 0, perSecond: 0.5, burst: 2)
+        _ = drain(budget, at: .seconds(10))
+        #expect(drain(budget, at: .seconds(11)) == 0)
+        #expect(drain(budget, at: .seconds(12)) == 1)
+        #expect(drain(budget, at: .seconds(15)) == 1)
+        #expect(drain(budget, at: .seconds(16)) == 1)
+    }
+
+    @Test func `a clock read late does not earn twice`() {
+        let budget = RetryBudget(share: 0, perSecond: 1, burst: 5)
+        _ = drain(budget, at: .seconds(10))
+        #expect(drain(budget, at: .seconds(9)) == 0)
+        #expect(drain(budget, at: .seconds(10)) == 0)
+        #expect(drain(budget, at: .seconds(11)) == 1)
+    }
+
+    @Test func `numbers that make no sense allow nothing`() {
+        for budget in [
+            RetryBudget(share: -1, perSecond: -1, burst: -1), RetryBudget(share: .nan, perSecond: .nan, burst: 0),
+        ] {
+            budget.deposit(at: .seconds(1))
+            #expect(!budget.withdraw(at: .seconds(1_000_000)))
+        }
+    }
+}
