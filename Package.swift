@@ -123,7 +123,9 @@ let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
     ("CURL", ["AlcedoTesting", "TestSupport"], false),
     ("Core", ["AlcedoTesting", "TestSupport"], false),
     ("DiskCache", ["AlcedoTesting", "CBeneath", "TestSupport"], false),
-    ("Downloader", ["AlcedoCURL", "AlcedoTesting", "TestSupport"], false),
+    (
+        "Downloader", ["AlcedoCURL", "AlcedoDiskCache", "AlcedoMemoryCache", "AlcedoTesting", "TestSupport"], false
+    ),
     ("GIF", ["TestSupport"], true),
     ("GTK", ["AlcedoViewBinding", gtkLibrary], false),
     ("JPEG", ["TestSupport"], true),

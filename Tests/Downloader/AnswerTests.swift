@@ -22,14 +22,19 @@ struct AnswerTests {
         return try await failure { try await downloader(limit: limit).download(source) }.code
     }
 
-    @Test(arguments: [404, 500, 304, 300, 410, 599])
-    func `a status other than success is an error that says which`(status: Int) async throws {
+    @Test(arguments: [404, 500, 410, 599])
+    func `a status of failure is an error that says which`(status: Int) async throws {
         #expect(try await failureCode { _ in .status(status) } == .status(status))
+    }
+
+    @Test func `not modified is an outcome of its own`() async throws {
+        #expect(try await failureCode { _ in .status(304) } == .notModified)
     }
 
     @Test func `an answer without a byte is an error`() async throws {
         #expect(try await failureCode { _ in .ok(Data()) } == .empty)
         #expect(try await failureCode { _ in .status(204) } == .empty)
+        #expect(try await failureCode { _ in .status(300) } == .empty)
         #expect(try await failureCode { _ in OriginReply(framing: .chunked(size: 10)) } == .empty)
     }
 

@@ -7,23 +7,28 @@ import FoundationEssentials
 package struct RedirectFollower: Sendable {
     private let transport: any HTTPTransport
     private let limit: Int
+    private let hook: Hook?
+
+    /// Is told the head of a redirect and the request that would be sent next; returns the one to send, nil for none.
+    package typealias Hook = @Sendable (HTTPResponseHead, HTTPRequest) async throws -> HTTPRequest?
 
     /// - Parameter limit: Most redirects in a row.
-    package init(_ transport: any HTTPTransport, limit: Int) {
+    package init(_ transport: any HTTPTransport, limit: Int, hook: Hook? = nil) {
         self.transport = transport
         self.limit = limit
+        self.hook = hook
     }
 
     /// Returns the first answer that leads nowhere else; a redirect without a `Location` is such an answer too.
     ///
-    /// - Throws: ``RedirectError``, or what the transport throws.
+    /// - Throws: ``RedirectError``, or what the transport or the hook throws.
     package func send(_ first: HTTPRequest) async throws -> HTTPResponse {
         var request = first
         for _ in 0...max(0, limit) {
             let response = try await transport.send(request)
             do {
                 guard let next = try Redirect.request(after: request, head: response.head) else { return response }
-                request = next
+                request = try await allowed(next, after: response.head)
             } catch {
                 response.body.cancel()
                 throw error
@@ -31,5 +36,16 @@ package struct RedirectFollower: Sendable {
             try await response.body.drain()
         }
         throw RedirectError(message: "more than \(limit) redirects from \(first.url.absoluteString)")
+    }
+
+    private func allowed(_ next: HTTPRequest, after head: HTTPResponseHead) async throws -> HTTPRequest {
+        guard let hook else { return next }
+        guard let chosen = try await hook(head, next) else {
+            throw RedirectError(message: "the redirect to \(next.url.absoluteString) is refused")
+        }
+        guard ["http", "https"].contains(chosen.url.scheme?.lowercased()) else {
+            throw RedirectError(message: "the redirect is to go to \(chosen.url.absoluteString.debugDescription)")
+        }
+        return chosen
     }
 }

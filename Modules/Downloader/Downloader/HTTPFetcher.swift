@@ -1,59 +1,207 @@
 import AlcedoCore
 import FoundationEssentials
 
-/// One download from a server: redirects, status, limits, progress.
+/// Downloads from servers: one call is one download, with all that the rules say about it.
 struct HTTPFetcher: Sendable {
-    let transport: any HTTPTransport
-    let maximumByteCount: Int
-    let maximumRedirectCount: Int
+    typealias Report = @Sendable (DownloadProgress) -> Void
+    /// Returns after a time, as ``TimeSource/sleep(for:)``.
+    typealias Pause = @Sendable (Duration) async throws -> Void
 
-    func fetch(
-        _ request: HTTPRequest, report: @escaping @Sendable (DownloadProgress) -> Void
-    ) async throws -> Download {
-        do {
-            let response = try await RedirectFollower(transport, limit: maximumRedirectCount).send(request)
-            if response.head.isRedirect {
-                throw DownloadError(
-                    .badRedirect, "the server redirects without saying where: \(response.head.url.absoluteString)")
-            }
-            guard response.head.isSuccess else {
-                throw DownloadError(
-                    .status(response.head.status),
-                    "the server answered \(response.head.status) for \(response.head.url.absoluteString)")
-            }
-            return Download(
-                data: try await read(response, report: report), head: response.head, caching: response.caching)
-        } catch let error as RedirectError {
-            throw DownloadError(.badRedirect, error.message, cause: error)
-        } catch let error as HTTPTransportError {
-            if error.code == .bodyTooLarge { throw DownloadError(.tooLarge, error.message, cause: error) }
-            throw DownloadError(.transport(error.code), error.message, cause: error)
+    let rules: DownloadRules
+    let time: any TimeSource
+    /// Gives numbers from 0 to 1.
+    let random: @Sendable () -> Double
+    let parts: PartStore?
+    private let follower: RedirectFollower
+    private let threads = BlockingExecutor(name: "alcedo.downloads", width: 2)
+
+    init(
+        transport: any HTTPTransport, rules: DownloadRules, time: any TimeSource = SystemClock(),
+        random: @escaping @Sendable () -> Double = { Double.random(in: 0...1) }
+    ) {
+        (self.rules, self.time, self.random) = (rules, time, random)
+        parts = PartStore(rules.resume, time: time)
+        let hook = rules.redirects.hook.map { hook -> RedirectFollower.Hook in
+            { head, next in try await Self.running("the redirect hook") { try await hook(head, next) } }
+        }
+        follower = RedirectFollower(transport, limit: rules.redirects.limit, hook: hook)
+    }
+
+    /// With the default rules but for two limits.
+    init(transport: any HTTPTransport, maximumByteCount: Int, maximumRedirectCount: Int) {
+        var rules = DownloadRules()
+        rules.maximumByteCount = maximumByteCount
+        rules.redirects.limit = maximumRedirectCount
+        self.init(transport: transport, rules: rules)
+    }
+
+    /// The request as the rules change it: what is to be compared with others, and given to ``fetch(_:pause:report:)``.
+    ///
+    /// - Throws: ``DownloadError`` `declined` or `hook`, or `CancellationError`.
+    func prepare(_ request: HTTPRequest) async throws -> HTTPRequest {
+        guard let modify = rules.modifyRequest else { return request }
+        guard let modified = try await Self.running("the request modifier", { try await modify(request) }) else {
+            throw DownloadError(.declined, "the app does not want \(request.url.absoluteString) sent")
+        }
+        return modified
+    }
+
+    /// Fetches a content into memory.
+    ///
+    /// - Parameters:
+    ///   - request: As ``prepare(_:)`` gives it.
+    ///   - pause: Waits before a further attempt; a slot can be given back meanwhile. Nil just waits.
+    ///   - report: Called while bytes arrive, from any thread; must not block. A content that has to begin anew goes back
+    ///     to zero.
+    /// - Throws: ``DownloadError``, or `CancellationError`.
+    func fetch(_ request: HTTPRequest, pause: Pause? = nil, report: @escaping Report) async throws -> Download {
+        try await firstThatWorks(request) { source in
+            var transfer = SourceTransfer(self, source, sink: MemorySink(), pause: pause, report: report)
+            let end = try await transfer.run()
+            let data = try await transformed(transfer.sink.data, end.head)
+            return Download(data: data, head: end.head, caching: end.caching)
         }
     }
 
-    private func read(
-        _ response: HTTPResponse, report: @Sendable (DownloadProgress) -> Void
-    ) async throws -> Data {
-        let limit = maximumByteCount
-        let declared = response.head.declaredBodyLength
-        if let declared, declared > limit {
-            throw DownloadError(.tooLarge, "the server declares \(declared) bytes, more than \(limit)")
-        }
-        report(DownloadProgress(received: 0, expected: declared))
-        var whole = Data()
-        // Believed only as far as a megabyte: the rest is reserved as it comes.
-        whole.reserveCapacity(min(declared ?? 0, 1 << 20))
-        for try await piece in response.body {
-            guard piece.count <= limit - whole.count else {
-                throw DownloadError(.tooLarge, "the content has more than \(limit) bytes")
+    /// Fetches a content into a file, which is replaced when the content is whole, and else left as it is. Where the rules
+    /// transform the content, it goes through memory. As ``fetch(_:pause:report:)`` otherwise.
+    func fetch(
+        _ request: HTTPRequest, to path: String, pause: Pause? = nil, report: @escaping Report
+    ) async throws -> DownloadedFile {
+        guard rules.transform == nil else {
+            let download = try await fetch(request, pause: pause, report: report)
+            let head = download.head ?? HTTPResponseHead(url: request.url, status: 200)
+            return try await writing(path) { sink in
+                try await sink.append(download.data)
+                return SourceEnd(head: head, caching: download.caching)
             }
-            whole.append(piece)
-            report(DownloadProgress(received: whole.count, expected: declared))
         }
-        if let declared, whole.count != declared {
+        return try await firstThatWorks(request) { source in
+            try await writing(path) { sink in
+                var transfer = SourceTransfer(self, source, sink: sink, pause: pause, report: report)
+                defer { sink = transfer.sink }
+                return try await transfer.run()
+            }
+        }
+    }
+
+    /// Makes a file of what `fill` puts into the sink, or none at all.
+    private func writing(
+        _ path: String, _ fill: (inout FileSink) async throws -> SourceEnd
+    ) async throws -> DownloadedFile {
+        var sink = try await FileSink(path: path, threads: threads)
+        do {
+            let end = try await fill(&sink)
+            try await sink.finish()
+            return DownloadedFile(path: path, byteCount: sink.count, head: end.head, caching: end.caching)
+        } catch {
+            await sink.discard()
+            throw error
+        }
+    }
+
+    /// Sends a request, and returns when the head of its last answer has arrived.
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let deadline = Deadline(limit: rules.timeouts.firstByte, time: time, subject: "no answer")
+        return try await deadline.run { [follower] in try await follower.send(request) }
+    }
+
+    /// The head as the rules change it, if its status is one that brings a content.
+    func accepted(_ head: HTTPResponseHead) async throws -> HTTPResponseHead {
+        let head = try await modified(head)
+        let url = head.url.absoluteString
+        if head.status == 304 { throw DownloadError(.notModified, "\(url) has not changed", head: head) }
+        if head.isRedirect {
+            throw DownloadError(.badRedirect, "the server redirects without saying where: \(url)", head: head)
+        }
+        guard rules.acceptsStatus(head.status) else {
+            throw DownloadError(.status(head.status), "the server answered \(head.status) for \(url)", head: head)
+        }
+        return head
+    }
+
+    private func modified(_ head: HTTPResponseHead) async throws -> HTTPResponseHead {
+        guard let modify = rules.modifyResponse else { return head }
+        guard let modified = try await Self.running("the response modifier", { try await modify(head) }) else {
             throw DownloadError(
-                .transport(.connectionLost), "\(whole.count) of \(declared) declared bytes have arrived")
+                .declined, "the app does not want the answer of \(head.url.absoluteString)", head: head)
         }
-        return whole
+        return modified
+    }
+
+    private func transformed(_ data: Data, _ head: HTTPResponseHead) async throws -> Data {
+        guard let transform = rules.transform else { return data }
+        let content = try await Self.running("the transform") {
+            try await threads.run { try transform(data, head) }
+        }
+        guard content.count <= rules.maximumByteCount else {
+            throw DownloadError(
+                .tooLarge, "the content becomes \(content.count) bytes, more than \(rules.maximumByteCount)")
+        }
+        try rules.contentCheck?.verify(content, head: head)
+        return content
+    }
+
+    /// Tries the request, then those that the rules name instead.
+    ///
+    /// - Throws: The first one's error when none works.
+    private func firstThatWorks<Value: Sendable>(
+        _ request: HTTPRequest, _ fetch: @escaping @Sendable (HTTPRequest) async throws -> Value
+    ) async throws -> Value {
+        let deadline = Deadline(limit: rules.timeouts.total, time: time, subject: "not done")
+        do {
+            return try await deadline.run {
+                do {
+                    return try await remembering(request, fetch)
+                } catch let first as DownloadError where first.code != .notModified && first.code != .declined {
+                    for alternative in rules.alternatives?(request) ?? [] {
+                        do {
+                            return try await remembering(try await prepare(alternative), fetch)
+                        } catch is DownloadError {
+                            continue
+                        }
+                    }
+                    throw first
+                }
+            }
+        } catch let error as HTTPTransportError {
+            throw DownloadError(error)
+        }
+    }
+
+    /// Asks the memory of failures before, and tells it after.
+    private func remembering<Value: Sendable>(
+        _ request: HTTPRequest, _ fetch: @Sendable (HTTPRequest) async throws -> Value
+    ) async throws -> Value {
+        guard let failed = rules.failedURLs else { return try await fetch(request) }
+        if let error = failed.failure(of: request, at: time.uptime) { throw error }
+        do {
+            return try await fetch(request)
+        } catch let error as DownloadError {
+            failed.note(error, of: request, at: time.uptime)
+            throw error
+        }
+    }
+
+    /// Runs a closure of the app's.
+    private static func running<Value: Sendable>(
+        _ name: String, _ work: () async throws -> Value
+    ) async throws -> Value {
+        do {
+            return try await work()
+        } catch let error as CancellationError {
+            throw error
+        } catch let error as DownloadError {
+            throw error
+        } catch {
+            throw DownloadError(.hook, "\(name) failed: \(error)", cause: error)
+        }
+    }
+}
+
+extension DownloadError {
+    init(_ error: HTTPTransportError) {
+        let code: Code = error.code == .bodyTooLarge ? .tooLarge : .transport(error.code)
+        self.init(code, error.message, cause: error)
     }
 }

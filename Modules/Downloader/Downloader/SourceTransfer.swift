@@ -1,0 +1,195 @@
+import AlcedoCore
+import FoundationEssentials
+
+/// What is known of a content beside its bytes.
+struct SourceEnd: Sendable {
+    var head: HTTPResponseHead
+    var caching: ResponseCaching?
+}
+
+/// One content from one place: attempts, until one succeeds or no other may help. What has arrived is not asked for again
+/// where the server allows that.
+struct SourceTransfer<Sink: ContentSink> {
+    private let http: HTTPFetcher
+    private let request: HTTPRequest
+    private let pause: HTTPFetcher.Pause
+    private var meter: ProgressMeter
+    private(set) var sink: Sink
+    /// What the bytes in the sink are the beginning of; nil when they are of no use.
+    private var content: UnfinishedContent?
+    private var recorder: PartRecorder?
+    private var isChecked = false
+
+    init(
+        _ http: HTTPFetcher, _ request: HTTPRequest, sink: Sink, pause: HTTPFetcher.Pause?,
+        report: @escaping HTTPFetcher.Report
+    ) {
+        (self.http, self.request, self.sink) = (http, request, sink)
+        self.pause = pause ?? { [time = http.time] in try await time.sleep(for: $0) }
+        meter = ProgressMeter(interval: http.rules.progressInterval, time: http.time, report: report)
+    }
+
+    private var rules: DownloadRules { http.rules }
+
+    private var mayRetry: Bool { rules.retry.maximumAttempts > 1 }
+
+    /// - Throws: ``DownloadError``, or `CancellationError`.
+    mutating func run() async throws -> SourceEnd {
+        if mayRetry { rules.retryBudget.deposit(at: http.time.uptime) }
+        try await restore()
+        var attempts = 0
+        while true {
+            do {
+                let end = try await attempt()
+                await recorder?.forget()
+                return end
+            } catch {
+                let failure = Self.named(error)
+                await settle(after: failure)
+                attempts += 1
+                guard let wait = waitingTime(after: failure, attempts: attempts) else { throw failure }
+                try await pause(wait)
+            }
+        }
+    }
+
+    // MARK: Attempts
+
+    private mutating func attempt() async throws -> SourceEnd {
+        if let content, sink.count > 0 {
+            let response = try await http.send(content.request(like: request, from: sink.count))
+            switch content.continuation(from: sink.count, response.head) {
+            case .rest(let total):
+                recorder?.heed(response)
+                let whole = content.head(completedBy: response.head, total: total)
+                return try await read(response, head: try await http.accepted(whole), expected: total)
+            case .another: return try await readAll(response)
+            case .useless:
+                response.body.cancel()
+                await forgetContent()
+            }
+        }
+        return try await readAll(try await http.send(request))
+    }
+
+    /// Takes an answer that has the content from its beginning.
+    private mutating func readAll(_ response: HTTPResponse) async throws -> SourceEnd {
+        let head = try await http.accepted(response.head)
+        guard response.head.status != 206 || request.fields["Range"] != nil else {
+            throw DownloadError(
+                .transport(.invalidResponse), "the server sends a part, and was asked for the whole", head: head)
+        }
+        try await beginAnew(response)
+        let expected = request.method == .head ? nil : response.head.declaredBodyLength
+        return try await read(response, head: head, expected: expected)
+    }
+
+    private mutating func beginAnew(_ response: HTTPResponse) async throws {
+        await forgetContent()
+        isChecked = false
+        try await sink.removeAll()
+        guard rules.resume != nil, mayRetry || http.parts != nil else { return }
+        content = UnfinishedContent(of: request, head: response.head, now: http.time.now)
+        guard let content, let parts = http.parts else { return }
+        recorder = PartRecorder(parts, request: request, content: content)
+        recorder?.heed(response)
+    }
+
+    private mutating func forgetContent() async {
+        content = nil
+        await recorder?.forget()
+        recorder = nil
+    }
+
+    /// - Parameter expected: Bytes in all, those before included.
+    private mutating func read(_ response: HTTPResponse, head: HTTPResponseHead, expected: Int?) async throws
+        -> SourceEnd
+    {
+        let limit = rules.maximumByteCount
+        if let expected, expected > limit {
+            throw DownloadError(.tooLarge, "the server declares \(expected) bytes, more than \(limit)", head: head)
+        }
+        meter.mark(DownloadProgress(received: sink.count, expected: expected))
+        sink.reserve(expected ?? 0)
+        for try await piece in response.body {
+            guard piece.count <= limit - sink.count else {
+                throw DownloadError(.tooLarge, "the content has more than \(limit) bytes", head: head)
+            }
+            try await sink.append(piece)
+            if let expected, sink.count > expected {
+                throw HTTPTransportError(.invalidResponse, "more than the \(expected) declared bytes have arrived")
+            }
+            if !isChecked, sink.count >= ContentCheck.byteCount { try check(head) }
+            await recorder?.append(piece)
+            meter.update(DownloadProgress(received: sink.count, expected: expected))
+        }
+        if let expected, sink.count != expected {
+            throw HTTPTransportError(
+                .connectionLost, "\(sink.count) of \(expected) declared bytes have arrived")
+        }
+        guard sink.count > 0 else { throw DownloadError(.empty, "there are no bytes", head: head) }
+        if !isChecked { try check(head) }
+        meter.mark(DownloadProgress(received: sink.count, expected: expected))
+        return SourceEnd(head: head, caching: response.caching)
+    }
+
+    private mutating func check(_ head: HTTPResponseHead) throws(DownloadError) {
+        isChecked = true
+        // What is yet to be transformed does not look like anything.
+        guard rules.transform == nil else { return }
+        try rules.contentCheck?.verify(sink.beginning, head: head)
+    }
+
+    // MARK: After an attempt
+
+    private static func named(_ error: any Error) -> any Error {
+        switch error {
+        case let error as HTTPTransportError: DownloadError(error)
+        case let error as RedirectError: DownloadError(.badRedirect, error.message, cause: error)
+        default: error
+        }
+    }
+
+    /// Nil when there is no further attempt.
+    private func waitingTime(after failure: any Error, attempts: Int) -> Duration? {
+        let cause: RetryCause
+        switch (failure as? DownloadError)?.code {
+        case .status(let status)?:
+            let fields = (failure as? DownloadError)?.head?.fields ?? HTTPFields()
+            cause = .status(status, retryAfter: RetryAfter.delay(in: fields, now: http.time.now))
+        case .transport(let code)?: cause = .transport(code)
+        default: return nil
+        }
+        let decision = rules.retry.decide(
+            after: cause, method: request.method, attempts: attempts, random: http.random())
+        guard case .retry(let wait) = decision, rules.retryBudget.withdraw(at: http.time.uptime) else { return nil }
+        return wait
+    }
+
+    // MARK: Parts
+
+    /// Fills the sink with what an earlier download has left.
+    private mutating func restore() async throws {
+        guard let parts = http.parts, request.method == .get,
+            let found = try await parts.restore(request, limit: rules.maximumByteCount, into: &sink)
+        else { return }
+        content = found.content
+        recorder = PartRecorder(
+            parts, request: request, content: found.content, pieceCount: found.pieceCount,
+            offset: sink.count)
+    }
+
+    /// Keeps what has arrived, or drops it when it is no good.
+    private mutating func settle(after failure: any Error) async {
+        let isLasting = (failure as? DownloadError).map { FailedURLs.isLasting($0.code) } ?? false
+        if isLasting || sink.count > content?.total ?? .max { content = nil }
+        guard let recorder else { return }
+        let isUseful = content != nil
+        // The task may be cancelled, and nothing would be kept then.
+        self.recorder = await Task { [recorder] in
+            var recorder = recorder
+            if isUseful { await recorder.keepRest() } else { await recorder.forget() }
+            return recorder
+        }.value
+    }
+}

@@ -1,0 +1,129 @@
+import AlcedoCURL
+import AlcedoCore
+import AlcedoMemoryCache
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import AlcedoDownloader
+
+@Suite(.timeLimit(.minutes(3)))
+struct FileDownloadTests {
+    private let directory: TemporaryDirectory
+    private let path: String
+    private let body = sample(10_000)
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        path = "\(directory.path)/picture"
+    }
+
+    private func fetch(
+        _ transport: any HTTPTransport, url: String = "http://h/a", to path: String? = nil,
+        _ change: (inout DownloadRules) -> Void = { _ in }
+    ) async throws -> DownloadedFile {
+        let request = HTTPRequest(url: try #require(URL(string: url)), idleTimeout: .seconds(120))
+        return try await HTTPFetcher.make(transport, time: ManualClock(now: Date()), change).fetch(
+            request, to: path ?? self.path, pause: { _ in }, report: { _ in })
+    }
+
+    private var names: [String] {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted() }
+    }
+
+    private var content: Data { get throws { try Data(contentsOf: URL(filePath: path)) } }
+
+    @Test func `a content goes to its file, and nothing else is left`() async throws {
+        let large = sample(5 << 20)
+        let origin = try LoopbackOrigin { _ in .ok(large) }
+        defer { origin.stop() }
+        let file = try await fetch(CURLTransport(), url: origin.url(for: "/a").absoluteString)
+        #expect(file.path == path)
+        #expect(file.byteCount == large.count)
+        #expect(file.head.status == 200)
+        #expect(try content == large)
+        #expect(try names == ["picture"])
+    }
+
+    @Test func `a file is replaced when the content is whole, and left alone before`() async throws {
+        try Data("old".utf8).write(to: URL(filePath: path))
+        let broken = Script([.head(200, ["Content-Length": "10000"], body.prefix(5_000))])
+        _ = try await failure { try await fetch(broken) }
+        #expect(try content == Data("old".utf8))
+        #expect(try names == ["picture"])
+        _ = try await fetch(Script([.head(200, [:], body)]))
+        #expect(try content == body)
+    }
+
+    @Test(arguments: [
+        Script.Answer.head(404, [:]), .head(200, [:]), .cancellation, .head(200, [:], Data(count: 20_000)),
+    ])
+    func `a download that fails leaves no file`(answer: Script.Answer) async throws {
+        await #expect(throws: (any Error).self) { try await fetch(Script([answer])) { $0.maximumByteCount = 15_000 } }
+        #expect(try names == [])
+    }
+
+    @Test func `a transfer that broke off goes on in the file`() async throws {
+        let whole: HTTPFields = ["ETag": "\"a\"", "Content-Length": "10000"]
+        let script = Script([
+            .head(200, whole, body.prefix(4_000), failing: .connectionLost),
+            .head(206, ["ETag": "\"a\"", "Content-Range": "bytes 4000-9999/10000"], body.dropFirst(4_000)),
+        ])
+        let file = try await fetch(script) { $0.retries() }
+        #expect(script.ranges == [nil, "bytes=4000-"])
+        #expect(file.byteCount == 10_000)
+        #expect(try content == body)
+    }
+
+    @Test func `a content that has changed replaces what was in the file`() async throws {
+        let other = sample(3_000, seed: 5)
+        let script = Script([
+            .head(200, ["ETag": "\"a\""], body.prefix(4_000), failing: .connectionLost),
+            .head(200, ["ETag": "\"b\""], other),
+        ])
+        #expect(try await fetch(script) { $0.retries() }.byteCount == 3_000)
+        #expect(try content == other)
+    }
+
+    @Test func `what an earlier download has left goes to the file`() async throws {
+        let storage = DataMemoryCache(sizeLimit: 1 << 20)
+        let broken = Script.Answer.head(200, ["ETag": "\"a\""], body.prefix(4_000), failing: .timedOut)
+        var policy = ResumePolicy(storage: storage)
+        policy.minimumByteCount = 1
+        _ = try await failure { try await fetch(Script([broken])) { $0.resume = policy } }
+        let rest = Script([
+            .head(206, ["ETag": "\"a\"", "Content-Range": "bytes 4000-9999/10000"], body.dropFirst(4_000))
+        ])
+        _ = try await fetch(rest) { $0.resume = policy }
+        #expect(rest.ranges == ["bytes=4000-"])
+        #expect(try content == body)
+    }
+
+    @Test func `the beginning is checked, the transform is heeded`() async throws {
+        let page = Script([.head(200, [:], Data("<html>".utf8) + Data(count: 500))])
+        let check = ContentCheck { !$0.starts(with: Data("<html>".utf8)) }
+        let error = try await failure { try await fetch(page) { $0.contentCheck = check } }
+        #expect(error.code == .unexpectedContent)
+        _ = try await fetch(Script([.head(200, [:], body)])) {
+            $0.contentCheck = check
+            $0.transform = { data, _ in Data(data.reversed()) }
+        }
+        #expect(try content == Data(body.reversed()))
+        #expect(try names == ["picture"])
+    }
+
+    @Test(arguments: ["", "/nowhere/at/all", "a\u{0}b", "/proc/x"])
+    func `a file that cannot be written is an error`(path: String) async throws {
+        let script = Script([.head(200, [:], body)])
+        #expect(try await failure { try await fetch(script, to: path) }.code == .unwritableFile)
+        #expect(script.requests.value.isEmpty)
+    }
+
+    @Test func `a directory is not replaced`() async throws {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        let error = try await failure { try await fetch(Script([.head(200, [:], body)])) }
+        #expect(error.code == .unwritableFile)
+        #expect(try names == ["picture"])
+    }
+}

@@ -1,0 +1,251 @@
+import AlcedoCURL
+import AlcedoCore
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import AlcedoDownloader
+
+@Suite(.timeLimit(.minutes(3)))
+struct RulesTests {
+    private struct Oops: Error {}
+
+    private let png = Data([0x89, 0x50, 0x4E, 0x47]) + Data(count: 5_000)
+    private let url: URL
+
+    init() throws { url = try #require(URL(string: "http://h/a")) }
+
+    // MARK: Status
+
+    @Test(arguments: [(200, true), (299, true), (300, true), (399, true), (199, false), (400, false), (500, false)])
+    func `statuses from 200 to 399 bring a content`(status: Int, isAccepted: Bool) async throws {
+        let fetcher = HTTPFetcher.make(Script([.head(status, [:], png)]))
+        if isAccepted {
+            #expect(try await fetcher.fetch("http://h/a").data == png)
+        } else {
+            let error = try await failure { try await fetcher.fetch("http://h/a") }
+            #expect(error.code == .status(status))
+            #expect(error.head?.status == status)
+        }
+    }
+
+    @Test func `which statuses do can be replaced`() async throws {
+        let strict = HTTPFetcher.make(Script([.head(404, [:], png), .head(200, [:], png)])) {
+            $0.acceptsStatus = { $0 == 404 }
+        }
+        #expect(try await strict.fetch("http://h/a").data == png)
+        #expect(try await failure { try await strict.fetch("http://h/a") }.code == .status(200))
+    }
+
+    @Test func `not modified is an outcome of its own`() async throws {
+        let fetcher = HTTPFetcher.make(Script([.head(304, ["ETag": "\"a\""])])) { $0.acceptsStatus = { _ in true } }
+        let error = try await failure { try await fetcher.fetch("http://h/a") }
+        #expect(error.code == .notModified)
+        #expect(error.head?.fields["ETag"] == "\"a\"")
+    }
+
+    // MARK: Content
+
+    @Test func `a content of another kind is refused at its beginning`() async throws {
+        let origin = try LoopbackOrigin { _ in OriginReply.endless().setting("Content-Type", "text/html") }
+        defer { origin.stop() }
+        let seen = Guarded<[Int]>([])
+        let fetcher = HTTPFetcher.make(CURLTransport()) {
+            $0.contentCheck = ContentCheck { beginning in
+                seen.change { $0.append(beginning.count) }
+                return beginning.starts(with: [0x89, 0x50])
+            }
+        }
+        let error = try await failure { try await fetcher.fetch(origin.url(for: "/a").absoluteString) }
+        #expect(error.code == .unexpectedContent)
+        #expect(error.message.contains("text/html"))
+        #expect(seen.value == [ContentCheck.byteCount])
+        try await origin.waitForDisconnects()
+    }
+
+    @Test func `a short content is checked at its end, a right one once`() async throws {
+        let seen = Guarded<[Data]>([])
+        let fetcher = HTTPFetcher.make(Script([.head(200, [:], Data([1, 2])), .head(200, [:], png)])) {
+            $0.contentCheck = ContentCheck { beginning in
+                seen.change { $0.append(beginning) }
+                return beginning.count > 2
+            }
+        }
+        #expect(try await failure { try await fetcher.fetch("http://h/a") }.code == .unexpectedContent)
+        #expect(try await fetcher.fetch("http://h/a").data == png)
+        #expect(seen.value == [Data([1, 2]), png.prefix(64)])
+    }
+
+    @Test func `the formats of a registry are recognised`() throws {
+        let signature = FormatSignature([0x89, 0x50, nil, 0x47])
+        let entry = CodecRegistry.Entry(
+            format: ImageFormat(rawValue: "test"), decoder: NoDecoder(), signatures: [signature])
+        let check = ContentCheck(CodecRegistry([entry]))
+        let head = HTTPResponseHead(url: url, status: 200)
+        try check.verify(png, head: head)
+        #expect(throws: DownloadError.self) { try check.verify(Data("<html>".utf8), head: head) }
+    }
+
+    @Test func `a transform makes the content, which is then checked`() async throws {
+        let secret = Data(png.map { $0 ^ 0x55 })
+        let fetcher = HTTPFetcher.make(Script([.head(200, ["A": "b"], secret), .head(200, [:], png)])) {
+            $0.contentCheck = ContentCheck { $0.starts(with: [0x89, 0x50]) }
+            $0.transform = { data, head in Data(data.map { $0 ^ 0x55 }) }
+        }
+        #expect(try await fetcher.fetch("http://h/a").data == png)
+        #expect(try await failure { try await fetcher.fetch("http://h/a") }.code == .unexpectedContent)
+    }
+
+    @Test func `a transform that fails or gives too much is an error`() async throws {
+        let failing = HTTPFetcher.make(Script([.head(200, [:], png)])) { $0.transform = { _, _ in throw Oops() } }
+        let error = try await failure { try await failing.fetch("http://h/a") }
+        #expect(error.code == .hook)
+        #expect(error.cause is Oops)
+        let growing = HTTPFetcher.make(Script([.head(200, [:], png)])) {
+            $0.maximumByteCount = 6_000
+            $0.transform = { data, _ in data + data }
+        }
+        #expect(try await failure { try await growing.fetch("http://h/a") }.code == .tooLarge)
+    }
+
+    // MARK: Requests and answers
+
+    @Test func `a request is changed before it is sent`() async throws {
+        let fetcher = HTTPFetcher.make(Script([])) { rules in
+            rules.modifyRequest = { request in
+                if request.url.path == "/no" { return nil }
+                if request.url.path == "/oops" { throw Oops() }
+                if request.url.path == "/gone" { throw CancellationError() }
+                var request = request
+                request.fields["Authorization"] = "me"
+                return request
+            }
+        }
+        func prepare(_ path: String) async throws -> HTTPRequest {
+            try await fetcher.prepare(HTTPRequest(url: try #require(URL(string: "http://h\(path)"))))
+        }
+        #expect(try await prepare("/a").fields["Authorization"] == "me")
+        #expect(try await failure { try await prepare("/no") }.code == .declined)
+        #expect(try await failure { try await prepare("/oops") }.cause is Oops)
+        await #expect(throws: CancellationError.self) { try await prepare("/gone") }
+        let plain = HTTPRequest(url: url)
+        #expect(try await HTTPFetcher.make(Script([])).prepare(plain) == plain)
+    }
+
+    @Test func `an answer's head is changed before it is looked at`() async throws {
+        let fetcher = HTTPFetcher.make(
+            Script([.head(500, ["X": "fine"], png), .head(200, ["X": "no"], png), .head(200, ["X": "oops"], png)])
+        ) {
+            $0.modifyResponse = { head in
+                if head.fields["X"] == "no" { return nil }
+                if head.fields["X"] == "oops" { throw Oops() }
+                var head = head
+                head.status = 200
+                return head
+            }
+        }
+        let download = try await fetcher.fetch("http://h/a")
+        #expect(download.data == png)
+        #expect(download.head?.status == 200)
+        #expect(try await failure { try await fetcher.fetch("http://h/a") }.code == .declined)
+        #expect(try await failure { try await fetcher.fetch("http://h/a") }.cause is Oops)
+    }
+
+    // MARK: Redirects
+
+    @Test func `a redirect is followed where the hook says`() async throws {
+        let script = Script([.head(302, ["Location": "/b"]), .head(200, [:], png)])
+        let seen = Guarded<[String]>([])
+        let fetcher = HTTPFetcher.make(script) {
+            $0.redirects.hook = { head, next in
+                seen.change { $0.append("\(head.status) \(next.url.absoluteString)") }
+                var next = next
+                next.fields["X-Hop"] = "1"
+                return next
+            }
+        }
+        #expect(try await fetcher.fetch("http://h/a").data == png)
+        #expect(seen.value == ["302 http://h/b"])
+        #expect(script.requests.value.last?.fields["X-Hop"] == "1")
+        #expect(script.requests.value.last?.url.absoluteString == "http://h/b")
+    }
+
+    @Test func `a redirect that the hook refuses, or sends out of the web, is an error`() async throws {
+        let redirect = Script.Answer.head(302, ["Location": "/b"])
+        let refusing = HTTPFetcher.make(Script([redirect])) { $0.redirects.hook = { _, _ in nil } }
+        #expect(try await failure { try await refusing.fetch("http://h/a") }.code == .badRedirect)
+        let leaving = HTTPFetcher.make(Script([redirect])) {
+            $0.redirects.hook = { _, _ in URL(string: "file:///etc/hostname").map { HTTPRequest(url: $0) } }
+        }
+        #expect(try await failure { try await leaving.fetch("http://h/a") }.code == .badRedirect)
+        let failing = HTTPFetcher.make(Script([redirect])) { $0.redirects.hook = { _, _ in throw Oops() } }
+        #expect(try await failure { try await failing.fetch("http://h/a") }.cause is Oops)
+    }
+
+    @Test func `there are only so many redirects`() async throws {
+        let script = Script(Array(repeating: .head(302, ["Location": "/b"]), count: 9))
+        let fetcher = HTTPFetcher.make(script) { $0.redirects = RedirectPolicy(limit: 3) }
+        #expect(try await failure { try await fetcher.fetch("http://h/a") }.code == .badRedirect)
+        #expect(script.requests.value.count == 4)
+    }
+
+    // MARK: Other places
+
+    private func alternatives(_ script: Script, _ failed: FailedURLs? = nil) -> HTTPFetcher {
+        HTTPFetcher.make(script) {
+            $0.failedURLs = failed
+            $0.modifyRequest = { request in
+                var request = request
+                request.fields["Modified"] = "1"
+                return request.url.path == "/declined" ? nil : request
+            }
+            $0.alternatives = { request in
+                ["/declined", "/b", "/c"].compactMap { path in
+                    URL(string: path, relativeTo: request.url).map { HTTPRequest(url: $0.absoluteURL) }
+                }
+            }
+        }
+    }
+
+    @Test func `other places are tried in order`() async throws {
+        let script = Script([.head(404, [:]), .failure(.cannotConnect), .head(200, [:], png)])
+        let download = try await alternatives(script).fetch("http://h/a")
+        #expect(download.data == png)
+        #expect(download.head?.url.absoluteString == "http://h/c")
+        #expect(script.requests.value.map(\.url.absoluteString) == ["http://h/a", "http://h/b", "http://h/c"])
+        #expect(script.requests.value.map { $0.fields["Modified"] } == [nil, "1", "1"])
+    }
+
+    @Test func `when none works the first one's error is told`() async throws {
+        let script = Script([.head(404, [:]), .head(500, [:]), .failure(.timedOut)])
+        #expect(try await failure { try await alternatives(script).fetch("http://h/a") }.code == .status(404))
+        #expect(script.requests.value.count == 3)
+    }
+
+    @Test func `a place that is known to fail is passed over`() async throws {
+        let script = Script([.head(404, [:]), .head(200, [:], png), .head(200, [:], png)])
+        let fetcher = alternatives(script, FailedURLs())
+        for _ in 0..<2 { #expect(try await fetcher.fetch("http://h/a").data == png) }
+        #expect(script.requests.value.map(\.url.path) == ["/a", "/b", "/b"])
+    }
+
+    @Test func `neither a cancellation nor an unchanged content leads elsewhere`() async throws {
+        let cancelled = Script([.cancellation, .head(200, [:], png)])
+        await #expect(throws: CancellationError.self) { try await alternatives(cancelled).fetch("http://h/a") }
+        let unchanged = Script([.head(304, [:]), .head(200, [:], png)])
+        #expect(try await failure { try await alternatives(unchanged).fetch("http://h/a") }.code == .notModified)
+        #expect(cancelled.requests.value.count == 1)
+        #expect(unchanged.requests.value.count == 1)
+    }
+
+    private struct NoDecoder: ImageDecoding {
+        func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
+            throw ImageDecodingError(.unknownFormat, "none")
+        }
+
+        func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+            throw ImageDecodingError(.unknownFormat, "none")
+        }
+    }
+}

@@ -1,0 +1,268 @@
+import AlcedoCore
+import AlcedoDiskCache
+import AlcedoMemoryCache
+import AlcedoTesting
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+@testable import AlcedoDownloader
+
+/// What a download has left is there for the next one, of another process too.
+@Suite(.timeLimit(.minutes(5)))
+struct KeptPartTests {
+    private static let body = sample(10_000)
+    private static let whole: HTTPFields = ["ETag": "\"a\"", "Content-Length": "10000", "Set-Cookie": "secret=1"]
+
+    /// What is stored expires by the caches' own clocks.
+    private static var today: ManualClock { ManualClock(now: Date()) }
+
+    private let storage = DataMemoryCache(sizeLimit: 1 << 20)
+
+    private static func policy(_ storage: any DataCaching) -> ResumePolicy {
+        var policy = ResumePolicy(storage: storage)
+        (policy.pieceByteCount, policy.minimumByteCount) = (1_500, 500)
+        return policy
+    }
+
+    private static func broken(_ count: Int, _ fields: HTTPFields? = nil) -> Script.Answer {
+        .head(200, fields ?? whole, body.prefix(count), failing: .connectionLost)
+    }
+
+    private static func rest(_ offset: Int) -> Script.Answer {
+        .head(206, ["ETag": "\"a\"", "Content-Range": "bytes \(offset)-9999/10000"], body.dropFirst(offset))
+    }
+
+    /// One process: its downloader, and one download.
+    private func download(
+        _ script: Script, _ change: (inout DownloadRules) -> Void = { _ in }
+    ) async throws -> Download {
+        try await HTTPFetcher.make(script, time: Self.today) { rules in
+            rules.resume = Self.policy(storage)
+            change(&rules)
+        }.fetch("http://h/a")
+    }
+
+    private func breakOff(_ answer: Script.Answer, _ change: (inout DownloadRules) -> Void = { _ in }) async throws {
+        _ = try await failure { try await download(Script([answer]), change) }
+    }
+
+    @Test func `the next download goes on, and nothing is left when it is whole`() async throws {
+        try await breakOff(Self.broken(4_000))
+        let next = Script([Self.rest(4_000)])
+        let done = try await download(next)
+        #expect(done.data == Self.body)
+        #expect(next.ranges == ["bytes=4000-"])
+        #expect(storage.count == 0)
+        #expect(done.head?.fields["Set-Cookie"] == nil)
+    }
+
+    @Test func `many downloads get there piece by piece`() async throws {
+        try await breakOff(Self.broken(3_000))
+        for offset in [3_000, 5_000, 7_000] {
+            let fields: HTTPFields = ["ETag": "\"a\"", "Content-Range": "bytes \(offset)-9999/10000"]
+            try await breakOff(.head(206, fields, Self.body[offset..<offset + 2_000], failing: .timedOut))
+        }
+        #expect(try await download(Script([Self.rest(9_000)])).data == Self.body)
+    }
+
+    @Test func `a little that is lost is fetched again`() async throws {
+        // Pieces are of 2,000 bytes here, since that is how the bytes come; the last thousand are one that is kept.
+        try await breakOff(Self.broken(4_400))
+        let next = Script([Self.rest(4_000)])
+        #expect(try await download(next).data == Self.body)
+        #expect(next.ranges == ["bytes=4000-"])
+    }
+
+    @Test func `a content that has changed begins anew, and the old is forgotten`() async throws {
+        try await breakOff(Self.broken(4_000))
+        let other = sample(3_000, seed: 9)
+        #expect(try await download(Script([.head(200, ["ETag": "\"b\""], other)])).data == other)
+        #expect(storage.count == 0)
+    }
+
+    @Test func `a content that is gone is forgotten, a server in trouble is not`() async throws {
+        try await breakOff(Self.broken(4_000))
+        let count = storage.count
+        #expect(count > 0)
+        try await breakOff(.head(503, [:]))
+        try await breakOff(.failure(.cannotConnect))
+        #expect(storage.count == count)
+        try await breakOff(.head(404, [:]))
+        #expect(storage.count == 0)
+    }
+
+    @Test func `a cancelled download keeps what it has`() async throws {
+        let clock = ManualClock()
+        let transport = FakeTransport { request in
+            let pieces = [Data(Self.body.prefix(4_000))]
+            return HTTPResponse(
+                head: HTTPResponseHead(url: request.url, status: 200, fields: Self.whole),
+                body: HTTPBody(StalledBody(pieces, clock: clock)))
+        }
+        let fetcher = HTTPFetcher.make(transport, time: Self.today) { $0.resume = Self.policy(storage) }
+        let task = Task { try await fetcher.fetch("http://h/a") }
+        try await clock.waitForSleepers(count: 1)
+
+        task.cancel()
+
+        await #expect(throws: CancellationError.self) { try await task.value }
+        let next = Script([Self.rest(4_000)])
+        #expect(try await download(next).data == Self.body)
+        #expect(next.ranges == ["bytes=4000-"])
+    }
+
+    @Test(arguments: [
+        (["ETag": "\"a\"", "Cache-Control": "private, No-Store"] as HTTPFields, true),
+        (["ETag": "W/\"a\""] as HTTPFields, true), (["ETag": "\"a\""] as HTTPFields, false),
+    ])
+    func `what may not be stored, or could not go on, is not kept`(fields: HTTPFields, isEmpty: Bool) async throws {
+        try await breakOff(Self.broken(4_000, fields))
+        #expect((storage.count == 0) == isEmpty)
+    }
+
+    @Test func `a request that may not be stored leaves nothing`() async throws {
+        let fetcher = HTTPFetcher.make(Script([Self.broken(4_000)]), time: Self.today) {
+            $0.resume = Self.policy(storage)
+        }
+        let request = HTTPRequest(url: try #require(URL(string: "http://h/a")), allowsStoring: false)
+        _ = try await failure { try await fetcher.fetch(request) { _ in } }
+        #expect(storage.count == 0)
+    }
+
+    @Test func `what the response cache forbids is not kept`() async throws {
+        let transport = FakeTransport { request in
+            let body = ScriptedBody([Data(Self.body.prefix(4_000))], end: HTTPTransportError(.timedOut, "late"))
+            return HTTPResponse(
+                head: HTTPResponseHead(url: request.url, status: 200, fields: Self.whole), body: HTTPBody(body),
+                caching: ResponseCaching(source: .new, verdict: StorageVerdict(.allowedInMemoryOnly)))
+        }
+        let fetcher = HTTPFetcher.make(transport, time: Self.today) { $0.resume = Self.policy(storage) }
+        _ = try await failure { try await fetcher.fetch("http://h/a") }
+        #expect(storage.count == 0)
+    }
+
+    @Test func `only so much is kept of one content`() async throws {
+        try await breakOff(Self.broken(9_000)) { $0.resume?.maximumByteCount = 5_000 }
+        let next = Script([Self.rest(4_000)])
+        #expect(try await download(next).data == Self.body)
+        #expect(next.ranges == ["bytes=4000-"])
+    }
+
+    @Test func `pieces that do not fit together end before the gap`() async throws {
+        try await breakOff(Self.broken(8_000))
+        #expect(storage.count == 4)
+        let resource = ResourceKey("unfinished: http://h/a")
+        #expect(storage.remove(ImageKey(resource, variant: "piece 2")))
+        let next = Script([Self.rest(4_000)])
+        #expect(try await download(next).data == Self.body)
+        #expect(next.ranges == ["bytes=4000-"])
+    }
+
+    @Test(arguments: [
+        "", "{}", "[]", #"{"offset":-1,"url":"http://h/a","fields":[]}"#,
+        #"{"offset":0,"url":"http://h/a","fields":["ETag"]}"#, #"{"offset":0,"url":"","fields":["ETag","\"a\""]}"#,
+        #"{"offset":1,"url":"http://h/a","fields":["ETag","\"a\""]}"#,
+        #"{"offset":0,"url":"http://h/a","fields":["ETag","W/\"a\""]}"#,
+        #"{"offset":0,"url":"http://h/a","fields":["ETag","\"a\"","Content-Length","3"]}"#,
+        #"{"offset":0,"url":"http://h/a","fields":["ETag","\"a\"","Content-Length","4"]}"#,
+    ])
+    func `a piece that makes no sense is not used`(metadata: String) async throws {
+        let key = ImageKey(ResourceKey("unfinished: http://h/a"), variant: "piece 0")
+        try storage.store(CachedData(Data(count: 4), metadata: Data(metadata.utf8)), for: key)
+        let next = Script([.head(200, Self.whole, Self.body)])
+        #expect(try await download(next).data == Self.body)
+        #expect(next.ranges == [nil])
+    }
+
+    @Test func `a part larger than the limit is not used`() async throws {
+        try await breakOff(Self.broken(8_000))
+        let script = Script([.head(200, ["ETag": "\"c\""], Data(count: 900))])
+        #expect(try await download(script) { $0.maximumByteCount = 1_000 }.data.count == 900)
+        #expect(script.ranges == [nil])
+    }
+
+    @Test func `somebody else's part is not used`() async throws {
+        try await breakOff(Self.broken(4_000))
+        let next = Script([.head(200, Self.whole, Self.body)])
+        let request = HTTPRequest(url: try #require(URL(string: "http://h/a")), fields: ["Authorization": "me"])
+        let fetcher = HTTPFetcher.make(next, time: Self.today) { $0.resume = Self.policy(storage) }
+        #expect(try await fetcher.fetch(request) { _ in }.data == Self.body)
+        #expect(next.ranges == [nil])
+    }
+
+    @Test func `storage that fails does not harm the download`() async throws {
+        let storage = DataMemoryCache(sizeLimit: 1)
+        let script = Script([Self.broken(4_000), Self.rest(4_000)])
+        let download = try await download(script) {
+            $0.resume = Self.policy(storage)
+            $0.retries()
+        }
+        #expect(download.data == Self.body)
+    }
+
+    @Test func `a process that is killed leaves what another goes on with`() async throws {
+        let directory = try TemporaryDirectory()
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = directory.path as String] in
+            let transport = FakeTransport { request in
+                let pieces = stride(from: 0, to: 7_000, by: 1_000).map { Data(Self.body[$0..<$0 + 1_000]) }
+                return HTTPResponse(
+                    head: HTTPResponseHead(url: request.url, status: 200, fields: Self.whole),
+                    body: HTTPBody(DeadlyBody(pieces)))
+            }
+            let fetcher = HTTPFetcher.make(transport, time: Self.today) { $0.resume = Self.policy(Self.disk(path)) }
+            _ = try await fetcher.fetch("http://h/a")
+        }
+
+        let next = Script([Self.rest(6_000)])
+        let steps = Guarded<[DownloadProgress]>([])
+        let disk = Self.disk(directory.path)
+        let fetcher = HTTPFetcher.make(next, time: Self.today) { $0.resume = Self.policy(disk) }
+        let request = HTTPRequest(url: try #require(URL(string: "http://h/a")))
+        let done = try await fetcher.fetch(request) { step in steps.change { $0.append(step) } }
+
+        #expect(done.data == Self.body)
+        #expect(next.ranges == ["bytes=6000-"])
+        #expect(steps.value.first == DownloadProgress(received: 6_000, expected: 10_000))
+        #expect(await disk.count == 0)
+    }
+
+    private static func disk(_ path: String) -> FileDiskCache {
+        FileDiskCache(directory: URL(filePath: path), lockPatience: .seconds(300))
+    }
+}
+
+/// Gives pieces, then sleeps.
+private final class StalledBody: HTTPBodySource {
+    private let pieces: ScriptedBody
+    private let clock: ManualClock
+
+    init(_ pieces: [Data], clock: ManualClock) {
+        self.pieces = ScriptedBody(pieces)
+        self.clock = clock
+    }
+
+    func next() async throws -> Data? {
+        if let piece = try await pieces.next() { return piece }
+        try await clock.sleep(for: .seconds(1))
+        return nil
+    }
+
+    func cancel() {}
+}
+
+/// Gives pieces, then kills the process.
+private final class DeadlyBody: HTTPBodySource {
+    private let pieces: ScriptedBody
+
+    init(_ pieces: [Data]) { self.pieces = ScriptedBody(pieces) }
+
+    func next() async throws -> Data? {
+        if let piece = try await pieces.next() { return piece }
+        kill(getpid(), SIGKILL)
+        return nil
+    }
+
+    func cancel() {}
+}

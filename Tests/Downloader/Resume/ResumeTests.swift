@@ -1,0 +1,180 @@
+import AlcedoCURL
+import AlcedoCore
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import AlcedoDownloader
+
+@Suite(.timeLimit(.minutes(3)))
+struct ResumeTests {
+    private let body = sample(10_000)
+    private let whole: HTTPFields = ["ETag": "\"a\"", "Content-Length": "10000"]
+
+    /// The answer that breaks off after so many bytes.
+    private func broken(_ count: Int, _ fields: HTTPFields? = nil) -> Script.Answer {
+        .head(200, fields ?? whole, body.prefix(count), failing: .connectionLost)
+    }
+
+    private func rest(_ offset: Int, tag: String = "\"a\"") -> Script.Answer {
+        .head(206, ["ETag": tag, "Content-Range": "bytes \(offset)-9999/10000"], body.dropFirst(offset))
+    }
+
+    private func fetch(_ script: Script, attempts: Int = 3) async throws -> Download {
+        try await HTTPFetcher.make(script) { $0.retries(attempts) }.fetch("http://h/a")
+    }
+
+    @Test func `a transfer that broke off goes on where it was`() async throws {
+        let script = Script([broken(4_000), rest(4_000)])
+        let download = try await fetch(script)
+        #expect(download.data == body)
+        #expect(download.head?.status == 200)
+        #expect(download.head?.fields["Content-Length"] == "10000")
+        #expect(script.ranges == [nil, "bytes=4000-"])
+        #expect(script.requests.value.map { $0.fields["If-Range"] } == [nil, "\"a\""])
+    }
+
+    @Test func `it may break off again`() async throws {
+        let again = Script.Answer.head(
+            206, ["ETag": "\"a\"", "Content-Range": "bytes 4000-9999/10000"], body[4_000..<7_000],
+            failing: .timedOut)
+        let script = Script([broken(4_000), again, rest(7_000)])
+        #expect(try await fetch(script).data == body)
+        #expect(script.ranges == [nil, "bytes=4000-", "bytes=7000-"])
+    }
+
+    @Test func `a body that ends early breaks off too`() async throws {
+        let script = Script([.head(200, whole, body.prefix(4_000)), rest(4_000)])
+        #expect(try await fetch(script).data == body)
+    }
+
+    @Test func `a server in trouble meanwhile changes nothing`() async throws {
+        let script = Script([broken(4_000), .head(503, [:]), .failure(.cannotConnect), rest(4_000)])
+        #expect(try await fetch(script, attempts: 4).data == body)
+        #expect(script.ranges == [nil, "bytes=4000-", "bytes=4000-", "bytes=4000-"])
+    }
+
+    @Test func `a content that has changed, or a server without ranges, begins anew`() async throws {
+        let other = sample(9_000, seed: 2)
+        let script = Script([broken(4_000), .head(200, ["ETag": "\"b\""], other)])
+        #expect(try await fetch(script).data == other)
+        let same = Script([broken(4_000), .head(200, whole, body)])
+        #expect(try await fetch(same).data == body)
+        #expect(same.ranges == [nil, "bytes=4000-"])
+    }
+
+    @Test(arguments: [
+        ("\"a\"", "bytes 3999-9999/10000"), ("\"a\"", "bytes 0-9999/10000"), ("\"a\"", "bytes 4000-9998/10000"),
+        ("\"a\"", "bytes 4000-9999/*"), ("\"a\"", "bytes 4000-10000/10001"), ("\"b\"", "bytes 4000-9999/10000"),
+        ("W/\"a\"", "bytes 4000-9999/10000"), ("", "bytes 4000-9999/10000"), ("\"a\"", "nonsense"),
+    ])
+    func `a part that does not fit is not put behind the other`(tag: String, range: String) async throws {
+        let fields: HTTPFields = ["ETag": tag, "Content-Range": range]
+        let script = Script([
+            broken(4_000), .head(206, fields, body.dropFirst(4_000)), .head(200, whole, body),
+        ])
+        #expect(try await fetch(script).data == body)
+        #expect(script.ranges == [nil, "bytes=4000-", nil])
+    }
+
+    @Test func `a range that is refused begins anew`() async throws {
+        let script = Script([broken(4_000), .head(416, ["Content-Range": "bytes */10000"]), .head(200, whole, body)])
+        #expect(try await fetch(script).data == body)
+        #expect(script.ranges == [nil, "bytes=4000-", nil])
+    }
+
+    @Test func `a rest that is too short goes on, one that is too long is no answer`() async throws {
+        let fields: HTTPFields = ["ETag": "\"a\"", "Content-Range": "bytes 4000-9999/10000"]
+        let short = Script([broken(4_000), .head(206, fields, body[4_000..<8_000]), rest(8_000)])
+        #expect(try await fetch(short).data == body)
+        let long = Script([broken(4_000), .head(206, fields, body.dropFirst(4_000) + Data([1])), rest(4_000)])
+        #expect(try await failure { try await fetch(long) }.code == .transport(.invalidResponse))
+    }
+
+    @Test(
+        arguments: [
+            ["Content-Length": "10000"], ["ETag": "W/\"a\"", "Content-Length": "10000"],
+            ["Last-Modified": "Tue, 14 Nov 2023 22:13:00 GMT", "Date": "Tue, 14 Nov 2023 22:13:20 GMT"],
+            ["ETag": "\"a\"", "Accept-Ranges": "none"], ["ETag": "\"a\"", "Content-Encoding": "gzip"],
+        ] as [HTTPFields])
+    func `without a strong validator everything is asked for again`(fields: HTTPFields) async throws {
+        let script = Script([broken(4_000, fields), .head(200, fields, body)])
+        #expect(try await fetch(script).data == body)
+        #expect(script.ranges == [nil, nil])
+    }
+
+    @Test func `a date will do when it lies back`() async throws {
+        let date = "Tue, 14 Nov 2023 22:10:20 GMT"
+        let fields: HTTPFields = [
+            "Last-Modified": date, "Date": "Tue, 14 Nov 2023 22:13:20 GMT", "Content-Range": "bytes 4000-9999/10000",
+        ]
+        let script = Script([broken(4_000, fields), .head(206, fields, body.dropFirst(4_000))])
+        #expect(try await fetch(script).data == body)
+        #expect(script.requests.value[1].fields["If-Range"] == date)
+    }
+
+    @Test func `a part that nobody asked for is no answer`() async throws {
+        let error = try await failure { try await fetch(Script([rest(0)])) }
+        #expect(error.code == .transport(.invalidResponse))
+    }
+
+    @Test func `a request for a range gets it`() async throws {
+        let script = Script([rest(4_000)])
+        let request = HTTPRequest(url: try #require(URL(string: "http://h/a")), fields: ["Range": "bytes=4000-"])
+        let download = try await HTTPFetcher.make(script).fetch(request) { _ in }
+        #expect(download.data == body.dropFirst(4_000))
+        #expect(download.head?.status == 206)
+    }
+
+    @Test func `progress counts what was there`() async throws {
+        let steps = Guarded<[DownloadProgress]>([])
+        let script = Script([broken(4_000), rest(4_000)])
+        let fetcher = HTTPFetcher.make(script) { $0.retries() }
+        let request = HTTPRequest(url: try #require(URL(string: "http://h/a")))
+        _ = try await fetcher.fetch(request, pause: { _ in }) { step in steps.change { $0.append(step) } }
+        #expect(steps.value.map(\.received) == [0, 4_000, 10_000])
+        #expect(steps.value.allSatisfy { $0.expected == 10_000 })
+    }
+
+    @Test func `a real connection that is cut goes on`() async throws {
+        let large = sample(3 << 20)
+        let origin = try LoopbackOrigin { request in
+            let reply = RangeServer.reply(large, tag: "\"a\"", to: request)
+            return request.attempt < 4 ? reply.cutting(at: .afterBody(700_000)) : reply
+        }
+        defer { origin.stop() }
+        let fetcher = HTTPFetcher.make(CURLTransport()) { $0.retries(9) }
+        let download = try await fetcher.fetch(origin.url(for: "/a").absoluteString)
+        #expect(download.data == large)
+        #expect(
+            origin.requests.map { $0.fields["Range"] } == [nil, "bytes=700000-", "bytes=1400000-", "bytes=2100000-"])
+    }
+
+    @Test func `a real content that changes between the pieces is never mixed`() async throws {
+        let versions = (0..<4).map { sample(2 << 20, seed: UInt64($0)) }
+        let origin = try LoopbackOrigin { request in
+            let version = min(request.attempt / 2, 3)
+            let reply = RangeServer.reply(versions[version], tag: "\"\(version)\"", to: request)
+            return request.attempt < 7 ? reply.cutting(at: .afterBody(500_000)) : reply
+        }
+        defer { origin.stop() }
+        let fetcher = HTTPFetcher.make(CURLTransport()) { $0.retries(20) }
+        let download = try await fetcher.fetch(origin.url(for: "/a").absoluteString)
+        #expect(download.data == versions[3])
+    }
+}
+
+/// A server that knows ranges.
+enum RangeServer {
+    static func reply(_ body: Data, tag: String, to request: OriginRequest) -> OriginReply {
+        let whole = OriginReply.ok(body).setting("ETag", tag)
+        guard request.fields["If-Range"] == tag,
+            let offset = request.fields["Range"]?.dropFirst("bytes=".count).dropLast(), let offset = Int(offset)
+        else { return whole }
+        var part = OriginReply.ok(Data(body.dropFirst(offset))).setting("ETag", tag)
+            .setting("Content-Range", "bytes \(offset)-\(body.count - 1)/\(body.count)")
+        part.status = 206
+        return part
+    }
+}

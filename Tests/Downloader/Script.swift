@@ -1,0 +1,88 @@
+import AlcedoCore
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import AlcedoDownloader
+
+/// A transport that gives one answer after the other, and remembers what it was asked. After the last it fails with
+/// `shutDown`.
+struct Script: HTTPTransport {
+    enum Answer: Sendable {
+        /// A head and a body, which may break off with an error after its bytes.
+        case head(Int, HTTPFields, Data = Data(), failing: HTTPTransportError.Code? = nil)
+        case failure(HTTPTransportError.Code)
+        case cancellation
+    }
+
+    let requests = Guarded<[HTTPRequest]>([])
+    private let answers: Guarded<ArraySlice<Answer>>
+
+    init(_ answers: [Answer]) { self.answers = Guarded(answers[...]) }
+
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        requests.change { $0.append(request) }
+        switch answers.change({ $0.popFirst() }) ?? .failure(.shutDown) {
+        case .head(let status, let fields, let slice, let failing):
+            let data = Data(slice)
+            let pieces = stride(from: 0, to: data.count, by: 1_000).map { data[$0..<min($0 + 1_000, data.count)] }
+            let body = ScriptedBody(pieces.map { Data($0) }, end: failing.map { HTTPTransportError($0, "it broke") })
+            return HTTPResponse(
+                head: HTTPResponseHead(url: request.url, status: status, fields: fields), body: HTTPBody(body))
+        case .failure(let code): throw HTTPTransportError(code, "it failed")
+        case .cancellation: throw CancellationError()
+        }
+    }
+
+    var ranges: [String?] { requests.value.map { $0.fields["Range"] } }
+}
+
+/// Gives pieces, then ends or fails.
+final class ScriptedBody: HTTPBodySource {
+    private let pieces: Guarded<ArraySlice<Data>>
+    private let end: (any Error)?
+
+    init(_ pieces: [Data], end: (any Error)? = nil) {
+        self.pieces = Guarded(pieces[...])
+        self.end = end
+    }
+
+    func next() async throws -> Data? {
+        try Task.checkCancellation()
+        if let piece = pieces.change({ $0.popFirst() }) { return piece }
+        if let end { throw end }
+        return nil
+    }
+
+    func cancel() {}
+}
+
+/// Bytes that are not like those at other places.
+func sample(_ count: Int, seed: UInt64 = 1) -> Data {
+    var generator = SeededGenerator(seed: seed)
+    return Data((0..<count).map { _ in UInt8(truncatingIfNeeded: generator.next()) })
+}
+
+extension HTTPFetcher {
+    /// With random numbers that are all one half, and pauses that take no time but are noted.
+    static func make(
+        _ transport: any HTTPTransport, time: any TimeSource = ManualClock(),
+        _ change: (inout DownloadRules) -> Void = { _ in }
+    ) -> HTTPFetcher {
+        var rules = DownloadRules()
+        change(&rules)
+        return HTTPFetcher(transport: transport, rules: rules, time: time, random: { 0.5 })
+    }
+
+    func fetch(_ text: String, pauses: Guarded<[Duration]>? = nil) async throws -> Download {
+        try await fetch(
+            HTTPRequest(url: try #require(URL(string: text)), idleTimeout: .seconds(120)),
+            pause: { wait in pauses?.change { $0.append(wait) } }, report: { _ in })
+    }
+}
+
+extension DownloadRules {
+    /// With three attempts.
+    mutating func retries(_ attempts: Int = 3) { retry = RetryPolicy(maximumAttempts: attempts) }
+}
