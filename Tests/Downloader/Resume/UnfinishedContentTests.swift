@@ -76,6 +76,7 @@ import Testing
             ["Content-Range": "40-99/100", "ETag": "\"a\""], ["Content-Range": "bytes 40-99", "ETag": "\"a\""],
             ["Content-Range": "bytes 40-99/100", "ETag": "\"a\"", "Content-Length": "100"],
             ["Content-Range": "bytes 40-99/100", "ETag": "\"a\"", "Content-Encoding": "gzip"],
+            ["Content-Range": "bytes 0-9/10", "ETag": "\"a\""], ["Content-Range": "bytes 10-29/30", "ETag": "\"a\""],
             ["Content-Type": "multipart/byteranges; boundary=x", "ETag": "\"a\""],
         ] as [HTTPFields])
     func `a part of anything else is useless`(fields: HTTPFields) throws {
@@ -99,6 +100,7 @@ import Testing
         #expect(continuation("bytes 40-77/78") == .rest(total: 78))
         #expect(continuation("bytes 40-77/79") == .useless)
         #expect(continuation("bytes 40-77/*") == .useless)
+        #expect(continuation("bytes 0-9/10") == .useless)
     }
 
     @Test(arguments: [

@@ -68,7 +68,7 @@ struct UnfinishedContent: Sendable, Equatable {
         let ranges = answer.fields.values(of: "Content-Range")
         guard ranges.count == 1, let range = ContentRange(ranges[0]), let total = range.completeCount,
             // Up to the end: of less, nobody would know whether more is to come.
-            range.bytes == offset..<total, self.total == nil || self.total == total,
+            range.bytes.lowerBound == offset, range.bytes.upperBound == total, self.total == nil || self.total == total,
             answer.declaredBodyLength ?? range.bytes.count == range.bytes.count,
             answer.fields.values(of: "Content-Encoding").isEmpty,
             // A tag is a resource's own: another place may use the same one for something else.

@@ -1,0 +1,91 @@
+import AlcedoCore
+import AlcedoMemoryCache
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import AlcedoDownloader
+
+@Suite(.timeLimit(.minutes(3)))
+struct MixedContentTests {
+    /// A server whose content changes, whose connections break, and which answers ranges in every way there is. What it
+    /// says of its bytes is true.
+    private struct Moody: HTTPTransport {
+        let contents: [Data]
+        let generator: Guarded<SeededGenerator>
+        let version = Guarded(0)
+        let ranges = Guarded(0)
+
+        func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+            if roll(4) == 0 { version.change { $0 = ($0 + 1) % 3 } }
+            let number = version.value
+            let (body, tag) = (contents[number], "\"\(number)\"")
+            if roll(8) == 0 { return response(request, 503, [:], Data()) }
+            let asked = request.fields["Range"].flatMap { Int($0.dropFirst("bytes=".count).dropLast()) }
+            guard let asked else { return response(request, 200, whole(tag, body), body) }
+            ranges.change { $0 += 1 }
+            switch roll(5) {
+            case 0: return response(request, 416, ["Content-Range": "bytes */\(body.count)"], Data())
+            case 1: return response(request, 200, whole(tag, body), body)
+            case 2:
+                // Any range but the one that was asked for, and whatever the condition says.
+                let start = roll(body.count)
+                return response(request, 206, part(tag, start, body.count), body.dropFirst(start))
+            default:
+                guard asked < body.count, request.fields["If-Range"] == tag || roll(2) == 0 else {
+                    return response(request, 200, whole(tag, body), body)
+                }
+                return response(request, 206, part(tag, asked, body.count), body.dropFirst(asked))
+            }
+        }
+
+        private func roll(_ count: Int) -> Int { generator.change { Int.random(in: 0..<count, using: &$0) } }
+
+        private func whole(_ tag: String, _ body: Data) -> HTTPFields {
+            roll(3) == 0 ? ["ETag": tag] : ["ETag": tag, "Content-Length": "\(body.count)"]
+        }
+
+        private func part(_ tag: String, _ start: Int, _ total: Int) -> HTTPFields {
+            ["ETag": tag, "Content-Range": "bytes \(start)-\(total - 1)/\(total)"]
+        }
+
+        private func response(
+            _ request: HTTPRequest, _ status: Int, _ fields: HTTPFields, _ slice: Data
+        ) -> HTTPResponse {
+            let body = Data(slice)
+            let isBroken = roll(3) > 0
+            let sent = isBroken ? body.prefix(roll(body.count + 1)) : body
+            let pieces = sent.isEmpty ? [] : [Data(sent.prefix(700)), Data(sent.dropFirst(700))].filter { !$0.isEmpty }
+            let end = isBroken ? HTTPTransportError(.connectionLost, "it broke") : nil
+            return HTTPResponse(
+                head: HTTPResponseHead(url: request.url, status: status, fields: fields),
+                body: HTTPBody(ScriptedBody(pieces, end: end)))
+        }
+    }
+
+    @Test func `whatever a server does, what comes is one of its contents`() async throws {
+        // Of one length too, so that the length does not tell them apart.
+        let contents = [sample(3_000, seed: 1), sample(3_000, seed: 2), sample(2_000, seed: 3)]
+        var (rangeCount, doneCount) = (0, 0)
+        for seed in 0..<300 as Range<UInt64> {
+            let storage = DataMemoryCache(sizeLimit: 1 << 20)
+            let server = Moody(contents: contents, generator: Guarded(SeededGenerator(seed: seed)))
+            // Each round is a process of its own.
+            for _ in 0..<4 {
+                let fetcher = HTTPFetcher.make(server, time: ManualClock(now: Date())) { rules in
+                    rules.retries(4)
+                    rules.resume = ResumePolicy(storage: storage)
+                    rules.resume?.pieceByteCount = 600
+                    rules.resume?.minimumByteCount = 1
+                }
+                guard let download = try? await fetcher.fetch("http://h/a") else { continue }
+                #expect(contents.contains(download.data), "seed \(seed)")
+                doneCount += 1
+            }
+            rangeCount += server.ranges.value
+        }
+        #expect(rangeCount > 300)
+        #expect(doneCount > 300)
+    }
+}
