@@ -23,10 +23,8 @@ public final class Downloader: Downloading {
         public var order: DownloadOrder
         /// How often transfers may begin. Default: as often as there are slots.
         public var rate: DownloadRate?
-        /// Most bytes of one content. Default: 128 MiB.
-        public var maximumByteCount: Int
-        /// Most redirects in a row. Default: 20.
-        public var maximumRedirectCount: Int
+        /// What is done with requests and answers: limits, timeouts, hooks, retries, what broke off.
+        public var rules = DownloadRules()
 
         public init(
             maximumConcurrentDownloads: Int = 6,
@@ -40,8 +38,20 @@ public final class Downloader: Downloading {
             self.maximumConcurrentDownloadsPerHost = max(1, maximumConcurrentDownloadsPerHost)
             self.order = order
             self.rate = rate
-            self.maximumByteCount = max(0, maximumByteCount)
-            self.maximumRedirectCount = max(0, maximumRedirectCount)
+            self.maximumByteCount = maximumByteCount
+            self.maximumRedirectCount = maximumRedirectCount
+        }
+
+        /// Most bytes of one content. Default: 128 MiB.
+        public var maximumByteCount: Int {
+            get { rules.maximumByteCount }
+            set { rules.maximumByteCount = max(0, newValue) }
+        }
+
+        /// Most redirects in a row. Default: 20.
+        public var maximumRedirectCount: Int {
+            get { rules.redirects.limit }
+            set { rules.redirects.limit = max(0, newValue) }
         }
     }
 
@@ -56,14 +66,14 @@ public final class Downloader: Downloading {
     private let local: LocalReader
     private let time: any TimeSource
     private let table: Locked<Table>
+    /// Those who began without a task, while their request is still being modified.
+    private let preparing = Locked<[DownloadReceipt: Completion]>([:])
 
     public init(
         transport: any HTTPTransport, configuration: Configuration = Configuration(),
         time: any TimeSource = SystemClock()
     ) {
-        http = HTTPFetcher(
-            transport: transport, maximumByteCount: configuration.maximumByteCount,
-            maximumRedirectCount: configuration.maximumRedirectCount)
+        http = HTTPFetcher(transport: transport, rules: configuration.rules, time: time)
         local = LocalReader(maximumByteCount: configuration.maximumByteCount)
         self.time = time
         table = Locked(
@@ -76,6 +86,7 @@ public final class Downloader: Downloading {
 
     public func download(_ request: DownloadRequest, progress: Progress?) async throws -> Download {
         try Task.checkCancellation()
+        let request = try await prepared(request)
         let receipt = makeReceipt()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -100,12 +111,26 @@ public final class Downloader: Downloading {
         _ request: DownloadRequest, progress: Progress? = nil, completion: @escaping Completion
     ) -> DownloadReceipt {
         let receipt = makeReceipt()
-        join(request, receipt, Waiter(progress: progress, complete: completion))
+        guard http.rules.modifyRequest != nil else {
+            join(request, receipt, Waiter(progress: progress, complete: completion))
+            return receipt
+        }
+        preparing.withLock { $0[receipt] = completion }
+        Task {
+            do {
+                let modified = try await prepared(request)
+                guard preparing.withLock({ $0.removeValue(forKey: receipt) }) != nil else { return }
+                join(modified, receipt, Waiter(progress: progress, complete: completion))
+            } catch {
+                preparing.withLock({ $0.removeValue(forKey: receipt) })?(.failure(error))
+            }
+        }
         return receipt
     }
 
     /// Ends one's waiting, at once; the transfer ends when nobody else waits for it. Nothing happens when it has ended.
     public func cancel(_ receipt: DownloadReceipt) {
+        preparing.withLock({ $0.removeValue(forKey: receipt) })?(.failure(CancellationError()))
         guard let departure = table.withLock({ $0.leave(receipt.id) }) else { return }
         departure.abandonedTask?.cancel()
         departure.waiter.complete(.failure(CancellationError()))
@@ -143,6 +168,12 @@ public final class Downloader: Downloading {
     }
 
     private static let isShutDown = DownloadError(.shutDown, "the downloader has been shut down")
+
+    /// The request as the app's modifier makes it, which is what it is compared by.
+    private func prepared(_ request: DownloadRequest) async throws -> DownloadRequest {
+        guard case .http(let http) = request.source, self.http.rules.modifyRequest != nil else { return request }
+        return DownloadRequest(.http(try await self.http.prepare(http)), priority: request.priority)
+    }
 
     private func makeReceipt() -> DownloadReceipt { DownloadReceipt(id: table.withLock { $0.makeID() }) }
 
@@ -207,6 +238,11 @@ public final class Downloader: Downloading {
 
     @discardableResult
     private func endAll(with error: any Error) -> [Task<Void, Never>] {
+        let early = preparing.withLock { preparing in
+            defer { preparing = [:] }
+            return preparing.values
+        }
+        for complete in early { complete(.failure(error)) }
         let (waiters, tasks) = table.withLock { $0.removeAll() }
         for task in tasks { task.cancel() }
         for waiter in waiters { waiter.complete(.failure(error)) }

@@ -27,14 +27,6 @@ struct HTTPFetcher: Sendable {
         follower = RedirectFollower(transport, limit: rules.redirects.limit, hook: hook)
     }
 
-    /// With the default rules but for two limits.
-    init(transport: any HTTPTransport, maximumByteCount: Int, maximumRedirectCount: Int) {
-        var rules = DownloadRules()
-        rules.maximumByteCount = maximumByteCount
-        rules.redirects.limit = maximumRedirectCount
-        self.init(transport: transport, rules: rules)
-    }
-
     /// The request as the rules change it: what is to be compared with others, and given to ``fetch(_:pause:report:)``.
     ///
     /// - Throws: ``DownloadError`` `declined` or `hook`, or `CancellationError`.
