@@ -1,3 +1,4 @@
+import AlcedoCore
 import Testing
 
 @testable import AlcedoURLResponseCache

@@ -1,3 +1,4 @@
+import AlcedoCore
 import FoundationEssentials
 import Testing
 

@@ -1,3 +1,4 @@
+import AlcedoCore
 import FoundationEssentials
 
 @testable import AlcedoURLResponseCache
