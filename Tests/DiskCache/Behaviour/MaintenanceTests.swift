@@ -231,4 +231,16 @@ struct MaintenanceTests {
 
         #expect(await FileDiskCache(directory: other.url, clock: clock).data(for: key("a")) == bytes(10))
     }
+
+    @Test func `an entry that is there under two names comes once`() async throws {
+        let source = FileDiskCache(directory: other.url, clock: clock)
+        try await source.store(bytes(100), for: key("a"))
+        await source.flush()
+        try FileManager.default.copyItem(atPath: other.file("a"), toPath: other.file("a") + ".png")
+
+        #expect(await cache.adoptEntries(of: other.url) == 1)
+
+        #expect(await cache.data(for: key("a")) == bytes(100))
+        #expect(await cache.count == 1)
+    }
 }

@@ -97,10 +97,9 @@ extension EntryStore {
         // In the order of their use, which they keep.
         var index = IndexState(suffixHash: 0)
         index.refresh(other.paths.directory)
-        let known = Dictionary(
-            uniqueKeysWithValues: names.compactMap { name, _ in
-                index.table.place(of: name).map { (name, index.table[$0]) }
-            })
+        var known: [EntryName: IndexEntry] = [:]
+        // A name may come twice, with one extension and with another.
+        for (name, _) in names { known[name] = index.table.place(of: name).map { index.table[$0] } }
         names.sort { a, b in
             guard let a = known[a.0], let b = known[b.0] else { return known[a.0] == nil && known[b.0] != nil }
             return a.isUsedBefore(b)
