@@ -238,6 +238,7 @@ final class DiskIndex: Sendable {
     /// without an index nothing could be removed.
     private func makeRoom(for table: IndexTable) throws(DataCacheError) {
         var table = table
+        defer { state.withLock { $0.abandon() } }
         while true {
             state.withLock { $0.replace(table) }
             let refusal: DataCacheError

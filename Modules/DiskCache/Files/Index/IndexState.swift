@@ -25,6 +25,8 @@ struct IndexState: Sendable {
     private(set) var end = 0
     private(set) var recordCount = 0
     private var nextUse: Int64 = 1
+    /// Whether the table is right and no file tells it yet: then no file is read.
+    private var isReplacing = false
     /// Entries that were used since the file was written to.
     private(set) var unwrittenUses: Set<EntryName> = []
 
@@ -77,6 +79,7 @@ struct IndexState: Sendable {
     ///
     /// - Parameter path: Of the directory.
     mutating func refresh(_ path: String) {
+        guard !isReplacing else { return }
         if let file {
             guard let status = file.status else { return forget() }
             readOn(to: status.size)
@@ -104,10 +107,19 @@ struct IndexState: Sendable {
         if let size = opened.status?.size { readOn(to: size) }
     }
 
-    /// Knows nothing but what `table` tells, until there is a file.
+    /// Knows nothing but what `table` tells, until it goes on with the file that is written of it, or is told to abandon it:
+    /// whoever looks meanwhile must not read the old file again.
     mutating func replace(_ table: IndexTable) {
         forget()
         self.table = table
+        isReplacing = true
+    }
+
+    /// Gives up a table that cannot be written. The next look reads what file there is.
+    mutating func abandon() {
+        guard isReplacing else { return }
+        isReplacing = false
+        forget()
     }
 
     /// Records of the entries at `places`, for a file that is to replace this one; nil when there are not `count` entries any
@@ -122,6 +134,7 @@ struct IndexState: Sendable {
 
     /// Goes on with a file that holds the whole of the table.
     mutating func follow(_ path: String, generation: UInt64) {
+        isReplacing = false
         guard let opened = try? IndexFile(in: path, makesFile: false), let header = opened.header,
             header.generation == generation, header.entryCount == table.count
         else { return forget() }

@@ -1,0 +1,64 @@
+import AlcedoCore
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import AlcedoDiskCache
+
+/// An index is made anew while others look for entries.
+@Suite(.timeLimit(.minutes(3)))
+struct LookingWhileWritingTests {
+    private let directory: TemporaryDirectory
+    private let names = (0..<1500).map { "\($0)" }
+
+    init() async throws {
+        directory = try TemporaryDirectory()
+        let cache = FileDiskCache(directory: directory.url)
+        for name in names { try await cache.store(Data([1]), for: key(name)) }
+        await cache.flush()
+    }
+
+    @Test func `a table that is on its way to the disk is not read over`() throws {
+        var state = IndexState(suffixHash: XXH64.hash("".utf8Span.span.bytes))
+        state.refresh(directory.path)
+        let file = try #require(state.file)
+        var table = state.table
+        let gone = EntryName(key("7"))
+        table.remove(gone)
+        table.put(
+            IndexEntry(
+                name: EntryName(key("new")), resourceHash: 0, size: 100, storedAt: Timestamp(milliseconds: 0),
+                lastUse: Timestamp(milliseconds: 0), expiry: nil, useNumber: 1))
+
+        state.replace(table)
+        state.refresh(directory.path)
+
+        #expect(state.file == nil)
+        #expect(state.table.place(of: gone) == nil)
+        #expect(state.table.place(of: EntryName(key("new"))) != nil)
+
+        state.abandon()
+        state.refresh(directory.path)
+
+        #expect(state.file?.header?.generation == file.header?.generation)
+        #expect(state.table.place(of: gone) != nil)
+    }
+
+    @Test func `a store does not fail because somebody looks`() async throws {
+        let store = try #require(FileDiskCache(directory: directory.url).engine).store
+        let looking = Task.detached {
+            var count = 0
+            while !Task.isCancelled {
+                if store.contains(key("nothing")) { count += 1 }
+                await Task.yield()
+            }
+            return count
+        }
+        defer { looking.cancel() }
+        for round in 0..<10 {
+            try FileManager.default.removeItem(at: directory.url.appending(path: "index"))
+            try store.store(CachedData(Data([2])), for: key("round \(round)"))
+            #expect(store.index.totals.count == names.count + round + 1)
+        }
+    }
+}
