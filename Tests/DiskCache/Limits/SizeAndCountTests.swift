@@ -55,6 +55,20 @@ struct SizeAndCountTests {
         for number in 0..<6 { #expect(!FileManager.default.fileExists(atPath: directory.file("\(number)"))) }
     }
 
+    @Test func `a trim that began within the limits leaves what is over them to the next one`() throws {
+        let store = try #require(cache(DataCacheLimits(size: 10_600, trimTarget: 0.5)).engine).store
+        for number in 0..<10 { try store.store(CachedData(bytes(1000)), for: key("\(number)")) }
+        var early = store.limitTrim
+        try store.store(CachedData(bytes(1000)), for: key("10"))
+
+        while !store.advance(&early) {}
+        var late = store.limitTrim
+        while !store.advance(&late) {}
+
+        #expect(early.report.removals.isEmpty)
+        #expect(late.report.removals.map(\.name) == (0..<6).map(name))
+    }
+
     @Test func `over the count a trim leaves the target's share`() async throws {
         let cache = cache(DataCacheLimits(count: 20, trimTarget: 0.8))
         for number in 0..<20 { try await cache.store(bytes(10), for: key("\(number)")) }

@@ -350,8 +350,9 @@ final class EntryStore: Sendable {
     /// What brings the entries within the limits; it does no more than look for expired ones when they are.
     var limitTrim: EntryTrim {
         let isOver = isOverLimits()
+        // What is stored while it looks is for the trim that is asked for then: this one would leave more than a trim is to.
         return EntryTrim(
-            toSize: isOver ? limits.sizeAfterTrim : limits.size, count: isOver ? limits.countAfterTrim : limits.count,
+            toSize: isOver ? limits.sizeAfterTrim : .max, count: isOver ? limits.countAfterTrim : .max,
             sizeOfLast: limits.count > 0 ? limits.size : 0, reason: .sizeLimit)
     }
 
