@@ -9,6 +9,8 @@ final class DiskCacheEngine: Sendable {
         /// Whether a trim was asked for while one was under way, which may have looked before.
         var isTrimDue = false
         var isWritingUses = false
+        /// The last removal of what a reader found expired, behind those before it.
+        var removal: Task<Void, Never>?
 
         /// Whether the trim goes on.
         mutating func takeTrim() -> Bool {
@@ -71,7 +73,7 @@ final class DiskCacheEngine: Sendable {
             found = entry
             startSweeping()
         case .absent: break
-        case .expired: Task { await perform { $0.removeExpired(key) } }
+        case .expired: removeExpiredSoon(key)
         case .doubtful:
             found = await perform { $0.confirm(key) } ?? nil
             // It may have been stored meanwhile, and not be there yet.
@@ -167,6 +169,7 @@ final class DiskCacheEngine: Sendable {
     }
 
     func flush() async {
+        await state.withLock { $0.removal }?.value
         // What was submitted before runs before.
         let isOver = await perform { store in
             store.writeUses()
@@ -235,6 +238,15 @@ final class DiskCacheEngine: Sendable {
             guard state.trim == nil else { return }
             state.trim = Task {
                 while self.state.withLock({ $0.takeTrim() }) { _ = await clean() }
+            }
+        }
+    }
+
+    private func removeExpiredSoon(_ key: ImageKey) {
+        state.withLock { state in
+            state.removal = Task { [before = state.removal] in
+                await before?.value
+                await perform { $0.removeExpired(key) }
             }
         }
     }
