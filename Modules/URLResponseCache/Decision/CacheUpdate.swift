@@ -34,7 +34,7 @@ enum CacheUpdate {
         _ head: HTTPResponseHead, _ stored: StoredResponse?, _ exchange: ExchangeContext
     ) -> CacheUpdate {
         guard let stored else { return .keep }
-        guard Validation.confirms(head, stored, exchange.request) else { return .drop }
+        guard Validation.confirms(head, stored, exchange) else { return .drop }
         return freshen(stored, by: head, exchange)
     }
 

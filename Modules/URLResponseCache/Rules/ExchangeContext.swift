@@ -8,4 +8,6 @@ struct ExchangeContext: Sendable {
     let requestTime: Date
     let responseTime: Date
     let rules: ResponseCacheRules
+    /// Whether the request was sent with the conditions of what is stored, not with the caller's alone.
+    var asksAboutStored = false
 }

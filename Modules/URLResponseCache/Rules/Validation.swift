@@ -29,22 +29,30 @@ enum Validation {
         return offering
     }
 
-    /// Whether a 304 to the request is about this answer: it names the answer's own validator, or none when no other
-    /// was asked about. Section 4.3.4.
-    ///
-    /// - Parameter request: As the caller made it.
+    /// Whether a 304 is about this answer: it names the answer's own validator, or none when no other was asked about.
+    /// Section 4.3.4.
     static func confirms(
-        _ notModified: HTTPResponseHead, _ stored: StoredResponse, _ request: HTTPRequest
+        _ notModified: HTTPResponseHead, _ stored: StoredResponse, _ exchange: ExchangeContext
     ) -> Bool {
         if notModified.fields.contains("ETag") {
             guard let tag = notModified.fields.entityTag, let own = stored.entityTag else { return false }
             return tag.isWeak ? tag.matchesWeakly(own) : tag == own
         }
-        guard let modified = notModified.fields["Last-Modified"] else {
-            guard let own = stored.entityTag else { return true }
-            return EntityTag.list(request.fields.values(of: "If-None-Match")).allSatisfy { $0 == own }
+        if let modified = notModified.fields["Last-Modified"] { return modified == stored.head.fields["Last-Modified"] }
+        return isAbout(stored, exchange)
+    }
+
+    /// Whether the question that was sent can only have been about this answer.
+    private static func isAbout(_ stored: StoredResponse, _ exchange: ExchangeContext) -> Bool {
+        let tags = EntityTag.list(exchange.request.fields.values(of: "If-None-Match"))
+        let modified = stored.lastModified == nil ? nil : stored.head.fields["Last-Modified"]
+        guard let own = stored.entityTag else {
+            // Without a validator it is the one that is meant.
+            return exchange.asksAboutStored || modified == nil
+                || (tags.isEmpty && exchange.request.fields["If-Modified-Since"] == modified)
         }
-        return modified == stored.head.fields["Last-Modified"]
+        guard tags.isEmpty, !exchange.asksAboutStored else { return tags.allSatisfy { $0 == own } }
+        return modified != nil && exchange.request.fields["If-Modified-Since"] == modified
     }
 
     /// Whether an answer to HEAD is about the content that is stored. Section 4.3.5.

@@ -177,7 +177,9 @@ struct CachedExchange: Sendable {
             return .answered(
                 Revalidation.Claim(await take(response, reason, exchange, requestTime: requestTime)))
         }
-        switch CacheUpdate(response.head, stored: stored, context(requestTime: requestTime)) {
+        var context = context(requestTime: requestTime)
+        context.asksAboutStored = true
+        switch CacheUpdate(response.head, stored: stored, context) {
         case .freshen(let fresh, let isKept):
             let isStored = await keep(fresh, isKept, exchange)
             return .confirmed(fresh, interim: response.interim, isStored: isStored)

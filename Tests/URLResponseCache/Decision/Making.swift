@@ -15,13 +15,13 @@ enum Making {
         HTTPResponseHead(url: Bench.url, status: status, fields: fields)
     }
 
-    /// One question, asked and answered so many seconds after the start.
+    /// One question with the conditions of what is stored, asked and answered so many seconds after the start.
     static func exchange(
         _ request: HTTPRequest = request(), at seconds: TimeInterval = 0, role: CacheRole = .private
     ) -> ExchangeContext {
         ExchangeContext(
             request: request, requestTime: start + seconds, responseTime: start + seconds,
-            rules: ResponseCacheRules(role: role))
+            rules: ResponseCacheRules(role: role), asksAboutStored: true)
     }
 
     /// What is stored after an answer, whatever HTTP says of its storing.

@@ -124,4 +124,31 @@ struct CallerConditionTests {
             ["Cache-Control": "max-age=60", "ETag": "\"w\""], body: "new", for: ["If-None-Match": "\"v\""])
         #expect(try await bench.send().body == "new")
     }
+
+    @Test(
+        arguments: Roles.all,
+        [
+            (["Last-Modified": then], ["If-Modified-Since": date(-5)], [:], false),
+            (["Last-Modified": then], ["If-Modified-Since": then], [:], true),
+            (["Last-Modified": then], ["If-Modified-Since": date(-5)], ["Last-Modified": then], true),
+            (["ETag": "\"v\""], ["If-Modified-Since": date(-5)], [:], false),
+            (["ETag": "\"v\""], ["If-None-Match": "\"w\""], [:], false),
+            (["ETag": "\"v\""], ["If-None-Match": "\"v\""], [:], true),
+            (["Last-Modified": then], ["If-None-Match": "\"w\""], [:], false),
+            // What has no validator is meant when none is named (section 4.3.4).
+            ([:], ["If-Modified-Since": date(-5)], [:], true),
+        ] as [(HTTPFields, HTTPFields, HTTPFields, Bool)])
+    func `a 304 to the caller's own condition says nothing of another content that is stored`(
+        role: CacheRole, row: (stored: HTTPFields, request: HTTPFields, answer: HTTPFields, isConfirmed: Bool)
+    ) async throws {
+        let bench = Bench(role)
+        try await bench.load(HTTPFields(row.stored.fields + [.init("Cache-Control", "max-age=1")]), body: "old")
+        bench.advance(100)
+        bench.server.answer(
+            304, HTTPFields(row.answer.fields + [.init("Cache-Control", "max-age=60")]), body: "")
+        #expect(try await bench.send(row.request, policy: .reloadIgnoringLocalCacheData).status == 304)
+        bench.server.answer(200, body: "new")
+
+        #expect(try await bench.send().body == (row.isConfirmed ? "old" : "new"))
+    }
 }
