@@ -59,8 +59,9 @@ enum Validation {
     static func describes(_ head: HTTPResponseHead, _ stored: StoredResponse) -> Bool {
         guard head.status == stored.head.status else { return false }
         let own = stored.head.fields
+        let length = stored.part == nil ? stored.body.count : stored.part?.completeCount
         return ["ETag", "Last-Modified"].allSatisfy { head.fields[$0] == nil || head.fields[$0] == own[$0] }
-            && (head.declaredBodyLength.map { $0 == stored.body.count } ?? true)
+            && (head.declaredBodyLength.map { $0 == length } ?? true)
     }
 
     /// The stored answer with the fields of a newer head about the same content. Sections 3.2, 4.3.4 and 4.3.5.

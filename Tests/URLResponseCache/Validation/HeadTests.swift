@@ -102,4 +102,24 @@ struct HeadTests {
 
         #expect(await bench.stored() == nil)
     }
+
+    @Test(arguments: Roles.all, [(length: "10", isUpdate: true), (length: "5", isUpdate: false)])
+    func `the length that HEAD names is compared with that of the whole, of which a part is stored`(
+        role: CacheRole, row: (length: String, isUpdate: Bool)
+    ) async throws {
+        let bench = Bench(role)
+        let range: HTTPFields = ["Range": "bytes=0-4"]
+        let fields: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"v\""]
+        try await bench.load(
+            HTTPFields(fields.fields + [.init("Content-Range", "bytes 0-4/10")]), status: 206, body: "01234", for: range
+        )
+        bench.server.answer(200, HTTPFields(fields.fields + [.init("Content-Length", row.length)]), body: "")
+        try await bench.send(method: .head)
+        bench.server.answer(304, ["ETag": "\"v\""], body: "")
+
+        let answer = try await bench.send(range)
+
+        #expect(answer.status == 206 && answer.body == "01234")
+        #expect(answer.source == (row.isUpdate ? .fresh : .revalidated))
+    }
 }
