@@ -11,7 +11,7 @@ enum StoredAnswer {
     ]
 
     static func make(
-        _ stored: StoredResponse, for request: HTTPRequest, _ directives: RequestDirectives, age: TimeInterval,
+        _ stored: StoredResponse, for request: HTTPRequest, _ directives: RequestDirectives, age: TimeInterval?,
         _ status: CacheStatus, _ caching: ResponseCaching
     ) -> HTTPResponse {
         var head = HTTPResponseHead(url: request.url, status: stored.head.status, fields: stored.head.fields)
@@ -27,7 +27,7 @@ enum StoredAnswer {
         }
         if request.method == .head { body = Data() }
         // Section 5.1.
-        head.fields.append("Age", String(Int(min(max(0, age), TimeInterval(DeltaSeconds.limit)))))
+        if let age { head.fields.append("Age", String(Int(min(max(0, age), TimeInterval(DeltaSeconds.limit))))) }
         status.add(to: &head.fields)
         return HTTPResponse(head: head, body: HTTPBody(body), caching: caching)
     }

@@ -54,7 +54,7 @@ struct CachedExchange: Sendable {
     }
 
     private func serve(
-        _ stored: StoredResponse, _ source: ResponseCaching.Source, age: TimeInterval, _ status: CacheStatus
+        _ stored: StoredResponse, _ source: ResponseCaching.Source, age: TimeInterval?, _ status: CacheStatus
     ) -> HTTPResponse {
         StoredAnswer.make(
             stored, for: request, directives, age: age, status,
@@ -143,8 +143,8 @@ struct CachedExchange: Sendable {
         switch CacheUpdate(response.head, stored: stored, context(requestTime: requestTime)) {
         case .freshen(let fresh, let isKept):
             let isStored = isKept ? await cache.writer.store(fresh, for: request, of: exchange) : false
-            return confirmed(fresh, .varyMiss, response.interim, isStored: isStored)
-        case .confirm(let fresh): return confirmed(fresh, .varyMiss, response.interim, isStored: false)
+            return confirmed(fresh, .varyMiss, by: response, isStored: isStored)
+        case .confirm(let fresh): return confirmed(fresh, .varyMiss, by: response, isStored: false)
         default: return nil
         }
     }
@@ -158,8 +158,8 @@ struct CachedExchange: Sendable {
         let sent = conditional
         let outcome = try await cache.revalidations.value(for: sent) { _ in try await ask(sent, about: stored, reason) }
         switch outcome {
-        case .confirmed(let fresh, let interim, let isStored):
-            return confirmed(fresh, reason, interim, isStored: isStored)
+        case .confirmed(let fresh, let response, let isStored):
+            return confirmed(fresh, reason, by: response, isStored: isStored)
         case .answered(let claim):
             if let response = claim.take(isConditional: directives.isConditional) { return response }
             return try await fetch(reason)
@@ -182,8 +182,8 @@ struct CachedExchange: Sendable {
         switch CacheUpdate(response.head, stored: stored, context) {
         case .freshen(let fresh, let isKept):
             let isStored = await keep(fresh, isKept, exchange)
-            return .confirmed(fresh, interim: response.interim, isStored: isStored)
-        case .confirm(let fresh): return .confirmed(fresh, interim: response.interim, isStored: false)
+            return .confirmed(fresh, by: response, isStored: isStored)
+        case .confirm(let fresh): return .confirmed(fresh, by: response, isStored: false)
         default: break
         }
         // About something that is not here: the caller's own copy, perhaps.
@@ -212,7 +212,9 @@ struct CachedExchange: Sendable {
         whole.part = nil
         whole.head.fields["Content-Length"] = String(count)
         let ruling = StorageRules.ruling(on: whole.head, to: request, role: cache.rules.role)
-        response.head = HTTPResponseHead(url: request.url, status: 200, fields: whole.head.fields)
+        var fields = whole.head.fields
+        fields["Age"] = response.head.fields["Age"]
+        response.head = HTTPResponseHead(url: request.url, status: 200, fields: fields)
         response.body = HTTPBody(
             PrefixedBodySource(stored.body, before: response.body, announcing: count))
         return pass(
@@ -343,11 +345,13 @@ struct CachedExchange: Sendable {
     // MARK: Making answers
 
     private func confirmed(
-        _ fresh: StoredResponse, _ reason: ForwardReason, _ interim: [HTTPResponseHead], isStored: Bool
+        _ fresh: StoredResponse, _ reason: ForwardReason, by notModified: HTTPResponse, isStored: Bool
     ) -> HTTPResponse {
         let status = CacheStatus(outcome: .forwarded(reason, status: 304), isStored: isStored)
-        var response = serve(fresh, .revalidated, age: fresh.age(at: cache.time.now), status)
-        response.interim = interim
+        // An age would say that the server itself has not confirmed it (section 5.1).
+        let age = notModified.head.fields.contains("Age") ? fresh.age(at: cache.time.now) : nil
+        var response = serve(fresh, .revalidated, age: age, status)
+        response.interim = notModified.interim
         return response
     }
 

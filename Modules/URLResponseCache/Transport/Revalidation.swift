@@ -2,8 +2,8 @@ import AlcedoCore
 
 /// What came of asking whether a stored answer holds, for everyone who asked at the same time.
 enum Revalidation: Sendable {
-    /// It holds, and this is its new head.
-    case confirmed(StoredResponse, interim: [HTTPResponseHead], isStored: Bool)
+    /// It holds, and has a new head, by this 304.
+    case confirmed(StoredResponse, by: HTTPResponse, isStored: Bool)
     /// Something else was answered, which one of those who asked may have.
     case answered(Claim)
 

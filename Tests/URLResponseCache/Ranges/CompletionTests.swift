@@ -36,6 +36,21 @@ struct CompletionTests {
         #expect(again.isHit && again.body == "0123456789" && again.fields["Content-Length"] == "10")
     }
 
+    /// RFC 9111 section 5.1: the whole is as old as a cache on the way says of its rest.
+    @Test(arguments: Roles.all, ["7", nil]) func `the age of the rest is that of the whole`(
+        role: CacheRole, age: String?
+    ) async throws {
+        let bench = Bench(role)
+        try await loadCut(in: bench)
+        var rest: HTTPFields = ["ETag": "\"v\"", "Content-Range": "bytes 4-9/10"]
+        rest["Age"] = age
+
+        let answer = try await bench.load(rest, status: 206, body: "456789")
+
+        #expect(answer.fields["Age"] == age)
+        #expect(try await bench.send().fields["Age"] == age ?? "0")
+    }
+
     @Test(arguments: Roles.all) func `another content takes the place of the beginning`(role: CacheRole) async throws {
         let bench = Bench(role)
         try await loadCut(in: bench)

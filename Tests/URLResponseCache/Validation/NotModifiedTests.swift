@@ -37,6 +37,18 @@ struct NotModifiedTests {
         }
     }
 
+    /// Section 5.1: a field that says how old it is would say that the server has not confirmed it.
+    @Test(arguments: Roles.all) func `what the server has just confirmed has no age`(role: CacheRole) async throws {
+        let bench = Bench(role)
+        try await bench.load(["Cache-Control": "max-age=60", "ETag": "\"v\"", "Age": "5"])
+        bench.advance(100)
+
+        let confirmed = try await bench.load(["ETag": "\"v\""], status: 304, body: "")
+
+        #expect(confirmed.source == .revalidated && confirmed.fields["Age"] == nil)
+        #expect(try await bench.send().fields["Age"] == "0")
+    }
+
     @Test(arguments: Roles.all) func `the age and date of a 304 count from then on`(role: CacheRole) async throws {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "max-age=60", "ETag": "\"v\""])
