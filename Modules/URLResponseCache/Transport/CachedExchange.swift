@@ -115,19 +115,31 @@ struct CachedExchange: Sendable {
         {
             return response
         }
-        var sent = request
-        if request.cachePolicy == .reloadIgnoringLocalAndRemoteCacheData {
-            sent.fields["Cache-Control"] = "no-cache"
-            sent.fields["Pragma"] = "no-cache"
-        }
         let exchange = cache.writer.ledger.begin(candidate.key.resource)
         let requestTime = cache.time.now
-        return await take(try await cache.transport.send(sent), reason, exchange, requestTime: requestTime)
+        let response = try await cache.transport.send(instructed(request))
+        return await take(response, reason, exchange, requestTime: requestTime)
+    }
+
+    /// The request with what its policy tells the caches on the way.
+    ///
+    /// Source: the Fetch standard, HTTP-network-or-cache fetch.
+    private func instructed(_ request: HTTPRequest) -> HTTPRequest {
+        var sent = request
+        switch request.cachePolicy {
+        case .reloadIgnoringLocalAndRemoteCacheData:
+            sent.fields["Cache-Control"] = "no-cache"
+            sent.fields["Pragma"] = "no-cache"
+        case .reloadRevalidatingCacheData where !request.fields.contains("Cache-Control"):
+            sent.fields["Cache-Control"] = "max-age=0"
+        default: break
+        }
+        return sent
     }
 
     /// Asks which of the variants for other requests is the answer to this one, too; nil when the answer is lost.
     private func select() async throws -> HTTPResponse? {
-        let offering = Validation.request(request, offering: candidate.otherTags.map(\.entityTag))
+        let offering = instructed(Validation.request(request, offering: candidate.otherTags.map(\.entityTag)))
         let exchange = cache.writer.ledger.begin(candidate.key.resource)
         let requestTime = cache.time.now
         let response = try await cache.transport.send(offering)
@@ -150,12 +162,8 @@ struct CachedExchange: Sendable {
     }
 
     private func revalidate(_ stored: StoredResponse, _ reason: ForwardReason) async throws -> HTTPResponse {
-        guard var conditional = Validation.request(request, confirming: stored) else { return try await fetch(reason) }
-        if request.cachePolicy == .reloadRevalidatingCacheData, !request.fields.contains("Cache-Control") {
-            // So that caches on the way ask, too.
-            conditional.fields["Cache-Control"] = "max-age=0"
-        }
-        let sent = conditional
+        guard let conditional = Validation.request(request, confirming: stored) else { return try await fetch(reason) }
+        let sent = instructed(conditional)
         let outcome = try await cache.revalidations.value(for: sent) { _ in try await ask(sent, about: stored, reason) }
         switch outcome {
         case .confirmed(let fresh, let response, let isStored):
@@ -197,7 +205,8 @@ struct CachedExchange: Sendable {
     private func complete(_ stored: StoredResponse) async throws -> HTTPResponse {
         let exchange = cache.writer.ledger.begin(candidate.key.resource)
         let requestTime = cache.time.now
-        var response = try await cache.transport.send(PartialContent.request(request, completing: stored))
+        var response = try await cache.transport.send(
+            instructed(PartialContent.request(request, completing: stored)))
         guard PartialContent.isRest(response.head, of: stored) else {
             guard response.head.status == 206 || response.head.status == 416 else {
                 return await take(response, .partial, exchange, requestTime: requestTime)

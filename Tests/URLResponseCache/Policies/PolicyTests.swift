@@ -15,7 +15,7 @@ struct PolicyTests {
                 .reloadIgnoringLocalAndRemoteCacheData,
                 ["Cache-Control": "no-cache", "Pragma": "no-cache"]
             ),
-            (.reloadRevalidatingCacheData, [:]),
+            (.reloadRevalidatingCacheData, ["Cache-Control": "max-age=0"]),
         ] as [(HTTPCachePolicy, HTTPFields)])
     func `what is sent when nothing is stored, whether storing is allowed or not`(
         role: CacheRole, row: (policy: HTTPCachePolicy, fields: HTTPFields)
@@ -49,6 +49,24 @@ struct PolicyTests {
 
         #expect(
             bench.server.requests.last?.fields == ["If-None-Match": "\"v\"", "Cache-Control": "max-age=0"])
+    }
+
+    @Test(arguments: Roles.all) func `revalidating what is not there, or not whole, asks caches on the way, too`(
+        role: CacheRole
+    ) async throws {
+        let life: HTTPFields = ["Cache-Control": "max-age=60"]
+        let variant = HTTPFields(Self.life.fields + [.init("Vary", "Foo")])
+        let part = HTTPFields(Self.life.fields + [.init("Content-Range", "bytes 0-1/4")])
+        for (fields, status, request) in [
+            (life, 200, [:]), (variant, 200, ["Foo": "1"]), (part, 206, ["Range": "bytes=0-1"]),
+        ] as [(HTTPFields, Int, HTTPFields)] {
+            let bench = Bench(role)
+            try await bench.load(fields, status: status, body: status == 206 ? "bo" : "body", for: request)
+            bench.server.answer(200, life)
+            try await bench.send(policy: .reloadRevalidatingCacheData)
+
+            #expect(bench.server.requests.last?.fields["Cache-Control"] == "max-age=0")
+        }
     }
 
     @Test(arguments: Roles.all) func `an answer without a validator is fetched whole when it has to be confirmed`(
