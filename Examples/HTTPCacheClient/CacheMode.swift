@@ -14,10 +14,9 @@ enum CacheMode: String, Decodable {
         switch self {
         case .default: .useProtocolCachePolicy
         case .noCache: .reloadRevalidatingCacheData
-        case .reload: .reloadIgnoringLocalAndRemoteCacheData
         case .forceCache: .returnCacheDataElseLoad
         case .onlyIfCached: .returnCacheDataDontLoad
-        case .noStore: .reloadIgnoringLocalCacheData
+        case .reload, .noStore: .reloadIgnoringLocalAndRemoteCacheData
         }
     }
 }
