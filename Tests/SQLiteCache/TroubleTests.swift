@@ -26,6 +26,24 @@ struct TroubleTests {
         try await expectNotWritable(SQLiteDiskCache(directory: url))
     }
 
+    @Test(arguments: ["-wal", "-shm"], [true, false])
+    func `what is stored after somebody took a file beside the database is found`(suffix: String, isReplaced: Bool)
+        async throws
+    {
+        let cache = SQLiteDiskCache(directory: directory.url)
+        for number in 0..<10 { try await cache.store(bytes(100), for: key("\(number)")) }
+        #expect(await cache.data(for: key("0")) == bytes(100))
+        let path = directory.database.path + suffix
+        #expect(unlink(path) == 0)
+        if isReplaced { #expect(mkdir(path, 0o700) == 0) }
+
+        for number in 0..<10 {
+            try await cache.store(bytes(50), for: key("\(number)"))
+            #expect(await cache.data(for: key("\(number)")) == bytes(50))
+        }
+        #expect(await SQLiteDiskCache(directory: directory.url).data(for: key("9")) == bytes(50))
+    }
+
     @Test(arguments: ["", "-wal", "-shm", ".lock"])
     func `a folder in the place of a file makes way, with all that is in it, and is counted`(suffix: String)
         async throws

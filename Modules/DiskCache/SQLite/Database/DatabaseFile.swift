@@ -23,6 +23,8 @@ struct DatabaseFile<Queries> {
     /// Told of each file that was removed because it was damaged, or none.
     private let noteDamage: @Sendable () -> Void
     private var opened: (queries: Queries, identity: FileIdentity)?
+    /// What SQLite keeps beside the file, and would go on with though nobody else could find it. Of a writer.
+    private var companions: [(path: String, file: HeldFile)] = []
     /// What was opened, where that must not change; nil where SQLite sees to changes.
     private var unchanged: FileState?
     /// The file that the last attempt to open found, whether or not it could be used.
@@ -52,14 +54,19 @@ struct DatabaseFile<Queries> {
     }
 
     /// Closes the file. The next work opens it again.
-    mutating func close() { (opened, unchanged, tried) = (nil, nil, nil) }
+    mutating func close() { (opened, unchanged, tried, companions) = (nil, nil, nil, []) }
 
     private mutating func open(makesFile: Bool) throws(SQLiteFailure) -> Queries? {
         let path = try self.path
         let identity = FileIdentity(path: path)
-        if let opened, opened.identity == identity, isUnchanged(path) { return opened.queries }
+        if let opened, opened.identity == identity, isUnchanged(path) {
+            guard companions.allSatisfy({ FileIdentity(path: $0.path) == $0.file.identity }) else {
+                throw SQLiteFailure(.damaged, "somebody has taken the log of \(path)")
+            }
+            return opened.queries
+        }
         // Someone removed or replaced the file: what would be written to the old one could never be found.
-        (opened, unchanged) = (nil, nil)
+        (opened, unchanged, companions) = (nil, nil, [])
         guard makesFile || identity != nil else { return nil }
         if role == .writer { try makeDirectory() }
         let isReading = role == .reader && !isWritable
@@ -83,6 +90,10 @@ struct DatabaseFile<Queries> {
         let queries = try prepare(connection)
         guard let tried else { throw SQLiteFailure(.other, "the database file has been removed") }
         opened = (queries, tried.identity)
+        guard role == .writer else { return queries }
+        companions = ["-wal", "-shm"].compactMap { suffix in
+            HeldFile(path: path + suffix).map { (path + suffix, $0) }
+        }
         return queries
     }
 
@@ -103,7 +114,7 @@ struct DatabaseFile<Queries> {
     /// Removes the file, unless another process has already replaced it.
     private mutating func discard(isDamaged: Bool) throws(SQLiteFailure) {
         let path = try self.path
-        (opened, unchanged) = (nil, nil)
+        (opened, unchanged, companions) = (nil, nil, [])
         let lock = try DirectoryLock(path: path + ".lock", patience: lockPatience)
         defer { extendLifetime(lock) }
         guard tried?.identity == FileIdentity(path: path) else { return }
@@ -111,7 +122,7 @@ struct DatabaseFile<Queries> {
         // sees damage, and then the new file.
         for suffix in ["", "-wal"] { Self.empty(path + suffix) }
         for suffix in ["", "-wal", "-shm"] {
-            guard unlink(path + suffix) == 0 || errno == ENOENT else {
+            guard FolderRemoval.remove(path + suffix) else {
                 throw SQLiteFailure(systemError: errno, doing: "cannot remove the damaged \(path)\(suffix)")
             }
         }
