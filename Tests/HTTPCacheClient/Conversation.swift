@@ -1,4 +1,4 @@
-import Dispatch
+import AlcedoCore
 import FoundationEssentials
 import Glibc
 import TestSupport
@@ -33,7 +33,7 @@ final class Conversation {
             problems: .file(folder.url.appending(path: "problems").path))
         let (lines, sink) = AsyncStream.makeStream(of: String.self)
         self.lines = lines.makeAsyncIterator()
-        DispatchQueue(label: "answers").async {
+        LoopThread.start {
             Self.readLines(of: output) { sink.yield($0) }
             close(output)
             sink.finish()

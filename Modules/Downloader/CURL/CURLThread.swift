@@ -1,4 +1,4 @@
-import Dispatch
+import AlcedoCore
 import Synchronization
 
 /// Runs the loop, from the first request on, for as long as somebody holds this object: the transport, or an exchange
@@ -14,8 +14,7 @@ final class CURLThread: Sendable {
     func post(_ command: CURLMailbox.Command) {
         mailbox.post(command)
         guard !hasBegun.exchange(true, ordering: .relaxed) else { return }
-        // A serial queue's block has a thread to itself for as long as it runs.
-        DispatchQueue(label: "alcedo.curl").async { [mailbox, settings] in
+        LoopThread.start { [mailbox, settings] in
             CURLLoop(mailbox: mailbox, settings).run()
         }
     }

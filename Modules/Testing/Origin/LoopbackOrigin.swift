@@ -1,4 +1,4 @@
-import Dispatch
+import AlcedoCore
 public import FoundationEssentials
 
 /// A small real HTTP/1.1 server on 127.0.0.1 and a free port, for tests, demos and benchmarks.
@@ -37,8 +37,7 @@ public final class LoopbackOrigin: Sendable {
                 throw OriginError(message: "no URL for port \(port)")
             }
             (self.url, self.port) = (url, Int(port))
-            // A serial queue of its own always gets a thread.
-            DispatchQueue(label: "LoopbackOrigin.\(port)").async { [hub] in
+            LoopThread.start { [hub] in
                 var loop = OriginLoop(hub: hub, listener: listener, alarm: alarm)
                 loop.run()
             }

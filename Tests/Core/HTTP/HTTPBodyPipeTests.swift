@@ -152,7 +152,7 @@ struct HTTPBodyPipeTests {
         let pipe = HTTPBodyPipe(onSpace: { space.signal() }, onCancel: {})
         let piece = 7919
         let message = [UInt8]((0..<piece * 400).map { UInt8(truncatingIfNeeded: $0 ^ $0 >> 8 ^ $0 >> 16) })
-        DispatchQueue(label: "writer").async {
+        LoopThread.start {
             message.withUnsafeBytes { bytes in
                 for start in stride(from: 0, to: bytes.count, by: piece) {
                     while !pipe.write(UnsafeRawBufferPointer(rebasing: bytes[start..<start + piece])) { space.wait() }
