@@ -42,9 +42,7 @@ enum CacheUpdate {
         _ stored: StoredResponse, by head: HTTPResponseHead, _ exchange: ExchangeContext
     ) -> CacheUpdate {
         let fresh = Validation.freshened(stored, by: head, exchange)
-        if StorageRules.requestForbidsStoring(exchange.request) || isForOneUser(fresh.head, exchange) {
-            return .confirm(fresh)
-        }
+        if StorageRules.requestForbidsStoring(exchange.request) { return .confirm(fresh) }
         let ruling = StorageRules.ruling(on: fresh.head, to: exchange.request, role: exchange.rules.role)
         return .freshen(fresh, isKept: ruling == .store)
     }
@@ -56,8 +54,7 @@ enum CacheUpdate {
         // The server's trouble says nothing about the resource. A range that is not there does not, either.
         let isSilent = StatusRules.isTrouble(head.status) || head.status == 416
         guard StorageRules.ruling(on: head, to: exchange.request, role: exchange.rules.role) == .store else {
-            // What one user gets takes nothing from the others.
-            return isSilent || head.status == 206 || isForOneUser(head, exchange) ? .keep : .drop
+            return isSilent || head.status == 206 ? .keep : .drop
         }
         if isSilent, stored != nil, ReuseTerms(head, exchange).lifetime <= 0 { return .keep }
         guard let new = Self.response(head, exchange) else { return .keep }
@@ -66,10 +63,6 @@ enum CacheUpdate {
             return .keep
         }
         return .store(new)
-    }
-
-    private static func isForOneUser(_ head: HTTPResponseHead, _ exchange: ExchangeContext) -> Bool {
-        StorageRules.isForOneUser(head, to: exchange.request, role: exchange.rules.role)
     }
 
     private static func afterHEAD(

@@ -22,8 +22,13 @@ enum StorageRules {
         } else if control.contains("no-store") {
             return .forbidden
         }
-        if role.isShared, control.containsUnqualified("private") { return .forbidden }
-        if isForOneUser(directives, request, role: role) { return .forbidden }
+        if role.isShared {
+            if control.containsUnqualified("private") { return .forbidden }
+            if request.hasCredentials, !directives.isForEveryone { return .forbidden }
+            // HTTP leaves cookies to the server's care; many servers do not take it.
+            let isShareable = control.contains("public") || control.contains("s-maxage")
+            if request.fields.contains("Cookie"), !isShareable { return .forbidden }
+        }
         guard head.status >= 200, head.status != 304, hasReason(head, directives, role: role) else { return .pointless }
         if head.status == 206 {
             guard let text = head.fields["Content-Range"], ContentRange(text) != nil,
@@ -33,21 +38,6 @@ enum StorageRules {
             return .pointless
         }
         return Vary.names(of: head, to: request, role: role) == nil ? .pointless : .store
-    }
-
-    /// Whether an answer may be for the one who asked, and says nothing of what others get. RFC 9111 section 3.5.
-    static func isForOneUser(_ head: HTTPResponseHead, to request: HTTPRequest, role: CacheRole) -> Bool {
-        isForOneUser(ResponseDirectives(head.fields, role: role), request, role: role)
-    }
-
-    private static func isForOneUser(
-        _ directives: ResponseDirectives, _ request: HTTPRequest, role: CacheRole
-    ) -> Bool {
-        guard role.isShared else { return false }
-        if request.hasCredentials, !directives.isForEveryone { return true }
-        // HTTP leaves cookies to the server's care; many servers do not take it.
-        let isShareable = directives.control.contains("public") || directives.control.contains("s-maxage")
-        return request.fields.contains("Cookie") && !isShareable
     }
 
     /// Whether an answer to POST may answer a later GET. RFC 9110 section 9.3.3.

@@ -53,21 +53,6 @@ struct CredentialTests {
         #expect(other.body == "asked" && other.fields["X-User"] == nil)
     }
 
-    @Test(arguments: ["Authorization", "Cookie"], [200, 304])
-    func `what one user is answered takes nothing from the others`(name: String, status: Int) async throws {
-        let bench = Bench(.shared())
-        try await bench.load(["Cache-Control": "max-age=10, public", "ETag": "\"v\""], body: "all")
-        bench.advance(11)
-        try await bench.load(
-            ["Cache-Control": "max-age=60", "ETag": status == 304 ? "\"v\"" : "\"w\""], status: status, body: "",
-            for: HTTPFields([.init(name, "one")]))
-
-        let other = try await bench.load(
-            ["ETag": "\"v\"", "Cache-Control": "max-age=60, public"], status: 304, body: "")
-
-        #expect(other.body == "all" && other.source == .revalidated)
-    }
-
     @Test(arguments: ["Authorization", "Cookie"])
     func `a look-up and a policy that reads any age reach no other's answer`(
         name: String
