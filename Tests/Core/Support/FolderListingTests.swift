@@ -31,30 +31,33 @@ struct FolderListingTests {
         #expect(FolderListing.forEachName(in: directory.path + "/link", followsLink: true) { _ in } == 0)
     }
 
-    @Test func `a folder that the system stops reading is an error, not a shorter folder`() throws {
-        // More than it reads at once.
-        makeFiles((0..<4000).map { "a name of some length \($0)" })
-        var count = 0
-        let number = FolderListing.forEachName(in: directory.path) { _ in
-            count += 1
-            if count == 1 { spoilDescriptor() }
-        }
-        #expect(number == ENOTDIR)
-        #expect(count < 4000)
-    }
-
-    /// Puts another file in the place of the open folder.
-    private func spoilDescriptor() {
-        let other = open("/dev/null", O_RDONLY | O_CLOEXEC)
-        defer { close(other) }
-        var target = stat()
-        guard stat(directory.path, &target) == 0 else { return }
-        for number in 3..<Int32(4096) where number != other {
-            var status = stat()
-            guard fstat(number, &status) == 0, status.st_dev == target.st_dev, status.st_ino == target.st_ino else {
-                continue
+    /// In a process of its own: descriptors are put in the places of others.
+    @Test func `a folder that the system stops reading is an error, not a shorter folder`() async {
+        await #expect(processExitsWith: .success) {
+            let directory = try TemporaryDirectory()
+            // More than it reads at once.
+            for number in 0..<4000 { close(creat("\(directory.path)/a name of some length \(number)", 0o600)) }
+            var count = 0
+            let number = FolderListing.forEachName(in: directory.path) { _ in
+                count += 1
+                if count == 1 { spoilDescriptors(of: directory.path) }
             }
-            #expect(dup2(other, number) == number)
+            exit(number == ENOTDIR && count < 4000 ? 0 : 1)
         }
+    }
+}
+
+/// Puts another file in the place of an open folder.
+private func spoilDescriptors(of folder: String) {
+    let other = open("/dev/null", O_RDONLY | O_CLOEXEC)
+    defer { close(other) }
+    var target = stat()
+    guard stat(folder, &target) == 0 else { return }
+    for number in 3..<Int32(4096) where number != other {
+        var status = stat()
+        guard fstat(number, &status) == 0, status.st_dev == target.st_dev, status.st_ino == target.st_ino else {
+            continue
+        }
+        dup2(other, number)
     }
 }
