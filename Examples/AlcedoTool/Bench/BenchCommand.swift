@@ -49,7 +49,8 @@ struct BenchCommand {
         case ("decode", _): throw UsageError("bench decode needs one directory")
         case ("memory", 2): task = .memory(file: arguments.rest[1])
         case ("memory", _): throw UsageError("bench memory needs one file")
-        default: throw UsageError("bench can do this: decode DIR, memory FILE, memory-cache, disk-cache, response-cache")
+        default:
+            throw UsageError("bench can do this: decode DIR, memory FILE, memory-cache, disk-cache, response-cache")
         }
     }
 
