@@ -89,4 +89,24 @@ struct CURLTransportTests {
         }
         try await origin.waitUntil { $0.openConnectionCount == 0 }
     }
+
+    @Test func `a slow answer keeps no other request to its server waiting`() async throws {
+        let origin = try LoopbackOrigin { request in .text(request.target).stalling(at: .beforeHead) }
+        defer { origin.stop() }
+        let transport = CURLTransport()
+
+        async let texts = withThrowingTaskGroup(of: Int.self) { group in
+            for number in 0..<8 {
+                group.addTask {
+                    let request = HTTPRequest(url: origin.url(for: "/\(number)"), idleTimeout: .seconds(120))
+                    return try await transport.send(request).body.collect(limit: 100).count
+                }
+            }
+            return try await group.reduce(0, +)
+        }
+        try await origin.waitForStalls(count: 8)
+        origin.release()
+
+        #expect(try await texts == 16)
+    }
 }

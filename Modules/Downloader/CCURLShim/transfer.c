@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 // More handles than this at rest are of no use.
 enum { MAXIMUM_FREE = 64 };
@@ -85,7 +86,8 @@ static CURLcode configure(alcedo_curl_transfer *t, const alcedo_curl_request *r)
     SET(CURLOPT_HTTP09_ALLOWED, 0L);
     if (r->decodes_content) SET(CURLOPT_ACCEPT_ENCODING, "");
     SET(CURLOPT_HTTP_VERSION, version_of(loop->version));
-    SET(CURLOPT_PIPEWAIT, (long)loop->shares_connections);
+    // Without TLS libcurl would learn only from the first answer that the connection cannot be shared.
+    SET(CURLOPT_PIPEWAIT, (long)(loop->shares_connections && !strncasecmp(r->url, "https:", 6)));
     if (loop->proxy) {
         SET(CURLOPT_PROXY, loop->proxy);
         // Else the environment's exceptions would hold for a proxy that is not the environment's.
