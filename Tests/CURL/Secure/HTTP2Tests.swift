@@ -54,7 +54,7 @@ struct HTTP2Tests {
     @Test func `where HTTP2 is not spoken, nobody waits to share`() async throws {
         let server = try await SecureServer()
         let transport = CURLTransport(options: server.options)
-        let slow = try server.oldURL("/slow")
+        let slow = try server.oldURL("/slowest")
         let responses = try await withThrowingTaskGroup(of: HTTPResponse.self) { group in
             for _ in 0..<8 {
                 group.addTask { try await transport.send(HTTPRequest(url: slow, idleTimeout: .seconds(120))) }
@@ -69,7 +69,7 @@ struct HTTP2Tests {
     @Test func `answers out of order reach who asked`() async throws {
         let server = try await SecureServer()
         let transport = CURLTransport(options: server.options)
-        let (slow, small) = (try server.url("/slow"), try server.url("/small"))
+        let (slow, small) = (try server.url("/slowest"), try server.url("/small"))
         let first = try await transport.send(HTTPRequest(url: slow, idleTimeout: .seconds(120)))
 
         for _ in 0..<10 {
@@ -78,7 +78,7 @@ struct HTTP2Tests {
         }
         // The slow one is not over, though it was asked for first.
         #expect(first.metrics == nil)
-        #expect(try await first.body.collect(limit: 1 << 20).count == 65536)
+        first.body.cancel()
     }
 
     @Test func `a reader that lags holds up nobody else on its connection`() async throws {

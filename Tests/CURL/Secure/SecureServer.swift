@@ -8,7 +8,7 @@ import Testing
 /// Debian's nginx with TLS and HTTP/2 on the loopback, and certificates of an authority of its own.
 ///
 /// `localhost` has a good certificate, `wrong.localhost` one of another name, `expired.localhost` one out of date. All
-/// serve `/small` (4 KB), `/slow` (64 KB in two seconds) and `/big` (64 MB) and
+/// serve `/small` (4 KB), `/slow` (64 KB in two seconds), `/slowest` (in eleven minutes) and `/big` (64 MB) and
 /// `/huge` (512 MB), and say in `X-Connection` which connection
 /// it was.
 final class SecureServer: Sendable {
@@ -117,6 +117,7 @@ final class SecureServer: Sendable {
         mkdir files
         head -c 4096 /dev/zero >files/small
         head -c 65536 /dev/zero >files/slow
+        cp files/slow files/slowest
         truncate -s 64M files/big
         truncate -s 512M files/huge
         """
@@ -146,7 +147,7 @@ final class SecureServer: Sendable {
                 scgi_temp_path scgi;
                 root \(folder)/files;
                 add_header X-Connection $connection;
-                map $uri $rate { default 0; /slow 32k; }
+                map $uri $rate { default 0; /slow 32k; /slowest 100; }
                 limit_rate $rate;
                 \(servers.joined(separator: "\n"))
                 server { listen 127.0.0.1:\(ports[1]) http2; }

@@ -19,7 +19,7 @@ struct RandomHistoryTests {
         storage: Storage, role: CacheRole
     ) async throws {
         let isOnDisk = storage == .files || storage == .database
-        // In full, many histories; `Scripts/check --full` has them so.
+        // In full, many histories.
         let isFull = ProcessInfo.processInfo.environment["ALCEDO_FULL_TESTS"] == "1"
         let first = UInt64((Storage.allCases.firstIndex(of: storage) ?? 0) * 100)
         for seed in first...(first + (isFull ? 20 : 0)) {
