@@ -197,7 +197,7 @@ struct CachedExchange: Sendable {
         // About something that is not here: the caller's own copy, perhaps.
         if directives.isConditional { return .answered(Revalidation.Claim(passed(response, reason))) }
         response.body.cancel()
-        await cache.writer.remove(candidate.key, of: exchange)
+        await cache.writer.remove(candidate, for: request, of: exchange)
         return .answered(Revalidation.Claim(try await fetch(reason)))
     }
 
@@ -212,7 +212,7 @@ struct CachedExchange: Sendable {
                 return await take(response, .partial, exchange, requestTime: requestTime)
             }
             response.body.cancel()
-            await cache.writer.remove(candidate.key, of: exchange)
+            await cache.writer.remove(candidate, for: request, of: exchange)
             return try await fetch(.partial)
         }
         let context = context(requestTime: requestTime)
@@ -250,7 +250,7 @@ struct CachedExchange: Sendable {
             return pass(response, reason, new, exchange, ruling) { PartialContent.isWhole($0, under: head) }
         case .freshen(let fresh, let isKept): await keep(fresh, isKept, exchange)
         // What is stored for other requests says as much as before.
-        case .drop: if candidate.response != nil { await cache.writer.remove(candidate.key, of: exchange) }
+        case .drop: if candidate.response != nil { await cache.writer.remove(candidate, for: request, of: exchange) }
         case .keep, .confirm, .invalidate: break
         }
         return pass(response, reason, nil, exchange, ruling) { _ in true }
@@ -336,7 +336,7 @@ struct CachedExchange: Sendable {
         _ fresh: StoredResponse, _ isKept: Bool, _ exchange: ExchangeLedger.Exchange
     ) async -> Bool {
         guard isKept else {
-            await cache.writer.remove(candidate.key, of: exchange)
+            await cache.writer.remove(candidate, for: request, of: exchange)
             return false
         }
         return await cache.writer.store(fresh, for: request, of: exchange, inPlaceOf: candidate.key)

@@ -55,10 +55,16 @@ struct ResponseWriter: Sendable {
         return isStored
     }
 
-    /// Removes what is stored under a key, unless a later answer is there.
-    func remove(_ key: ImageKey, of exchange: ExchangeLedger.Exchange) async {
-        await gate.alone(with: key.resource) {
-            if exchange.claim(key) { await store.remove(key) }
+    /// Removes what was found for a request, with its copies, unless a later answer is there.
+    func remove(
+        _ candidate: StoredCandidate, for request: HTTPRequest, of exchange: ExchangeLedger.Exchange
+    ) async {
+        await gate.alone(with: candidate.key.resource) {
+            guard exchange.claim(candidate.key) else { return }
+            await store.remove(candidate.key)
+            guard let response = candidate.response else { return }
+            let rest = await store.entry(for: ImageKey(candidate.key.resource))
+            await removeCopies(of: response, for: request, in: rest, but: candidate.key)
         }
     }
 
@@ -76,8 +82,8 @@ struct ResponseWriter: Sendable {
         return PartialContent.combined(stored, with: part) ?? PartialContent.whole(part)
     }
 
-    /// Removes what else is stored for the request with the same strong validator: a new head is one for all of them. RFC
-    /// 9111 section 4.3.4.
+    /// Removes what else is stored for the request with the same strong validator: what is said of one counts for all of
+    /// them. RFC 9111 section 4.3.4.
     private func removeCopies(
         of response: StoredResponse, for request: HTTPRequest, in before: ResponseEntry?, but key: ImageKey
     ) async {

@@ -78,6 +78,26 @@ struct VaryTests {
         #expect(bench.server.requests.count == 3)
     }
 
+    /// The histories found it: a server that changes by what it varies leaves copies of one content.
+    @Test(arguments: Roles.all) func `what the server forbids to keep leaves no copy behind`(role: CacheRole)
+        async throws
+    {
+        let bench = Bench(role)
+        func fields(_ control: String, _ name: String) -> HTTPFields {
+            ["Cache-Control": control, "Vary": name, "ETag": "\"v\""]
+        }
+        try await bench.load(fields("max-age=600", "Accept"), body: "copy", for: ["Accept": "a", "Foo": "1"])
+        bench.advance(10)
+        try await bench.load(fields("max-age=600", "Foo"), body: "copy", for: ["Accept": "b", "Foo": "1"])
+
+        bench.server.answer(304, fields("no-store", "Foo"))
+        let asked: HTTPFields = ["Accept": "a", "Foo": "1", "Cache-Control": "no-cache"]
+        #expect(try await bench.send(asked).body == "copy")
+
+        bench.server.answer(200, body: "new")
+        #expect(try await bench.send(["Accept": "a", "Foo": "1"]).body == "new")
+    }
+
     @Test(arguments: Roles.all) func `newest is what the server's date says, not the order of arrival`(
         role: CacheRole
     ) async throws {

@@ -16,6 +16,15 @@ struct HistoryRun {
         var new = 0
         var demanded = 0
         var unsatisfiable = 0
+
+        static func += (tally: inout Tally, other: Tally) {
+            tally.fresh += other.fresh
+            tally.stale += other.stale
+            tally.revalidated += other.revalidated
+            tally.new += other.new
+            tally.demanded += other.demanded
+            tally.unsatisfiable += other.unsatisfiable
+        }
     }
 
     struct Violation: Error, CustomStringConvertible {

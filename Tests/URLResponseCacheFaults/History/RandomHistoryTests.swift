@@ -22,17 +22,18 @@ struct RandomHistoryTests {
         // In full, many histories.
         let isFull = ProcessInfo.processInfo.environment["ALCEDO_FULL_TESTS"] == "1"
         let first = UInt64((Storage.allCases.firstIndex(of: storage) ?? 0) * 100)
+        var tally = HistoryRun.Tally()
         for seed in first...(first + (isFull ? 20 : 0)) {
             let directory = try TemporaryDirectory()
             var run = try HistoryRun(role: role, seed: seed, makeStore: Self.stores(storage, directory))
 
             try await run.play(steps: isOnDisk ? 700 : 2_500)
-
-            // Each of these a good many times, or the history proves nothing.
-            let tally = run.tally
-            #expect(tally.demanded > 20 && tally.fresh > 20 && tally.stale > 10, "\(tally)")
-            #expect(tally.revalidated > 20 && tally.new > 100 && tally.unsatisfiable > 5, "\(tally)")
+            tally += run.tally
         }
+
+        // Each of these a good many times, or the histories prove nothing.
+        #expect(tally.demanded > 20 && tally.fresh > 20 && tally.stale > 10, "\(tally)")
+        #expect(tally.revalidated > 20 && tally.new > 100 && tally.unsatisfiable > 5, "\(tally)")
     }
 
     private static func stores(
