@@ -361,6 +361,12 @@ struct CachedExchange: Sendable {
         let age = notModified.head.fields.contains("Age") ? fresh.age(at: cache.time.now) : nil
         var response = serve(fresh, .revalidated, age: age, status)
         response.interim = notModified.interim
+        // Never stored, but news for the one user; in a shared cache several may wait for one question.
+        if !cache.rules.role.isShared {
+            for cookie in notModified.head.fields.values(of: "Set-Cookie") {
+                response.head.fields.append("Set-Cookie", cookie)
+            }
+        }
         return response
     }
 

@@ -123,6 +123,21 @@ struct NotModifiedTests {
         #expect(try await bench.load([:], body: "other", for: ["Accept": "b"]).body == "other")
     }
 
+    @Test(arguments: Roles.all) func `cookies of a 304 reach its caller in a private cache, and no store`(
+        role: CacheRole
+    ) async throws {
+        let bench = Bench(role)
+        try await bench.load(["Cache-Control": "max-age=1", "ETag": "\"v\"", "Set-Cookie": "a=1"])
+        bench.advance(2)
+
+        let asked = try await bench.load(
+            ["Cache-Control": "max-age=60", "ETag": "\"v\"", "Set-Cookie": "b=2"], status: 304, body: "")
+        let found = try await bench.send()
+
+        #expect(asked.fields.values(of: "Set-Cookie") == (role == .private ? ["b=2"] : []))
+        #expect(found.isHit && found.fields["Set-Cookie"] == nil)
+    }
+
     @Test func `a 304 with nothing stored is passed on`() async throws {
         let bench = Bench()
 
