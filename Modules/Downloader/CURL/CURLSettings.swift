@@ -4,9 +4,9 @@ import FoundationEssentials
 
 /// The options of a transport as libcurl takes them.
 struct CURLSettings: Sendable {
-    private let options: CURLTransport.Options
+    private let options: CURLOptions
 
-    init(_ options: CURLTransport.Options) { self.options = options }
+    init(_ options: CURLOptions) { self.options = options }
 
     var connections: Int { max(1, options.connections) }
     var connectionsPerHost: Int { max(1, options.connectionsPerHost) }

@@ -5,10 +5,10 @@ public import AlcedoCore
 /// Connections are kept open and reused; HTTP/2 is spoken where a TLS server offers it, with many requests on one
 /// connection. A reader that lags stops the reading from the socket, so memory stays flat whatever the body's size. Under
 /// HTTP/2 the others on its connection go on, and libcurl (7.88) lets a server send 32 MiB ahead on each stream: that much
-/// may be held for each reader that lags; ``Version/http1`` avoids it.
+/// may be held for each reader that lags; ``CURLVersion/http1`` avoids it.
 ///
 /// Cookies are neither kept nor sent; only `http` and `https` are spoken; a proxy is taken from the environment unless
-/// ``Options/proxy`` says otherwise.
+/// ``CURLOptions/proxy`` says otherwise.
 ///
 /// - **Requests.** Any token is a method. Fields go out in their order, repeated names as repeated lines, values in
 ///   ISO-8859-1: the code points U+0080 to U+00FF are one byte each, and a value with any other is `invalidRequest`, as
@@ -16,9 +16,9 @@ public import AlcedoCore
 ///   not given, and `Expect` before a large body.
 /// - **Content codings.** gzip, deflate, br and zstd are asked for and undone, as far as the installed libcurl can; the
 ///   answer's fields stay as they were sent, and a coding it does not know is `invalidResponse`. A body that unpacks to
-///   more than ``Options/unpackedLimit`` is `bodyTooLarge`. While its reader lags, libcurl holds what it has unpacked of
+///   more than ``CURLOptions/unpackedLimit`` is `bodyTooLarge`. While its reader lags, libcurl holds what it has unpacked of
 ///   one read from the socket: up to 64 MiB, and more than that is `bodyTooLarge` too. None of this holds for a request
-///   with an `Accept-Encoding` or `Range` of its own, nor with ``Options/decodesContent`` off: nothing is asked for, and
+///   with an `Accept-Encoding` or `Range` of its own, nor with ``CURLOptions/decodesContent`` off: nothing is asked for, and
 ///   the body is the bytes as they were sent.
 /// - **Answers.** Any status from 200 to 999 is passed on. Interim answers are in ``HTTPResponse/interim``, the first 16
 ///   of them; 101 counts as final. Trailers are dropped. Heads and trailers of more than 256 KiB together are
@@ -27,10 +27,12 @@ public import AlcedoCore
 /// Errors are ``HTTPTransportError``. A transfer that gets no byte for the request's idle timeout is `timedOut`, while
 /// its reader does not lag; a body that ends before its declared length is `connectionLost`.
 public final class CURLTransport: HTTPTransport {
+    public typealias Options = CURLOptions
+
     private let thread: CURLThread
     private let settings: CURLSettings
 
-    public init(options: Options = Options()) {
+    public init(options: CURLOptions = CURLOptions()) {
         settings = CURLSettings(options)
         thread = CURLThread(settings)
     }

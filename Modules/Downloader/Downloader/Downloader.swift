@@ -14,53 +14,9 @@ public final class Downloader: Downloading {
     public typealias Progress = @Sendable (DownloadProgress) -> Void
     public typealias Completion = @Sendable (Result<Download, any Error>) -> Void
 
-    public struct Configuration: Sendable {
-        /// Most transfers at once. Default: 6.
-        public var maximumConcurrentDownloads: Int
-        /// Most transfers at once from one scheme, host and port. Default: no limit but the one above.
-        public var maximumConcurrentDownloadsPerHost: Int
-        /// Which of equally urgent downloads begins first. Default: the first.
-        public var order: DownloadOrder
-        /// How often transfers may begin. Default: as often as there are slots.
-        public var rate: DownloadRate?
-        /// What is done with requests and answers: limits, timeouts, hooks, retries, what broke off.
-        public var rules = DownloadRules()
+    public typealias Configuration = DownloaderConfiguration
 
-        public init(
-            maximumConcurrentDownloads: Int = 6,
-            maximumConcurrentDownloadsPerHost: Int = .max,
-            order: DownloadOrder = .firstInFirstOut,
-            rate: DownloadRate? = nil,
-            maximumByteCount: Int = 128 << 20,
-            maximumRedirectCount: Int = 20
-        ) {
-            self.maximumConcurrentDownloads = max(1, maximumConcurrentDownloads)
-            self.maximumConcurrentDownloadsPerHost = max(1, maximumConcurrentDownloadsPerHost)
-            self.order = order
-            self.rate = rate
-            self.maximumByteCount = maximumByteCount
-            self.maximumRedirectCount = maximumRedirectCount
-        }
-
-        /// Most bytes of one content. Default: 128 MiB.
-        public var maximumByteCount: Int {
-            get { rules.maximumByteCount }
-            set { rules.maximumByteCount = max(0, newValue) }
-        }
-
-        /// Most redirects in a row. Default: 20.
-        public var maximumRedirectCount: Int {
-            get { rules.redirects.limit }
-            set { rules.redirects.limit = max(0, newValue) }
-        }
-    }
-
-    private struct Waiter: Sendable {
-        var progress: Progress?
-        var complete: Completion
-    }
-
-    private typealias Table = TransferTable<TransferKey, ImageSource, Waiter>
+    private typealias Table = TransferTable<TransferKey, ImageSource, DownloadWaiter>
 
     private let http: HTTPFetcher
     private let local: LocalReader
@@ -90,7 +46,7 @@ public final class Downloader: Downloading {
         let receipt = makeReceipt()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                join(request, receipt, Waiter(progress: progress) { continuation.resume(with: $0) })
+                join(request, receipt, DownloadWaiter(progress: progress) { continuation.resume(with: $0) })
                 // A cancellation before the join found nobody to remove.
                 if Task.isCancelled { cancel(receipt) }
             }
@@ -112,7 +68,7 @@ public final class Downloader: Downloading {
     ) -> DownloadReceipt {
         let receipt = makeReceipt()
         guard http.rules.modifyRequest != nil else {
-            join(request, receipt, Waiter(progress: progress, complete: completion))
+            join(request, receipt, DownloadWaiter(progress: progress, complete: completion))
             return receipt
         }
         preparing.withLock { $0[receipt] = completion }
@@ -120,7 +76,7 @@ public final class Downloader: Downloading {
             do {
                 let modified = try await prepared(request)
                 guard preparing.withLock({ $0.removeValue(forKey: receipt) }) != nil else { return }
-                join(modified, receipt, Waiter(progress: progress, complete: completion))
+                join(modified, receipt, DownloadWaiter(progress: progress, complete: completion))
             } catch {
                 preparing.withLock({ $0.removeValue(forKey: receipt) })?(.failure(error))
             }
@@ -177,7 +133,7 @@ public final class Downloader: Downloading {
 
     private func makeReceipt() -> DownloadReceipt { DownloadReceipt(id: table.withLock { $0.makeID() }) }
 
-    private func join(_ request: DownloadRequest, _ receipt: DownloadReceipt, _ waiter: Waiter) {
+    private func join(_ request: DownloadRequest, _ receipt: DownloadReceipt, _ waiter: DownloadWaiter) {
         let isIn = table.withLock { table in
             guard !table.isShutDown else { return false }
             table.join(

@@ -1,5 +1,3 @@
-public import AlcedoCore
-
 /// One way by which a server lets itself be shown who asks. Source: RFC 9110 section 11.
 public struct HTTPChallenge: Sendable, Hashable {
     /// In lower case, such as `basic`, `digest` and `bearer`.
@@ -14,12 +12,4 @@ public struct HTTPChallenge: Sendable, Hashable {
 
     /// What the credential is for, in words for people.
     public var realm: String? { parameters["realm"] }
-
-    /// The challenges of an answer 401, in order; what cannot be read is left out.
-    public static func challenges(in fields: HTTPFields) -> [HTTPChallenge] {
-        fields.values(of: "WWW-Authenticate").flatMap { line in
-            var parser = HTTPChallengeParser(line)
-            return parser.parse()
-        }
-    }
 }

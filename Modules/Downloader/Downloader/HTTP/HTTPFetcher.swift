@@ -4,39 +4,28 @@ import FoundationEssentials
 /// Downloads from servers: one call is one download, with all that the rules say about it.
 struct HTTPFetcher: Sendable {
     typealias Report = @Sendable (DownloadProgress) -> Void
-    /// Returns after a time, as ``TimeSource/sleep(for:)``.
-    typealias Pause = @Sendable (Duration) async throws -> Void
 
     let rules: DownloadRules
-    let time: any TimeSource
-    /// Gives numbers from 0 to 1.
-    let random: @Sendable () -> Double
-    let parts: PartStore?
-    private let follower: RedirectFollower
+    private let http: RuledTransport
+    private let time: any TimeSource
+    private let random: @Sendable () -> Double
+    private let parts: PartStore?
     private let threads = BlockingExecutor(name: "alcedo.downloads", width: 2)
 
+    /// - Parameter random: Gives numbers from 0 to 1.
     init(
         transport: any HTTPTransport, rules: DownloadRules, time: any TimeSource = SystemClock(),
         random: @escaping @Sendable () -> Double = { Double.random(in: 0...1) }
     ) {
         (self.rules, self.time, self.random) = (rules, time, random)
+        http = RuledTransport(transport, rules: rules, time: time)
         parts = PartStore(rules.resume, time: time)
-        let hook = rules.redirects.hook.map { hook -> RedirectFollower.Hook in
-            { head, next in try await Self.running("the redirect hook") { try await hook(head, next) } }
-        }
-        follower = RedirectFollower(transport, limit: rules.redirects.limit, hook: hook)
     }
 
     /// The request as the rules change it: what is to be compared with others, and given to ``fetch(_:pause:report:)``.
     ///
     /// - Throws: ``DownloadError`` `declined` or `hook`, or `CancellationError`.
-    func prepare(_ request: HTTPRequest) async throws -> HTTPRequest {
-        guard let modify = rules.modifyRequest else { return request }
-        guard let modified = try await Self.running("the request modifier", { try await modify(request) }) else {
-            throw DownloadError(.declined, "the app does not want \(request.url.absoluteString) sent")
-        }
-        return modified
-    }
+    func prepare(_ request: HTTPRequest) async throws -> HTTPRequest { try await http.prepare(request) }
 
     /// Fetches a content into memory.
     ///
@@ -46,9 +35,9 @@ struct HTTPFetcher: Sendable {
     ///   - report: Called while bytes arrive, from any thread; must not block. A content that has to begin anew goes back
     ///     to zero.
     /// - Throws: ``DownloadError``, or `CancellationError`.
-    func fetch(_ request: HTTPRequest, pause: Pause? = nil, report: @escaping Report) async throws -> Download {
+    func fetch(_ request: HTTPRequest, pause: TransferPause? = nil, report: @escaping Report) async throws -> Download {
         try await firstThatWorks(request) { source in
-            var transfer = SourceTransfer(self, source, sink: MemorySink(), pause: pause, report: report)
+            var transfer = transfer(of: source, into: MemorySink(), pause, report)
             let end = try await transfer.run()
             let data = try await transformed(transfer.sink.data, end.head)
             return Download(data: data, head: end.head, caching: end.caching)
@@ -58,7 +47,7 @@ struct HTTPFetcher: Sendable {
     /// Fetches a content into a file, which is replaced when the content is whole, and else left as it is. Where the rules
     /// transform the content, it goes through memory. As ``fetch(_:pause:report:)`` otherwise.
     func fetch(
-        _ request: HTTPRequest, to path: String, pause: Pause? = nil, report: @escaping Report
+        _ request: HTTPRequest, to path: String, pause: TransferPause? = nil, report: @escaping Report
     ) async throws -> DownloadedFile {
         guard rules.transform == nil else {
             let download = try await fetch(request, pause: pause, report: report)
@@ -70,11 +59,17 @@ struct HTTPFetcher: Sendable {
         }
         return try await firstThatWorks(request) { source in
             try await writing(path) { sink in
-                var transfer = SourceTransfer(self, source, sink: sink, pause: pause, report: report)
+                var transfer = transfer(of: source, into: sink, pause, report)
                 defer { sink = transfer.sink }
                 return try await transfer.run()
             }
         }
+    }
+
+    private func transfer<Sink: ContentSink>(
+        of source: HTTPRequest, into sink: Sink, _ pause: TransferPause?, _ report: @escaping Report
+    ) -> SourceTransfer<Sink> {
+        SourceTransfer(http, source, parts: parts, random: random, sink: sink, pause: pause, report: report)
     }
 
     /// Makes a file of what `fill` puts into the sink, or none at all.
@@ -92,38 +87,9 @@ struct HTTPFetcher: Sendable {
         }
     }
 
-    /// Sends a request, and returns when the head of its last answer has arrived.
-    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let deadline = Deadline(limit: rules.timeouts.firstByte, time: time, subject: "no answer")
-        return try await deadline.run { [follower] in try await follower.send(request) }
-    }
-
-    /// The head as the rules change it, if its status is one that brings a content.
-    func accepted(_ head: HTTPResponseHead) async throws -> HTTPResponseHead {
-        let head = try await modified(head)
-        let url = head.url.absoluteString
-        if head.status == 304 { throw DownloadError(.notModified, "\(url) has not changed", head: head) }
-        if head.isRedirect {
-            throw DownloadError(.badRedirect, "the server redirects without saying where: \(url)", head: head)
-        }
-        guard rules.acceptsStatus(head.status) else {
-            throw DownloadError(.status(head.status), "the server answered \(head.status) for \(url)", head: head)
-        }
-        return head
-    }
-
-    private func modified(_ head: HTTPResponseHead) async throws -> HTTPResponseHead {
-        guard let modify = rules.modifyResponse else { return head }
-        guard let modified = try await Self.running("the response modifier", { try await modify(head) }) else {
-            throw DownloadError(
-                .declined, "the app does not want the answer of \(head.url.absoluteString)", head: head)
-        }
-        return modified
-    }
-
     private func transformed(_ data: Data, _ head: HTTPResponseHead) async throws -> Data {
         guard let transform = rules.transform else { return data }
-        let content = try await Self.running("the transform") {
+        let content = try await AppClosure.run("the transform") {
             try await threads.run { try transform(data, head) }
         }
         guard content.count <= rules.maximumByteCount else {
@@ -173,27 +139,5 @@ struct HTTPFetcher: Sendable {
             failed.note(error, of: request, at: time.uptime)
             throw error
         }
-    }
-
-    /// Runs a closure of the app's.
-    private static func running<Value: Sendable>(
-        _ name: String, _ work: () async throws -> Value
-    ) async throws -> Value {
-        do {
-            return try await work()
-        } catch let error as CancellationError {
-            throw error
-        } catch let error as DownloadError {
-            throw error
-        } catch {
-            throw DownloadError(.hook, "\(name) failed: \(error)", cause: error)
-        }
-    }
-}
-
-extension DownloadError {
-    init(_ error: HTTPTransportError) {
-        let code: Code = error.code == .bodyTooLarge ? .tooLarge : .transport(error.code)
-        self.init(code, error.message, cause: error)
     }
 }

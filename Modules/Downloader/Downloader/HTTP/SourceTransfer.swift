@@ -1,18 +1,18 @@
 import AlcedoCore
 import FoundationEssentials
 
-/// What is known of a content beside its bytes.
-struct SourceEnd: Sendable {
-    var head: HTTPResponseHead
-    var caching: ResponseCaching?
-}
+/// Returns after a time, as ``TimeSource/sleep(for:)``.
+typealias TransferPause = @Sendable (Duration) async throws -> Void
 
 /// One content from one place: attempts, until one succeeds or no other may help. What has arrived is not asked for again
 /// where the server allows that.
 struct SourceTransfer<Sink: ContentSink> {
-    private let http: HTTPFetcher
+    private let http: RuledTransport
+    private let parts: PartStore?
+    /// Gives numbers from 0 to 1.
+    private let random: @Sendable () -> Double
     private let request: HTTPRequest
-    private let pause: HTTPFetcher.Pause
+    private let pause: TransferPause
     private var meter: ProgressMeter
     private(set) var sink: Sink
     /// What the bytes in the sink are the beginning of; nil when they are of no use.
@@ -21,10 +21,10 @@ struct SourceTransfer<Sink: ContentSink> {
     private var isChecked = false
 
     init(
-        _ http: HTTPFetcher, _ request: HTTPRequest, sink: Sink, pause: HTTPFetcher.Pause?,
-        report: @escaping HTTPFetcher.Report
+        _ http: RuledTransport, _ request: HTTPRequest, parts: PartStore?, random: @escaping @Sendable () -> Double,
+        sink: Sink, pause: TransferPause?, report: @escaping @Sendable (DownloadProgress) -> Void
     ) {
-        (self.http, self.request, self.sink) = (http, request, sink)
+        (self.http, self.request, self.parts, self.random, self.sink) = (http, request, parts, random, sink)
         self.pause = pause ?? { [time = http.time] in try await time.sleep(for: $0) }
         meter = ProgressMeter(interval: http.rules.progressInterval, time: http.time, report: report)
     }
@@ -88,9 +88,9 @@ struct SourceTransfer<Sink: ContentSink> {
         await forgetContent()
         isChecked = false
         try await sink.removeAll()
-        guard rules.resume != nil, mayRetry || http.parts != nil else { return }
+        guard rules.resume != nil, mayRetry || parts != nil else { return }
         content = UnfinishedContent(of: request, head: response.head, now: http.time.now)
-        guard let content, let parts = http.parts else { return }
+        guard let content, let parts else { return }
         recorder = PartRecorder(parts, request: request, content: content)
         recorder?.heed(response)
     }
@@ -161,7 +161,7 @@ struct SourceTransfer<Sink: ContentSink> {
         default: return nil
         }
         let decision = rules.retry.decide(
-            after: cause, method: request.method, attempts: attempts, random: http.random())
+            after: cause, method: request.method, attempts: attempts, random: random())
         guard case .retry(let wait) = decision, rules.retryBudget.withdraw(at: http.time.uptime) else { return nil }
         return wait
     }
@@ -170,7 +170,7 @@ struct SourceTransfer<Sink: ContentSink> {
 
     /// Fills the sink with what an earlier download has left.
     private mutating func restore() async throws {
-        guard let parts = http.parts, request.method == .get,
+        guard let parts, request.method == .get,
             let found = try await parts.restore(request, limit: rules.maximumByteCount, into: &sink)
         else { return }
         content = found.content
