@@ -76,9 +76,10 @@ extension HTTPFetcher {
     }
 
     func fetch(_ text: String, pauses: Guarded<[Duration]>? = nil) async throws -> Download {
-        try await fetch(
+        let delivery = try await fetch(
             HTTPRequest(url: try #require(URL(string: text)), idleTimeout: .seconds(120)),
             pause: { wait in pauses?.change { $0.append(wait) } }, report: { _ in })
+        return Download(delivery)
     }
 }
 

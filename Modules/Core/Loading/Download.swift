@@ -7,11 +7,16 @@ public struct Download: Sendable {
     public var head: HTTPResponseHead?
     /// What a response cache on the way did; nil when there is none.
     public var caching: ResponseCaching?
+    /// What the last exchange with the server took; nil where nobody measured.
+    public var metrics: HTTPTransferMetrics?
 
-    public init(data: Data, head: HTTPResponseHead? = nil, caching: ResponseCaching? = nil) {
+    public init(
+        data: Data, head: HTTPResponseHead? = nil, caching: ResponseCaching? = nil, metrics: HTTPTransferMetrics? = nil
+    ) {
         self.data = data
         self.head = head
         self.caching = caching
+        self.metrics = metrics
     }
 
     /// Whether a copy may be kept on disk. The response cache's verdict counts; without one, whether the server forbids

@@ -5,32 +5,36 @@ import FoundationEssentials
 ///
 /// Any number may wait for one transfer; each has its own progress and priority, and leaves it by itself. The transfer
 /// has the priority of its most urgent waiter, and ends when the last one leaves. No more transfers than a number run at
-/// once, in total and for each host; the others wait, the more urgent first. Sources that are not servers wait for
-/// nobody. Redirects are followed, at most 20, never out of `http` and `https`; credentials do not follow to another
-/// origin.
+/// once, in total and for each host; the others wait, the more urgent first. A transfer that waits before a further
+/// attempt gives its slot back meanwhile. Sources that are not servers wait for nobody. Redirects are followed, at most
+/// 20, never out of `http` and `https`; credentials do not follow to another origin.
+///
+/// A content goes to memory, or straight to a file: equal requests for the same path share a transfer then. What it is
+/// put together in lies beside the file, under a hidden name that ends in `.alcedo-part`; what a killed process has left
+/// of it, the next download to the same file takes away.
 ///
 /// Errors are ``DownloadError``, or `CancellationError`.
 public final class Downloader: Downloading {
     public typealias Progress = @Sendable (DownloadProgress) -> Void
     public typealias Completion = @Sendable (Result<Download, any Error>) -> Void
-
+    public typealias FileCompletion = @Sendable (Result<DownloadedFile, any Error>) -> Void
     public typealias Configuration = DownloaderConfiguration
 
-    private typealias Table = TransferTable<TransferKey, ImageSource, DownloadWaiter>
+    private typealias Table = TransferTable<TransferKey, TransferOrder, DownloadWaiter>
 
-    private let http: HTTPFetcher
-    private let local: LocalReader
+    private let fetcher: SourceFetcher
     private let time: any TimeSource
     private let table: Locked<Table>
-    /// Those who began without a task, while their request is still being modified.
-    private let preparing = Locked<[DownloadReceipt: Completion]>([:])
+    /// Those who have begun, while their request is still being modified.
+    private let preparing = Locked<[DownloadReceipt: Preparation]>([:])
+    /// Transfers that have rested and wait for a slot.
+    private let returning = Locked<[Int: CheckedContinuation<Void, any Error>]>([:])
 
     public init(
         transport: any HTTPTransport, configuration: Configuration = Configuration(),
         time: any TimeSource = SystemClock()
     ) {
-        http = HTTPFetcher(transport: transport, rules: configuration.rules, time: time)
-        local = LocalReader(maximumByteCount: configuration.maximumByteCount)
+        fetcher = SourceFetcher(transport: transport, rules: configuration.rules, time: time)
         self.time = time
         table = Locked(
             Table(
@@ -41,18 +45,21 @@ public final class Downloader: Downloading {
     }
 
     public func download(_ request: DownloadRequest, progress: Progress?) async throws -> Download {
-        try Task.checkCancellation()
-        let request = try await prepared(request)
-        let receipt = makeReceipt()
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                join(request, receipt, DownloadWaiter(progress: progress) { continuation.resume(with: $0) })
-                // A cancellation before the join found nobody to remove.
-                if Task.isCancelled { cancel(receipt) }
-            }
-        } onCancel: {
-            cancel(receipt)
-        }
+        Download(try await delivery(request, to: nil, progress))
+    }
+
+    /// Fetches the whole content into a file, in constant memory; only where the rules transform it, it is in memory
+    /// once.
+    ///
+    /// - Parameters:
+    ///   - path: Replaced when the content is whole and on the disk, and else left as it is. Its folder must be there. Of
+    ///     several requests that differ and go to one path, the last that ends stays.
+    ///   - progress: Called while bytes arrive, from any thread; must not block.
+    /// - Throws: ``DownloadError``, `unwritableFile` among them, or `CancellationError`.
+    public func download(
+        _ request: DownloadRequest, to path: String, progress: Progress? = nil
+    ) async throws -> DownloadedFile {
+        DownloadedFile(try await delivery(request, to: path, progress), path: path)
     }
 
     /// Begins a download, or joins one that is under way, for callers that are not tasks.
@@ -67,34 +74,37 @@ public final class Downloader: Downloading {
         _ request: DownloadRequest, progress: Progress? = nil, completion: @escaping Completion
     ) -> DownloadReceipt {
         let receipt = makeReceipt()
-        guard http.rules.modifyRequest != nil else {
-            join(request, receipt, DownloadWaiter(progress: progress, complete: completion))
-            return receipt
-        }
-        preparing.withLock { $0[receipt] = completion }
-        Task {
-            do {
-                let modified = try await prepared(request)
-                guard preparing.withLock({ $0.removeValue(forKey: receipt) }) != nil else { return }
-                join(modified, receipt, DownloadWaiter(progress: progress, complete: completion))
-            } catch {
-                preparing.withLock({ $0.removeValue(forKey: receipt) })?(.failure(error))
-            }
-        }
+        begin(request, to: nil, receipt, DownloadWaiter(progress: progress) { completion($0.map { Download($0) }) })
+        return receipt
+    }
+
+    /// Begins a download to a file, or joins one that is under way, for callers that are not tasks. As
+    /// ``start(_:progress:completion:)`` and ``download(_:to:progress:)``.
+    @discardableResult
+    public func start(
+        _ request: DownloadRequest, to path: String, progress: Progress? = nil, completion: @escaping FileCompletion
+    ) -> DownloadReceipt {
+        let receipt = makeReceipt()
+        let waiter = DownloadWaiter(progress: progress) { completion($0.map { DownloadedFile($0, path: path) }) }
+        begin(request, to: path, receipt, waiter)
         return receipt
     }
 
     /// Ends one's waiting, at once; the transfer ends when nobody else waits for it. Nothing happens when it has ended.
     public func cancel(_ receipt: DownloadReceipt) {
-        preparing.withLock({ $0.removeValue(forKey: receipt) })?(.failure(CancellationError()))
+        if let early = preparing.withLock({ $0.removeValue(forKey: receipt) }) {
+            early.task?.cancel()
+            early.waiter.complete(.failure(CancellationError()))
+        }
         guard let departure = table.withLock({ $0.leave(receipt.id) }) else { return }
         departure.abandonedTask?.cancel()
         departure.waiter.complete(.failure(CancellationError()))
         pump()
     }
 
-    /// Changes one's priority. Nothing happens to a transfer that runs, or has ended.
+    /// Changes one's priority. Nothing happens to a transfer that runs, until it has to wait again, or has ended.
     public func setPriority(_ priority: LoadPriority, of receipt: DownloadReceipt) {
+        preparing.withLock { $0[receipt]?.priority = priority }
         table.withLock { _ = $0.setPriority(priority, of: receipt.id) }
         pump()
     }
@@ -108,7 +118,7 @@ public final class Downloader: Downloading {
         }
     }
 
-    /// Transfers that have a slot, and transfers that wait for one.
+    /// Transfers that have a slot, and transfers that wait: for one, or before a further attempt.
     public var transferCounts: (running: Int, waiting: Int) {
         table.withLock { ($0.runningCount, $0.waitingCount) }
     }
@@ -125,30 +135,86 @@ public final class Downloader: Downloading {
 
     private static let isShutDown = DownloadError(.shutDown, "the downloader has been shut down")
 
-    /// The request as the app's modifier makes it, which is what it is compared by.
-    private func prepared(_ request: DownloadRequest) async throws -> DownloadRequest {
-        guard case .http(let http) = request.source, self.http.rules.modifyRequest != nil else { return request }
-        return DownloadRequest(.http(try await self.http.prepare(http)), priority: request.priority)
-    }
+    // MARK: Waiters
 
     private func makeReceipt() -> DownloadReceipt { DownloadReceipt(id: table.withLock { $0.makeID() }) }
 
-    private func join(_ request: DownloadRequest, _ receipt: DownloadReceipt, _ waiter: DownloadWaiter) {
+    private func delivery(_ request: DownloadRequest, to path: String?, _ progress: Progress?) async throws -> Delivery
+    {
+        try Task.checkCancellation()
+        let receipt = makeReceipt()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                begin(request, to: path, receipt, DownloadWaiter(progress: progress) { continuation.resume(with: $0) })
+                // A cancellation before that found nobody to remove.
+                if Task.isCancelled { cancel(receipt) }
+            }
+        } onCancel: {
+            cancel(receipt)
+        }
+    }
+
+    private func begin(
+        _ request: DownloadRequest, to path: String?, _ receipt: DownloadReceipt, _ waiter: DownloadWaiter
+    ) {
+        guard case .http(let http) = request.source, fetcher.http.rules.modifyRequest != nil else {
+            return join(TransferOrder(source: request.source, path: path), request.priority, receipt, waiter)
+        }
+        guard !table.withLock({ $0.isShutDown }) else { return waiter.complete(.failure(Self.isShutDown)) }
+        preparing.withLock { $0[receipt] = Preparation(waiter: waiter, priority: request.priority) }
+        let task = Task {
+            do {
+                let modified = try await fetcher.http.prepare(http)
+                guard let early = preparing.withLock({ $0.removeValue(forKey: receipt) }) else { return }
+                join(TransferOrder(source: .http(modified), path: path), early.priority, receipt, early.waiter)
+            } catch {
+                preparing.withLock({ $0.removeValue(forKey: receipt) })?.waiter.complete(.failure(error))
+            }
+        }
+        // Who was cancelled before that found no task to end.
+        let isPreparing = preparing.withLock { preparing in
+            preparing[receipt]?.task = task
+            return preparing[receipt] != nil
+        }
+        if !isPreparing { task.cancel() }
+    }
+
+    private func join(
+        _ order: TransferOrder, _ priority: LoadPriority, _ receipt: DownloadReceipt, _ waiter: DownloadWaiter
+    ) {
         let isIn = table.withLock { table in
             guard !table.isShutDown else { return false }
             table.join(
-                TransferKey(request.source), request.source, host: request.source.host, id: receipt.id,
-                priority: request.priority, waiter)
+                TransferKey(order), order, host: order.source.host, id: receipt.id, priority: priority, waiter)
             return true
         }
         if isIn { pump() } else { waiter.complete(.failure(Self.isShutDown)) }
     }
+
+    @discardableResult
+    private func endAll(with error: any Error) -> [Task<Void, Never>] {
+        let early = preparing.withLock { preparing in
+            defer { preparing = [:] }
+            return preparing.values
+        }
+        let (waiters, tasks) = table.withLock { $0.removeAll() }
+        let all = early.compactMap(\.task) + tasks
+        for task in all { task.cancel() }
+        for waiter in early.map(\.waiter) + waiters { waiter.complete(.failure(error)) }
+        return all
+    }
+
+    // MARK: Transfers
 
     /// Begins what may begin.
     private func pump() {
         let now = time.uptime
         let (beginnings, delay) = table.withLock { $0.begin(at: now) }
         for beginning in beginnings {
+            guard beginning.isFirst else {
+                takeReturning(beginning.id)?.resume()
+                continue
+            }
             let task = Task { await self.run(beginning.id, beginning.order) }
             if table.withLock({ $0.attach(task, to: beginning.id) }) { task.cancel() }
         }
@@ -158,18 +224,22 @@ public final class Downloader: Downloading {
     /// Looks again when the rate lets the next begin. One timer is enough, whoever asks.
     private func wait(_ delay: Duration) {
         guard table.withLock({ $0.setTimer() }) else { return }
-        Task {
+        let task = Task {
+            // Ends early when there is nothing left to wait for.
             try? await time.sleep(for: delay)
             table.withLock { $0.clearTimer() }
             pump()
         }
+        table.withLock { $0.attachTimer(task) }
     }
 
-    private func run(_ id: Int, _ source: ImageSource) async {
-        let outcome: Result<Download, any Error>
+    private func run(_ id: Int, _ order: TransferOrder) async {
+        let outcome: Result<Delivery, any Error>
         do {
             outcome = .success(
-                try await content(of: source) { progress in
+                try await fetcher.fetch(order) { wait in
+                    try await self.rest(id, for: wait)
+                } report: { progress in
                     for waiter in self.table.withLock({ $0.waiters(of: id) }) { waiter.progress?(progress) }
                 })
         } catch {
@@ -179,38 +249,25 @@ public final class Downloader: Downloading {
         pump()
     }
 
-    private func content(of source: ImageSource, report: @escaping Progress) async throws -> Download {
-        let download: Download
-        switch source {
-        case .http(let request): download = try await http.fetch(request, report: report)
-        case .file, .dataURL, .bytes, .provider:
-            let data = try await local.read(source)
-            report(DownloadProgress(received: data.count, expected: data.count))
-            download = Download(data: data)
+    /// Waits without a slot, then for one.
+    private func rest(_ id: Int, for wait: Duration) async throws {
+        table.withLock { $0.rest(id) }
+        pump()
+        try await time.sleep(for: wait)
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                returning.withLock { $0[id] = continuation }
+                table.withLock { $0.comeBack(id) }
+                // A cancellation before that found nobody to wake.
+                if Task.isCancelled { takeReturning(id)?.resume(throwing: CancellationError()) }
+                pump()
+            }
+        } onCancel: {
+            takeReturning(id)?.resume(throwing: CancellationError())
         }
-        guard !download.data.isEmpty else { throw DownloadError(.empty, "there are no bytes") }
-        return download
     }
 
-    @discardableResult
-    private func endAll(with error: any Error) -> [Task<Void, Never>] {
-        let early = preparing.withLock { preparing in
-            defer { preparing = [:] }
-            return preparing.values
-        }
-        for complete in early { complete(.failure(error)) }
-        let (waiters, tasks) = table.withLock { $0.removeAll() }
-        for task in tasks { task.cancel() }
-        for waiter in waiters { waiter.complete(.failure(error)) }
-        return tasks
-    }
-}
-
-extension ImageSource {
-    /// What slots are counted by; nil for a source that is not a server.
-    fileprivate var host: String? {
-        guard case .http(let request) = self else { return nil }
-        let url = request.url
-        return "\(url.scheme?.lowercased() ?? "")://\(url.host()?.lowercased() ?? ""):\(url.port ?? 0)"
+    private func takeReturning(_ id: Int) -> CheckedContinuation<Void, any Error>? {
+        returning.withLock { $0.removeValue(forKey: id) }
     }
 }

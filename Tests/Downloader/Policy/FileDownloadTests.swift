@@ -24,8 +24,10 @@ struct FileDownloadTests {
         _ change: (inout DownloadRules) -> Void = { _ in }
     ) async throws -> DownloadedFile {
         let request = HTTPRequest(url: try #require(URL(string: url)), idleTimeout: .seconds(120))
-        return try await HTTPFetcher.make(transport, time: ManualClock(now: Date()), change).fetch(
-            request, to: path ?? self.path, pause: { _ in }, report: { _ in })
+        let path = path ?? self.path
+        let delivery = try await HTTPFetcher.make(transport, time: ManualClock(now: Date()), change).fetch(
+            request, to: path, pause: { _ in }, report: { _ in })
+        return DownloadedFile(delivery, path: path)
     }
 
     private var names: [String] {
@@ -41,7 +43,7 @@ struct FileDownloadTests {
         let file = try await fetch(CURLTransport(), url: origin.url(for: "/a").absoluteString)
         #expect(file.path == path)
         #expect(file.byteCount == large.count)
-        #expect(file.head.status == 200)
+        #expect(file.head?.status == 200)
         #expect(try content == large)
         #expect(try names == ["picture"])
     }

@@ -4,14 +4,30 @@ import FoundationEssentials
 /// Writes a content to a file, which appears whole and at once, or not at all.
 struct FileSink: ContentSink {
     private let threads: BlockingExecutor
-    private let file: UnfinishedDownload
+    private let file: UnfinishedFile
     private(set) var count = 0
     private(set) var beginning = Data()
 
-    /// - Throws: ``DownloadError`` `unwritableFile`, or `CancellationError`.
-    init(path: String, threads: BlockingExecutor) async throws {
+    private init(path: String, threads: BlockingExecutor) async throws {
         self.threads = threads
-        file = try await threads.run { try UnfinishedDownload(for: path) }
+        file = try await threads.run { try UnfinishedFile(for: path) }
+    }
+
+    /// Makes a file of what `fill` puts into the sink, or none at all.
+    ///
+    /// - Throws: ``DownloadError`` `unwritableFile`, `CancellationError`, or what `fill` throws.
+    static func write(
+        _ path: String, threads: BlockingExecutor, _ fill: (inout FileSink) async throws -> SourceEnd
+    ) async throws -> Delivery {
+        var sink = try await FileSink(path: path, threads: threads)
+        do {
+            let end = try await fill(&sink)
+            try await threads.run { [file = sink.file] in try file.moveIntoPlace() }
+            return Delivery(byteCount: sink.count, end: end)
+        } catch {
+            await sink.discard()
+            throw error
+        }
     }
 
     mutating func append(_ piece: Data) async throws {
@@ -28,11 +44,8 @@ struct FileSink: ContentSink {
         (count, beginning) = (0, Data())
     }
 
-    /// Gives the file its place. Throws as ``append(_:)``.
-    func finish() async throws { try await threads.run { [file] in try file.moveIntoPlace() } }
-
     /// Removes what was written, in a cancelled task too.
-    func discard() async {
+    private func discard() async {
         await Task { [threads, file] in
             // Refused only where it could be cancelled.
             try? await threads.run { file.discard() }

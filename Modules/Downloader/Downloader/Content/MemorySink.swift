@@ -4,15 +4,22 @@ import FoundationEssentials
 /// Collects a content in memory.
 struct MemorySink: ContentSink {
     private(set) var data = Data()
+    private var expectedCount = 0
 
     var count: Int { data.count }
 
     var beginning: Data { Data(data.prefix(CodecRegistry.sniffedByteCount)) }
 
-    mutating func append(_ piece: Data) { data.append(piece) }
+    mutating func append(_ piece: Data) {
+        guard data.isEmpty else { return data.append(piece) }
+        // What comes in one piece is not copied.
+        if piece.count >= expectedCount, piece.startIndex == 0 { return data = piece }
+        data.reserveCapacity(expectedCount)
+        data.append(piece)
+    }
 
     /// Believed only as far as a megabyte: the rest is reserved as it comes.
-    mutating func reserve(_ count: Int) { data.reserveCapacity(min(count, 1 << 20)) }
+    mutating func reserve(_ count: Int) { expectedCount = min(count, 1 << 20) }
 
     mutating func removeAll() { data = Data() }
 }

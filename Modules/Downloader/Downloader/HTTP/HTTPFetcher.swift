@@ -35,12 +35,12 @@ struct HTTPFetcher: Sendable {
     ///   - report: Called while bytes arrive, from any thread; must not block. A content that has to begin anew goes back
     ///     to zero.
     /// - Throws: ``DownloadError``, or `CancellationError`.
-    func fetch(_ request: HTTPRequest, pause: TransferPause? = nil, report: @escaping Report) async throws -> Download {
+    func fetch(_ request: HTTPRequest, pause: TransferPause? = nil, report: @escaping Report) async throws -> Delivery {
         try await firstThatWorks(request) { source in
             var transfer = transfer(of: source, into: MemorySink(), pause, report)
             let end = try await transfer.run()
             let data = try await transformed(transfer.sink.data, end.head)
-            return Download(data: data, head: end.head, caching: end.caching)
+            return Delivery(data: data, end: end)
         }
     }
 
@@ -48,17 +48,16 @@ struct HTTPFetcher: Sendable {
     /// transform the content, it goes through memory. As ``fetch(_:pause:report:)`` otherwise.
     func fetch(
         _ request: HTTPRequest, to path: String, pause: TransferPause? = nil, report: @escaping Report
-    ) async throws -> DownloadedFile {
+    ) async throws -> Delivery {
         guard rules.transform == nil else {
-            let download = try await fetch(request, pause: pause, report: report)
-            let head = download.head ?? HTTPResponseHead(url: request.url, status: 200)
-            return try await writing(path) { sink in
-                try await sink.append(download.data)
-                return SourceEnd(head: head, caching: download.caching)
+            let delivery = try await fetch(request, pause: pause, report: report)
+            return try await FileSink.write(path, threads: threads) { sink in
+                try await sink.append(delivery.data)
+                return delivery.end
             }
         }
         return try await firstThatWorks(request) { source in
-            try await writing(path) { sink in
+            try await FileSink.write(path, threads: threads) { sink in
                 var transfer = transfer(of: source, into: sink, pause, report)
                 defer { sink = transfer.sink }
                 return try await transfer.run()
@@ -72,23 +71,8 @@ struct HTTPFetcher: Sendable {
         SourceTransfer(http, source, parts: parts, random: random, sink: sink, pause: pause, report: report)
     }
 
-    /// Makes a file of what `fill` puts into the sink, or none at all.
-    private func writing(
-        _ path: String, _ fill: (inout FileSink) async throws -> SourceEnd
-    ) async throws -> DownloadedFile {
-        var sink = try await FileSink(path: path, threads: threads)
-        do {
-            let end = try await fill(&sink)
-            try await sink.finish()
-            return DownloadedFile(path: path, byteCount: sink.count, head: end.head, caching: end.caching)
-        } catch {
-            await sink.discard()
-            throw error
-        }
-    }
-
-    private func transformed(_ data: Data, _ head: HTTPResponseHead) async throws -> Data {
-        guard let transform = rules.transform else { return data }
+    private func transformed(_ data: Data, _ head: HTTPResponseHead?) async throws -> Data {
+        guard let transform = rules.transform, let head else { return data }
         let content = try await AppClosure.run("the transform") {
             try await threads.run { try transform(data, head) }
         }
@@ -96,6 +80,7 @@ struct HTTPFetcher: Sendable {
             throw DownloadError(
                 .tooLarge, "the content becomes \(content.count) bytes, more than \(rules.maximumByteCount)")
         }
+        guard !content.isEmpty else { throw DownloadError(.empty, "there are no bytes", head: head) }
         try rules.contentCheck?.verify(content, head: head)
         return content
     }

@@ -130,7 +130,7 @@ struct SourceTransfer<Sink: ContentSink> {
         guard sink.count > 0 else { throw DownloadError(.empty, "there are no bytes", head: head) }
         if !isChecked { try check(head) }
         meter.mark(DownloadProgress(received: sink.count, expected: expected))
-        return SourceEnd(head: head, caching: response.caching)
+        return SourceEnd(head: head, caching: response.caching, metrics: response.metrics)
     }
 
     private mutating func check(_ head: HTTPResponseHead) throws(DownloadError) {

@@ -1,84 +1,89 @@
 import AlcedoCore
 import FoundationEssentials
-import Glibc
 
 /// Reads sources that are not servers.
 struct LocalReader: Sendable {
+    /// Most bytes of a file that are held at once on their way.
+    private static let pieceByteCount = 1 << 20
+
     let maximumByteCount: Int
+    private let progressInterval: Duration
+    private let time: any TimeSource
     private let files = BlockingExecutor(name: "alcedo.files", width: 2)
 
-    init(maximumByteCount: Int) { self.maximumByteCount = maximumByteCount }
+    init(rules: DownloadRules, time: any TimeSource) {
+        (maximumByteCount, progressInterval) = (rules.maximumByteCount, rules.progressInterval)
+        self.time = time
+    }
 
+    /// Puts the content of a source into an empty sink.
+    ///
+    /// - Parameter report: Called while bytes arrive, from any thread; must not block.
     /// - Throws: ``DownloadError``, or `CancellationError`.
-    func read(_ source: ImageSource) async throws -> Data {
-        let data: Data
+    func read(
+        _ source: ImageSource, into sink: inout some ContentSink,
+        report: @escaping @Sendable (DownloadProgress) -> Void
+    ) async throws {
+        var meter = ProgressMeter(interval: progressInterval, time: time, report: report)
         switch source {
         case .http(let request):
             throw DownloadError(.invalidSource, "not a local source: \(request.url.absoluteString)")
-        case .file(let path):
-            data = try await files.run { try readFile(path) }
+        case .file(let path): try await copy(path, into: &sink, &meter)
         case .dataURL(let text):
-            data = try await files.run { try DataURL.decode(text) }
-        case .bytes(let bytes, _):
-            data = bytes
+            try await pass(try await files.run { try DataURL.decode(text) }, to: &sink, &meter)
+        case .bytes(let bytes, _): try await pass(bytes, to: &sink, &meter)
         case .provider(let identity, let provide):
-            do {
-                data = try await provide()
-            } catch is CancellationError {
-                throw CancellationError()
-            } catch {
-                throw DownloadError(.provider, "the provider \(identity) failed: \(error)", cause: error)
-            }
+            try await pass(try await provided(identity, provide), to: &sink, &meter)
         }
+        guard sink.count > 0 else { throw DownloadError(.empty, "there are no bytes") }
+    }
+
+    private func provided(_ identity: String, _ provide: @Sendable () async throws -> Data) async throws -> Data {
+        do {
+            return try await provide()
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            throw DownloadError(.provider, "the provider \(identity) failed: \(error)", cause: error)
+        }
+    }
+
+    private func pass(_ data: Data, to sink: inout some ContentSink, _ meter: inout ProgressMeter) async throws {
         guard data.count <= maximumByteCount else {
             throw DownloadError(.tooLarge, "the source has \(data.count) bytes, more than \(maximumByteCount)")
         }
-        return data
+        meter.mark(DownloadProgress(received: 0, expected: data.count))
+        try await sink.append(data)
+        meter.mark(DownloadProgress(received: data.count, expected: data.count))
     }
 
-    /// Regular files only, opened without waiting: a pipe or a device could keep the thread for ever.
-    private func readFile(_ path: String) throws(DownloadError) -> Data {
-        // The system would take the path to end there, and read another file than the one that was named.
-        guard !path.utf8.contains(0) else { throw DownloadError(.invalidSource, "the path has a zero byte in it") }
-        let file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
-        guard file >= 0 else { throw refusal(of: path, errno) }
-        defer { close(file) }
-        var status = stat()
-        guard fstat(file, &status) == 0 else { throw refusal(of: path, errno) }
-        guard status.st_mode & S_IFMT == S_IFREG else {
-            throw DownloadError(.unreadableFile, "cannot read \(path): not a regular file")
+    /// Reads to the end, wherever that is.
+    private func copy(_ path: String, into sink: inout some ContentSink, _ meter: inout ProgressMeter) async throws {
+        // One byte more than expected finds the end.
+        let (file, first, firstLimit) = try await files.run { [maximumByteCount] in
+            let file = try LocalFile(path)
+            guard file.size <= maximumByteCount else { throw Self.excess(of: path, file.size, maximumByteCount) }
+            let limit = min(max(file.size + 1, 64 << 10), Self.pieceByteCount)
+            return (file, try file.read(upTo: limit), limit)
         }
-        return try contents(of: file, path: path, size: Int(status.st_size))
-    }
-
-    /// Reads to the end, wherever that is: a file may grow meanwhile, and some of the kernel's claim no size at all.
-    private func contents(of file: Int32, path: String, size: Int) throws(DownloadError) -> Data {
-        let limit = min(maximumByteCount, Int.max - 1)
-        guard size <= limit else { throw excess(of: path, size) }
-        // One byte more than expected finds the end without growing.
-        var data = Data(count: max(0, size) + 1)
-        var count = 0
-        while true {
-            let room = data.count - count
-            let received = data.withUnsafeMutableBytes { Glibc.read(file, $0.baseAddress.map { $0 + count }, room) }
-            if received < 0 {
-                guard errno == EINTR else { throw refusal(of: path, errno) }
-                continue
+        var (piece, limit) = (first, firstLimit)
+        let expected = file.size > 0 ? file.size : nil
+        meter.mark(DownloadProgress(received: 0, expected: expected))
+        sink.reserve(expected ?? 0)
+        while !piece.isEmpty {
+            guard piece.count <= maximumByteCount - sink.count else {
+                throw Self.excess(of: path, sink.count + piece.count, maximumByteCount)
             }
-            guard received > 0 else { break }
-            count += received
-            guard count <= limit else { throw excess(of: path, count) }
-            if count == data.count { data.count = min(max(64 << 10, 2 * count), limit + 1) }
+            try await sink.append(piece)
+            if piece.count < limit { break }
+            meter.update(DownloadProgress(received: sink.count, expected: expected))
+            limit = Self.pieceByteCount
+            piece = try await files.run { [file, limit] in try file.read(upTo: limit) }
         }
-        data.count = count
-        return data
+        meter.mark(DownloadProgress(received: sink.count, expected: sink.count))
     }
 
-    private func excess(of path: String, _ count: Int) -> DownloadError {
-        DownloadError(.tooLarge, "\(path) has \(count) bytes, more than \(maximumByteCount)")
-    }
-
-    private func refusal(of path: String, _ number: Int32) -> DownloadError {
-        DownloadError(.unreadableFile, "cannot read \(path): \(String(cString: strerror(number)))")
+    private static func excess(of path: String, _ count: Int, _ limit: Int) -> DownloadError {
+        DownloadError(.tooLarge, "\(path) has \(count) bytes or more; the limit is \(limit)")
     }
 }

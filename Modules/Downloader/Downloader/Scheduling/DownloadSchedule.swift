@@ -4,7 +4,8 @@ import AlcedoCore
 /// neither threads nor clocks.
 ///
 /// A transfer is added once, begins when ``next(at:)`` names it, and ends with ``end(_:)``; a slot belongs to one that
-/// has begun, so one that is taken out before that gives none back. All operations are O(log *n*), amortised.
+/// has begun, so one that is taken out before that gives none back. Between the two it may ``rest(_:)``, without a slot,
+/// and ``comeBack(_:priority:)`` to the line, to be named again. All operations are O(log *n*), amortised.
 struct DownloadSchedule: Sendable {
     enum Step: Equatable, Sendable {
         case begin(Int)
@@ -14,7 +15,7 @@ struct DownloadSchedule: Sendable {
     }
 
     private enum Place {
-        case ready, blocked, running
+        case ready, blocked, running, resting
     }
 
     private struct Transfer {
@@ -43,6 +44,7 @@ struct DownloadSchedule: Sendable {
         bucket = rate.map { TokenBucket($0) }
     }
 
+    /// Those that rest included.
     var waitingCount: Int { transfers.count - runningCount }
 
     mutating func add(_ id: Int, host: String, priority: LoadPriority) {
@@ -58,7 +60,7 @@ struct DownloadSchedule: Sendable {
         case .blocked:
             blocked[transfer.host]?.move(id, to: priority)
             unblock(transfer.host)
-        case .running: break
+        case .running, .resting: break
         }
     }
 
@@ -92,12 +94,31 @@ struct DownloadSchedule: Sendable {
         switch transfer.place {
         case .ready: _ = ready.remove(id)
         case .blocked: _ = blocked[transfer.host]?.remove(id)
-        case .running:
-            runningCount -= 1
-            let left = (runningOfHost[transfer.host] ?? 1) - 1
-            runningOfHost[transfer.host] = left == 0 ? nil : left
+        case .running: giveSlotBack(transfer.host)
+        case .resting: break
         }
         unblock(transfer.host)
+    }
+
+    /// Gives the slot of one that runs back, until it needs one again.
+    mutating func rest(_ id: Int) {
+        guard let transfer = transfers[id], transfer.place == .running else { return }
+        transfers[id]?.place = .resting
+        giveSlotBack(transfer.host)
+        unblock(transfer.host)
+    }
+
+    /// Puts one that rests back into the line, behind its equals.
+    mutating func comeBack(_ id: Int, priority: LoadPriority) {
+        guard let transfer = transfers[id], transfer.place == .resting else { return }
+        transfers[id]?.place = .ready
+        ready.add(id, transfer.host, priority: priority)
+    }
+
+    private mutating func giveSlotBack(_ host: String) {
+        runningCount -= 1
+        let left = (runningOfHost[host] ?? 1) - 1
+        runningOfHost[host] = left == 0 ? nil : left
     }
 
     /// Lets the first of those who wait for a slot of the host back into the line, when there is one.

@@ -1,15 +1,21 @@
 import AlcedoCore
-import FoundationEssentials
 
-/// What makes two downloads the same: for a server the whole request, otherwise the source's identity.
-enum TransferKey: Hashable, Sendable {
-    case http(HTTPRequest)
-    case other(ResourceKey)
+/// What makes two downloads the same: for a server the whole request, otherwise the source's identity, and where the
+/// content goes.
+struct TransferKey: Hashable, Sendable {
+    private enum Source: Hashable {
+        case http(HTTPRequest)
+        case other(ResourceKey)
+    }
 
-    init(_ source: ImageSource) {
-        switch source {
-        case .http(let request): self = .http(request)
-        case .file, .dataURL, .bytes, .provider: self = .other(source.resource)
+    private let source: Source
+    private let path: String?
+
+    init(_ order: TransferOrder) {
+        switch order.source {
+        case .http(let request): source = .http(request)
+        case .file, .dataURL, .bytes, .provider: source = .other(order.source.resource)
         }
+        path = order.path
     }
 }

@@ -6,9 +6,10 @@ import AlcedoCore
 /// Equal requests share a transfer; its priority is that of its most urgent waiter. The last waiter that leaves takes
 /// the transfer with it.
 struct TransferTable<Key: Hashable & Sendable, Order: Sendable, Waiter: Sendable>: Sendable {
-    /// A transfer that is to begin.
+    /// A transfer that is to begin, or to go on after a rest.
     struct Beginning: Sendable {
         var id: Int
+        var isFirst: Bool
         /// What the first of its waiters asked for.
         var order: Order
     }
@@ -28,9 +29,11 @@ struct TransferTable<Key: Hashable & Sendable, Order: Sendable, Waiter: Sendable
     private struct Transfer: Sendable {
         var key: Key
         var order: Order
-        /// In the order they came.
-        var seats: [Int] = []
+        var seats: Set<Int> = []
+        /// How many wish for each priority.
+        var wishes: [LoadPriority: Int] = [:]
         var task: Task<Void, Never>?
+        var hasBegun = false
     }
 
     private var schedule: DownloadSchedule
@@ -41,6 +44,7 @@ struct TransferTable<Key: Hashable & Sendable, Order: Sendable, Waiter: Sendable
     private var free: [Int] = []
     private var lastID = 0
     private var hasTimer = false
+    private var timer: Task<Void, Never>?
     /// From then on nobody is let in.
     private(set) var isShutDown = false
 
@@ -79,16 +83,16 @@ struct TransferTable<Key: Hashable & Sendable, Order: Sendable, Waiter: Sendable
             if let host { schedule.add(transfer, host: host, priority: priority) } else { free.append(transfer) }
         }
         seats[id] = Seat(waiter: waiter, priority: priority, transfer: transfer)
-        transfers[transfer]?.seats.append(id)
-        adjustPriority(of: transfer)
+        transfers[transfer]?.seats.insert(id)
+        change(1, priority, of: transfer)
     }
 
     /// Removes a waiter; nil when it has gone or has its outcome.
     mutating func leave(_ id: Int) -> Departure? {
         guard let seat = seats.removeValue(forKey: id) else { return nil }
-        transfers[seat.transfer]?.seats.removeAll { $0 == id }
+        transfers[seat.transfer]?.seats.remove(id)
         guard transfers[seat.transfer]?.seats.isEmpty == true else {
-            adjustPriority(of: seat.transfer)
+            change(-1, seat.priority, of: seat.transfer)
             return Departure(waiter: seat.waiter)
         }
         return Departure(waiter: seat.waiter, abandonedTask: remove(seat.transfer)?.task)
@@ -97,9 +101,10 @@ struct TransferTable<Key: Hashable & Sendable, Order: Sendable, Waiter: Sendable
     /// Changes what a waiter thinks of its transfer's urgency. Returns whether it still waits.
     @discardableResult
     mutating func setPriority(_ priority: LoadPriority, of id: Int) -> Bool {
-        guard let transfer = seats[id]?.transfer else { return false }
+        guard let seat = seats[id] else { return false }
         seats[id]?.priority = priority
-        adjustPriority(of: transfer)
+        change(1, priority, of: seat.transfer)
+        change(-1, seat.priority, of: seat.transfer)
         return true
     }
 
@@ -107,7 +112,9 @@ struct TransferTable<Key: Hashable & Sendable, Order: Sendable, Waiter: Sendable
     mutating func begin(at now: Duration) -> (beginnings: [Beginning], delay: Duration?) {
         var beginnings: [Beginning] = []
         func note(_ id: Int) {
-            if let transfer = transfers[id] { beginnings.append(Beginning(id: id, order: transfer.order)) }
+            guard let transfer = transfers[id] else { return }
+            beginnings.append(Beginning(id: id, isFirst: !transfer.hasBegun, order: transfer.order))
+            transfers[id]?.hasBegun = true
         }
         for id in free { note(id) }
         free = []
@@ -127,8 +134,16 @@ struct TransferTable<Key: Hashable & Sendable, Order: Sendable, Waiter: Sendable
         return false
     }
 
+    /// Gives the slot of a transfer back, until it asks for another.
+    mutating func rest(_ id: Int) { schedule.rest(id) }
+
+    /// Lets a transfer that rests wait for a slot again, as urgent as its waiters are by now.
+    mutating func comeBack(_ id: Int) {
+        if let priority = transfers[id]?.wishes.keys.max() { schedule.comeBack(id, priority: priority) }
+    }
+
     /// Those who wait for a transfer, in the order they came.
-    func waiters(of id: Int) -> [Waiter] { transfers[id]?.seats.compactMap { seats[$0]?.waiter } ?? [] }
+    func waiters(of id: Int) -> [Waiter] { transfers[id]?.seats.sorted().compactMap { seats[$0]?.waiter } ?? [] }
 
     /// Ends a transfer and returns who waited for it; nobody when it was abandoned.
     mutating func finish(_ id: Int) -> [Waiter] {
@@ -137,9 +152,9 @@ struct TransferTable<Key: Hashable & Sendable, Order: Sendable, Waiter: Sendable
         return waiters
     }
 
-    /// Ends all transfers. Returns who waited, and the work that goes on.
+    /// Ends all transfers. Returns who waited, and the work that goes on, the timer's included.
     mutating func removeAll() -> (waiters: [Waiter], tasks: [Task<Void, Never>]) {
-        let tasks = transfers.values.compactMap(\.task)
+        let tasks = transfers.values.compactMap(\.task) + [timer].compactMap(\.self)
         let waiters = transfers.keys.sorted().flatMap { finish($0) }
         return (waiters, tasks)
     }
@@ -152,7 +167,10 @@ struct TransferTable<Key: Hashable & Sendable, Order: Sendable, Waiter: Sendable
         return !hasTimer
     }
 
-    mutating func clearTimer() { hasTimer = false }
+    /// Remembers the work that waits for the delay.
+    mutating func attachTimer(_ task: Task<Void, Never>) { if hasTimer { timer = task } }
+
+    mutating func clearTimer() { (hasTimer, timer) = (false, nil) }
 
     private mutating func remove(_ id: Int) -> Transfer? {
         guard let transfer = transfers.removeValue(forKey: id) else { return nil }
@@ -162,8 +180,12 @@ struct TransferTable<Key: Hashable & Sendable, Order: Sendable, Waiter: Sendable
         return transfer
     }
 
-    private mutating func adjustPriority(of id: Int) {
-        let wishes = transfers[id]?.seats.compactMap { seats[$0]?.priority }
-        if let highest = wishes?.max() { schedule.move(id, to: highest) }
+    /// One more, or one fewer, wishes for a priority; the transfer has the highest of them.
+    private mutating func change(_ difference: Int, _ priority: LoadPriority, of id: Int) {
+        guard var wishes = transfers[id]?.wishes else { return }
+        let count = (wishes[priority] ?? 0) + difference
+        wishes[priority] = count == 0 ? nil : count
+        transfers[id]?.wishes = wishes
+        if let highest = wishes.keys.max() { schedule.move(id, to: highest) }
     }
 }

@@ -1,0 +1,38 @@
+import AlcedoCore
+import FoundationEssentials
+
+/// Fetches contents of any source, to memory or to a file.
+struct SourceFetcher: Sendable {
+    let http: HTTPFetcher
+    private let local: LocalReader
+    private let threads = BlockingExecutor(name: "alcedo.written", width: 2)
+
+    init(transport: any HTTPTransport, rules: DownloadRules, time: any TimeSource) {
+        http = HTTPFetcher(transport: transport, rules: rules, time: time)
+        local = LocalReader(rules: rules, time: time)
+    }
+
+    /// - Parameters:
+    ///   - pause: Waits before a further attempt.
+    ///   - report: Called while bytes arrive, from any thread; must not block.
+    /// - Throws: ``DownloadError``, or `CancellationError`.
+    func fetch(
+        _ order: TransferOrder, pause: @escaping TransferPause,
+        report: @escaping @Sendable (DownloadProgress) -> Void
+    ) async throws -> Delivery {
+        switch (order.source, order.path) {
+        case (.http(let request), nil): return try await http.fetch(request, pause: pause, report: report)
+        case (.http(let request), let path?):
+            return try await http.fetch(request, to: path, pause: pause, report: report)
+        case (let source, nil):
+            var sink = MemorySink()
+            try await local.read(source, into: &sink, report: report)
+            return Delivery(data: sink.data, end: SourceEnd())
+        case (let source, let path?):
+            return try await FileSink.write(path, threads: threads) { sink in
+                try await local.read(source, into: &sink, report: report)
+                return SourceEnd()
+            }
+        }
+    }
+}
