@@ -251,18 +251,3 @@ private final class StalledBody: HTTPBodySource {
 
     func cancel() {}
 }
-
-/// Gives pieces, then kills the process.
-private final class DeadlyBody: HTTPBodySource {
-    private let pieces: ScriptedBody
-
-    init(_ pieces: [Data]) { self.pieces = ScriptedBody(pieces) }
-
-    func next() async throws -> Data? {
-        if let piece = try await pieces.next() { return piece }
-        kill(getpid(), SIGKILL)
-        return nil
-    }
-
-    func cancel() {}
-}

@@ -97,6 +97,36 @@ struct DownloadScheduleTests {
         #expect(begun(&schedule, at: .seconds(60)) == [6])
     }
 
+    @Test func `who rests leaves its slot, of its host too, to others, and waits behind its equals afterwards`() {
+        var schedule = schedule(limit: 2, hostLimit: 1)
+        for id in 1...3 { schedule.add(id, host: "a", priority: .normal) }
+        #expect(begun(&schedule) == [1])
+        schedule.rest(1)
+        #expect(begun(&schedule) == [2])
+        schedule.comeBack(1, priority: .normal)
+        schedule.end(2)
+        #expect(begun(&schedule) == [3])
+        schedule.end(3)
+        #expect(begun(&schedule) == [1])
+        #expect(schedule.runningCount == 1 && schedule.waitingCount == 0)
+    }
+
+    @Test func `only who runs can rest, and only who rests can come back`() {
+        var schedule = schedule(limit: 1)
+        for id in 1...2 { schedule.add(id, host: "a", priority: .normal) }
+        schedule.comeBack(1, priority: .high)
+        #expect(begun(&schedule) == [1])
+        schedule.comeBack(1, priority: .high)
+        schedule.rest(2)
+        schedule.rest(3)
+        #expect(begun(&schedule).isEmpty)
+        schedule.rest(1)
+        schedule.rest(1)
+        #expect(begun(&schedule) == [2])
+        schedule.end(1)
+        #expect(schedule.runningCount == 1 && begun(&schedule).isEmpty)
+    }
+
     @Test(arguments: 1...8)
     func `whatever happens, limits hold and everyone has a turn`(seed: Int) {
         var generator = SeededGenerator(seed: UInt64(seed))

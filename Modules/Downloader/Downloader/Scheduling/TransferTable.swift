@@ -32,14 +32,14 @@ struct TransferTable<Key: Hashable & Sendable, Order: Sendable, Waiter: Sendable
         var seats: Set<Int> = []
         /// How many wish for each priority.
         var wishes: [LoadPriority: Int] = [:]
-        var task: Task<Void, Never>?
-        var hasBegun = false
     }
 
     private var schedule: DownloadSchedule
     private var ids: [Key: Int] = [:]
     private var transfers: [Int: Transfer] = [:]
     private var seats: [Int: Seat] = [:]
+    /// The work of the transfers that have begun and not ended, of abandoned ones too; nil where it is not known yet.
+    private var work: [Int: Task<Void, Never>?] = [:]
     /// Transfers that need no slot and have not begun.
     private var free: [Int] = []
     private var lastID = 0
@@ -95,7 +95,8 @@ struct TransferTable<Key: Hashable & Sendable, Order: Sendable, Waiter: Sendable
             change(-1, seat.priority, of: seat.transfer)
             return Departure(waiter: seat.waiter)
         }
-        return Departure(waiter: seat.waiter, abandonedTask: remove(seat.transfer)?.task)
+        _ = remove(seat.transfer)
+        return Departure(waiter: seat.waiter, abandonedTask: work[seat.transfer] ?? nil)
     }
 
     /// Changes what a waiter thinks of its transfer's urgency. Returns whether it still waits.
@@ -113,8 +114,8 @@ struct TransferTable<Key: Hashable & Sendable, Order: Sendable, Waiter: Sendable
         var beginnings: [Beginning] = []
         func note(_ id: Int) {
             guard let transfer = transfers[id] else { return }
-            beginnings.append(Beginning(id: id, isFirst: !transfer.hasBegun, order: transfer.order))
-            transfers[id]?.hasBegun = true
+            beginnings.append(Beginning(id: id, isFirst: work[id] == nil, order: transfer.order))
+            if work[id] == nil { work.updateValue(nil, forKey: id) }
         }
         for id in free { note(id) }
         free = []
@@ -129,9 +130,8 @@ struct TransferTable<Key: Hashable & Sendable, Order: Sendable, Waiter: Sendable
 
     /// Remembers the work of a transfer. Returns whether nobody waits for it any more.
     mutating func attach(_ task: Task<Void, Never>, to id: Int) -> Bool {
-        guard transfers[id] != nil else { return true }
-        transfers[id]?.task = task
-        return false
+        if work[id] != nil { work.updateValue(task, forKey: id) }
+        return transfers[id] == nil
     }
 
     /// Gives the slot of a transfer back, until it asks for another.
@@ -145,17 +145,17 @@ struct TransferTable<Key: Hashable & Sendable, Order: Sendable, Waiter: Sendable
     /// Those who wait for a transfer, in the order they came.
     func waiters(of id: Int) -> [Waiter] { transfers[id]?.seats.sorted().compactMap { seats[$0]?.waiter } ?? [] }
 
-    /// Ends a transfer and returns who waited for it; nobody when it was abandoned.
+    /// To be told when the work of a transfer has ended. Returns who waited for it; nobody when it was abandoned.
     mutating func finish(_ id: Int) -> [Waiter] {
-        let waiters = waiters(of: id)
-        for seat in remove(id)?.seats ?? [] { seats[seat] = nil }
-        return waiters
+        work[id] = nil
+        return end(id)
     }
 
-    /// Ends all transfers. Returns who waited, and the work that goes on, the timer's included.
+    /// Ends all transfers. Returns who waited, and the work that goes on: of those that were abandoned before, and the
+    /// timer's too.
     mutating func removeAll() -> (waiters: [Waiter], tasks: [Task<Void, Never>]) {
-        let tasks = transfers.values.compactMap(\.task) + [timer].compactMap(\.self)
-        let waiters = transfers.keys.sorted().flatMap { finish($0) }
+        let tasks = work.values.compactMap(\.self) + [timer].compactMap(\.self)
+        let waiters = transfers.keys.sorted().flatMap { end($0) }
         return (waiters, tasks)
     }
 
@@ -171,6 +171,12 @@ struct TransferTable<Key: Hashable & Sendable, Order: Sendable, Waiter: Sendable
     mutating func attachTimer(_ task: Task<Void, Never>) { if hasTimer { timer = task } }
 
     mutating func clearTimer() { (hasTimer, timer) = (false, nil) }
+
+    private mutating func end(_ id: Int) -> [Waiter] {
+        let waiters = waiters(of: id)
+        for seat in remove(id)?.seats ?? [] { seats[seat] = nil }
+        return waiters
+    }
 
     private mutating func remove(_ id: Int) -> Transfer? {
         guard let transfer = transfers.removeValue(forKey: id) else { return nil }

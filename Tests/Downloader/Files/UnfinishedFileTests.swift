@@ -1,0 +1,125 @@
+import AlcedoCore
+import AlcedoTesting
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+@testable import AlcedoDownloader
+
+@Suite(.timeLimit(.minutes(3)))
+struct UnfinishedFileTests {
+    private let directory: TemporaryDirectory
+    private let target: String
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        target = "\(directory.path)/picture"
+    }
+
+    private var names: [String] {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted() }
+    }
+
+    private func write(_ text: String, to name: String) throws {
+        try Data(text.utf8).write(to: URL(filePath: "\(directory.path)/\(name)"))
+    }
+
+    private func content(_ name: String = "picture") throws -> String {
+        String(decoding: try Data(contentsOf: URL(filePath: "\(directory.path)/\(name)")), as: UTF8.self)
+    }
+
+    @Test func `what a killed process has left goes with the next download to the same file`() async throws {
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = target as String] in
+            let transport = FakeTransport { request in
+                HTTPResponse(
+                    head: HTTPResponseHead(url: request.url, status: 200),
+                    body: HTTPBody(DeadlyBody(Array(repeating: Data("never".utf8), count: 100))))
+            }
+            let first = Downloader(transport: transport)
+            // A second one to the same target, so that there is a second leftover.
+            let other = try UnfinishedFile(for: path)
+            try other.append(Data("other".utf8))
+            _ = try await first.download(DownloadRequest(try web("http://h/a")), to: path)
+        }
+        #expect(try names == [".picture.alcedo-part", ".picture.alcedo-part1"])
+        #expect(try content(".picture.alcedo-part1").hasPrefix("nevernever"))
+
+        let next = Downloader(transport: FakeTransport.giving(Data("new".utf8)))
+        _ = try await next.download(DownloadRequest(try web("http://h/a")), to: target)
+
+        #expect(try content() == "new")
+        #expect(try names == ["picture"])
+    }
+
+    @Test func `a file that somebody writes is left to him, and he finds it as it was`() throws {
+        let first = try UnfinishedFile(for: target)
+        try first.append(Data("first".utf8))
+        let second = try UnfinishedFile(for: target)
+        try second.append(Data("second".utf8))
+        #expect(try names == [".picture.alcedo-part", ".picture.alcedo-part1"])
+        try first.moveIntoPlace()
+        #expect(try content() == "first")
+        // Its name is free, and the one that has it now is not the first's.
+        let third = try UnfinishedFile(for: target)
+        try third.append(Data("third".utf8))
+        first.discard()
+        #expect(try names == [".picture.alcedo-part", ".picture.alcedo-part1", "picture"])
+        try second.moveIntoPlace()
+        #expect(try content() == "second")
+        try third.moveIntoPlace()
+        #expect(try content() == "third")
+        #expect(try names == ["picture"])
+    }
+
+    @Test func `what is not of this kind under the name is left alone`() throws {
+        try write("mine", to: "mine")
+        #expect(symlink("mine", "\(directory.path)/.picture.alcedo-part") == 0)
+        #expect(link("\(directory.path)/mine", "\(directory.path)/.picture.alcedo-part1") == 0)
+        #expect(mkfifo("\(directory.path)/.picture.alcedo-part2", 0o600) == 0)
+        #expect(mkdir("\(directory.path)/.picture.alcedo-part3", 0o700) == 0)
+        let file = try UnfinishedFile(for: target)
+        try file.append(Data("new".utf8))
+        #expect(try names.contains(".picture.alcedo-part4"))
+        try file.moveIntoPlace()
+        #expect(try content("mine") == "mine" && content() == "new")
+        #expect(try names.count == 6)
+    }
+
+    @Test func `a name that is too long for more is hashed`() throws {
+        let name = String(repeating: "ü", count: 127)
+        let file = try UnfinishedFile(for: "\(directory.path)/\(name)")
+        try file.append(Data("x".utf8))
+        #expect(try names.first?.hasSuffix(".alcedo-part") == true)
+        try file.moveIntoPlace()
+        #expect(try names == [name])
+    }
+
+    @Test func `a value that goes takes its file along`() throws {
+        do {
+            let file = try UnfinishedFile(for: target)
+            try file.append(Data("x".utf8))
+        }
+        #expect(try names == [])
+    }
+
+    @Test func `many at once, of several threads, each have their own`() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            let threads = BlockingExecutor(name: "test", width: 4)
+            for number in 0..<200 {
+                group.addTask { [target] in
+                    try await threads.run {
+                        let file = try UnfinishedFile(for: target)
+                        let text = String(repeating: "\(number),", count: 100)
+                        try file.append(Data(text.utf8))
+                        if number % 3 == 0 { file.discard() } else { try file.moveIntoPlace() }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let parts = Set(try content().split(separator: ","))
+        #expect(parts.count == 1)
+        #expect(try names == ["picture"])
+    }
+}

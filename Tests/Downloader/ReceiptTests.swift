@@ -1,0 +1,266 @@
+import AlcedoCore
+import AlcedoDownloader
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+/// Downloads for callers that are not tasks, and what holds for all downloads at once.
+@Suite(.timeLimit(.minutes(3)))
+struct ReceiptTests {
+    private let clock = ManualClock()
+    private let outcomes = Outcomes()
+
+    private func downloader(
+        _ transport: FakeTransport, _ configuration: Downloader.Configuration = .init()
+    ) -> Downloader {
+        Downloader(transport: transport, configuration: configuration, time: clock)
+    }
+
+    @discardableResult
+    private func start(
+        _ path: String, on downloader: Downloader, _ priority: LoadPriority = .normal, as name: String? = nil
+    ) throws -> DownloadReceipt {
+        let request = DownloadRequest(try web("http://h/\(path)"), priority: priority)
+        return downloader.start(request) { [outcomes] in outcomes.note(name ?? path, $0.map(\.data.count)) }
+    }
+
+    @Test func `a completion is called once, with what came`() async throws {
+        let downloader = downloader(.giving(Data(count: 5)))
+        try start("a", on: downloader)
+        try await outcomes.waitFor(1)
+        #expect(outcomes.texts == ["a": ["5 bytes"]])
+    }
+
+    @Test func `a receipt cancels one of many, at once, and the last ends the transfer`() async throws {
+        let transport = FakeTransport.waiting(on: clock)
+        let downloader = downloader(transport)
+        let first = try start("a", on: downloader, as: "first")
+        let second = try start("a", on: downloader, as: "second")
+        try await clock.waitForSleepers(count: 1)
+
+        downloader.cancel(first)
+        #expect(outcomes.texts == ["first": ["cancelled"]])
+        #expect(clock.sleeperCount == 1)
+        downloader.cancel(first)
+        downloader.cancel(second)
+
+        #expect(outcomes.texts == ["first": ["cancelled"], "second": ["cancelled"]])
+        #expect(downloader.transferCounts == (0, 0))
+        await downloader.shutDown()
+        #expect(clock.sleeperCount == 0)
+        #expect(transport.requests.value.count == 1)
+    }
+
+    @Test func `a receipt of an ended download does nothing`() async throws {
+        let downloader = downloader(.giving(Data("x".utf8)))
+        let receipt = try start("a", on: downloader)
+        try await outcomes.waitFor(1)
+        downloader.cancel(receipt)
+        downloader.setPriority(.high, of: receipt)
+        try start("a", on: downloader, as: "again")
+        try await outcomes.waitFor(2)
+        #expect(outcomes.texts == ["a": ["1 bytes"], "again": ["1 bytes"]])
+    }
+
+    @Test func `priorities decide who is next, and can change while waiting`() async throws {
+        let transport = FakeTransport.waiting(on: clock)
+        let downloader = downloader(transport, .init(maximumConcurrentDownloads: 1))
+        try start("plug", on: downloader)
+        try await clock.waitForSleepers(count: 1)
+        try start("normal", on: downloader)
+        let raised = try start("raised", on: downloader, .veryLow)
+        let lowered = try start("lowered", on: downloader, .veryHigh)
+        try start("joined", on: downloader, .veryLow)
+        try start("joined", on: downloader, .high)
+        downloader.setPriority(.veryHigh, of: raised)
+        downloader.setPriority(.low, of: lowered)
+
+        for count in 1...5 {
+            try await clock.waitForSleepers(count: 1)
+            #expect(downloader.transferCounts == (1, 5 - count))
+            clock.advance(by: .seconds(1))
+        }
+
+        try await outcomes.waitFor(6)
+        #expect(
+            transport.requests.value.map(\.url.path) == ["/plug", "/raised", "/joined", "/normal", "/lowered"])
+    }
+
+    @Test func `while the queue is paused nothing begins, and what runs goes on`() async throws {
+        let transport = FakeTransport.waiting(on: clock)
+        let downloader = downloader(transport)
+        try start("runs", on: downloader)
+        try await clock.waitForSleepers(count: 1)
+        downloader.isPaused = true
+        #expect(downloader.isPaused)
+        try start("waits", on: downloader)
+        clock.advance(by: .seconds(1))
+        try await outcomes.waitFor(1)
+        #expect(transport.requests.value.count == 1)
+        #expect(downloader.transferCounts == (0, 1))
+
+        downloader.isPaused = false
+
+        try await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(1))
+        try await outcomes.waitFor(2)
+        #expect(outcomes.texts["waits"] == ["1 bytes"])
+    }
+
+    @Test func `all are cancelled, and later ones begin as ever`() async throws {
+        let downloader = downloader(.waiting(on: clock), .init(maximumConcurrentDownloads: 2))
+        for path in ["a", "b", "c", "d"] { try start(path, on: downloader) }
+        let task = Task.immediate { try await downloader.download(web("http://h/a")) }
+        try await clock.waitForSleepers(count: 2)
+
+        downloader.cancelAll()
+
+        #expect(outcomes.texts.values.allSatisfy { $0 == ["cancelled"] } && outcomes.texts.count == 4)
+        await #expect(throws: CancellationError.self) { try await task.value }
+        try start("e", on: downloader)
+        try await clock.waitForSleepers(count: 1)
+        while outcomes.texts["e"] == nil {
+            clock.advance(by: .seconds(1))
+            await Task.yield()
+        }
+        #expect(outcomes.texts["e"] == ["1 bytes"])
+    }
+
+    @Test func `a shut downloader has ended its transfers, and refuses further ones`() async throws {
+        let hasEnded = Guarded(0)
+        let transport = FakeTransport { [clock] _ in
+            defer { hasEnded.change { $0 += 1 } }
+            try await clock.sleep(for: .seconds(1))
+            throw HTTPTransportError(.failed, "never")
+        }
+        let downloader = downloader(transport, .init(maximumConcurrentDownloads: 1))
+        try start("a", on: downloader)
+        try start("b", on: downloader)
+        try await clock.waitForSleepers(count: 1)
+
+        await downloader.shutDown()
+
+        #expect(hasEnded.value == 1)
+        #expect(outcomes.texts == ["a": ["shutDown"], "b": ["shutDown"]])
+        try start("c", on: downloader)
+        #expect(outcomes.texts["c"] == ["shutDown"])
+        let error = try await failure { try await downloader.download(.bytes(Data([1]), identity: "x")) }
+        #expect(error.code == .shutDown)
+        await downloader.shutDown()
+        #expect(transport.requests.value.count == 1)
+    }
+
+    @Test func `a rate spreads beginnings over time, and one timer serves all`() async throws {
+        let downloader = downloader(
+            .giving(Data("x".utf8)),
+            .init(maximumConcurrentDownloads: 100, rate: DownloadRate(perSecond: 10, burst: 2)))
+        for number in 0..<5 { try start("\(number)", on: downloader) }
+        try await outcomes.waitFor(2)
+        #expect(clock.sleeperCount == 1)
+        for done in 3...5 {
+            clock.advance(by: .milliseconds(101))
+            try await outcomes.waitFor(done)
+            #expect(outcomes.texts.count == done)
+            if done < 5 { try await clock.waitForSleepers(count: 1) }
+        }
+        #expect(downloader.transferCounts == (0, 0))
+    }
+
+    @Test func `who waits for the rate is cancelled at once, and the timer with the last`() async throws {
+        let downloader = downloader(
+            .giving(Data("x".utf8)), .init(rate: DownloadRate(perSecond: 0.001, burst: 1)))
+        try start("a", on: downloader)
+        let waiting = try start("b", on: downloader)
+        try start("c", on: downloader)
+        try await clock.waitForSleepers(count: 1)
+        downloader.cancel(waiting)
+        #expect(outcomes.texts["b"] == ["cancelled"])
+        await downloader.shutDown()
+        #expect(outcomes.texts["c"] == ["shutDown"])
+        #expect(clock.sleeperCount == 0)
+    }
+
+    @Test func `hosts have slots of their own`() async throws {
+        let transport = FakeTransport.waiting(on: clock)
+        let downloader = downloader(
+            transport, .init(maximumConcurrentDownloads: 4, maximumConcurrentDownloadsPerHost: 1))
+        for url in ["http://h/a", "http://h:80/b", "http://H/c", "https://h/d", "http://other/e"] {
+            downloader.start(DownloadRequest(try web(url))) { [outcomes] in outcomes.note(url, $0.map(\.data.count)) }
+        }
+        try await clock.waitForSleepers(count: 3)
+        #expect(downloader.transferCounts == (3, 2))
+        #expect(
+            Set(transport.requests.value.map(\.url.absoluteString)) == ["http://h/a", "https://h/d", "http://other/e"])
+        downloader.cancelAll()
+    }
+
+    // MARK: While a request is being modified
+
+    private func modifying(_ transport: FakeTransport) -> Downloader {
+        var configuration = Downloader.Configuration(maximumConcurrentDownloads: 1)
+        configuration.rules.modifyRequest = { [clock] request in
+            if request.url.path != "/plug" { try await clock.sleep(for: .seconds(5)) }
+            var request = request
+            request.fields["X-Token"] = "t"
+            return request
+        }
+        return downloader(transport, configuration)
+    }
+
+    @Test func `who is cancelled while its request is modified has its outcome at once`() async throws {
+        let transport = FakeTransport.giving(Data("x".utf8))
+        let downloader = modifying(transport)
+        let receipt = try start("a", on: downloader)
+        let task = Task { try await downloader.download(web("http://h/b")) }
+        try start("c", on: downloader)
+        try await clock.waitForSleepers(count: 3)
+
+        downloader.cancel(receipt)
+        #expect(outcomes.texts == ["a": ["cancelled"]])
+        downloader.cancelAll()
+
+        #expect(outcomes.texts["c"] == ["cancelled"])
+        await #expect(throws: CancellationError.self) { try await task.value }
+        await downloader.shutDown()
+        #expect(clock.sleeperCount == 0)
+        #expect(transport.requests.value.isEmpty)
+    }
+
+    @Test func `a priority that changes while the request is modified counts`() async throws {
+        let transport = FakeTransport { [clock] request in
+            #expect(request.fields["X-Token"] == "t")
+            if request.url.path == "/plug" { try await clock.sleep(for: .seconds(9)) }
+            return HTTPResponse(
+                head: HTTPResponseHead(url: request.url, status: 200), body: HTTPBody(Data("x".utf8)))
+        }
+        let downloader = modifying(transport)
+        try start("plug", on: downloader)
+        try await clock.waitForSleepers(count: 1)
+        let low = try start("low", on: downloader, .low)
+        try start("normal", on: downloader)
+        try await clock.waitForSleepers(count: 3)
+        downloader.setPriority(.high, of: low)
+        clock.advance(by: .seconds(5))
+        while downloader.transferCounts.waiting < 2 { await Task.yield() }
+        clock.advance(by: .seconds(4))
+        try await outcomes.waitFor(3)
+        #expect(transport.requests.value.map(\.url.path) == ["/plug", "/low", "/normal"])
+    }
+
+    @Test func `a modifier that declines or fails is the outcome`() async throws {
+        var configuration = Downloader.Configuration()
+        configuration.rules.modifyRequest = { request in
+            if request.url.path == "/odd" { throw HTTPTransportError(.failed, "odd") }
+            return nil
+        }
+        let downloader = downloader(.giving(Data("x".utf8)), configuration)
+        try start("a", on: downloader)
+        try start("odd", on: downloader)
+        try await outcomes.waitFor(2)
+        #expect(outcomes.texts == ["a": ["declined"], "odd": ["hook"]])
+        await downloader.shutDown()
+        try start("late", on: downloader)
+        #expect(outcomes.texts["late"] == ["shutDown"])
+    }
+}

@@ -1,0 +1,189 @@
+import AlcedoCore
+import AlcedoDownloader
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+/// A download that waits before a further attempt.
+@Suite(.timeLimit(.minutes(3)))
+struct SlotTests {
+    private let clock = ManualClock()
+    private let outcomes = Outcomes()
+    private let counts = Guarded<[String: Int]>([:])
+
+    /// The first answer to `/flaky…` is 503 and asks for ten seconds; all others come when the clock has gone on one
+    /// second.
+    private func downloader(
+        limit: Int = 1, rate: DownloadRate? = nil, _ change: (inout DownloadRules) -> Void = { _ in }
+    ) -> (Downloader, FakeTransport) {
+        let transport = FakeTransport { [clock, counts] request in
+            let path = request.url.path
+            let attempt = counts.change { counts -> Int in
+                counts[path, default: 0] += 1
+                return counts[path] ?? 0
+            }
+            if path.hasPrefix("/flaky"), attempt == 1 {
+                let head = HTTPResponseHead(url: request.url, status: 503, fields: ["Retry-After": "10"])
+                return HTTPResponse(head: head, body: HTTPBody(Data()))
+            }
+            try await clock.sleep(for: .seconds(1))
+            return HTTPResponse(
+                head: HTTPResponseHead(url: request.url, status: 200), body: HTTPBody(Data("x".utf8)))
+        }
+        var configuration = Downloader.Configuration(maximumConcurrentDownloads: limit, rate: rate)
+        configuration.rules.retry = RetryPolicy(base: .zero)
+        change(&configuration.rules)
+        return (Downloader(transport: transport, configuration: configuration, time: clock), transport)
+    }
+
+    @discardableResult
+    private func start(
+        _ path: String, on downloader: Downloader, _ priority: LoadPriority = .normal
+    ) throws -> DownloadReceipt {
+        downloader.start(DownloadRequest(try web("http://h/\(path)"), priority: priority)) { [outcomes] in
+            outcomes.note(path, $0.map(\.data.count))
+        }
+    }
+
+    private func paths(_ transport: FakeTransport) -> [String] { transport.requests.value.map(\.url.path) }
+
+    @Test func `its slot is another's meanwhile, and it takes one in its turn`() async throws {
+        let (downloader, transport) = downloader()
+        try start("flaky", on: downloader)
+        try start("a", on: downloader)
+        // The pause and the request of the other.
+        try await clock.waitForSleepers(count: 2)
+        #expect(paths(transport) == ["/flaky", "/a"])
+        #expect(downloader.transferCounts == (1, 1))
+        try start("low", on: downloader, .low)
+        try start("high", on: downloader, .high)
+
+        clock.advance(by: .seconds(1))
+        try await clock.waitForSleepers(count: 2)
+        // The pause is over while another runs: it comes after that, before the less urgent.
+        clock.advance(by: .seconds(1))
+        try await clock.waitForSleepers(count: 2)
+        #expect(paths(transport) == ["/flaky", "/a", "/high", "/low"])
+        try start("late", on: downloader)
+        try start("veryLow", on: downloader, .veryLow)
+        clock.advance(by: .seconds(8) - .milliseconds(500))
+        try await clock.waitForSleepers(count: 2)
+        #expect(paths(transport).last == "/late")
+        clock.advance(by: .milliseconds(500))
+        while downloader.transferCounts.waiting < 2 { await Task.yield() }
+        for _ in 0..<3 {
+            try await clock.waitForSleepers(count: 1)
+            clock.advance(by: .seconds(1))
+        }
+
+        try await outcomes.waitFor(6)
+        #expect(paths(transport).suffix(3) == ["/late", "/flaky", "/veryLow"])
+        #expect(outcomes.texts.values.allSatisfy { $0 == ["1 bytes"] })
+        #expect(downloader.transferCounts == (0, 0))
+    }
+
+    @Test func `it begins no attempt while the queue is paused`() async throws {
+        let (downloader, transport) = downloader()
+        try start("flaky", on: downloader)
+        try await clock.waitForSleepers(count: 1)
+        downloader.isPaused = true
+        clock.advance(by: .seconds(10))
+        for _ in 0..<1_000 { await Task.yield() }
+        #expect(paths(transport) == ["/flaky"])
+        #expect(downloader.transferCounts == (0, 1))
+
+        downloader.isPaused = false
+
+        try await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(1))
+        try await outcomes.waitFor(1)
+        #expect(outcomes.texts == ["flaky": ["1 bytes"]])
+    }
+
+    @Test func `its second attempt is a beginning for the rate`() async throws {
+        let (downloader, transport) = downloader(limit: 9, rate: DownloadRate(perSecond: 0.01, burst: 2))
+        try start("flaky", on: downloader)
+        try await clock.waitForSleepers(count: 1)
+        try start("a", on: downloader)
+        try await clock.waitForSleepers(count: 2)
+        clock.advance(by: .seconds(10))
+        try await outcomes.waitFor(1)
+        // Only the rate's timer.
+        try await clock.waitForSleepers(count: 1)
+        #expect(paths(transport) == ["/flaky", "/a"])
+        clock.advance(by: .seconds(100))
+        while paths(transport).count < 3 { await Task.yield() }
+        try await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(1))
+        try await outcomes.waitFor(2)
+        #expect(outcomes.texts == ["flaky": ["1 bytes"], "a": ["1 bytes"]])
+    }
+
+    @Test(arguments: ["in the pause", "in the line"])
+    func `it is cancelled at once, and the others' slots stay right`(moment: String) async throws {
+        let (downloader, transport) = downloader()
+        let receipt = try start("flaky", on: downloader)
+        try start("a", on: downloader)
+        try await clock.waitForSleepers(count: 2)
+        if moment == "in the line" {
+            // Another takes the slot before the pause is over.
+            downloader.isPaused = true
+            clock.advance(by: .seconds(10))
+            try await outcomes.waitFor(1)
+            for _ in 0..<1_000 { await Task.yield() }
+        }
+
+        downloader.cancel(receipt)
+
+        #expect(outcomes.texts["flaky"] == ["cancelled"])
+        downloader.isPaused = false
+        try start("b", on: downloader)
+        try start("c", on: downloader)
+        while outcomes.texts.count < 4 {
+            #expect(downloader.transferCounts.running <= 1)
+            clock.advance(by: .seconds(1))
+            await Task.yield()
+        }
+        #expect(paths(transport) == ["/flaky", "/a", "/b", "/c"])
+        await downloader.shutDown()
+        #expect(clock.sleeperCount == 0)
+    }
+
+    @Test(arguments: [false, true])
+    func `a shut downloader ends it`(isInLine: Bool) async throws {
+        let (downloader, transport) = downloader()
+        try start("flaky", on: downloader)
+        try await clock.waitForSleepers(count: 1)
+        if isInLine {
+            downloader.isPaused = true
+            clock.advance(by: .seconds(10))
+            for _ in 0..<1_000 { await Task.yield() }
+        }
+        await downloader.shutDown()
+        #expect(outcomes.texts == ["flaky": ["shutDown"]])
+        #expect(downloader.transferCounts == (0, 0))
+        #expect(clock.sleeperCount == 0)
+        #expect(paths(transport) == ["/flaky"])
+    }
+
+    @Test func `its time may be up while it waits for a slot`() async throws {
+        let (downloader, transport) = downloader { $0.timeouts.total = .seconds(20) }
+        try start("flaky", on: downloader)
+        try await clock.waitForSleepers(count: 2)
+        downloader.isPaused = true
+        clock.advance(by: .seconds(10))
+        for _ in 0..<1_000 { await Task.yield() }
+        clock.advance(by: .seconds(10))
+        try await outcomes.waitFor(1)
+        #expect(outcomes.texts == ["flaky": ["transport(AlcedoCore.HTTPTransportError.Code.timedOut)"]])
+        #expect(downloader.transferCounts == (0, 0))
+        downloader.isPaused = false
+        try start("a", on: downloader)
+        while outcomes.texts["a"] == nil {
+            clock.advance(by: .seconds(1))
+            await Task.yield()
+        }
+        #expect(paths(transport) == ["/flaky", "/a"])
+    }
+}

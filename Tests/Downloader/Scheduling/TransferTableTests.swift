@@ -1,0 +1,353 @@
+import AlcedoCore
+import AlcedoTesting
+import TestSupport
+import Testing
+
+@testable import AlcedoDownloader
+
+@Suite(.timeLimit(.minutes(3)))
+struct TransferTableTests {
+    private typealias Table = TransferTable<String, String, String>
+
+    /// A table that can be used inside of expectations, where nothing may change in place.
+    private final class Desk {
+        private var table: Table
+
+        init(_ table: Table) { self.table = table }
+
+        var isEmpty: Bool { table.isEmpty }
+        var isShutDown: Bool { table.isShutDown }
+        var runningCount: Int { table.runningCount }
+        var waitingCount: Int { table.waitingCount }
+        func pause(_ isPaused: Bool) { table.isPaused = isPaused }
+
+        func join(_ key: String, _ priority: LoadPriority, host: String?) -> Int {
+            let id = table.makeID()
+            table.join(key, "get \(key)", host: host, id: id, priority: priority, "waiter \(id) of \(key)")
+            return id
+        }
+
+        func begin(at now: Duration) -> (beginnings: [Table.Beginning], delay: Duration?) { table.begin(at: now) }
+        func leave(_ id: Int) -> Table.Departure? { table.leave(id) }
+        func setPriority(_ priority: LoadPriority, of id: Int) -> Bool { table.setPriority(priority, of: id) }
+        func attach(_ task: Task<Void, Never>, to id: Int) -> Bool { table.attach(task, to: id) }
+        func rest(_ id: Int) { table.rest(id) }
+        func comeBack(_ id: Int) { table.comeBack(id) }
+        func waiters(of id: Int) -> [String] { table.waiters(of: id) }
+        func finish(_ id: Int) -> [String] { table.finish(id) }
+        func removeAll() -> (waiters: [String], tasks: [Task<Void, Never>]) { table.removeAll() }
+        func setTimer() -> Bool { table.setTimer() }
+        func attachTimer(_ task: Task<Void, Never>) { table.attachTimer(task) }
+        func clearTimer() { table.clearTimer() }
+        func shutDown() { table.shutDown() }
+    }
+
+    private func table(limit: Int = 1, hostLimit: Int = .max, rate: DownloadRate? = nil) -> Desk {
+        Desk(
+            Table(
+                schedule: DownloadSchedule(limit: limit, hostLimit: hostLimit, order: .firstInFirstOut, rate: rate)))
+    }
+
+    /// Work that ends when it is cancelled.
+    private func work() -> Task<Void, Never> {
+        Task { try? await ManualClock().sleep(for: .seconds(1)) }
+    }
+
+    @discardableResult
+    private func join(
+        _ table: Desk, _ key: String, _ priority: LoadPriority = .normal, host: String? = "h"
+    ) -> Int {
+        table.join(key, priority, host: host)
+    }
+
+    /// What begins, as the first of its waiters asked for it.
+    private func begun(_ table: Desk, at now: Duration = .zero) -> [String] {
+        table.begin(at: now).beginnings.map(\.order)
+    }
+
+    private func beginning(_ table: Desk) throws -> Table.Beginning {
+        try #require(table.begin(at: .zero).beginnings.first)
+    }
+
+    @Test func `equal requests are one transfer, and all get its end in the order they came`() throws {
+        let table = table()
+        for _ in 0..<3 { join(table, "a") }
+        let transfer = try beginning(table)
+        #expect(transfer.order == "get a" && transfer.isFirst)
+        let late = join(table, "a")
+        #expect(begun(table).isEmpty)
+        #expect(table.waiters(of: transfer.id).count == 4)
+        let ended = table.finish(transfer.id)
+        #expect(ended.count == 4 && ended.first == "waiter 1 of a" && ended.last == "waiter \(late) of a")
+        #expect(table.isEmpty && table.runningCount == 0)
+        // The next is another.
+        join(table, "a")
+        #expect(begun(table) == ["get a"])
+    }
+
+    @Test func `a joiner raises the priority of what waits, and takes it along when it leaves`() throws {
+        let table = table()
+        join(table, "plug")
+        let plug = try beginning(table)
+        join(table, "a", .low)
+        join(table, "b", .normal)
+        join(table, "c", .high)
+        let urgent = join(table, "a", .veryHigh)
+        let impatient = join(table, "b", .veryHigh)
+        _ = table.leave(impatient)
+        _ = table.finish(plug.id)
+
+        let first = try beginning(table)
+        #expect(first.order == "get a")
+        _ = table.leave(urgent)
+        _ = table.finish(first.id)
+        let second = try beginning(table)
+        #expect(second.order == "get c")
+        _ = table.finish(second.id)
+        #expect(begun(table) == ["get b"])
+    }
+
+    @Test func `a waiter's priority can change, up and down, and counts as long as it is the highest`() throws {
+        let table = table()
+        join(table, "plug")
+        let plug = try beginning(table)
+        let a = join(table, "a")
+        join(table, "a", .low)
+        let b = join(table, "b")
+        #expect(table.setPriority(.veryLow, of: a))
+        #expect(table.setPriority(.veryHigh, of: b))
+        #expect(table.setPriority(.low, of: b))
+        join(table, "c", .low)
+        #expect(table.setPriority(.high, of: a))
+        #expect(table.setPriority(.low, of: a))
+        #expect(!table.setPriority(.high, of: 99))
+        _ = table.finish(plug.id)
+        // All are low: in the order they came.
+        var order: [String] = []
+        while let next = table.begin(at: .zero).beginnings.first {
+            order.append(next.order)
+            _ = table.finish(next.id)
+        }
+        #expect(order == ["get a", "get b", "get c"])
+    }
+
+    @Test func `the last who leaves takes the work along, one before does not`() async throws {
+        let table = table()
+        let (one, two) = (join(table, "a"), join(table, "a"))
+        let transfer = try beginning(table)
+        let task = work()
+        #expect(!table.attach(task, to: transfer.id))
+        let departure = try #require(table.leave(one))
+        #expect(departure.waiter == "waiter 1 of a" && departure.abandonedTask == nil)
+        #expect(table.leave(one) == nil)
+        #expect(table.waiters(of: transfer.id) == ["waiter \(two) of a"])
+        let last = try #require(table.leave(two))
+        #expect(last.abandonedTask == task)
+        last.abandonedTask?.cancel()
+        await task.value
+        #expect(table.isEmpty && table.runningCount == 0)
+        // It is work that goes on, until it says that it has ended.
+        #expect(table.removeAll().tasks == [task])
+        #expect(table.finish(transfer.id).isEmpty)
+        #expect(table.removeAll().tasks.isEmpty)
+    }
+
+    @Test func `work that begins when nobody waits any more is told so`() throws {
+        let table = table()
+        let waiter = join(table, "a")
+        let transfer = try beginning(table)
+        #expect(table.leave(waiter)?.abandonedTask == nil)
+        let task = work()
+        #expect(table.attach(task, to: transfer.id))
+        task.cancel()
+    }
+
+    @Test func `what is asked for anew is another transfer, and the end of the one before is not its end`() throws {
+        let table = table(limit: 2)
+        let waiter = join(table, "a")
+        let first = try beginning(table)
+        _ = table.leave(waiter)
+        join(table, "a")
+        let second = try beginning(table)
+        #expect(second.id != first.id)
+        #expect(table.finish(first.id).isEmpty)
+        #expect(table.runningCount == 1)
+        // Its key is still taken.
+        join(table, "a")
+        #expect(begun(table).isEmpty)
+        #expect(table.finish(second.id).count == 2)
+    }
+
+    // AFNetworking's bug 3469.
+    @Test func `one who is cancelled in the line frees no slot`() throws {
+        let table = table()
+        join(table, "plug")
+        let plug = try beginning(table)
+        let waiter = join(table, "a")
+        join(table, "b")
+        #expect(table.leave(waiter)?.abandonedTask == nil)
+        #expect(begun(table).isEmpty)
+        #expect(table.runningCount == 1 && table.waitingCount == 1)
+        _ = table.finish(plug.id)
+        #expect(begun(table) == ["get b"])
+    }
+
+    @Test func `what needs no slot begins at once, in a pause too`() {
+        let table = table()
+        table.pause(true)
+        join(table, "a")
+        join(table, "file", host: nil)
+        #expect(begun(table) == ["get file"])
+        #expect(table.runningCount == 0 && table.waitingCount == 1)
+        table.pause(false)
+        #expect(begun(table) == ["get a"])
+    }
+
+    @Test func `what needs no slot and is left before it begins does not begin`() {
+        let table = table()
+        let waiter = join(table, "file", host: nil)
+        _ = table.leave(waiter)
+        #expect(begun(table).isEmpty && table.isEmpty)
+    }
+
+    @Test func `who rests has no slot, and comes back as urgent as its waiters are then`() throws {
+        let table = table()
+        let waiter = join(table, "a", .veryLow)
+        let resting = try beginning(table)
+        join(table, "b")
+        join(table, "c")
+        table.rest(resting.id)
+        let second = try beginning(table)
+        #expect(second.order == "get b" && table.runningCount == 1 && table.waitingCount == 2)
+        #expect(table.setPriority(.veryHigh, of: waiter))
+        table.comeBack(resting.id)
+        #expect(begun(table).isEmpty)
+        _ = table.finish(second.id)
+        let again = try beginning(table)
+        #expect(again.id == resting.id && !again.isFirst)
+        _ = table.finish(resting.id)
+        #expect(begun(table) == ["get c"])
+    }
+
+    @Test func `who leaves a rest, or ends in it, gives no slot back twice`() throws {
+        for isLeft in [true, false] {
+            let table = table()
+            let waiter = join(table, "a")
+            let resting = try beginning(table)
+            table.rest(resting.id)
+            join(table, "b")
+            #expect(begun(table) == ["get b"])
+            if isLeft { _ = table.leave(waiter) } else { _ = table.finish(resting.id) }
+            join(table, "c")
+            #expect(begun(table).isEmpty && table.runningCount == 1)
+            table.comeBack(resting.id)
+            #expect(begun(table).isEmpty && table.waitingCount == 1)
+        }
+    }
+
+    @Test func `a second beginning costs a token of the rate`() throws {
+        let table = table(limit: 9, rate: DownloadRate(perSecond: 1, burst: 1))
+        join(table, "a")
+        let transfer = try beginning(table)
+        table.rest(transfer.id)
+        table.comeBack(transfer.id)
+        let (none, delay) = table.begin(at: .zero)
+        #expect(none.isEmpty)
+        let wait = try #require(delay)
+        #expect(table.begin(at: wait).beginnings.map(\.id) == [transfer.id])
+    }
+
+    @Test func `everybody leaves at once, and the rest of the work is given out`() async throws {
+        let table = table(limit: 2, rate: DownloadRate(perSecond: 1, burst: 1))
+        for key in ["a", "b", "a", "c"] { join(table, key) }
+        let transfer = try beginning(table)
+        let (running, timer) = (work(), work())
+        _ = table.attach(running, to: transfer.id)
+        #expect(table.setTimer())
+        table.attachTimer(timer)
+
+        let (waiters, tasks) = table.removeAll()
+
+        #expect(waiters == ["waiter 1 of a", "waiter 5 of a", "waiter 3 of b", "waiter 6 of c"])
+        #expect(Set(tasks) == [running, timer])
+        #expect(table.isEmpty && table.runningCount == 0 && table.waitingCount == 0)
+        for task in tasks {
+            task.cancel()
+            await task.value
+        }
+    }
+
+    @Test func `there is one timer at a time`() {
+        let table = table()
+        #expect(table.setTimer())
+        #expect(!table.setTimer())
+        table.clearTimer()
+        // Its work came after its end: nobody waits for that.
+        table.attachTimer(work())
+        #expect(table.removeAll().tasks.isEmpty)
+        #expect(table.setTimer())
+    }
+
+    @Test func `a shut table says so`() {
+        let table = table()
+        #expect(!table.isShutDown)
+        table.shutDown()
+        #expect(table.isShutDown)
+    }
+
+    @Test func `one transfer may have very many waiters`() throws {
+        let table = table()
+        let ids = (0..<50_000).map { join(table, "a", $0 % 2 == 0 ? .low : .high) }
+        let transfer = try beginning(table)
+        for id in ids.dropLast() { #expect(table.leave(id)?.abandonedTask == nil) }
+        #expect(table.waiters(of: transfer.id).count == 1)
+    }
+
+    @Test(arguments: 1...8)
+    func `whatever happens, each waiter has one end, and transfers that run are as many as have begun`(
+        seed: Int
+    ) throws {
+        var generator = SeededGenerator(seed: UInt64(seed))
+        let table = table(limit: 3, hostLimit: 2)
+        var waiting: Set<Int> = []
+        var running: [Int] = []
+        var resting: [Int] = []
+        func ended(_ names: [String]) throws {
+            for name in names {
+                let id = try #require(name.split(separator: " ").dropFirst().first.flatMap { Int($0) })
+                #expect(waiting.remove(id) != nil)
+            }
+        }
+        for _ in 0..<3_000 {
+            switch Int.random(in: 0..<10, using: &generator) {
+            case 0...3:
+                let key = String(Int.random(in: 0..<20, using: &generator))
+                waiting.insert(join(table, key, LoadPriority.allCases.randomElement(using: &generator) ?? .low))
+            case 4, 5:
+                guard let id = waiting.sorted().randomElement(using: &generator) else { continue }
+                let departure = try #require(table.leave(id))
+                try ended([departure.waiter])
+            case 6:
+                guard let id = running.randomElement(using: &generator) else { continue }
+                table.rest(id)
+                running.removeAll { $0 == id }
+                resting.append(id)
+            case 7:
+                guard let id = resting.randomElement(using: &generator) else { continue }
+                table.comeBack(id)
+                resting.removeAll { $0 == id }
+            case 8:
+                guard let id = waiting.sorted().randomElement(using: &generator) else { continue }
+                #expect(table.setPriority(LoadPriority.allCases.randomElement(using: &generator) ?? .low, of: id))
+            default:
+                guard let id = running.randomElement(using: &generator) else { continue }
+                try ended(table.finish(id))
+            }
+            running.removeAll { table.waiters(of: $0).isEmpty }
+            for beginning in table.begin(at: .zero).beginnings { running.append(beginning.id) }
+            #expect(running.count == table.runningCount && running.count <= 2)
+        }
+        try ended(table.removeAll().waiters)
+        #expect(waiting.isEmpty && table.isEmpty)
+    }
+}
