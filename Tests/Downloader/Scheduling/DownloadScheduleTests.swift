@@ -52,6 +52,20 @@ struct DownloadScheduleTests {
         #expect(begun(&schedule) == [3])
     }
 
+    @Test func `one that is abandoned has its slot until it has ended`() {
+        var schedule = schedule(limit: 1)
+        for id in 1...3 { schedule.add(id, host: "a", priority: .normal) }
+        #expect(begun(&schedule) == [1])
+        schedule.abandon(1)
+        schedule.abandon(2)
+        #expect(begun(&schedule).isEmpty && schedule.waitingCount == 1)
+        schedule.end(1)
+        #expect(begun(&schedule) == [3])
+        schedule.rest(3)
+        schedule.abandon(3)
+        #expect(schedule.runningCount == 0 && schedule.waitingCount == 0)
+    }
+
     @Test func `a host that has its share keeps no other waiting`() {
         var schedule = schedule(limit: 3, hostLimit: 1)
         for id in 1...3 { schedule.add(id, host: "a", priority: .high) }

@@ -88,7 +88,12 @@ struct DownloadSchedule: Sendable {
         return .nothing
     }
 
-    /// To be told when a transfer has ended, or is not wanted any more, whether it has begun or not.
+    /// To be told when a transfer is not wanted any more. One that runs keeps its slot until it has ended.
+    mutating func abandon(_ id: Int) {
+        if transfers[id]?.place != .running { end(id) }
+    }
+
+    /// To be told when a transfer has ended.
     mutating func end(_ id: Int) {
         guard let transfer = transfers.removeValue(forKey: id) else { return }
         switch transfer.place {

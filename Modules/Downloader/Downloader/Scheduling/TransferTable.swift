@@ -4,7 +4,7 @@ import AlcedoCore
 /// out.
 ///
 /// Equal requests share a transfer; its priority is that of its most urgent waiter. The last waiter that leaves takes
-/// the transfer with it.
+/// the transfer with it; its work has its slot until it has ended, so that no more than the limit is ever done.
 struct TransferTable<Key: Hashable & Sendable, Order: Sendable, Waiter: Sendable>: Sendable {
     /// A transfer that is to begin, or to go on after a rest.
     struct Beginning: Sendable {
@@ -147,7 +147,10 @@ struct TransferTable<Key: Hashable & Sendable, Order: Sendable, Waiter: Sendable
 
     /// To be told when the work of a transfer has ended. Returns who waited for it; nobody when it was abandoned.
     mutating func finish(_ id: Int) -> [Waiter] {
-        work[id] = nil
+        defer {
+            work[id] = nil
+            schedule.end(id)
+        }
         return end(id)
     }
 
@@ -182,7 +185,7 @@ struct TransferTable<Key: Hashable & Sendable, Order: Sendable, Waiter: Sendable
         guard let transfer = transfers.removeValue(forKey: id) else { return nil }
         // A later one may have the key by now.
         if ids[transfer.key] == id { ids[transfer.key] = nil }
-        schedule.end(id)
+        schedule.abandon(id)
         return transfer
     }
 

@@ -1,0 +1,78 @@
+import AlcedoCore
+import FoundationEssentials
+import TestSupport
+
+/// Counts the exchanges that another transport has under way, in total and for each host.
+struct MeasuredTransport: HTTPTransport {
+    struct Counts: Sendable {
+        var running: [String: Int] = [:]
+        var requests = 0
+        var most = 0
+        var mostOfHost = 0
+    }
+
+    private let transport: any HTTPTransport
+    let counts = Guarded(Counts())
+
+    init(_ transport: any HTTPTransport) { self.transport = transport }
+
+    var runningCount: Int { counts.value.running.values.reduce(0, +) }
+
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let presence = Presence(request.url.origin, counts)
+        var response = try await transport.send(request)
+        response.body = HTTPBody(Body(response.body, presence))
+        return response
+    }
+
+    /// Counts as long as it lives, and no longer than until it is told to leave.
+    private final class Presence: Sendable {
+        private let host: String
+        private let counts: Guarded<Counts>
+        private let isOver = Guarded(false)
+
+        init(_ host: String, _ counts: Guarded<Counts>) {
+            (self.host, self.counts) = (host, counts)
+            counts.change { counts in
+                counts.requests += 1
+                counts.running[host, default: 0] += 1
+                counts.most = max(counts.most, counts.running.values.reduce(0, +))
+                counts.mostOfHost = max(counts.mostOfHost, counts.running[host] ?? 0)
+            }
+        }
+
+        deinit { leave() }
+
+        func leave() {
+            let isFirst = isOver.change { isOver in
+                defer { isOver = true }
+                return !isOver
+            }
+            if isFirst { counts.change { $0.running[host, default: 0] -= 1 } }
+        }
+    }
+
+    private final class Body: HTTPBodySource {
+        private let body: HTTPBody
+        private let presence: Presence
+
+        init(_ body: HTTPBody, _ presence: Presence) { (self.body, self.presence) = (body, presence) }
+
+        func next() async throws -> Data? {
+            do {
+                var iterator = body.makeAsyncIterator()
+                let piece = try await iterator.next()
+                if piece == nil { presence.leave() }
+                return piece
+            } catch {
+                presence.leave()
+                throw error
+            }
+        }
+
+        func cancel() {
+            body.cancel()
+            presence.leave()
+        }
+    }
+}

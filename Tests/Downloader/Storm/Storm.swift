@@ -1,0 +1,142 @@
+import AlcedoCore
+import AlcedoDownloader
+import FoundationEssentials
+import TestSupport
+import Testing
+
+/// Starts, joins, raises and cancels downloads at random, from several tasks, and notes how each waiter ends.
+struct Storm: Sendable {
+    struct Ends: Sendable {
+        /// How often each waiter was told an outcome.
+        var counts: [Int]
+        var successes = 0
+        var cancellations = 0
+        var failures: [String: Int] = [:]
+        /// Those that were told to go away. Nobody else may end so.
+        var isCancelled: Set<Int> = []
+        var problems: [String] = []
+    }
+
+    let downloader: Downloader
+    let seed: UInt64
+    let count: Int
+    /// Where those that go to files go.
+    let folder: String
+    /// The servers, without a slash at the end.
+    let origins: [String]
+    let ends: Guarded<Ends>
+    private let bell = AsyncStream<Void>.makeStream()
+
+    init(
+        _ downloader: Downloader, seed: UInt64, count: Int = 10_000, folder: String,
+        origins: [String]
+    ) {
+        (self.downloader, self.seed, self.count) = (downloader, seed, count)
+        (self.folder, self.origins) = (folder, origins)
+        ends = Guarded(Ends(counts: Array(repeating: 0, count: count)))
+    }
+
+    /// Returns when every waiter has its outcome.
+    func run() async throws {
+        await withTaskGroup(of: Void.self) { group in
+            for worker in 0..<4 { group.addTask { await work(worker) } }
+            group.addTask {
+                var told = 0
+                for await _ in bell.stream {
+                    told += 1
+                    if told == count { return }
+                }
+            }
+        }
+    }
+
+    /// What is wrong with the ends: nothing, as it should be.
+    func check() throws {
+        let ends = ends.value
+        #expect(ends.counts.allSatisfy { $0 == 1 })
+        #expect(ends.problems.isEmpty, "\(ends.problems.prefix(5))")
+        #expect(ends.successes + ends.cancellations + ends.failures.values.reduce(0, +) == count)
+        // It was a storm, and it was about something.
+        #expect(ends.successes > count / 10 && ends.cancellations > count / 20 && ends.failures.count > 2)
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+        #expect(!names.isEmpty)
+        for name in names {
+            let content = try Data(contentsOf: URL(filePath: "\(folder)/\(name)"))
+            #expect(content == StormContent.body(of: Int(name) ?? 0), "\(name)")
+        }
+    }
+
+    private func work(_ worker: Int) async {
+        var generator = SeededGenerator(seed: seed &* 4 &+ UInt64(worker))
+        var receipts: [(Int, DownloadReceipt)] = []
+        var tasks: [(Int, Task<Void, Never>)] = []
+        for waiter in stride(from: worker, to: count, by: 4) {
+            let number = Int.random(in: 0..<StormContent.pathCount, using: &generator)
+            let priority = LoadPriority.allCases.randomElement(using: &generator) ?? .normal
+            guard let url = URL(string: "\(origins[number % origins.count])/\(number)") else { return }
+            let request = DownloadRequest(.http(HTTPRequest(url: url)), priority: priority)
+            switch Int.random(in: 0..<10, using: &generator) {
+            case 0, 1:
+                tasks.append((waiter, Task { await download(request, number, waiter) }))
+            case 2:
+                let receipt = downloader.start(request, to: "\(folder)/\(number)") {
+                    end(waiter, $0.map { $0.byteCount == StormContent.body(of: number).count })
+                }
+                receipts.append((waiter, receipt))
+            default:
+                let receipt = downloader.start(request) {
+                    end(waiter, $0.map { $0.data == StormContent.body(of: number) })
+                }
+                receipts.append((waiter, receipt))
+            }
+            if let (other, receipt) = receipts.suffix(12).randomElement(using: &generator) {
+                switch Int.random(in: 0..<6, using: &generator) {
+                case 0, 1:
+                    ends.change { _ = $0.isCancelled.insert(other) }
+                    downloader.cancel(receipt)
+                case 2:
+                    downloader.setPriority(LoadPriority.allCases.randomElement(using: &generator) ?? .low, of: receipt)
+                default: break
+                }
+            }
+            if waiter % 7 == 0, let (other, task) = tasks.suffix(4).randomElement(using: &generator) {
+                ends.change { _ = $0.isCancelled.insert(other) }
+                task.cancel()
+            }
+            if waiter % 501 == 0 {
+                downloader.isPaused = true
+                for _ in 0..<10 { await Task.yield() }
+                downloader.isPaused = false
+            }
+            // Some wait in the line, most do not.
+            while downloader.transferCounts.waiting > 60 { await Task.yield() }
+            if waiter % 3 == 0 { await Task.yield() }
+        }
+        downloader.isPaused = false
+    }
+
+    private func download(_ request: DownloadRequest, _ number: Int, _ waiter: Int) async {
+        do {
+            let content = try await downloader.download(request, progress: { _ in }).data
+            end(waiter, .success(content == StormContent.body(of: number)))
+        } catch {
+            end(waiter, .failure(error))
+        }
+    }
+
+    private func end(_ waiter: Int, _ result: Result<Bool, any Error>) {
+        ends.change { ends in
+            ends.counts[waiter] += 1
+            switch result {
+            case .success(true): ends.successes += 1
+            case .success(false): ends.problems.append("waiter \(waiter) has other bytes")
+            case .failure(is CancellationError):
+                ends.cancellations += 1
+                if !ends.isCancelled.contains(waiter) { ends.problems.append("waiter \(waiter) was not cancelled") }
+            case .failure(let error as DownloadError): ends.failures["\(error.code)", default: 0] += 1
+            case .failure(let error): ends.problems.append("waiter \(waiter): \(error)")
+            }
+        }
+        bell.continuation.yield()
+    }
+}

@@ -1,0 +1,127 @@
+import AlcedoCURL
+import AlcedoCore
+import AlcedoDownloader
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(10)))
+struct StormTests {
+    private static func configuration(hostLimit: Int) -> Downloader.Configuration {
+        var configuration = Downloader.Configuration(
+            maximumConcurrentDownloads: 6, maximumConcurrentDownloadsPerHost: hostLimit, order: .lastInFirstOut)
+        configuration.rules.retry = RetryPolicy(maximumAttempts: 3, base: .zero, retryAfterCap: .zero)
+        configuration.rules.retryBudget = RetryBudget(share: 1, perSecond: 0, burst: 1_000)
+        configuration.rules.redirects.limit = 2
+        return configuration
+    }
+
+    @Test(arguments: [1, 2] as [UInt64])
+    func `ten thousand downloads at random over a transport of chances`(seed: UInt64) async throws {
+        let directory = try TemporaryDirectory()
+        let transport = MeasuredTransport(StormTransport())
+        let downloader = Downloader(
+            transport: transport, configuration: Self.configuration(hostLimit: 2), time: ManualClock())
+        let storm = Storm(
+            downloader, seed: seed, folder: directory.path,
+            origins: ["http://a", "http://b", "https://a", "http://c:81"])
+
+        try await storm.run()
+        await downloader.shutDown()
+
+        try storm.check()
+        let counts = transport.counts.value
+        #expect(counts.most == 6 && counts.mostOfHost == 2)
+        #expect(transport.runningCount == 0)
+        #expect(downloader.transferCounts == (0, 0))
+    }
+
+    @Test func `a storm that is shut down in its middle ends for everyone`() async throws {
+        let directory = try TemporaryDirectory()
+        let transport = MeasuredTransport(StormTransport())
+        let downloader = Downloader(
+            transport: transport, configuration: Self.configuration(hostLimit: .max), time: ManualClock())
+        let storm = Storm(downloader, seed: 3, folder: directory.path, origins: ["http://a"])
+        async let end: Void = storm.run()
+        while storm.ends.value.successes < 500 { await Task.yield() }
+
+        await downloader.shutDown()
+
+        #expect(transport.runningCount == 0)
+        try await end
+        let ends = storm.ends.value
+        #expect(ends.counts.allSatisfy { $0 == 1 })
+        #expect(ends.problems.isEmpty, "\(ends.problems.prefix(5))")
+        #expect(ends.failures["shutDown"] ?? 0 > 1_000)
+    }
+
+    /// In a process of its own, whose descriptors and memory are nobody else's.
+    @Test func `ten thousand downloads at random over libcurl from a server full of faults leave nothing behind`()
+        async throws
+    {
+        await #expect(processExitsWith: .success) {
+            let origin = try LoopbackOrigin { Self.reply(to: $0) }
+            let directory = try TemporaryDirectory()
+            let lost = Guarded(0)
+            let release = Task {
+                while !Task.isCancelled {
+                    try await origin.waitForStalls()
+                    origin.release()
+                }
+            }
+            /// A storm with all that it needs, gone when this returns.
+            func storm(_ seed: UInt64, _ count: Int) async throws {
+                let transport = MeasuredTransport(CURLTransport())
+                let downloader = Downloader(
+                    transport: transport, configuration: Self.configuration(hostLimit: 4))
+                let storm = Storm(
+                    downloader, seed: seed, count: count, folder: directory.path,
+                    origins: ["http://127.0.0.1:\(origin.port)", "http://localhost:\(origin.port)"])
+                try await storm.run()
+                await downloader.shutDown()
+                try storm.check()
+                let counts = transport.counts.value
+                #expect(counts.most == 6 && counts.mostOfHost <= 4)
+                #expect(transport.runningCount == 0 && downloader.transferCounts == (0, 0))
+                lost.change { $0 += counts.requests }
+            }
+            try await storm(1, 1_000)
+            try await origin.waitUntil { $0.openConnectionCount == 0 }
+            let (descriptors, memory) = (try Self.descriptorCount(), ResidentMemory.byteCount)
+
+            try await storm(2, 10_000)
+
+            try await origin.waitUntil { $0.openConnectionCount == 0 }
+            release.cancel()
+            #expect(lost.value > 2_000)
+            #expect(try Self.descriptorCount() <= descriptors)
+            if !keepsFreedMemory { #expect(ResidentMemory.byteCount - memory < 24 << 20) }
+        }
+    }
+
+    private static func descriptorCount() throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+    }
+
+    private static func reply(to request: OriginRequest) -> OriginReply {
+        let number = StormContent.number(request.path)
+        let (status, fields, body) = StormContent.answer(number, range: request.fields["Range"])
+        var reply = OriginReply(status: status, fields: fields, body: body)
+        let middle = OriginReply.Position.afterBody(body.count / 2)
+        switch StormContent.fate(of: number, attempt: request.attempt) {
+        case .whole: return reply
+        case .chunked:
+            reply.framing = .chunked(size: 1_000)
+            return reply
+        case .breaking: return reply.cutting(at: middle)
+        case .resetting: return reply.cutting(at: middle, .reset)
+        case .busy: return .status(503, fields: ["Retry-After": "0"])
+        case .missing: return .status(404)
+        case .redirect: return .redirect(to: "/\(number)")
+        case .silent: return reply.cutting(at: .beforeHead)
+        case .stalling: return reply.stalling(at: middle)
+        case .refused: return .raw(Data("what?".utf8))
+        }
+    }
+}
