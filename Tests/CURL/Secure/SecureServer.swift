@@ -2,6 +2,7 @@ import AlcedoCURL
 import AlcedoCore
 import AlcedoTesting
 import FoundationEssentials
+import Glibc
 import TestSupport
 import Testing
 
@@ -77,25 +78,34 @@ final class SecureServer: Sendable {
         }
     }
 
-    /// Returns nil when nginx does not answer.
+    /// Returns nil when nginx does not get its ports.
     private static func start(_ ports: [Int], in folder: TemporaryDirectory) async throws -> ChildProcess? {
         let configuration = configuration(ports, folder.path)
         try Data(configuration.utf8).write(to: folder.url.appending(path: "nginx.conf"))
-        let process = try ChildProcess(
-            programs[0], ["-p", folder.path, "-e", "error.log", "-c", "nginx.conf"], folder: folder.path,
-            input: .file("/dev/null"), output: .file("/dev/null"),
-            problems: .file(folder.url.appending(path: "nginx.out").path))
-        let url = try #require(URL(string: "http://127.0.0.1:\(ports[1])/small"))
-        var options = CURLTransport.Options()
-        options.version = .http2
-        let transport = CURLTransport(options: options)
-        for _ in 0..<2000 {
-            if let response = try? await transport.send(HTTPRequest(url: url)), response.head.status == 200 {
-                return process
-            }
-            try await Task.sleep(for: .milliseconds(5))
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw HTTPTransportError(.failed, "there is no pipe") }
+        // A test in a process of its own has no standard streams, whose numbers these ends would have.
+        let (words, writer) = (fcntl(ends[0], F_DUPFD_CLOEXEC, 3), fcntl(ends[1], F_DUPFD_CLOEXEC, 3))
+        for end in ends { close(end) }
+        defer { close(words) }
+        let process: ChildProcess
+        do {
+            defer { close(writer) }
+            process = try ChildProcess(
+                programs[0], ["-p", folder.path, "-e", "stderr", "-c", "nginx.conf"], folder: folder.path,
+                input: .file("/dev/null"), output: .file("/dev/null"), problems: .descriptor(writer))
         }
-        return nil
+        let isReady = try await BlockingExecutor(name: "nginx", width: 1).run {
+            var text = ""
+            var piece = [UInt8](repeating: 0, count: 1_000)
+            while case let count = read(words, &piece, piece.count), count > 0 {
+                text += String(decoding: piece[..<count], as: UTF8.self)
+                // The last thing it says, when it has its ports. What it still wrote would kill it when nobody reads.
+                if text.contains("getrlimit") { return true }
+            }
+            return false
+        }
+        return isReady ? process : nil
     }
 
     private static let preparation = """
@@ -137,9 +147,11 @@ final class SecureServer: Sendable {
             daemon off;
             master_process off;
             pid nginx.pid;
+            error_log stderr notice;
             events { worker_connections 256; }
             http {
                 access_log off;
+                error_log error.log;
                 client_body_temp_path body;
                 proxy_temp_path proxy;
                 fastcgi_temp_path fastcgi;
