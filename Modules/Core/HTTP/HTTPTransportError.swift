@@ -5,6 +5,9 @@ public struct HTTPTransportError: Error, Sendable, Equatable, CustomStringConver
         case invalidRequest
         /// This machine has no network: no interface but the loopback has an address, or no route leads out.
         case offline
+        /// There is a network, but it is not for this: it is metered, low on data or abroad, and the system or a transport
+        /// of the app's spares it. A smaller content may be had elsewhere.
+        case dataNotAllowed
         /// The host's name has no address, or nobody answers for it.
         case cannotResolveHost
         case cannotConnect

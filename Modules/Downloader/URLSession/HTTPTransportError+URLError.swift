@@ -20,6 +20,7 @@ extension HTTPTransportError {
         case .unsupportedURL: .invalidResponse
         case .cannotFindHost, .dnsLookupFailed: .cannotResolveHost
         case .notConnectedToInternet: .offline
+        case .dataNotAllowed, .internationalRoamingOff: .dataNotAllowed
         case .cannotConnectToHost: .cannotConnect
         // "Empty reply from server": the connection ended before the head.
         case .networkConnectionLost, .badServerResponse: .connectionLost

@@ -217,6 +217,24 @@ struct RulesTests {
         #expect(script.requests.value.map { $0.fields["Modified"] } == [nil, "1", "1"])
     }
 
+    @Test func `a network that is to be spared is no trouble that a retry mends, but a smaller content is had`()
+        async throws
+    {
+        let failed = FailedURLs()
+        let script = Script([.failure(.dataNotAllowed), .failure(.dataNotAllowed), .head(200, [:], png)])
+        let fetcher = HTTPFetcher.make(script) { rules in
+            rules.retries()
+            rules.failedURLs = failed
+            rules.alternatives = { request in
+                request.url.path == "/large" ? [HTTPRequest(url: request.url.appending(path: "small"))] : []
+            }
+        }
+        #expect(try await failure { try await fetcher.fetch("http://h/a") }.code == .transport(.dataNotAllowed))
+        #expect(try await fetcher.fetch("http://h/large").data == png)
+        #expect(script.requests.value.map(\.url.path) == ["/a", "/large", "/large/small"])
+        #expect(failed.count == 0)
+    }
+
     @Test func `when none works the first one's error is told`() async throws {
         let script = Script([.head(404, [:]), .head(500, [:]), .failure(.timedOut)])
         #expect(try await failure { try await alternatives(script).fetch("http://h/a") }.code == .status(404))
