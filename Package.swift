@@ -124,7 +124,11 @@ let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
     ("Core", ["AlcedoTesting", "TestSupport"], false),
     ("DiskCache", ["AlcedoTesting", "CBeneath", "TestSupport"], false),
     (
-        "Downloader", ["AlcedoCURL", "AlcedoDiskCache", "AlcedoMemoryCache", "AlcedoTesting", "TestSupport"], false
+        "Downloader",
+        [
+            "AlcedoCURL", "AlcedoDiskCache", "AlcedoMemoryCache", "AlcedoTesting", "AlcedoURLResponseCache",
+            "TestSupport",
+        ], false
     ),
     ("GIF", ["TestSupport"], true),
     ("GTK", ["AlcedoViewBinding", gtkLibrary], false),

@@ -38,6 +38,18 @@ struct WireTests {
         #expect(try await seen(fields: ["X-A": value]).fields["X-A"] == value)
     }
 
+    @Test func `cookies are neither kept nor sent`() async throws {
+        let origin = try LoopbackOrigin { _ in OriginReply(fields: ["Set-Cookie": "a=1; Path=/"]) }
+        defer { origin.stop() }
+        let transport = CURLTransport()
+        for _ in 0..<2 {
+            let response = try await transport.send(HTTPRequest(url: origin.url(for: "/"), idleTimeout: .seconds(120)))
+            #expect(response.head.fields["Set-Cookie"] == "a=1; Path=/")
+            _ = try await response.body.collect(limit: 10)
+        }
+        #expect(origin.requests.map { $0.fields["Cookie"] } == [nil, nil])
+    }
+
     @Test func `values of an answer are ISO-8859-1`() async throws {
         let origin = try LoopbackOrigin { _ in OriginReply(fields: ["X-A": "caf\u{E9}\(Self.high)"]) }
         defer { origin.stop() }

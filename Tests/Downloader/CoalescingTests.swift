@@ -107,6 +107,46 @@ struct CoalescingTests {
         #expect(transport.requests.value.count == 2)
     }
 
+    @Test func `what makes requests the same is what the modifier makes of them`() async throws {
+        let clock = ManualClock()
+        let transport = FakeTransport.waiting(on: clock)
+        var configuration = Downloader.Configuration()
+        configuration.rules.modifyRequest = { request in
+            var request = request
+            // A signature that does not matter goes, and what does not differ begins to.
+            let isSigned = request.url.query() != nil
+            if isSigned { request.url = try #require(URL(string: "http://h/a")) }
+            if request.url.path == "/b" { request.fields["X-Number"] = UUID().uuidString }
+            return request
+        }
+        let downloader = Downloader(transport: transport, configuration: configuration, time: clock)
+        let urls = ["http://h/a?sign=1", "http://h/a?sign=2", "http://h/a", "http://h/b", "http://h/b"]
+        let tasks = urls.map { url in Task { try await downloader.download(web(url)) } }
+        try await clock.waitForSleepers(count: 3)
+        for _ in 0..<1_000 { await Task.yield() }
+        clock.advance(by: .seconds(1))
+        for task in tasks { _ = try await task.value }
+        #expect(transport.requests.value.map(\.url.path).sorted() == ["/a", "/b", "/b"])
+    }
+
+    @Test func `a download tells what its last exchange took, to memory and to a file`() async throws {
+        let origin = try LoopbackOrigin { [body] request in
+            request.path == "/first" ? .redirect(to: "/second") : .ok(body)
+        }
+        defer { origin.stop() }
+        let directory = try TemporaryDirectory()
+        let downloader = Downloader(transport: CURLTransport())
+        let request = DownloadRequest(
+            .http(HTTPRequest(url: origin.url(for: "/first"), idleTimeout: .seconds(120))))
+        let memory = try #require(try await downloader.download(request, progress: nil).metrics)
+        let file = try #require(try await downloader.download(request, to: directory.path + "/a").metrics)
+        for metrics in [memory, file] {
+            #expect(metrics.protocolName == "http/1.1" && metrics.isReusedConnection == true)
+            #expect(try #require(metrics.bytesReceived) > 200_000)
+        }
+        #expect(try await downloader.download(.bytes(body, identity: "b")).metrics == nil)
+    }
+
     @Test func `a failure reaches all who wait, and is not remembered`() async throws {
         let clock = ManualClock()
         let attempts = Guarded(0)

@@ -33,6 +33,16 @@ struct ConcurrencyTests {
         #expect(transport.requests.value.count == 10)
     }
 
+    @Test func `six run at once where nobody says otherwise`() async throws {
+        let transport = FakeTransport.waiting(on: clock)
+        let downloader = Downloader(transport: transport)
+        for number in 0..<10 { downloader.start(DownloadRequest(try web("http://h/\(number)"))) { _ in } }
+        try await clock.waitForSleepers(count: 6)
+        #expect(downloader.transferCounts == (6, 4))
+        await downloader.shutDown()
+        #expect(transport.requests.value.count == 6)
+    }
+
     @Test func `a source that is no server waits for none`() async throws {
         let transport = FakeTransport.waiting(on: clock)
         let downloader = downloader(transport, width: 1)

@@ -1,6 +1,7 @@
 import AlcedoCore
 import AlcedoMemoryCache
 import AlcedoTesting
+import AlcedoURLResponseCache
 import FoundationEssentials
 import TestSupport
 import Testing
@@ -43,7 +44,10 @@ struct MixedContentTests {
         private func roll(_ count: Int) -> Int { generator.change { Int.random(in: 0..<count, using: &$0) } }
 
         private func whole(_ tag: String, _ body: Data) -> HTTPFields {
-            roll(3) == 0 ? ["ETag": tag] : ["ETag": tag, "Content-Length": "\(body.count)"]
+            var fields: HTTPFields = ["ETag": tag]
+            if roll(3) > 0 { fields["Content-Length"] = "\(body.count)" }
+            fields["Cache-Control"] = [nil, "no-cache", "max-age=60"][roll(3)]
+            return fields
         }
 
         private func part(_ tag: String, _ start: Int, _ total: Int) -> HTTPFields {
@@ -64,16 +68,21 @@ struct MixedContentTests {
         }
     }
 
-    @Test func `whatever a server does, what comes is one of its contents`() async throws {
+    /// - Parameter isCached: Whether a response cache is on the way, which keeps parts and asks for the rest itself.
+    @Test(arguments: [false, true])
+    func `whatever a server does, what comes is one of its contents`(isCached: Bool) async throws {
         // Of one length too, so that the length does not tell them apart.
         let contents = [sample(3_000, seed: 1), sample(3_000, seed: 2), sample(2_000, seed: 3)]
         var (rangeCount, doneCount) = (0, 0)
         for seed in 0..<300 as Range<UInt64> {
             let storage = DataMemoryCache(sizeLimit: 1 << 20)
             let server = Moody(contents: contents, generator: Guarded(SeededGenerator(seed: seed)))
+            let clock = ManualClock(now: Date())
+            let transport: any HTTPTransport =
+                isCached ? CachingTransport(wrapping: server, store: MemoryResponseStore(), time: clock) : server
             // Each round is a process of its own.
             for _ in 0..<4 {
-                let fetcher = HTTPFetcher.make(server, time: ManualClock(now: Date())) { rules in
+                let fetcher = HTTPFetcher.make(transport, time: clock) { rules in
                     rules.retries(4)
                     rules.resume = ResumePolicy(storage: storage)
                     rules.resume?.pieceByteCount = 600
@@ -82,6 +91,7 @@ struct MixedContentTests {
                 guard let download = try? await fetcher.fetch("http://h/a") else { continue }
                 #expect(contents.contains(download.data), "seed \(seed)")
                 doneCount += 1
+                clock.advance(by: .seconds(Int(seed % 3) * 50))
             }
             rangeCount += server.ranges.value
         }

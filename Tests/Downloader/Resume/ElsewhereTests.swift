@@ -1,0 +1,170 @@
+import AlcedoCore
+import AlcedoMemoryCache
+import AlcedoTesting
+import AlcedoURLResponseCache
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import AlcedoDownloader
+
+/// Transfers that go on behind redirects, with signed addresses, and behind a response cache.
+@Suite(.timeLimit(.minutes(3)))
+struct ElsewhereTests {
+    private static let body = sample(10_000)
+    private static let other = sample(10_000, seed: 2)
+
+    private let requests = Guarded<[String]>([])
+
+    private func response(
+        _ request: HTTPRequest, _ status: Int, _ fields: HTTPFields, _ body: Data = Data(), isBroken: Bool = false
+    ) -> HTTPResponse {
+        let end = isBroken ? HTTPTransportError(.connectionLost, "it broke") : nil
+        return HTTPResponse(
+            head: HTTPResponseHead(url: request.url, status: status, fields: fields),
+            body: HTTPBody(ScriptedBody(body.isEmpty ? [] : [Data(body)], end: end)))
+    }
+
+    /// A store of contents, all with the tag "a" and of one length, that redirects `/a` to where `target` says and sends
+    /// only 4,000 bytes at first. Whatever a range's condition is, it holds.
+    private func server(
+        _ contents: [String: Data], target: @escaping @Sendable (_ time: Int) -> String = { _ in "" }
+    ) -> FakeTransport {
+        let times = Guarded(0)
+        let isFirst = Guarded(true)
+        return FakeTransport { [requests] request in
+            let url = request.url.absoluteString
+            requests.change { $0.append("\(url) \(request.fields["Range"] ?? "whole")") }
+            guard let body = contents[url] else {
+                let time = times.change { times -> Int in
+                    times += 1
+                    return times
+                }
+                return response(request, 302, ["Location": target(time)])
+            }
+            if let range = request.fields["Range"], let start = Int(range.filter(\.isNumber)) {
+                return response(
+                    request, 206, ["ETag": "\"a\"", "Content-Range": "bytes \(start)-9999/10000"],
+                    body.dropFirst(start))
+            }
+            let isBroken = isFirst.change { isFirst in
+                defer { isFirst = false }
+                return isFirst
+            }
+            return response(
+                request, 200, ["ETag": "\"a\"", "Content-Length": "10000"], isBroken ? body.prefix(4_000) : body,
+                isBroken: isBroken)
+        }
+    }
+
+    private func fetch(
+        _ transport: any HTTPTransport, _ url: String, storage: DataMemoryCache? = nil, attempts: Int = 3
+    ) async throws -> Data {
+        let fetcher = HTTPFetcher.make(transport, time: ManualClock(now: Date())) { rules in
+            rules.retries(attempts)
+            rules.resume = ResumePolicy(storage: storage)
+            rules.resume?.minimumByteCount = 1
+        }
+        return try await fetcher.fetch(url).data
+    }
+
+    @Test func `a redirect to the same place goes on there`() async throws {
+        let server = server(["http://cdn/x": Self.body]) { _ in "http://cdn/x" }
+        #expect(try await fetch(server, "http://h/a") == Self.body)
+        #expect(
+            requests.value == [
+                "http://h/a whole", "http://cdn/x whole", "http://h/a bytes=4000-", "http://cdn/x bytes=4000-",
+            ])
+    }
+
+    @Test(arguments: ["http://cdn/x?sign=2", "http://cdn2/x?sign=1", "http://cdn/y"])
+    func `a redirect to another place begins anew, though its tag and length are the same`(
+        next: String
+    ) async throws {
+        let server = server(["http://cdn/x?sign=1": Self.body, next: Self.other]) { time in
+            time == 1 ? "http://cdn/x?sign=1" : next
+        }
+        #expect(try await fetch(server, "http://h/a") == Self.other)
+        #expect(
+            requests.value.suffix(4) == [
+                "http://h/a bytes=4000-", "\(next) bytes=4000-", "http://h/a whole", "\(next) whole",
+            ])
+    }
+
+    @Test func `what was kept of one signed address is not used for another`() async throws {
+        let storage = DataMemoryCache(sizeLimit: 1 << 20)
+        let server = server(["http://h/a?sign=1": Self.body, "http://h/a?sign=2": Self.other])
+        _ = try await failure { try await fetch(server, "http://h/a?sign=1", storage: storage, attempts: 1) }
+        #expect(try await fetch(server, "http://h/a?sign=2", storage: storage, attempts: 1) == Self.other)
+        #expect(try await fetch(server, "http://h/a?sign=1", storage: storage, attempts: 1) == Self.body)
+        #expect(
+            requests.value == ["http://h/a?sign=1 whole", "http://h/a?sign=2 whole", "http://h/a?sign=1 bytes=4000-"])
+    }
+
+    @Test func `a redirect that has moved since the part was kept begins anew`() async throws {
+        let storage = DataMemoryCache(sizeLimit: 1 << 20)
+        let server = server(["http://cdn/x": Self.body, "http://cdn/y": Self.other]) { time in
+            time == 1 ? "http://cdn/x" : "http://cdn/y"
+        }
+        _ = try await failure { try await fetch(server, "http://h/a", storage: storage, attempts: 1) }
+        #expect(try await fetch(server, "http://h/a", storage: storage, attempts: 1) == Self.other)
+    }
+
+    // MARK: Behind a response cache
+
+    private func cached(_ transport: any HTTPTransport, time: any TimeSource = ManualClock(now: Date()))
+        -> CachingTransport
+    {
+        CachingTransport(wrapping: transport, store: MemoryResponseStore(), time: time)
+    }
+
+    @Test func `behind a response cache a transfer goes on, and the server sends each byte once`() async throws {
+        let sent = Guarded(0)
+        let server = server(["http://h/a": Self.body])
+        let counting = FakeTransport { request in
+            let response = try await server.send(request)
+            if request.fields["Range"] != nil { sent.change { $0 += response.head.declaredBodyLength ?? 6_000 } }
+            return response
+        }
+        #expect(try await fetch(cached(counting), "http://h/a") == Self.body)
+        #expect(requests.value.first == "http://h/a whole" && requests.value.dropFirst() == ["http://h/a bytes=4000-"])
+        #expect(sent.value == 6_000)
+    }
+
+    @Test func `behind a response cache too a content that has changed is never put behind the old`() async throws {
+        let attempt = Guarded(0)
+        let transport = FakeTransport { request in
+            let number = attempt.change { attempt -> Int in
+                attempt += 1
+                return attempt
+            }
+            guard number > 1 else {
+                return response(
+                    request, 200, ["ETag": "\"a\"", "Content-Length": "10000"], Self.body.prefix(4_000), isBroken: true)
+            }
+            // The condition does not hold: the whole comes.
+            #expect(request.fields["If-Range"] == "\"a\"")
+            return response(request, 200, ["ETag": "\"b\"", "Content-Length": "10000"], Self.other)
+        }
+        let cache = cached(transport)
+        #expect(try await fetch(cache, "http://h/a") == Self.other)
+    }
+
+    @Test func `what a fresh answer in the cache has is not asked for again`() async throws {
+        let count = Guarded(0)
+        let transport = FakeTransport { request in
+            count.change { $0 += 1 }
+            return response(request, 200, ["ETag": "\"a\"", "Cache-Control": "max-age=60"], Self.body)
+        }
+        let cache = cached(transport)
+        #expect(try await fetch(cache, "http://h/a") == Self.body)
+        // A part of the same content that was kept before goes on in the cache.
+        let storage = DataMemoryCache(sizeLimit: 1 << 20)
+        let broken = Script([
+            .head(200, ["ETag": "\"a\"", "Content-Length": "10000"], Self.body.prefix(4_000), failing: .connectionLost)
+        ])
+        _ = try await failure { try await fetch(broken, "http://h/a", storage: storage, attempts: 1) }
+        #expect(try await fetch(cache, "http://h/a", storage: storage, attempts: 1) == Self.body)
+        #expect(count.value == 1)
+    }
+}
