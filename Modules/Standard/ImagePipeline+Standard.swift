@@ -1,10 +1,9 @@
-import AlcedoCURL
 import AlcedoCodecs
+public import AlcedoCore
 import AlcedoDiskCache
 import AlcedoDownloader
 import AlcedoMemoryCache
 public import AlcedoPipeline
-import AlcedoURLResponseCache
 public import FoundationEssentials
 
 extension ImagePipeline.Configuration {
@@ -19,17 +18,17 @@ extension ImagePipeline.Configuration {
     ///     768 MiB. Half of them go when memory becomes short, all when it is critical; what a view holds is found again.
     ///     Default: nil.
     ///   - diskLimit: Most bytes on disk. Default: 256 MiB.
-    ///   - responseLimit: Most bytes of HTTP answers in memory. Default: 16 MiB.
+    ///   - responseLimit: Most bytes of HTTP answers in memory, when `downloader` is nil. Default: 16 MiB.
+    ///   - downloader: Fetches bytes; nil for `Downloader.standard` with its defaults. Default: nil.
     public static func standard(
         cacheDirectory: URL? = standardCacheDirectory,
         memoryLimit: Int? = nil,
         diskLimit: Int = 256 << 20,
-        responseLimit: Int = 16 << 20
+        responseLimit: Int = 16 << 20,
+        downloader: (any Downloading)? = nil
     ) -> Self {
-        let network = CURLTransport()
-        let transport = CachingTransport(wrapping: network, store: MemoryResponseStore(byteLimit: responseLimit))
-        return Self(
-            downloader: Downloader(transport: transport),
+        Self(
+            downloader: downloader ?? Downloader.standard(responseLimit: responseLimit),
             codecs: .standard,
             memoryCache: ImageMemoryCache(
                 limits: MemoryCacheLimits(cost: memoryLimit ?? SystemMemory.defaultCostLimit), findsHeldValues: true,

@@ -1,0 +1,25 @@
+public import AlcedoCURL
+public import AlcedoCore
+public import AlcedoDownloader
+import AlcedoURLResponseCache
+
+extension Downloader {
+    /// The default way to servers: libcurl, a response cache in memory around it, and the downloader.
+    ///
+    /// - Parameters:
+    ///   - configuration: Limits, timeouts, retries, what is done with what broke off.
+    ///   - network: Connections, TLS, proxies.
+    ///   - responseLimit: Most bytes of HTTP answers in memory. Default: 16 MiB.
+    ///   - watch: Puts something around the transport that the downloader uses, the response cache included, such as a
+    ///     log. Default: nothing.
+    public static func standard(
+        configuration: Configuration = Configuration(),
+        network: CURLTransport.Options = CURLTransport.Options(),
+        responseLimit: Int = 16 << 20,
+        watch: (any HTTPTransport) -> any HTTPTransport = { $0 }
+    ) -> Downloader {
+        let store = MemoryResponseStore(byteLimit: responseLimit)
+        let transport = CachingTransport(wrapping: CURLTransport(options: network), store: store)
+        return Downloader(transport: watch(transport), configuration: configuration)
+    }
+}
