@@ -71,6 +71,11 @@ package final class ChildProcess: Sendable {
         waitpid(id, &status, 0)
     }
 
+    /// Sends it a signal, unless its end has been waited for.
+    package func send(_ signal: Int32) {
+        if !hasEnded.value { kill(id, signal) }
+    }
+
     /// Returns what the process ended with; a signal's number, negative, when one ended it. To be called once.
     package func wait() async throws -> Int32 {
         try await Self.waiters.run { [self] in

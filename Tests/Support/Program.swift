@@ -24,18 +24,38 @@ package struct Program: Sendable {
     ///
     /// - Parameter input: What standard input has. Default: nothing.
     package func run(_ arguments: [String], input: Data = Data()) async throws -> Outcome {
+        try await start(arguments, input: input).outcome()
+    }
+
+    /// Starts it, as ``run(_:input:)`` does, and returns while it runs.
+    package func start(_ arguments: [String], input: Data = Data()) throws -> Running {
         let folder = try TemporaryDirectory()
-        let output = folder.url.appending(path: "output")
-        let problems = folder.url.appending(path: "problems")
         let inputFile = folder.url.appending(path: "input")
         try input.write(to: inputFile)
+        let output = folder.url.appending(path: "output")
+        let problems = folder.url.appending(path: "problems")
         let process = try ChildProcess(
             name, arguments, environment: environment, folder: folder.path, input: .file(inputFile.path),
             output: .file(outputPath ?? output.path), problems: .file(problems.path))
-        let status = try await process.wait()
-        return Outcome(
-            status: status,
-            output: outputPath == nil ? String(decoding: try Data(contentsOf: output), as: UTF8.self) : "",
-            problems: String(decoding: try Data(contentsOf: problems), as: UTF8.self))
+        return Running(
+            folder: folder, process: process, output: outputPath == nil ? output : nil, problems: problems)
+    }
+
+    /// A program that has been started. Killed when it is let go before its end.
+    package struct Running: Sendable {
+        /// Where it runs, and where its output goes.
+        package let folder: TemporaryDirectory
+        package let process: ChildProcess
+        let output: URL?
+        let problems: URL
+
+        /// Returns when it has ended. To be called once.
+        package func outcome() async throws -> Outcome {
+            let status = try await process.wait()
+            return Outcome(
+                status: status,
+                output: try output.map { String(decoding: try Data(contentsOf: $0), as: UTF8.self) } ?? "",
+                problems: String(decoding: try Data(contentsOf: problems), as: UTF8.self))
+        }
     }
 }
