@@ -70,7 +70,7 @@ struct ShowCommand {
             for trouble in troubles.messages { Console.problem("alcedo: \(trouble)") }
             return troubles.messages.isEmpty ? .success : .failure
         } catch {
-            Console.problem("alcedo: \(image.name): \(error)")
+            Console.problem("alcedo: \(image.name): \(image.withoutPassword("\(error)"))")
             return .failure
         }
     }

@@ -44,6 +44,18 @@ public struct Arguments {
         return number
     }
 
+    /// Returns the value as a time in seconds, decimals allowed, from a millisecond to a day. Throws ``UsageError`` for
+    /// anything else.
+    public mutating func seconds(of option: String) throws -> Duration {
+        let text = try value(of: option)
+        // Double would take "1e3", "0x10" and "inf" too.
+        let isPlain = text.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
+        guard isPlain, let seconds = Double(text), (0.001...86_400).contains(seconds) else {
+            throw UsageError("\(option) takes seconds from 0.001 to 86400, not '\(text)'")
+        }
+        return .seconds(seconds)
+    }
+
     /// To be called at the end: an option with `=` whose value nobody took has none.
     public func finish() throws {
         if let pendingValueOf { throw UsageError("\(pendingValueOf) takes no value") }

@@ -22,6 +22,14 @@ public enum Console {
     /// Writes a problem, on one line of its own whatever it quotes.
     public static func problem(_ text: String) { _ = write("\(printable(text))\n", to: STDERR_FILENO) }
 
+    /// Writes a line to standard error while a progress line may be on the terminal, which it takes the place of.
+    public static func note(_ text: String) {
+        _ = write("\(errorIsTerminal ? clearing : "")\(printable(text))\n", to: STDERR_FILENO)
+    }
+
+    /// What clears a line of a terminal.
+    static let clearing = "\r\u{1B}[K"
+
     /// The text with control characters replaced, so that a name cannot break a line or command the terminal.
     public static func printable(_ text: String) -> String {
         String(

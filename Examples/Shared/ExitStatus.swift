@@ -1,10 +1,14 @@
 import Glibc
 
-/// How a process ends: 0 all well, 1 something failed, 2 the command line makes no sense.
+/// How a process ends: 0 all well, 1 something failed, 2 the command line makes no sense; 128 and a signal's number when
+/// one has ended it early.
 public enum ExitStatus: Int32 {
     case success = 0
     case failure = 1
     case usage = 2
+    case hungUp = 129
+    case interrupted = 130
+    case terminated = 143
 
     /// Runs a program's body and ends the process with what it says; with ``failure`` when its output had nowhere to go.
     ///

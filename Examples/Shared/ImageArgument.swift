@@ -39,8 +39,19 @@ public struct ImageArgument: Sendable {
         self.init(name: name, request: request)
     }
 
+    /// The same with another request, where there is one.
+    public func changing(_ change: (ImageRequest) -> ImageRequest) -> ImageArgument {
+        ImageArgument(name: name, request.map(change))
+    }
+
+    /// A text that may quote the URL, such as an error's, without the password.
+    public func withoutPassword(_ text: String) -> String {
+        guard case .success(let request) = request, case .http(let http) = request.source else { return text }
+        return Self.withoutPassword(text, http.url)
+    }
+
     private static func withoutPassword(_ text: String, _ url: URL) -> String {
         guard let password = url.password(percentEncoded: true), !password.isEmpty else { return text }
-        return text.replacing(":\(password)@", with: ":...@", maxReplacements: 1)
+        return text.replacing(":\(password)@", with: ":...@")
     }
 }

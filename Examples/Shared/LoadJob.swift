@@ -3,8 +3,6 @@ public import FoundationEssentials
 
 /// Loads many images at once through one pipeline, tells how it went, and draws a contact sheet.
 public struct LoadJob: Sendable {
-    /// Most loads at once. The downloader has a smaller limit of its own; this one bounds decoded images in flight.
-    private static let width = 16
     /// Most pictures on the contact sheet, which is in memory as a whole.
     private static let sheetLimit = 400
 
@@ -20,6 +18,10 @@ public struct LoadJob: Sendable {
     public var writesImages = false
     /// How often the list is loaded.
     public var passes = 1
+    /// Most loads at once, each of which may hold a decoded image. The downloader has a limit of its own. Default: 16.
+    public var width = 16
+    /// When it has come no more loads begin, and nothing is reported or written but what is to be found by the next run.
+    public var interruption: Interruption?
 
     public init(
         program: String, images: [ImageArgument], configuration: ImagePipeline.Configuration, outputDirectory: URL
@@ -43,6 +45,7 @@ public struct LoadJob: Sendable {
         for pass in 1...max(1, passes) {
             if passes > 1 { Console.output("pass \(pass) of \(passes)\n") }
             let outcomes = await load(with: pipeline, isFirst: pass == 1)
+            guard !isInterrupted else { break }
             isGood = report(outcomes.map(\.row)) && isGood
             pictures = pass == 1 ? outcomes.map(\.picture) : pictures
             for problem in outcomes.compactMap(\.writingProblem) {
@@ -51,12 +54,15 @@ public struct LoadJob: Sendable {
             }
         }
         await pipeline.flush()
+        guard !isInterrupted else { return false }
         for trouble in troubles.messages {
             Console.problem("\(program): \(trouble)")
             isGood = false
         }
         return writeSheet(pictures) && isGood
     }
+
+    private var isInterrupted: Bool { interruption?.hasCome ?? false }
 
     private struct Outcome: Sendable {
         var row: LoadedRow
@@ -74,16 +80,16 @@ public struct LoadJob: Sendable {
             var outcomes = [Outcome?](repeating: nil, count: images.count)
             var next = 0
             func addNext() {
-                guard next < images.count else { return }
+                guard next < images.count, !isInterrupted else { return }
                 let index = next
                 next += 1
                 group.addTask {
                     var (outcome, image) = await loadOne(index, with: pipeline, progress: progress)
-                    if let image, isFirst { await use(image, index, &outcome, on: drawing) }
+                    if let image, isFirst, !isInterrupted { await use(image, index, &outcome, on: drawing) }
                     return (index, outcome)
                 }
             }
-            for _ in 0..<Self.width { addNext() }
+            for _ in 0..<max(1, width) { addNext() }
             while let (index, outcome) = await group.next() {
                 outcomes[index] = outcome
                 await progress.finishedOne()
@@ -102,7 +108,7 @@ public struct LoadJob: Sendable {
         let start = ContinuousClock.now
         do {
             let response = try await pipeline.load(sized(image.request.get())) { received in
-                Task { await progress.received(received.received, for: index) }
+                Task { await progress.received(received, for: index) }
             }
             let facts = LoadedRow.Facts(
                 layer: response.layer, format: response.image.format, size: response.image.size,
@@ -141,9 +147,9 @@ public struct LoadJob: Sendable {
         for row in rows { table.append(row) }
         Console.output(table.text)
         var isGood = true
-        for row in rows {
+        for (row, image) in zip(rows, images) {
             guard case .failure(let error) = row.result else { continue }
-            Console.problem("\(program): \(row.name): \(error)")
+            Console.problem("\(program): \(row.name): \(image.withoutPassword("\(error)"))")
             isGood = false
         }
         return isGood

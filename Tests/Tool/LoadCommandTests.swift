@@ -146,12 +146,17 @@ struct LoadCommandTests {
     @Test func `names cannot command the terminal, and passwords are not shown`() async throws {
         let name = folder.url.appending(path: "a\u{1B}[31m\nb.png").path
 
-        let outcome = try await alcedo.run(["load", name, "http://user:secret@127.0.0.1:1/a.png"])
+        let origin = try Samples.troubledOrigin()
+        defer { origin.stop() }
+        let missing = "http://user:secret@127.0.0.1:\(origin.port)/missing.png"
+
+        let outcome = try await alcedo.run(["load", "-v", name, missing, "http://user:secret@127.0.0.1:1/a.png"])
 
         #expect(outcome.status == 1)
+        #expect(outcome.problems.contains("the server answered 404 for http://user:...@127.0.0.1"))
         #expect(!(outcome.output + outcome.problems).contains("\u{1B}"))
         #expect(!(outcome.output + outcome.problems).contains("secret"))
-        #expect(outcome.problems.filter { $0 == "\n" }.count == 2)
+        #expect(outcome.problems.filter { $0 == "\n" }.count == 3 + 3)
     }
 
     @Test func `files that are not the cache's own stay, whatever the cache removes`() async throws {

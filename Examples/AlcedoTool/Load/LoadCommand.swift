@@ -9,19 +9,26 @@ struct LoadCommand {
 
         Loads all images at once, prints where each came from, and writes contact-sheet.png.
 
-          --output DIR   write the contact sheet, and every image as PNG, to DIR (default: the sheet only, here)
-          --size N       make images at most N pixels wide and high
-          --cache DIR    keep original bytes in DIR (default: the user's cache directory)
-          --no-cache     keep nothing on disk
-          --repeat N     load the list N times in one process: what the first pass loaded, the next has in memory
+        What broke off, or was ended by Ctrl-C (status 130) or worse, goes on where it was when the same is loaded again,
+        if the server tells that it has not changed.
 
-        """
+          --output DIR     write the contact sheet, and every image as PNG, to DIR (default: the sheet only, here)
+          --size N         make images at most N pixels wide and high
+          --cache DIR      keep original bytes, and parts of them, in DIR (default: the user's cache directory)
+          --no-cache       keep nothing on disk
+          --repeat N       load the list N times in one process: what the first pass loaded, the next has in memory
+
+        """ + NetworkOptions.help
+
+    /// Most bytes of unfinished transfers on disk.
+    private static let partLimit = 256 << 20
 
     private var images: [ImageArgument] = []
     private var output: String?
     private var longestSide: Int?
     private var cache = ImagePipeline.Configuration.standardCacheDirectory
     private var passes = 1
+    private var network = NetworkOptions()
     private var showsHelp = false
 
     init(_ words: some Sequence<String>) throws {
@@ -34,6 +41,7 @@ struct LoadCommand {
             case "--no-cache": cache = nil
             case "--repeat": passes = try arguments.number(of: option, in: 1...1000)
             case "--help", "-h": showsHelp = true
+            case _ where try network.take(option, from: &arguments): continue
             default: throw UsageError("load has no option '\(option)'")
             }
         }
@@ -48,14 +56,29 @@ struct LoadCommand {
             Console.output(Self.help)
             return .success
         }
+        let log = network.isVerbose ? TransferLog { Console.note($0) } : nil
+        let downloader = try network.downloader(parts: parts, downloads: images.count * passes, log: log)
+        let interruption = Interruption { await downloader.shutDown() }
         var job = LoadJob(
             program: "alcedo",
-            images: images,
-            configuration: .standard(cacheDirectory: cache),
+            images: images.map { $0.changing { network.apply(to: $0) } },
+            configuration: .standard(cacheDirectory: cache, downloader: downloader),
             outputDirectory: URL(filePath: output ?? ".", directoryHint: .isDirectory))
         job.writesImages = output != nil
         job.longestSide = longestSide
         job.passes = passes
-        return await job.run() ? .success : .failure
+        job.width = network.width(atLeast: job.width)
+        job.interruption = interruption
+        let isGood = await job.run()
+        if let log { Console.note(log.summary) }
+        return await interruption.finish() ?? (isGood ? .success : .failure)
+    }
+
+    /// Where the beginnings of broken transfers are kept: beside the images, in a folder of their own.
+    private var parts: FileDiskCache? {
+        cache.map {
+            FileDiskCache(
+                directory: $0.appending(path: "unfinished", directoryHint: .isDirectory), sizeLimit: Self.partLimit)
+        }
     }
 }

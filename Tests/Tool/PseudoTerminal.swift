@@ -1,0 +1,45 @@
+import AlcedoCore
+import Glibc
+
+/// A terminal that a test looks at from outside.
+final class PseudoTerminal: Sendable {
+    private struct Trouble: Error {
+        var number = errno
+    }
+
+    /// TIOCSPTLCK and TIOCGPTN of the kernel's interface, which Swift does not see.
+    private static let (setLock, getNumber) = (UInt(0x4004_5431), UInt(0x8004_5430))
+
+    /// What a process has as its terminal.
+    let inside: Int32
+    private let outside: Int32
+    private let reader = BlockingExecutor(name: "terminal", width: 1)
+
+    init() throws {
+        outside = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        var (lock, number) = (Int32(0), Int32(0))
+        guard outside >= 0, ioctl(outside, Self.setLock, &lock) == 0, ioctl(outside, Self.getNumber, &number) == 0
+        else { throw Trouble() }
+        inside = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        guard inside >= 0 else { throw Trouble() }
+    }
+
+    deinit {
+        close(inside)
+        close(outside)
+    }
+
+    /// Returns what has been written since the last call, when this text is in it.
+    func read(until text: String) async throws -> String {
+        try await reader.run { [outside] in
+            var all: [UInt8] = []
+            while !String(decoding: all, as: UTF8.self).contains(text) {
+                var piece = [UInt8](repeating: 0, count: 4096)
+                let count = Glibc.read(outside, &piece, piece.count)
+                guard count > 0 else { throw Trouble() }
+                all += piece.prefix(count)
+            }
+            return String(decoding: all, as: UTF8.self)
+        }
+    }
+}

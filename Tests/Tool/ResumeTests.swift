@@ -1,0 +1,193 @@
+import Alcedo
+import AlcedoTesting
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(3)))
+struct ResumeTests {
+    let folder: TemporaryDirectory
+    let alcedo: Program
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.path])
+    }
+
+    private var cache: URL { folder.url.appending(path: "alcedo") }
+
+    /// Bytes of all that is kept of unfinished transfers.
+    private func unfinishedByteCount() -> Int {
+        let parts = cache.appending(path: "unfinished").path
+        let files = FileManager.default.enumerator(atPath: parts)?.compactMap { $0 as? String } ?? []
+        return files.compactMap { try? FileManager.default.attributesOfItem(atPath: "\(parts)/\($0)")[.size] as? Int }
+            .reduce(0, +)
+    }
+
+    private func waitForParts(_ byteCount: Int) async throws {
+        while unfinishedByteCount() < byteCount { try await Task.sleep(for: .milliseconds(5)) }
+    }
+
+    /// Kills a load when so much of it is on disk.
+    private func load(_ url: URL, killedAfter byteCount: Int) async throws {
+        let program = try alcedo.start(["load", url.absoluteString])
+        try await waitForParts(byteCount)
+        program.process.send(SIGKILL)
+        #expect(try await program.outcome().status == -SIGKILL)
+    }
+
+    /// The bytes as the cache has them for the next run.
+    private func stored(_ url: URL) async throws -> Data? {
+        let request = try #require(ImageRequest(url: url))
+        return await FileDiskCache(directory: cache).data(for: request.originalKey)
+    }
+
+    @Test func `a killed download goes on where it was`() async throws {
+        let content = try ChangingContent(seed: 1, stall: 3 << 20)
+        let origin = try LoopbackOrigin { content.reply(to: $0) }
+        defer { origin.stop() }
+        let url = origin.url(for: "/big.png")
+
+        try await load(url, killedAfter: 2 << 20)
+        content.state.change { $0.stall = nil }
+        let second = try await alcedo.run(["load", "--verbose", url.absoluteString])
+
+        #expect(second.status == 0, "\(second.problems)")
+        let fields = try #require(origin.requests.last?.fields)
+        let range = try #require(fields["Range"])
+        let offset = try #require(Int(range.dropFirst("bytes=".count).dropLast()))
+        #expect(offset >= 2 << 20 && offset <= 3 << 20)
+        #expect(fields["If-Range"] == "\"one\"")
+        #expect(second.problems.contains("206, \(content.state.value.data.count - offset) bytes"))
+        #expect(second.problems.contains("resumed from byte \(offset)"))
+        #expect(try await stored(url) == content.state.value.data)
+        // What has become whole is not kept twice.
+        let later = try await alcedo.run(["load", url.absoluteString])
+        #expect(later.rows(url.absoluteString).map { $0[0] } == ["disk"])
+        #expect(origin.requests.count == 2)
+    }
+
+    @Test func `Ctrl-C keeps what has come, and writes nothing`() async throws {
+        let content = try ChangingContent(seed: 2, stall: 700_000)
+        let origin = try LoopbackOrigin { content.reply(to: $0) }
+        defer { origin.stop() }
+        let url = origin.url(for: "/big.png")
+
+        let output = folder.url.appending(path: "out")
+        let broken = try alcedo.start(["load", "--verbose", "--output", output.path, url.absoluteString])
+        try await origin.waitForStalls()
+        try await waitForParts(512 << 10)
+        broken.process.send(SIGINT)
+        let outcome = try await broken.outcome()
+        content.state.change { $0.stall = nil }
+        let second = try await alcedo.run(["load", url.absoluteString])
+
+        #expect(outcome.status == 130 && outcome.output == "")
+        #expect(!outcome.problems.contains("alcedo:"), "\(outcome.problems)")
+        #expect(!FileManager.default.fileExists(atPath: output.path))
+        #expect(second.status == 0)
+        // The last piece too, which was not full.
+        #expect(origin.requests.last?.fields["Range"] == "bytes=700000-")
+        #expect(try await stored(url) == content.state.value.data)
+    }
+
+    @Test(arguments: [SIGTERM, SIGHUP])
+    func `other wishes to end are heard too`(signal: Int32) async throws {
+        let origin = try LoopbackOrigin { _ in .ok(Data("x".utf8)).stalling(at: .beforeHead) }
+        defer { origin.stop() }
+
+        let program = try alcedo.start(["load", origin.url(for: "/a.png").absoluteString])
+        try await origin.waitForStalls()
+        program.process.send(signal)
+
+        #expect(try await program.outcome().status == 128 + signal)
+    }
+
+    @Test func `a content that has changed meanwhile comes anew, whole`() async throws {
+        let content = try ChangingContent(seed: 3, stall: 3 << 20)
+        let origin = try LoopbackOrigin { content.reply(to: $0) }
+        defer { origin.stop() }
+        let url = origin.url(for: "/big.png")
+
+        try await load(url, killedAfter: 2 << 20)
+        let other = try ChangingContent(seed: 4, tag: "\"two\"").state.value
+        content.state.change { $0 = other }
+        let second = try await alcedo.run(["load", "-v", url.absoluteString])
+
+        #expect(second.status == 0)
+        #expect(origin.requests.last?.fields["If-Range"] == "\"one\"")
+        #expect(second.problems.contains("200, \(other.data.count) bytes"))
+        #expect(second.problems.contains("not resumed from byte"))
+        #expect(try await stored(url) == other.data)
+    }
+
+    @Test func `without a strong validator nothing is put together`() async throws {
+        let content = try ChangingContent(seed: 5, tag: "W/\"weak\"", stall: 3 << 20)
+        let origin = try LoopbackOrigin { content.reply(to: $0) }
+        defer { origin.stop() }
+        let url = origin.url(for: "/big.png")
+
+        let killed = try alcedo.start(["load", url.absoluteString])
+        try await origin.waitForStalls()
+        killed.process.send(SIGKILL)
+        _ = try await killed.outcome()
+        content.state.change { $0.stall = nil }
+        let second = try await alcedo.run(["load", url.absoluteString])
+
+        #expect(second.status == 0)
+        #expect(origin.requests.map { $0.fields["Range"] } == [nil, nil])
+    }
+
+    @Test func `without a cache no part is on disk`() async throws {
+        let content = try ChangingContent(seed: 6, stall: 3 << 20)
+        let origin = try LoopbackOrigin { content.reply(to: $0) }
+        defer { origin.stop() }
+        let url = origin.url(for: "/big.png")
+
+        let broken = try alcedo.start(["load", "--no-cache", url.absoluteString])
+        try await origin.waitForStalls()
+        broken.process.send(SIGINT)
+
+        #expect(try await broken.outcome().status == 130)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
+    }
+
+    @Test func `a connection that breaks is continued within the run`() async throws {
+        let content = try ChangingContent(seed: 7)
+        let origin = try LoopbackOrigin { request in
+            let reply = content.reply(to: request)
+            return request.attempt == 1 ? reply.cutting(at: .afterBody(1 << 20)) : reply
+        }
+        defer { origin.stop() }
+        let url = origin.url(for: "/big.png")
+
+        let outcome = try await alcedo.run(["load", "--no-cache", "--verbose", "--retry", "1", url.absoluteString])
+
+        #expect(outcome.status == 0, "\(outcome.problems)")
+        #expect(outcome.rows(url.absoluteString)[0][3] == "\(content.state.value.data.count)")
+        #expect(outcome.problems.contains("attempt 2, resumed from byte \(1 << 20)"), "\(outcome.problems)")
+        #expect(
+            outcome.problems.contains("exchanges: 2, \(content.state.value.data.count) bytes, 1 repeated, 1 resumed"))
+    }
+
+    @Test func `a download that is killed again and again becomes whole, and never wrong`() async throws {
+        let content = try ChangingContent(seed: 8)
+        let origin = try LoopbackOrigin { content.reply(to: $0) }
+        defer { origin.stop() }
+        let url = origin.url(for: "/big.png")
+        var generator = SeededGenerator(seed: 9)
+
+        for _ in 0..<10 {
+            content.state.change { $0.stall = Int.random(in: 0..<4 << 20, using: &generator) }
+            let killed = try alcedo.start(["load", url.absoluteString])
+            try await Task.sleep(for: .milliseconds(Int.random(in: 0..<150, using: &generator)))
+            killed.process.send(SIGKILL)
+            _ = try await killed.outcome()
+        }
+        content.state.change { $0.stall = nil }
+        let last = try await alcedo.run(["load", url.absoluteString])
+
+        #expect(last.status == 0 && last.problems == "")
+        #expect(try await stored(url) == content.state.value.data)
+    }
+}

@@ -1,0 +1,48 @@
+import AlcedoTesting
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(3)), .enabled(if: SecureOrigin.isInstalled))
+struct SecureLoadTests {
+    let folder: TemporaryDirectory
+    let alcedo: Program
+    let origin: SecureOrigin
+
+    init() async throws {
+        folder = try TemporaryDirectory()
+        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.path])
+        origin = try await SecureOrigin(serving: Samples.folder)
+    }
+
+    @Test func `a server whose authority is named is trusted, and others are not`() async throws {
+        let url = origin.url("/tiles.png")
+
+        let stranger = try await alcedo.run(["load", "--no-cache", url])
+        let trusted = try await alcedo.run(["load", "--no-cache", "-v", "--ca", origin.authority.path, url])
+
+        #expect(stranger.status == 1 && stranger.rows(url).map { $0[0] } == ["failed"])
+        #expect(stranger.problems.contains("certificate"), "\(stranger.problems)")
+        #expect(trusted.status == 0 && trusted.rows(url).map { $0[0] } == ["network"], "\(trusted.problems)")
+        #expect(trusted.problems.contains(", h2, "))
+        #expect(try trusted.problems.contains(Regex(#"TLS [0-9.]+ ms"#)))
+    }
+
+    @Test func `another authority does not vouch for a server`() async throws {
+        let other = try await SecureOrigin(serving: Samples.folder)
+        let url = origin.url("/tiles.png")
+
+        let outcome = try await alcedo.run(["load", "--no-cache", "--ca", other.authority.path, url])
+
+        #expect(outcome.status == 1 && outcome.problems.contains("certificate"), "\(outcome.problems)")
+    }
+
+    @Test func `a certificate that only looks like one is no authority`() async throws {
+        let file = folder.url.appending(path: "ca.pem")
+        try Data("-----BEGIN CERTIFICATE-----\nMAMCAQE=\n-----END CERTIFICATE-----\n".utf8).write(to: file)
+
+        let outcome = try await alcedo.run(["load", "--no-cache", "--ca", file.path, origin.url("/tiles.png")])
+
+        #expect(outcome.status == 1 && outcome.problems.filter { $0 == "\n" }.count == 1, "\(outcome.problems)")
+    }
+}

@@ -1,0 +1,97 @@
+import AlcedoTesting
+import Foundation
+import TestSupport
+
+/// Debian's nginx with TLS and HTTP/2 on the loopback, and a certificate of an authority of its own.
+final class SecureOrigin: Sendable {
+    private struct Trouble: Error {
+        var what: String
+    }
+
+    private static let programs = ["/usr/sbin/nginx", "/usr/bin/openssl", "/bin/bash"]
+
+    /// Whether it can run here; else tests that need it are skipped.
+    static let isInstalled = programs.allSatisfy { FileManager.default.isExecutableFile(atPath: $0) }
+
+    /// The authority's certificate, in PEM.
+    let authority: URL
+    private let port: Int
+    private let folder: TemporaryDirectory
+    private let process: ChildProcess
+
+    /// - Parameter root: The folder of the files that it serves.
+    init(serving root: URL) async throws {
+        folder = try TemporaryDirectory()
+        authority = folder.url.appending(path: "ca.pem")
+        let preparation = try Self.child("/bin/bash", ["-c", Self.preparation], in: folder)
+        guard try await preparation.wait() == 0 else { throw Trouble(what: "openssl makes no certificates") }
+        // The system chooses the port. Another may take it before nginx has it; that is another try.
+        for _ in 0..<5 {
+            let chosen = try LoopbackOrigin { _ in .status(204) }
+            chosen.stop()
+            let configuration = Self.configuration(chosen.port, root.path)
+            try Data(configuration.utf8).write(to: folder.url.appending(path: "nginx.conf"))
+            try? FileManager.default.removeItem(at: folder.url.appending(path: "nginx.pid"))
+            let process = try Self.child(
+                Self.programs[0], ["-p", folder.path, "-e", "error.log", "-c", "nginx.conf"], in: folder)
+            if try await Self.listens(in: folder) {
+                (self.process, port) = (process, chosen.port)
+                return
+            }
+        }
+        throw Trouble(what: "nginx does not start")
+    }
+
+    func url(_ path: String) -> String { "https://localhost:\(port)\(path)" }
+
+    private static func child(_ name: String, _ words: [String], in folder: TemporaryDirectory) throws -> ChildProcess {
+        try ChildProcess(
+            name, words, folder: folder.path, input: .file("/dev/null"), output: .file("/dev/null"),
+            problems: .file(folder.url.appending(path: "problems").path))
+    }
+
+    /// nginx names its process in a file when it has its ports, and says in another when it has not.
+    private static func listens(in folder: TemporaryDirectory) async throws -> Bool {
+        for _ in 0..<12_000 {
+            if let id = FileManager.default.contents(atPath: folder.path + "/nginx.pid"), !id.isEmpty { return true }
+            let log = FileManager.default.contents(atPath: folder.path + "/error.log") ?? Data()
+            if String(decoding: log, as: UTF8.self).contains("[emerg] still could not bind") { return false }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        return false
+    }
+
+    private static let preparation = """
+        set -e
+        key() { openssl ecparam -genkey -name prime256v1 -noout -out "$1.key"; }
+        key ca
+        openssl req -x509 -new -key ca.key -subj "/CN=Alcedo test authority" -days 2 -out ca.pem
+        key good
+        openssl req -new -key good.key -subj "/CN=good" -out good.csr
+        openssl x509 -req -in good.csr -CA ca.pem -CAkey ca.key -set_serial "$RANDOM" -days 2 \\
+            -extfile <(echo subjectAltName=DNS:localhost) -out good.pem
+        """
+
+    private static func configuration(_ port: Int, _ root: String) -> String {
+        """
+        daemon off;
+        master_process off;
+        pid nginx.pid;
+        events { worker_connections 64; }
+        http {
+            access_log off;
+            client_body_temp_path body;
+            proxy_temp_path proxy;
+            fastcgi_temp_path fastcgi;
+            uwsgi_temp_path uwsgi;
+            scgi_temp_path scgi;
+            root \(root);
+            server {
+                listen 127.0.0.1:\(port) ssl http2;
+                ssl_certificate good.pem;
+                ssl_certificate_key good.key;
+            }
+        }
+        """
+    }
+}
