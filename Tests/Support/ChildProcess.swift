@@ -32,9 +32,7 @@ package final class ChildProcess: Sendable {
         _ name: String, _ arguments: [String] = [], environment: [String: String] = [:], folder: String, input: Stream,
         output: Stream, problems: Stream
     ) throws {
-        let runner = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        let beside = URL(filePath: runner).deletingLastPathComponent().appending(path: name).path
-        let path = name.hasPrefix("/") ? name : beside
+        let path = name.hasPrefix("/") ? name : try Self.path(of: name)
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
@@ -69,6 +67,12 @@ package final class ChildProcess: Sendable {
         kill(id, SIGKILL)
         var status: Int32 = 0
         waitpid(id, &status, 0)
+    }
+
+    /// Where an executable of the package is: beside the test runner's.
+    package static func path(of name: String) throws -> String {
+        let runner = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        return URL(filePath: runner).deletingLastPathComponent().appending(path: name).path
     }
 
     /// Sends it a signal, unless its end has been waited for.
