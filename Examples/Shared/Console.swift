@@ -14,6 +14,13 @@ public enum Console {
     /// Whether standard output could not take all that was written.
     static var hasLostOutput: Bool { lostOutput.load(ordering: .relaxed) }
 
+    /// Puts something that takes no text in the place of each standard stream that is closed: the next file or socket
+    /// would get the place otherwise, and then what is meant for people.
+    static func keepPlaces() {
+        // The lowest free number is given first, so each gets its own.
+        for file in STDIN_FILENO...STDERR_FILENO where fcntl(file, F_GETFD) < 0 { _ = open("/dev/null", O_RDONLY) }
+    }
+
     /// Writes results.
     public static func output(_ text: String) {
         if !write(text, to: STDOUT_FILENO) { lostOutput.store(true, ordering: .relaxed) }

@@ -15,6 +15,7 @@ public enum ExitStatus: Int32 {
     /// Ends it at once, without the exit handlers of libraries: those of TLS take down what libcurl's thread may be using.
     /// Nothing is buffered that they would have to write.
     public static func end(_ program: String, _ body: @Sendable () async throws -> ExitStatus) async -> Never {
+        Console.keepPlaces()
         do {
             let status = try await body()
             _exit(Console.hasLostOutput ? failure.rawValue : status.rawValue)

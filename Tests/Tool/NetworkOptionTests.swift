@@ -60,6 +60,22 @@ struct NetworkOptionTests {
         #expect(!outcome.problems.contains("\u{1B}") && !outcome.problems.contains("\r"))
     }
 
+    @Test func `what is meant for people goes nowhere else when the standard streams are closed`() async throws {
+        let origin = try Samples.troubledOrigin()
+        defer { origin.stop() }
+        let urls = ["/good.jpg", "/good.png"].map { origin.url(for: $0).absoluteString }
+        let program = Program(name: "/bin/bash", environment: alcedo.environment)
+
+        let closed = try await program.run(
+            ["-c", "exec \"$@\" <&- >&- 2>&-", "bash", try ChildProcess.path(of: "alcedo"), "load", "-v"] + urls)
+        let second = try await alcedo.run(["load"] + urls)
+
+        // Its output was lost, but not what it loaded.
+        #expect(closed.status == 1)
+        for url in urls { #expect(second.rows(url).map { $0[0] } == ["disk"]) }
+        #expect(origin.requests.count == 2)
+    }
+
     @Test func `a second request on a connection says so`() async throws {
         let origin = try Samples.troubledOrigin()
         defer { origin.stop() }
