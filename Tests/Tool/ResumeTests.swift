@@ -18,7 +18,7 @@ struct ResumeTests {
 
     /// Bytes of all that is kept of unfinished transfers.
     private func unfinishedByteCount() -> Int {
-        let parts = cache.appending(path: "unfinished").path
+        let parts = cache.appending(path: "parts").path
         let files = FileManager.default.enumerator(atPath: parts)?.compactMap { $0 as? String } ?? []
         return files.compactMap { try? FileManager.default.attributesOfItem(atPath: "\(parts)/\($0)")[.size] as? Int }
             .reduce(0, +)
@@ -101,6 +101,37 @@ struct ResumeTests {
         program.process.send(signal)
 
         #expect(try await program.outcome().status == 128 + signal)
+    }
+
+    @Test func `a signal that is to be ignored stays ignored`() async throws {
+        let png = try Samples.data("tiles.png")
+        let origin = try LoopbackOrigin { _ in OriginReply(body: png).stalling(at: .beforeHead) }
+        defer { origin.stop() }
+        let url = origin.url(for: "/a.png").absoluteString
+        let program = Program(name: "/bin/bash", environment: alcedo.environment)
+
+        let running = try program.start(
+            ["-c", "trap '' HUP; exec \"$@\"", "bash", try ChildProcess.path(of: "alcedo"), "load", url])
+        try await origin.waitForStalls()
+        running.process.send(SIGHUP)
+        origin.release()
+        let outcome = try await running.outcome()
+
+        #expect(outcome.status == 0 && outcome.rows(url).map { $0[0] } == ["network"])
+    }
+
+    @Test func `a part store that cannot be written costs the resuming, and nothing else`() async throws {
+        let content = try ChangingContent(seed: 10)
+        let origin = try LoopbackOrigin { content.reply(to: $0) }
+        defer { origin.stop() }
+        let url = origin.url(for: "/big.png")
+        try FileManager.default.createDirectory(at: cache, withIntermediateDirectories: true)
+        try Data("no directory".utf8).write(to: cache.appending(path: "parts"))
+
+        let outcome = try await alcedo.run(["load", url.absoluteString])
+
+        #expect(outcome.status == 0 && outcome.problems == "")
+        #expect(try await stored(url) == content.state.value.data)
     }
 
     @Test func `a content that has changed meanwhile comes anew, whole`() async throws {

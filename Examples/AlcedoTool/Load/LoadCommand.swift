@@ -74,11 +74,12 @@ struct LoadCommand {
         return await interruption.finish() ?? (isGood ? .success : .failure)
     }
 
-    /// Where the beginnings of broken transfers are kept: beside the images, in a folder of their own.
+    /// Where the beginnings of broken transfers are kept: beside the images, in a folder of their own, whose name is none that
+    /// the images' cache has for its own purposes.
     private var parts: FileDiskCache? {
         cache.map {
             FileDiskCache(
-                directory: $0.appending(path: "unfinished", directoryHint: .isDirectory), sizeLimit: Self.partLimit)
+                directory: $0.appending(path: "parts", directoryHint: .isDirectory), sizeLimit: Self.partLimit)
         }
     }
 }
