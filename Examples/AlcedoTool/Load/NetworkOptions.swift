@@ -16,7 +16,7 @@ struct NetworkOptions: Sendable {
                            longest time until the first byte, and without a byte (default: 15; decimals allowed)
           --header 'Name: value'
                            send this with every request; may be repeated. A redirect to another origin takes only
-                           Accept..., User-Agent, DNT, Cache-Control and Pragma along
+                           along what can be no credential, such as Accept
           --ca FILE        trust the authorities in FILE (certificates in PEM), and no others
           --verbose, -v    a line for each exchange with a server as it ends: times, bytes, connection, attempt,
                            what was resumed, what the response cache did
