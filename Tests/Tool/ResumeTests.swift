@@ -119,6 +119,19 @@ struct ResumeTests {
         #expect(try await program.outcome().status == 128 + signal)
     }
 
+    @Test func `a pause before another attempt does not outlast Ctrl-C`() async throws {
+        let origin = try LoopbackOrigin { _ in .status(503, fields: ["Retry-After": "60"]) }
+        defer { origin.stop() }
+        let start = ContinuousClock.now
+
+        let program = try alcedo.start(["load", "--retry", "1", origin.url(for: "/a.png").absoluteString])
+        try await origin.waitForRequest()
+        program.process.send(SIGINT)
+
+        #expect(try await program.outcome().status == 130)
+        #expect(ContinuousClock.now - start < .seconds(50))
+    }
+
     @Test func `a signal that is to be ignored stays ignored`() async throws {
         let png = try Samples.data("tiles.png")
         let origin = try LoopbackOrigin { _ in OriginReply(body: png).stalling(at: .beforeHead) }
@@ -224,7 +237,8 @@ struct ResumeTests {
         let url = origin.url(for: "/big.png")
         var generator = SeededGenerator(seed: 9)
 
-        for _ in 0..<10 {
+        let isFull = ProcessInfo.processInfo.environment["ALCEDO_FULL_TESTS"] == "1"
+        for _ in 0..<(isFull ? 50 : 10) {
             content.state.change { $0.stall = Int.random(in: 0..<4 << 20, using: &generator) }
             let killed = try alcedo.start(["load", url.absoluteString])
             try await Task.sleep(for: .milliseconds(Int.random(in: 0..<150, using: &generator)))

@@ -10,7 +10,7 @@ struct NetworkOptions: Sendable {
 
     static let help = """
           --max-connections N           at most N transfers at once (default: 6)
-          --max-connections-per-host N  at most N at once from one host (default: 16)
+          --max-connections-per-host N  at most N at once from one host (default: no limit of its own)
           --retry N        try up to N times more where that may help, ever longer pauses between (default: 0)
           --timeout SECONDS
                            longest time until the first byte, and without a byte (default: 15; decimals allowed)
