@@ -20,8 +20,8 @@ enum AlcedoTool {
 
         """
 
-    static func main() async {
-        await ExitStatus.end("alcedo") {
+    static func main() {
+        ExitStatus.end("alcedo") {
             let words = CommandLine.arguments.dropFirst()
             switch words.first {
             case "load": return try await LoadCommand(words.dropFirst()).run()

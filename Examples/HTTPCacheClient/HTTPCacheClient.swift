@@ -12,8 +12,8 @@ enum HTTPCacheClient {
 
         """
 
-    static func main() async {
-        await ExitStatus.end("http-cache-client") {
+    static func main() {
+        ExitStatus.end("http-cache-client") {
             switch CommandLine.arguments.dropFirst().first {
             case "--help", "-h": Console.output(help)
             case let word?: throw UsageError("it takes no argument, not '\(word)' either")

@@ -15,8 +15,8 @@ enum Quickstart {
 
         """
 
-    static func main() async {
-        await ExitStatus.end("quickstart") {
+    static func main() {
+        ExitStatus.end("quickstart") {
             var arguments = Arguments(CommandLine.arguments.dropFirst())
             var output = "."
             while let option = arguments.nextOption() {

@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 
 /// How a process ends: 0 all well, 1 something failed, 2 the command line makes no sense; 128 and a signal's number when
@@ -14,17 +15,22 @@ public enum ExitStatus: Int32 {
     ///
     /// Ends it at once, without the exit handlers of libraries: those of TLS take down what libcurl's thread may be using.
     /// Nothing is buffered that they would have to write.
-    public static func end(_ program: String, _ body: @Sendable () async throws -> ExitStatus) async -> Never {
+    ///
+    /// No `async` main: before that one begins, dispatch has opened files, perhaps in the place of a closed stream.
+    public static func end(_ program: String, _ body: @escaping @Sendable () async throws -> ExitStatus) -> Never {
         Console.keepPlaces()
-        do {
-            let status = try await body()
-            _exit(Console.hasLostOutput ? failure.rawValue : status.rawValue)
-        } catch let error as UsageError {
-            Console.problem("\(program): \(error); \(program) --help says more")
-            _exit(usage.rawValue)
-        } catch {
-            Console.problem("\(program): \(error)")
-            _exit(failure.rawValue)
+        Task {
+            do {
+                let status = try await body()
+                _exit(Console.hasLostOutput ? failure.rawValue : status.rawValue)
+            } catch let error as UsageError {
+                Console.problem("\(program): \(error); \(program) --help says more")
+                _exit(usage.rawValue)
+            } catch {
+                Console.problem("\(program): \(error)")
+                _exit(failure.rawValue)
+            }
         }
+        dispatchMain()
     }
 }

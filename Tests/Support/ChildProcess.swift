@@ -21,7 +21,8 @@ package final class ChildProcess: Sendable {
 
     private static let waiters = BlockingExecutor(name: "programs", width: 16)
 
-    private let id: pid_t
+    /// The system's number of it.
+    package let id: Int32
     private let hasEnded = Guarded(false)
 
     /// - Parameters:
