@@ -12,7 +12,8 @@ struct ProgressTests {
         defer { origin.stop() }
         let terminal = try PseudoTerminal()
         let process = try ChildProcess(
-            "alcedo", ["load", "--no-cache", "--verbose", origin.url(for: "/big.png").absoluteString],
+            "alcedo",
+            ["load", "--no-cache", "--verbose", "--timeout", "300", origin.url(for: "/big.png").absoluteString],
             folder: folder.path, input: .file("/dev/null"), output: .file("/dev/null"),
             problems: .descriptor(terminal.inside))
 
