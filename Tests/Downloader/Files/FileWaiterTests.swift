@@ -145,6 +145,22 @@ struct FileWaiterTests {
         #expect(try names == ["0", "1", "2", "3", "4", "source"])
     }
 
+    @Test func `a source that is left while it thinks leaves no file`() async throws {
+        let downloader = downloader(FakeTransport.giving(Data()))
+        let source = ImageSource.provider(identity: "slow") { [clock] in
+            try await clock.sleep(for: .seconds(1))
+            return Data([1])
+        }
+        let receipts = ["one", "two"].map { start(source, on: downloader, to: "a", as: $0) }
+        try await clock.waitForSleepers(count: 1)
+        #expect(try names == [".a.alcedo-part"])
+        for receipt in receipts { downloader.cancel(receipt) }
+        #expect(outcomes.texts == ["one": ["cancelled"], "two": ["cancelled"]])
+        await downloader.shutDown()
+        #expect(try names == [])
+        #expect(clock.sleeperCount == 0)
+    }
+
     @Test func `a file may be its own source`() async throws {
         let body = sample(100_000)
         try body.write(to: URL(filePath: path("a")))

@@ -101,21 +101,27 @@ final class UnfinishedFile: Sendable {
                 if [ELOOP, EISDIR, ENXIO, EACCES].contains(number), lstat(path, &status) == 0 { return nil }
                 throw refusal(of: target, number)
             }
-            let hold = hold(file, named: path)
+            let (hold, number) = (hold(file, named: path), errno)
             if hold == .ours { return file }
             close(file)
-            if hold == .others { return nil }
+            switch hold {
+            case .ours, .moved: continue
+            case .others: return nil
+            // A file system without locks.
+            case .unknown: throw refusal(of: target, number)
+            }
         }
         return nil
     }
 
     private enum Hold {
-        case ours, others, moved
+        case ours, others, moved, unknown
     }
 
     private static func hold(_ file: Int32, named path: String) -> Hold {
+        guard flock(file, LOCK_EX | LOCK_NB) == 0 else { return errno == EWOULDBLOCK ? .others : .unknown }
         var opened = stat()
-        guard flock(file, LOCK_EX | LOCK_NB) == 0, fstat(file, &opened) == 0,
+        guard fstat(file, &opened) == 0,
             // Who made it, or has it under another name too, would have what is put into it.
             opened.st_mode & S_IFMT == S_IFREG, opened.st_uid == geteuid()
         else { return .others }
