@@ -26,8 +26,11 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     /// replaces all lines by one; setting nil removes them. O(fields).
     public subscript(name: String) -> String? {
         get {
-            let lines = values(of: name)
-            return lines.isEmpty ? nil : lines.joined(separator: ", ")
+            var value: String?
+            for field in fields where Self.isSame(field.name, name) {
+                value = value.map { "\($0), \(field.value)" } ?? field.value
+            }
+            return value
         }
         set {
             fields.removeAll { Self.isSame($0.name, name) }
@@ -56,7 +59,7 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     }
 
     private static func isSame(_ a: String, _ b: String) -> Bool {
-        a.utf8.elementsEqual(b.utf8) { lowercase($0) == lowercase($1) }
+        a.utf8.count == b.utf8.count && a.utf8.elementsEqual(b.utf8) { lowercase($0) == lowercase($1) }
     }
 
     private static func lowercase(_ byte: UInt8) -> UInt8 {
