@@ -42,7 +42,7 @@ public final class HTTPBodyPipe: HTTPBodySource {
                 state.writerWaits = true
                 return (false, nil)
             }
-            state.buffer.append(contentsOf: bytes)
+            if state.buffer.isEmpty { state.buffer = Data(bytes) } else { state.buffer.append(contentsOf: bytes) }
             return (true, nil)
         }
         reader?.resume(returning: Data(bytes))
@@ -61,25 +61,33 @@ public final class HTTPBodyPipe: HTTPBodySource {
     }
 
     public func next() async throws -> Data? {
-        try await withTaskCancellationHandler {
+        if Task.isCancelled { cancel() }
+        // Small bodies are there whole; waiting has its price even when it is over at once.
+        if let result = take(orWakeLater: nil) { return try result.get() }
+        return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let (result, hasSpace) = state.withLock { state -> (Result<Data?, any Error>?, Bool) in
-                    if !state.buffer.isEmpty {
-                        defer { (state.buffer, state.writerWaits) = (Data(), false) }
-                        return (.success(state.buffer), state.writerWaits)
-                    }
-                    if let end = state.end { return (end.map { nil }, false) }
-                    state.reader = continuation
-                    return (nil, false)
-                }
-                if let result { continuation.resume(with: result) }
-                if hasSpace { onSpace() }
+                if let result = take(orWakeLater: continuation) { return continuation.resume(with: result) }
                 // A cancellation before the reader was registered found nobody to wake.
-                if result == nil, Task.isCancelled { cancel() }
+                if Task.isCancelled { cancel() }
             }
         } onCancel: {
             cancel()
         }
+    }
+
+    /// What can be read now; nil when the reader has to wait.
+    private func take(orWakeLater reader: CheckedContinuation<Data?, any Error>?) -> Result<Data?, any Error>? {
+        let (result, hasSpace) = state.withLock { state -> (Result<Data?, any Error>?, Bool) in
+            if !state.buffer.isEmpty {
+                defer { (state.buffer, state.writerWaits) = (Data(), false) }
+                return (.success(state.buffer), state.writerWaits)
+            }
+            if let end = state.end { return (end.map { nil }, false) }
+            state.reader = reader
+            return (nil, false)
+        }
+        if hasSpace { onSpace() }
+        return result
     }
 
     public func cancel() {
