@@ -7,7 +7,7 @@
 
 struct alcedo_curl_loop {
     CURLM *multi;
-    /// Easy handles at rest; they keep nothing of the requests they served.
+    /// Easy handles at rest.
     alcedo_curl_transfer *free_transfers;
     size_t free_count;
     // Settings, owned.
@@ -28,6 +28,7 @@ struct alcedo_curl_transfer {
     alcedo_curl_callbacks callbacks;
     alcedo_curl_transfer *next_free;
     int is_reusable;  // it came to its own good end
+    int is_plain;     // the handle is set up for a request that is plain
     char error[CURL_ERROR_SIZE];
 };
 

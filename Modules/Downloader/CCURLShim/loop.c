@@ -61,9 +61,12 @@ void alcedo_curl_loop_destroy(alcedo_curl_loop *loop) {
 
 void alcedo_curl_loop_wake(alcedo_curl_loop *loop) { curl_multi_wakeup(loop->multi); }
 
-void alcedo_curl_perform(alcedo_curl_loop *loop, int timeout_ms) {
-    int running = 0;
+void alcedo_curl_wait(alcedo_curl_loop *loop, int timeout_ms) {
     curl_multi_poll(loop->multi, NULL, 0, timeout_ms, NULL);
+}
+
+void alcedo_curl_perform(alcedo_curl_loop *loop) {
+    int running = 0;
     curl_multi_perform(loop->multi, &running);
 }
 

@@ -25,21 +25,34 @@ static int prepare(CURL *easy) {
     return curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 128L << 10) == CURLE_OK;
 }
 
-static alcedo_curl_transfer *take(alcedo_curl_loop *loop) {
+static void destroy(alcedo_curl_transfer *t) {
+    curl_easy_cleanup(t->easy);
+    free(t);
+}
+
+// A request that differs from others of its kind only in what `configure_plain` sets. Most are, and setting everything
+// anew takes longer than libcurl takes for all the rest.
+static int is_plain(const alcedo_curl_request *r) {
+    return !r->has_body && r->verifies && !r->pinned_keys && r->decodes_content && !strcmp(r->method, "GET");
+}
+
+static alcedo_curl_transfer *take(alcedo_curl_loop *loop, const alcedo_curl_request *r) {
     alcedo_curl_transfer *t = loop->free_transfers;
     if (t) {
         loop->free_transfers = t->next_free;
         loop->free_count--;
         t->is_reusable = 0;
-        return t;
+        if (t->is_plain && is_plain(r)) return t;
+        t->is_plain = 0;
+        if (prepare(t->easy)) return t;
+        destroy(t);
     }
     t = calloc(1, sizeof *t);
     if (!t) return NULL;
     t->loop = loop;
     t->easy = curl_easy_init();
     if (!t->easy || !prepare(t->easy)) {
-        curl_easy_cleanup(t->easy);
-        free(t);
+        destroy(t);
         return NULL;
     }
     return t;
@@ -50,11 +63,13 @@ static void give_back(alcedo_curl_transfer *t) {
     t->headers = NULL;
     memset(&t->callbacks, 0, sizeof t->callbacks);
     t->error[0] = 0;
-    if (!t->is_reusable || t->loop->free_count >= MAXIMUM_FREE || !prepare(t->easy)) {
-        curl_easy_cleanup(t->easy);
-        free(t);
+    if (!t->is_reusable || t->loop->free_count >= MAXIMUM_FREE) {
+        destroy(t);
         return;
     }
+    // Neither must outlive the request: the one is freed, the other may hold secrets.
+    curl_easy_setopt(t->easy, CURLOPT_HTTPHEADER, NULL);
+    curl_easy_setopt(t->easy, CURLOPT_URL, NULL);
     t->next_free = t->loop->free_transfers;
     t->loop->free_transfers = t;
     t->loop->free_count++;
@@ -71,12 +86,24 @@ static long version_of(alcedo_curl_version version) {
     }
 }
 
+#define SET(option, value) \
+    if (code == CURLE_OK) code = curl_easy_setopt(e, option, value)
+
+static CURLcode configure_plain(alcedo_curl_transfer *t, const alcedo_curl_request *r) {
+    CURL *e = t->easy;
+    CURLcode code = curl_easy_setopt(e, CURLOPT_URL, r->url);
+    // Without TLS libcurl would learn only from the first answer that the connection cannot be shared.
+    SET(CURLOPT_PIPEWAIT, (long)(t->loop->shares_connections && !strncasecmp(r->url, "https:", 6)));
+    SET(CURLOPT_CONNECTTIMEOUT_MS, r->connect_timeout_ms);
+    if (t->headers) SET(CURLOPT_HTTPHEADER, t->headers);
+    return code;
+}
+
 static CURLcode configure(alcedo_curl_transfer *t, const alcedo_curl_request *r) {
     CURL *e = t->easy;
     const alcedo_curl_loop *loop = t->loop;
-    CURLcode code = curl_easy_setopt(e, CURLOPT_URL, r->url);
-#define SET(option, value) \
-    if (code == CURLE_OK) code = curl_easy_setopt(e, option, value)
+    CURLcode code = configure_plain(t, r);
+    if (t->is_plain) return code;
     SET(CURLOPT_PRIVATE, t);
     SET(CURLOPT_ERRORBUFFER, t->error);
     SET(CURLOPT_NOSIGNAL, 1L);
@@ -86,8 +113,6 @@ static CURLcode configure(alcedo_curl_transfer *t, const alcedo_curl_request *r)
     SET(CURLOPT_HTTP09_ALLOWED, 0L);
     if (r->decodes_content) SET(CURLOPT_ACCEPT_ENCODING, "");
     SET(CURLOPT_HTTP_VERSION, version_of(loop->version));
-    // Without TLS libcurl would learn only from the first answer that the connection cannot be shared.
-    SET(CURLOPT_PIPEWAIT, (long)(loop->shares_connections && !strncasecmp(r->url, "https:", 6)));
     if (loop->proxy) {
         SET(CURLOPT_PROXY, loop->proxy);
         // Else the environment's exceptions would hold for a proxy that is not the environment's.
@@ -104,7 +129,6 @@ static CURLcode configure(alcedo_curl_transfer *t, const alcedo_curl_request *r)
         SET(CURLOPT_SSL_VERIFYHOST, 0L);
     }
     if (r->pinned_keys) SET(CURLOPT_PINNEDPUBLICKEY, r->pinned_keys);
-    SET(CURLOPT_CONNECTTIMEOUT_MS, r->connect_timeout_ms);
     SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     SET(CURLOPT_HEADERFUNCTION, on_header);
     SET(CURLOPT_HEADERDATA, t);
@@ -119,15 +143,15 @@ static CURLcode configure(alcedo_curl_transfer *t, const alcedo_curl_request *r)
     } else if (r->has_body || strcmp(r->method, "GET")) {
         SET(CURLOPT_CUSTOMREQUEST, r->method);
     }
-    if (t->headers) SET(CURLOPT_HTTPHEADER, t->headers);
-#undef SET
+    t->is_plain = is_plain(r) && code == CURLE_OK;
     return code;
 }
+#undef SET
 
 alcedo_curl_transfer *alcedo_curl_transfer_start(
     alcedo_curl_loop *loop, const alcedo_curl_request *request, const char *const *header_lines, size_t header_count,
     alcedo_curl_callbacks callbacks) {
-    alcedo_curl_transfer *t = take(loop);
+    alcedo_curl_transfer *t = take(loop, request);
     if (!t) return NULL;
     t->callbacks = callbacks;
     for (size_t i = 0; i < header_count; i++) {

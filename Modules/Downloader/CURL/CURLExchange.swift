@@ -1,7 +1,9 @@
 import AlcedoCore
+import FoundationEssentials
 
-/// One request and its answer, between the task that waits and the thread that works.
-final class CURLExchange: Sendable {
+/// One request and its answer, between the task that waits and the thread that works. It is the source of its answer's
+/// body.
+final class CURLExchange: HTTPBodySource {
     typealias ID = ObjectIdentifier
 
     private enum Head {
@@ -10,36 +12,25 @@ final class CURLExchange: Sendable {
         case settled
     }
 
-    private struct State {
-        var head = Head.pending
-        var parser: ResponseHeadParser
-        var clock = TransferClock()
-        /// Bytes that the body has unpacked to; nil when it is not coded.
-        var unpackedCount: Int?
-        var problem: HTTPTransportError?
-    }
-
     let request: CURLRequest
     let body: HTTPBodyPipe
     let record = HTTPTransferRecord()
-    private let unpackedLimit: Int
-    private let state: Locked<State>
+    /// When it was made.
+    let time = ContinuousClock.now
+    private let head = Locked(Head.pending)
 
     var id: ID { ObjectIdentifier(self) }
 
     /// - Parameters:
-    ///   - unpackedLimit: Most bytes that a coded body may unpack to.
     ///   - onSpace: Called when the transfer may go on after a pause.
     ///   - onCancel: Called when the transfer is to end because nobody wants the rest.
     init(
-        _ request: CURLRequest, unpackedLimit: Int,
+        _ request: CURLRequest,
         onSpace: @escaping @Sendable (CURLExchange) -> Void,
         onCancel: @escaping @Sendable (CURLExchange) -> Void
     ) {
         self.request = request
-        self.unpackedLimit = unpackedLimit
-        state = Locked(State(parser: ResponseHeadParser(url: request.url)))
-        let link = WeakLink<CURLExchange>()
+        let link = UnownedLink<CURLExchange>()
         body = HTTPBodyPipe(
             onSpace: { link.object.map(onSpace) },
             onCancel: {
@@ -50,95 +41,40 @@ final class CURLExchange: Sendable {
         link.object = self
     }
 
+    func next() async throws -> Data? { try await body.next() }
+
+    func cancel() { body.cancel() }
+
     func expectHead(_ continuation: CheckedContinuation<ResponseHeads, any Error>) {
-        let isSettled = state.withLock { state in
-            if case .settled = state.head { return true }
-            state.head = .awaited(continuation)
+        let isSettled = head.withLock { head in
+            if case .settled = head { return true }
+            head = .awaited(continuation)
             return false
         }
         if isSettled { continuation.resume(throwing: CancellationError()) }
     }
 
-    // MARK: Called on the loop's thread
-
     /// Whether the waiting task has its head, or its error.
     var isSettled: Bool {
-        state.withLock { state in
-            if case .settled = state.head { return true }
+        head.withLock { head in
+            if case .settled = head { return true }
             return false
         }
     }
 
-    /// Takes one line of the head. False ends the transfer.
-    func receiveHeader(_ line: UnsafeRawBufferPointer) -> Bool {
-        let outcome = state.withLock { state -> Result<ResponseHeads?, HTTPTransportError> in
-            state.clock.receivedBytes()
-            do throws(HTTPTransportError) {
-                let heads = try state.parser.receive(line)
-                if let heads, request.decodesContent, heads.final.fields["Content-Encoding"] != nil {
-                    state.unpackedCount = 0
-                }
-                return .success(heads)
-            } catch {
-                state.problem = error
-                return .failure(error)
-            }
+    /// Gives the waiting task its head, or its error. Only the first call counts.
+    func settle(_ result: Result<ResponseHeads, any Error>) {
+        let continuation = head.withLock { head -> CheckedContinuation<ResponseHeads, any Error>? in
+            defer { head = .settled }
+            if case .awaited(let continuation) = head { return continuation }
+            return nil
         }
-        switch outcome {
-        case .success(let heads):
-            if let heads { settle(.success(heads)) }
-            return true
-        case .failure:
-            return false
-        }
-    }
-
-    /// Takes some of the body, or none of it when the reader lags; nil ends the transfer.
-    func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Bool? {
-        let isTooMuch = state.withLock { state in
-            state.clock.receivedBytes()
-            guard let unpacked = state.unpackedCount, bytes.count > unpackedLimit - unpacked else { return false }
-            state.problem = HTTPTransportError(
-                .bodyTooLarge, "the body unpacks to more than \(unpackedLimit) bytes")
-            return true
-        }
-        if isTooMuch { return nil }
-        let isTaken = body.write(bytes)
-        state.withLock { state in
-            if isTaken { state.unpackedCount? += bytes.count } else { state.clock.pause() }
-        }
-        return isTaken
+        continuation?.resume(with: result)
     }
 
     /// Ends the exchange; nil when the answer is whole.
     func finish(_ error: HTTPTransportError?) {
-        let error = state.withLock { $0.problem } ?? error
         settle(.failure(error ?? HTTPTransportError(.invalidResponse, "the answer has no head")))
         body.finish(error)
-    }
-
-    /// Whether the body is unpacked on the way.
-    var unpacks: Bool { state.withLock { $0.unpackedCount != nil } }
-
-    /// Begins to count the time.
-    func startClock() { state.withLock { $0.clock.start() } }
-
-    /// The reader has made room.
-    func goOn() { state.withLock { $0.clock.goOn() } }
-
-    /// When the exchange has taken too long, unless something happens before; nil: never.
-    func deadline() -> CURLDeadline? { state.withLock { $0.clock.deadline(request.timeouts) } }
-
-    /// How long the exchange waited for its turn.
-    var queued: Duration { state.withLock { $0.clock.queued } }
-
-    /// Gives the waiting task its head, or its error. Only the first call counts.
-    private func settle(_ result: Result<ResponseHeads, any Error>) {
-        let continuation = state.withLock { state -> CheckedContinuation<ResponseHeads, any Error>? in
-            defer { state.head = .settled }
-            if case .awaited(let continuation) = state.head { return continuation }
-            return nil
-        }
-        continuation?.resume(with: result)
     }
 }

@@ -4,22 +4,20 @@ import FoundationEssentials
 
 /// The thread's own state: libcurl's handles and who they work for. Never leaves the thread that made it.
 final class CURLLoop {
-    private struct Active {
-        var exchange: CURLExchange
-        var transfer: OpaquePointer
-    }
-
     private static let hasEnded = HTTPTransportError(.shutDown, "the transport has ended")
 
     private let mailbox: CURLMailbox
     private let loop: OpaquePointer?
     private var schedule: CURLSchedule
-    private var active: [CURLExchange.ID: Active] = [:]
+    private var active: [CURLExchange.ID: CURLTransfer] = [:]
+    private let arrivals = CURLArrivals()
+    private let unpackedLimit: Int
     private var nextCheck = ContinuousClock.now
 
     init(mailbox: CURLMailbox, _ settings: CURLSettings) {
         self.mailbox = mailbox
         schedule = CURLSchedule(limit: settings.connections, hostLimit: settings.connectionsPerHost)
+        unpackedLimit = settings.unpackedLimit
         loop = settings.makeLoop()
     }
 
@@ -29,8 +27,13 @@ final class CURLLoop {
         mailbox.attach(loop)
         while obeyCommands() {
             startWaiting(loop)
-            alcedo_curl_perform(loop, pollTimeout())
+            if mailbox.mayWait() {
+                alcedo_curl_wait(loop, pollTimeout())
+                mailbox.hasWaited()
+            }
+            alcedo_curl_perform(loop)
             finishEnded(loop)
+            for id in arrivals.takeAll() { active[id]?.deliver() }
             endLate()
         }
         mailbox.close(Self.hasEnded)
@@ -46,10 +49,10 @@ final class CURLLoop {
                 if !exchange.isSettled { schedule.enqueue(exchange) }
             case .resume(let id):
                 guard let found = active[id] else { continue }
-                found.exchange.goOn()
-                expectDeadline(of: found.exchange)
+                found.goOn()
+                expectDeadline(of: found)
                 // What it holds may be more than the body may have.
-                guard alcedo_curl_resume(found.transfer) == 0 else { continue }
+                guard let handle = found.handle, alcedo_curl_resume(handle) == 0 else { continue }
                 active[id] = nil
                 end(found, HTTPTransportError(.failed, "libcurl cannot go on after a pause"))
             case .cancel(let exchange):
@@ -69,10 +72,11 @@ final class CURLLoop {
 
     private func startWaiting(_ loop: OpaquePointer) {
         while let exchange = schedule.next() {
-            exchange.startClock()
-            expectDeadline(of: exchange)
-            if let transfer = start(exchange, loop) {
-                active[exchange.id] = Active(exchange: exchange, transfer: transfer)
+            let transfer = CURLTransfer(exchange, unpackedLimit: unpackedLimit, arrivals: arrivals)
+            expectDeadline(of: transfer)
+            if let handle = start(transfer, loop) {
+                transfer.handle = handle
+                active[exchange.id] = transfer
             } else {
                 schedule.ended(exchange)
                 exchange.finish(HTTPTransportError(.invalidRequest, "libcurl refuses \(exchange.request.url)"))
@@ -80,8 +84,8 @@ final class CURLLoop {
         }
     }
 
-    private func start(_ exchange: CURLExchange, _ loop: OpaquePointer) -> OpaquePointer? {
-        let request = exchange.request
+    private func start(_ transfer: CURLTransfer, _ loop: OpaquePointer) -> OpaquePointer? {
+        let request = transfer.exchange.request
         let flat = request.headerLines.flatMap { $0 }
         return flat.withUnsafeBufferPointer { flat in
             var pointers: [UnsafePointer<CChar>] = []
@@ -100,25 +104,25 @@ final class CURLLoop {
                         connect_timeout_ms: max(1, request.connectTimeout.milliseconds),
                         verifies: request.verifies ? 1 : 0, pinned_keys: pinnedKeys)
                     return alcedo_curl_transfer_start(
-                        loop, &described, pointers, pointers.count, Self.callbacks(for: exchange))
+                        loop, &described, pointers, pointers.count, Self.callbacks(for: transfer))
                 }
             }
         }
     }
 
-    /// The exchange is kept alive by `active` for as long as libcurl may call.
-    private static func callbacks(for exchange: CURLExchange) -> alcedo_curl_callbacks {
+    /// The transfer is kept alive by `active` for as long as libcurl may call.
+    private static func callbacks(for transfer: CURLTransfer) -> alcedo_curl_callbacks {
         alcedo_curl_callbacks(
-            context: Unmanaged.passUnretained(exchange).toOpaque(),
+            context: Unmanaged.passUnretained(transfer).toOpaque(),
             on_header: { context, bytes, count in
                 guard let context else { return 0 }
-                let exchange = Unmanaged<CURLExchange>.fromOpaque(context).takeUnretainedValue()
-                return exchange.receiveHeader(UnsafeRawBufferPointer(start: bytes, count: count)) ? 1 : 0
+                let transfer = Unmanaged<CURLTransfer>.fromOpaque(context).takeUnretainedValue()
+                return transfer.receiveHeader(UnsafeRawBufferPointer(start: bytes, count: count)) ? 1 : 0
             },
             on_body: { context, bytes, count in
                 guard let context else { return -1 }
-                let exchange = Unmanaged<CURLExchange>.fromOpaque(context).takeUnretainedValue()
-                let isTaken = exchange.receiveBody(UnsafeRawBufferPointer(start: bytes, count: count))
+                let transfer = Unmanaged<CURLTransfer>.fromOpaque(context).takeUnretainedValue()
+                let isTaken = transfer.receiveBody(UnsafeRawBufferPointer(start: bytes, count: count))
                 return isTaken.map { $0 ? 1 : 0 } ?? -1
             })
     }
@@ -129,10 +133,9 @@ final class CURLLoop {
         var message: UnsafePointer<CChar>?
         while alcedo_curl_next_finished(loop, &context, &status, &message) != nil {
             guard let context else { continue }
-            let exchange = Unmanaged<CURLExchange>.fromOpaque(context).takeUnretainedValue()
-            let text = message.map { String(cString: $0) } ?? ""
-            guard let found = active.removeValue(forKey: exchange.id) else { continue }
-            end(found, Self.error(status, text, of: exchange))
+            let transfer = Unmanaged<CURLTransfer>.fromOpaque(context).takeUnretainedValue()
+            guard active.removeValue(forKey: transfer.exchange.id) != nil else { continue }
+            end(transfer, Self.error(status, message, of: transfer))
         }
     }
 
@@ -142,7 +145,7 @@ final class CURLLoop {
         guard now >= nextCheck else { return }
         var soonest = now + .seconds(1)
         for (id, found) in active {
-            guard let deadline = found.exchange.deadline() else { continue }
+            guard let deadline = found.deadline else { continue }
             if deadline.time > now {
                 soonest = min(soonest, deadline.time)
             } else {
@@ -154,8 +157,8 @@ final class CURLLoop {
         nextCheck = soonest
     }
 
-    private func expectDeadline(of exchange: CURLExchange) {
-        if let deadline = exchange.deadline() { nextCheck = min(nextCheck, deadline.time) }
+    private func expectDeadline(of transfer: CURLTransfer) {
+        if let deadline = transfer.deadline { nextCheck = min(nextCheck, deadline.time) }
     }
 
     private func pollTimeout() -> Int32 {
@@ -164,23 +167,26 @@ final class CURLLoop {
         return Int32(clamping: min(max(left + 1, 0), 1000))
     }
 
-    private func end(_ found: Active, _ error: HTTPTransportError?) {
+    private func end(_ found: CURLTransfer, _ error: HTTPTransportError?) {
         remove(found)
-        found.exchange.finish(error)
+        found.finish(error)
     }
 
     /// Before the reader learns of the end, so that it finds the metrics.
-    private func remove(_ found: Active) {
-        found.exchange.record.finish(HTTPTransferMetrics(of: found.transfer, queued: found.exchange.queued))
-        alcedo_curl_transfer_remove(found.transfer)
+    private func remove(_ found: CURLTransfer) {
+        if let handle = found.handle {
+            found.exchange.record.finish(HTTPTransferMetrics(of: handle, queued: found.queued))
+            alcedo_curl_transfer_remove(handle)
+        }
         schedule.ended(found.exchange)
     }
 
     private static func error(
-        _ status: alcedo_curl_status, _ message: String, of exchange: CURLExchange
+        _ status: alcedo_curl_status, _ message: UnsafePointer<CChar>?, of transfer: CURLTransfer
     ) -> HTTPTransportError? {
-        switch status {
-        case ALCEDO_CURL_OK: nil
+        guard status != ALCEDO_CURL_OK else { return nil }
+        let message = message.map { String(cString: $0) } ?? ""
+        return switch status {
         case ALCEDO_CURL_INVALID_REQUEST: HTTPTransportError(.invalidRequest, message)
         case ALCEDO_CURL_OFFLINE: HTTPTransportError(.offline, message)
         case ALCEDO_CURL_RESOLVE: HTTPTransportError(.cannotResolveHost, message)
@@ -191,9 +197,9 @@ final class CURLLoop {
         case ALCEDO_CURL_INVALID_RESPONSE: HTTPTransportError(.invalidResponse, message)
         // So libcurl calls a line of the head that is too long for it, and more than it holds of what it has unpacked for
         // a reader that lags.
-        case ALCEDO_CURL_OUT_OF_MEMORY where !exchange.isSettled:
+        case ALCEDO_CURL_OUT_OF_MEMORY where !transfer.hasHead:
             HTTPTransportError(.invalidResponse, "a line of the answer's head is too long")
-        case ALCEDO_CURL_OUT_OF_MEMORY where exchange.unpacks:
+        case ALCEDO_CURL_OUT_OF_MEMORY where transfer.unpacks:
             HTTPTransportError(.bodyTooLarge, "a piece of the body unpacks to more than 64 MiB")
         default: HTTPTransportError(.failed, message)
         }

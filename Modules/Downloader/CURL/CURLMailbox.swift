@@ -15,6 +15,8 @@ final class CURLMailbox: Sendable {
         /// The address of the loop to wake, while it lives. A number, because only the wake-up, which any thread may
         /// call, is done with it here.
         var loop = 0
+        /// Whether the loop waits, or is about to, and has not been woken.
+        var needsWaking = false
         /// Why nothing is taken any more.
         var closed: HTTPTransportError?
     }
@@ -26,7 +28,8 @@ final class CURLMailbox: Sendable {
             guard state.closed == nil else { return state.closed }
             state.commands.append(command)
             // Under the lock, so that the loop cannot be destroyed meanwhile. Writes one byte to a socket pair.
-            if state.commands.count == 1, let loop = OpaquePointer(bitPattern: state.loop) {
+            if state.needsWaking, let loop = OpaquePointer(bitPattern: state.loop) {
+                state.needsWaking = false
                 alcedo_curl_loop_wake(loop)
             }
             return nil
@@ -40,6 +43,18 @@ final class CURLMailbox: Sendable {
             return state.commands
         }
     }
+
+    /// To be told before the loop waits, which it must not when there is a command. A loop that works looks for commands
+    /// by itself, so it is not woken.
+    func mayWait() -> Bool {
+        state.withLock { state in
+            state.needsWaking = state.commands.isEmpty
+            return state.needsWaking
+        }
+    }
+
+    /// To be told when the loop has waited.
+    func hasWaited() { state.withLock { $0.needsWaking = false } }
 
     /// Names the loop to wake.
     func attach(_ loop: OpaquePointer) {

@@ -40,7 +40,7 @@ public final class CURLTransport: HTTPTransport {
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         // The closures hold the thread: it lives while anyone reads the body.
         let exchange = CURLExchange(
-            try CURLRequest(request, settings), unpackedLimit: settings.unpackedLimit,
+            try CURLRequest(request, settings),
             onSpace: { [thread] in thread.post(.resume($0.id)) },
             onCancel: { [thread] in thread.post(.cancel($0)) })
         let heads = try await withTaskCancellationHandler {
@@ -48,12 +48,12 @@ public final class CURLTransport: HTTPTransport {
                 exchange.expectHead(continuation)
                 thread.post(.start(exchange))
                 // A cancellation before the continuation was in place found nobody to wake.
-                if Task.isCancelled { exchange.body.cancel() }
+                if Task.isCancelled { exchange.cancel() }
             }
         } onCancel: {
-            exchange.body.cancel()
+            exchange.cancel()
         }
         return HTTPResponse(
-            head: heads.final, body: HTTPBody(exchange.body), interim: heads.interim, transfer: exchange.record)
+            head: heads.final, body: HTTPBody(exchange), interim: heads.interim, transfer: exchange.record)
     }
 }

@@ -19,7 +19,10 @@ struct ResponseHeadParser: Sendable {
     private var byteCount = 0
     private var isDone = false
 
-    init(url: URL) { self.url = url }
+    init(url: URL) {
+        self.url = url
+        fields.reserveCapacity(16)
+    }
 
     /// Takes one line with its line end. Returns the heads after the last line of a final answer's head.
     mutating func receive(_ line: UnsafeRawBufferPointer) throws(HTTPTransportError) -> ResponseHeads? {
@@ -28,7 +31,7 @@ struct ResponseHeadParser: Sendable {
             throw HTTPTransportError(.invalidResponse, "the answer's head has more than \(Self.limit) bytes")
         }
         guard !isDone else { return nil }
-        let text = line.prefix { $0 != 10 && $0 != 13 }
+        let text = UnsafeRawBufferPointer(rebasing: line.prefix { $0 != 10 && $0 != 13 })
         if text.isEmpty { return finishHead() }
         if text.starts(with: "HTTP/".utf8) {
             let code = text.drop { $0 != 0x20 }.drop { $0 == 0x20 }.prefix { $0 != 0x20 }
@@ -38,12 +41,12 @@ struct ResponseHeadParser: Sendable {
             (status, fields) = (number, [])
         } else if let first = text.first, Self.isSpace(first) {
             // A value that goes on, in the old way of writing.
-            if let last = fields.indices.last { fields[last].value += " " + String(latin1: Self.trimmed(text)) }
+            if let last = fields.indices.last { fields[last].value += " " + Self.string(text[...]) }
         } else if let colon = text.firstIndex(of: UInt8(ascii: ":")) {
             // The space that some servers leave before the colon belongs to nothing; other names are no names.
-            let name = String(latin1: Self.trimmed(text[..<colon]))
+            let name = Self.string(text[..<colon])
             guard name.isToken else { return nil }
-            fields.append(HTTPFields.Field(name, String(latin1: Self.trimmed(text[(colon + 1)...]))))
+            fields.append(HTTPFields.Field(name, Self.string(text[(colon + 1)...])))
         }
         return nil
     }
@@ -59,10 +62,11 @@ struct ResponseHeadParser: Sendable {
         return ResponseHeads(final: head, interim: interim)
     }
 
-    private static func trimmed(_ bytes: Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer> {
+    /// The text without the white space at its ends.
+    private static func string(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
         var rest = bytes.drop(while: isSpace)
         while let last = rest.last, isSpace(last) { rest.removeLast() }
-        return rest
+        return String(latin1: UnsafeRawBufferPointer(rebasing: rest))
     }
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }

@@ -2,20 +2,21 @@ import AlcedoCore
 
 /// Follows the times of one transfer.
 struct TransferClock: Sendable {
-    private let enqueued = ContinuousClock.now
-    private var started: ContinuousClock.Instant?
-    private var lastActivity = ContinuousClock.now
+    private let enqueued: ContinuousClock.Instant
+    private let started = ContinuousClock.now
+    private var lastActivity: ContinuousClock.Instant
     private var hasBytes = false
     /// The reader lags; silence is ours, not the server's.
     private var isPaused = false
 
-    /// Time between the request and the start.
-    var queued: Duration { (started ?? enqueued) - enqueued }
-
-    mutating func start() {
-        lastActivity = .now
-        started = lastActivity
+    /// Starts it.
+    init(enqueued: ContinuousClock.Instant) {
+        self.enqueued = enqueued
+        lastActivity = started
     }
+
+    /// Time between the request and the start.
+    var queued: Duration { started - enqueued }
 
     mutating func receivedBytes() {
         lastActivity = .now
@@ -31,13 +32,12 @@ struct TransferClock: Sendable {
 
     /// The earliest of the deadlines; nil when none is running.
     func deadline(_ timeouts: CURLTimeouts) -> CURLDeadline? {
-        guard let started else { return nil }
-        var deadlines: [CURLDeadline] = []
-        if !isPaused { deadlines.append(CURLDeadline(.idle, timeouts.idle, from: lastActivity)) }
-        if !hasBytes, let timeout = timeouts.firstByte {
-            deadlines.append(CURLDeadline(.firstByte, timeout, from: started))
+        var earliest = isPaused ? nil : CURLDeadline(.idle, timeouts.idle, from: lastActivity)
+        func note(_ deadline: CURLDeadline) {
+            if deadline.time < earliest?.time ?? deadline.time.advanced(by: .nanoseconds(1)) { earliest = deadline }
         }
-        if let timeout = timeouts.total { deadlines.append(CURLDeadline(.total, timeout, from: started)) }
-        return deadlines.min { $0.time < $1.time }
+        if !hasBytes, let timeout = timeouts.firstByte { note(CURLDeadline(.firstByte, timeout, from: started)) }
+        if let timeout = timeouts.total { note(CURLDeadline(.total, timeout, from: started)) }
+        return earliest
     }
 }

@@ -87,10 +87,12 @@ typedef struct alcedo_curl_transfer alcedo_curl_transfer;
 alcedo_curl_loop *_Nullable alcedo_curl_loop_create(const alcedo_curl_settings *_Nonnull settings);
 /// Every transfer must have been removed.
 void alcedo_curl_loop_destroy(alcedo_curl_loop *_Nonnull loop);
-/// Ends a wait in alcedo_curl_perform. The only function that any thread may call.
+/// Ends a wait in alcedo_curl_wait. The only function that any thread may call.
 void alcedo_curl_loop_wake(alcedo_curl_loop *_Nonnull loop);
-/// Waits at most `timeout_ms` for something to do, does it, and returns.
-void alcedo_curl_perform(alcedo_curl_loop *_Nonnull loop, int timeout_ms);
+/// Waits at most `timeout_ms` for something to do.
+void alcedo_curl_wait(alcedo_curl_loop *_Nonnull loop, int timeout_ms);
+/// Does what there is to do, without waiting.
+void alcedo_curl_perform(alcedo_curl_loop *_Nonnull loop);
 
 /// Begins a transfer on a handle from the pool. Header lines are in libcurl's spelling, in any bytes. NULL: out of memory, or a request that libcurl refuses.
 alcedo_curl_transfer *_Nullable alcedo_curl_transfer_start(

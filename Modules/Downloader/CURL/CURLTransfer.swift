@@ -1,0 +1,89 @@
+import AlcedoCore
+
+/// The loop's side of an exchange that has begun. Never leaves the loop's thread.
+///
+/// The head is given to the waiting task only when the loop says so, at the end of its turn: by then a small body has
+/// come whole, and the task wakes up once for everything.
+final class CURLTransfer {
+    let exchange: CURLExchange
+    /// libcurl's handle; nil before the start.
+    var handle: OpaquePointer?
+    private let unpackedLimit: Int
+    private let arrivals: CURLArrivals
+    private var parser: ResponseHeadParser
+    private var clock: TransferClock
+    /// Heads that have not been given out.
+    private var heads: ResponseHeads?
+    /// Bytes that the body has unpacked to; nil when it is not coded.
+    private var unpackedCount: Int?
+    private var problem: HTTPTransportError?
+
+    /// - Parameters:
+    ///   - unpackedLimit: Most bytes that a coded body may unpack to.
+    ///   - arrivals: Is told when a head has come.
+    init(_ exchange: CURLExchange, unpackedLimit: Int, arrivals: CURLArrivals) {
+        self.exchange = exchange
+        self.unpackedLimit = unpackedLimit
+        self.arrivals = arrivals
+        parser = ResponseHeadParser(url: exchange.request.url)
+        clock = TransferClock(enqueued: exchange.time)
+    }
+
+    /// Whether the head of the final answer has come.
+    private(set) var hasHead = false
+
+    /// Whether the body is unpacked on the way.
+    var unpacks: Bool { unpackedCount != nil }
+
+    /// How long the exchange waited for its turn.
+    var queued: Duration { clock.queued }
+
+    /// When the exchange has taken too long, unless something happens before; nil: never.
+    var deadline: CURLDeadline? { clock.deadline(exchange.request.timeouts) }
+
+    /// The reader has made room.
+    func goOn() { clock.goOn() }
+
+    /// Takes one line of the head. False ends the transfer.
+    func receiveHeader(_ line: UnsafeRawBufferPointer) -> Bool {
+        clock.receivedBytes()
+        do throws(HTTPTransportError) {
+            guard let heads = try parser.receive(line) else { return true }
+            if exchange.request.decodesContent, heads.final.fields["Content-Encoding"] != nil { unpackedCount = 0 }
+            self.heads = heads
+            hasHead = true
+            arrivals.add(exchange.id)
+            return true
+        } catch {
+            problem = error
+            return false
+        }
+    }
+
+    /// Takes some of the body, or none of it when the reader lags; nil ends the transfer.
+    func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Bool? {
+        clock.receivedBytes()
+        if let unpackedCount, bytes.count > unpackedLimit - unpackedCount {
+            problem = HTTPTransportError(.bodyTooLarge, "the body unpacks to more than \(unpackedLimit) bytes")
+            return nil
+        }
+        let isTaken = exchange.body.write(bytes)
+        if isTaken { unpackedCount? += bytes.count } else { clock.pause() }
+        return isTaken
+    }
+
+    /// Gives the waiting task its head, when one has come.
+    func deliver() {
+        guard let heads else { return }
+        self.heads = nil
+        exchange.settle(.success(heads))
+    }
+
+    /// Ends the exchange; nil when the answer is whole.
+    func finish(_ error: HTTPTransportError?) {
+        let error = problem ?? error
+        guard heads != nil else { return exchange.finish(error) }
+        exchange.body.finish(error)
+        deliver()
+    }
+}
