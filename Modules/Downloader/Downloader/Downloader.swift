@@ -145,7 +145,8 @@ public final class Downloader: Downloading {
         let receipt = makeReceipt()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                begin(request, to: path, receipt, DownloadWaiter(progress: progress) { continuation.resume(with: $0) })
+                let waiter = DownloadWaiter(progress: progress) { continuation.resume(with: $0) }
+                begin(request, to: path, receipt, waiter, isInTask: true)
                 // A cancellation before that found nobody to remove.
                 if Task.isCancelled { cancel(receipt) }
             }
@@ -155,10 +156,13 @@ public final class Downloader: Downloading {
     }
 
     private func begin(
-        _ request: DownloadRequest, to path: String?, _ receipt: DownloadReceipt, _ waiter: DownloadWaiter
+        _ request: DownloadRequest, to path: String?, _ receipt: DownloadReceipt, _ waiter: DownloadWaiter,
+        isInTask: Bool = false
     ) {
         guard case .http(let http) = request.source, fetcher.http.rules.modifyRequest != nil else {
-            return join(TransferOrder(source: request.source, path: path), request.priority, receipt, waiter)
+            return join(
+                TransferOrder(source: request.source, path: path), request.priority, receipt, waiter,
+                isInTask: isInTask)
         }
         guard !table.withLock({ $0.isShutDown }) else { return waiter.complete(.failure(Self.isShutDown)) }
         preparing.withLock { $0[receipt] = Preparation(waiter: waiter, priority: request.priority) }
@@ -180,7 +184,8 @@ public final class Downloader: Downloading {
     }
 
     private func join(
-        _ order: TransferOrder, _ priority: LoadPriority, _ receipt: DownloadReceipt, _ waiter: DownloadWaiter
+        _ order: TransferOrder, _ priority: LoadPriority, _ receipt: DownloadReceipt, _ waiter: DownloadWaiter,
+        isInTask: Bool = false
     ) {
         let isIn = table.withLock { table in
             guard !table.isShutDown else { return false }
@@ -188,7 +193,7 @@ public final class Downloader: Downloading {
                 TransferKey(order), order, host: order.source.host, id: receipt.id, priority: priority, waiter)
             return true
         }
-        if isIn { pump() } else { waiter.complete(.failure(Self.isShutDown)) }
+        if isIn { pump(isInTask: isInTask) } else { waiter.complete(.failure(Self.isShutDown)) }
     }
 
     @discardableResult
@@ -207,7 +212,10 @@ public final class Downloader: Downloading {
     // MARK: Transfers
 
     /// Begins what may begin.
-    private func pump() {
+    ///
+    /// - Parameter isInTask: Whether the caller is a task that is about to wait: requests to servers then begin at once,
+    ///   on its thread, which saves the way through the pool.
+    private func pump(isInTask: Bool = false) {
         let now = time.uptime
         let (beginnings, delay) = table.withLock { $0.begin(at: now) }
         for beginning in beginnings {
@@ -215,7 +223,13 @@ public final class Downloader: Downloading {
                 takeReturning(beginning.id)?.resume()
                 continue
             }
-            let task = Task { await self.run(beginning.id, beginning.order) }
+            let work = { @Sendable () async in await self.run(beginning.id, beginning.order) }
+            let task: Task<Void, Never>
+            if isInTask, case .http = beginning.order.source {
+                task = Task.immediate(operation: work)
+            } else {
+                task = Task(operation: work)
+            }
             if table.withLock({ $0.attach(task, to: beginning.id) }) { task.cancel() }
         }
         if let delay { wait(delay) }

@@ -2,7 +2,7 @@ import AlcedoCore
 import FoundationEssentials
 
 /// Downloads from servers: one call is one download, with all that the rules say about it.
-struct HTTPFetcher: Sendable {
+final class HTTPFetcher: Sendable {
     typealias Report = @Sendable (DownloadProgress) -> Void
 
     let rules: DownloadRules
@@ -36,7 +36,7 @@ struct HTTPFetcher: Sendable {
     ///     to zero.
     /// - Throws: ``DownloadError``, or `CancellationError`.
     func fetch(_ request: HTTPRequest, pause: TransferPause? = nil, report: @escaping Report) async throws -> Delivery {
-        try await firstThatWorks(request) { source in
+        try await firstThatWorks(request) { [self] source in
             var transfer = transfer(of: source, into: MemorySink(), pause, report)
             let end = try await transfer.run()
             let data = try await transformed(transfer.sink.data, end.head)
@@ -56,8 +56,8 @@ struct HTTPFetcher: Sendable {
                 return delivery.end
             }
         }
-        return try await firstThatWorks(request) { source in
-            try await FileSink.write(path, threads: threads) { sink in
+        return try await firstThatWorks(request) { [self] source in
+            try await FileSink.write(path, threads: threads) { [self] sink in
                 var transfer = transfer(of: source, into: sink, pause, report)
                 defer { sink = transfer.sink }
                 return try await transfer.run()
@@ -93,7 +93,7 @@ struct HTTPFetcher: Sendable {
     ) async throws -> Value {
         let deadline = Deadline(limit: rules.timeouts.total, time: time, subject: "not done")
         do {
-            return try await deadline.run {
+            return try await deadline.run { [self] in
                 do {
                     return try await remembering(request, fetch)
                 } catch let first as DownloadError where first.code != .notModified && first.code != .declined {

@@ -2,7 +2,7 @@ import AlcedoCore
 import FoundationEssentials
 
 /// Sends requests and takes answers as the rules say.
-struct RuledTransport: Sendable {
+final class RuledTransport: Sendable {
     let rules: DownloadRules
     let time: any TimeSource
     private let follower: RedirectFollower

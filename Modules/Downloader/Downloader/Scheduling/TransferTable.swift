@@ -143,7 +143,11 @@ struct TransferTable<Key: Hashable & Sendable, Order: Sendable, Waiter: Sendable
     }
 
     /// Those who wait for a transfer, in the order they came.
-    func waiters(of id: Int) -> [Waiter] { transfers[id]?.seats.sorted().compactMap { seats[$0]?.waiter } ?? [] }
+    func waiters(of id: Int) -> [Waiter] {
+        guard let numbers = transfers[id]?.seats else { return [] }
+        if numbers.count == 1, let only = numbers.first { return [seats[only]?.waiter].compactMap(\.self) }
+        return numbers.sorted().compactMap { seats[$0]?.waiter }
+    }
 
     /// To be told when the work of a transfer has ended. Returns who waited for it; nobody when it was abandoned.
     mutating func finish(_ id: Int) -> [Waiter] {
