@@ -75,11 +75,12 @@ let package = Package(
 
         // Examples
         .target(name: "ExampleSupport", dependencies: ["Alcedo"], path: "Examples/Shared"),
+        .target(name: "CMultiLoop", dependencies: ["CCURL"], path: "Examples/CMultiLoop"),
         .executableTarget(
             name: "AlcedoTool",
             dependencies: [
                 "Alcedo", "AlcedoCore", "AlcedoMemoryCache", "AlcedoDiskCache", "AlcedoSQLiteCache", "AlcedoTesting",
-                "AlcedoURLResponseCache", "ExampleSupport",
+                "AlcedoURLResponseCache", "CMultiLoop", "ExampleSupport",
             ],
             path: "Examples/AlcedoTool",
             exclude: ["README.md"]),
@@ -192,7 +193,7 @@ package.targets += [
         exclude: ["Fixtures"]),
 ]
 
-let cTargets: Set = ["CPNGShim", "CJPEGShim", "CGIFShim", "CCURLShim"]
+let cTargets: Set = ["CPNGShim", "CJPEGShim", "CGIFShim", "CCURLShim", "CMultiLoop"]
 for target in package.targets where [.regular, .test, .executable].contains(target.type) {
     if cTargets.contains(target.name) {
         target.cSettings = [.treatAllWarnings(as: .error)]

@@ -15,6 +15,7 @@ enum AlcedoTool {
           alcedo bench disk-cache [options]      puts and gets of the disk caches beside bare system calls
           alcedo bench memory-cache [options]    hits, misses and puts of the memory caches; replays traces
           alcedo bench response-cache [options]  fresh hits of the response cache
+          alcedo bench download [options]        downloads beside a C loop, URLSession and aiohttp
 
         alcedo COMMAND --help says more.
 
@@ -33,6 +34,8 @@ enum AlcedoTool {
                 return try MemoryCacheBenchCommand(words.dropFirst(2)).run()
             case "bench" where words.dropFirst().first == "response-cache":
                 return try await ResponseCacheBenchCommand(words.dropFirst(2)).run()
+            case "bench" where words.dropFirst().first == "download":
+                return try await DownloadBenchCommand(words.dropFirst(2)).run()
             case "bench": return try await BenchCommand(words.dropFirst()).run()
             case "--help", "-h", "help":
                 Console.output(help)

@@ -10,6 +10,7 @@ struct BenchCommand {
                alcedo bench memory-cache [options]
                alcedo bench disk-cache [options]
                alcedo bench response-cache [options]
+               alcedo bench download [options]
 
         decode: decodes every image of DIR at full size, animations to their last frame, by our decoders and by a plain
         C loop over the same library in the same process, in turns, and prints our best time over the C loop's best.
@@ -50,7 +51,8 @@ struct BenchCommand {
         case ("memory", 2): task = .memory(file: arguments.rest[1])
         case ("memory", _): throw UsageError("bench memory needs one file")
         default:
-            throw UsageError("bench can do this: decode DIR, memory FILE, memory-cache, disk-cache, response-cache")
+            throw UsageError(
+                "bench can do this: decode DIR, memory FILE, memory-cache, disk-cache, response-cache, download")
         }
     }
 
