@@ -75,3 +75,15 @@ func cacheForTenMinutes() -> URLResponseCache {
     rules.lifetime = { _, _ in .seconds(600) }
     return URLResponseCache(memoryCapacity: 2 << 20, rules: rules)
 }
+
+func fetch(_ url: URL) async throws -> Data {
+    var configuration = Downloader.Configuration(maximumConcurrentDownloads: 8)
+    configuration.rules.retry = RetryPolicy(maximumAttempts: 3)
+    configuration.rules.timeouts.total = .seconds(60)
+    let downloader = Downloader(transport: CURLTransport(), configuration: configuration)
+    let request = DownloadRequest(.http(HTTPRequest(url: url)), priority: .high)
+    let download = try await downloader.download(request) { progress in
+        print(progress.received, progress.expected ?? 0)
+    }
+    return download.data
+}
