@@ -80,6 +80,6 @@ struct DownloadSpeed {
 
     private static func row(_ cells: [String]) -> String {
         let rest = cells.dropFirst().map { String(repeating: " ", count: max(1, 17 - $0.count)) + $0 }
-        return cells[0] + String(repeating: " ", count: max(1, 26 - cells[0].count)) + rest.joined() + "\n"
+        return cells[0] + String(repeating: " ", count: max(1, 30 - cells[0].count)) + rest.joined() + "\n"
     }
 }
