@@ -29,6 +29,10 @@ struct alcedo_curl_transfer {
     alcedo_curl_transfer *next_free;
     int is_reusable;  // it came to its own good end
     int is_plain;     // the handle is set up for a request that is plain
+    int is_repeatable;
+    int send_count;
+    int has_answer;  // a byte of it has come
+    int is_refused;  // sending it again was
     char error[CURL_ERROR_SIZE];
 };
 

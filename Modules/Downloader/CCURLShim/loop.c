@@ -125,6 +125,11 @@ alcedo_curl_transfer *alcedo_curl_next_finished(
         curl_easy_getinfo(found->easy_handle, CURLINFO_PRIVATE, (char **)&transfer);
         transfer->is_reusable = found->data.result == CURLE_OK;
         *context = transfer->callbacks.context;
+        if (transfer->is_refused) {
+            *status = ALCEDO_CURL_LOST;
+            *message = "the connection ended without an answer, and the request is not sent again";
+            return transfer;
+        }
         *status = status_of(found->data.result, transfer);
         *message = transfer->error[0] ? transfer->error : curl_easy_strerror(found->data.result);
         return transfer;

@@ -9,6 +9,7 @@ enum { MAXIMUM_FREE = 64 };
 
 static size_t on_header(char *bytes, size_t size, size_t count, void *data) {
     alcedo_curl_transfer *t = data;
+    t->has_answer = 1;
     return t->callbacks.on_header(t->callbacks.context, bytes, size * count) ? size * count : 0;
 }
 
@@ -16,6 +17,17 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *data) {
     alcedo_curl_transfer *t = data;
     const int taken = t->callbacks.on_body(t->callbacks.context, bytes, size * count);
     return taken > 0 ? size * count : taken == 0 ? CURL_WRITEFUNC_PAUSE : 0;
+}
+
+// Called before each sending. libcurl sends again of its own accord, up to five times, what found a connection that was
+// used before and then ended without a byte; the server may have done by then what was asked. RFC 9110 section 9.2.2.
+static int on_send(void *data, char *to, char *from, int to_port, int from_port) {
+    (void)to, (void)from, (void)to_port, (void)from_port;
+    alcedo_curl_transfer *t = data;
+    t->send_count++;
+    // After an answer it is for another reason, such as an Expect that was refused.
+    t->is_refused = !t->has_answer && t->send_count > (t->is_repeatable ? 2 : 1);
+    return t->is_refused ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
 // Returns whether the handle takes it. One that was stopped half way, or that was not the last on its connection, keeps
@@ -63,6 +75,7 @@ static void give_back(alcedo_curl_transfer *t) {
     t->headers = NULL;
     memset(&t->callbacks, 0, sizeof t->callbacks);
     t->error[0] = 0;
+    t->send_count = t->has_answer = t->is_refused = 0;
     if (!t->is_reusable || t->loop->free_count >= MAXIMUM_FREE) {
         destroy(t);
         return;
@@ -130,6 +143,9 @@ static CURLcode configure(alcedo_curl_transfer *t, const alcedo_curl_request *r)
     }
     if (r->pinned_keys) SET(CURLOPT_PINNEDPUBLICKEY, r->pinned_keys);
     SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+    t->is_repeatable = r->is_repeatable;
+    SET(CURLOPT_PREREQFUNCTION, on_send);
+    SET(CURLOPT_PREREQDATA, t);
     SET(CURLOPT_HEADERFUNCTION, on_header);
     SET(CURLOPT_HEADERDATA, t);
     SET(CURLOPT_WRITEFUNCTION, on_body);

@@ -100,6 +100,7 @@ final class CURLLoop {
                     var described = alcedo_curl_request(
                         method: method, url: url, has_body: request.body == nil ? 0 : 1,
                         body: body.baseAddress?.assumingMemoryBound(to: UInt8.self), body_count: body.count,
+                        is_repeatable: request.isIdempotent ? 1 : 0,
                         decodes_content: request.decodesContent ? 1 : 0,
                         connect_timeout_ms: max(1, request.connectTimeout.milliseconds),
                         verifies: request.verifies ? 1 : 0, pinned_keys: pinnedKeys)

@@ -3,6 +3,9 @@ import FoundationEssentials
 
 /// A request in the form that libcurl takes, checked.
 struct CURLRequest: Sendable {
+    /// RFC 9110 section 9.2.2; of other methods nobody knows it.
+    private static let idempotent: Set = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]
+
     let method: String
     let url: URL
     /// Scheme, host and port: what connections are counted by.
@@ -55,6 +58,9 @@ struct CURLRequest: Sendable {
         let name = url.host(percentEncoded: false)?.lowercased() ?? ""
         return name.hasSuffix(".") ? String(name.dropLast()) : name
     }
+
+    /// Whether to send it twice does no more than to send it once.
+    var isIdempotent: Bool { Self.idempotent.contains(method) }
 
     /// Calls `body` with the method, the URL and the pinned keys.
     func withCStrings<Result>(

@@ -13,7 +13,8 @@ public import AlcedoCore
 /// - **Requests.** Any token is a method. Fields go out in their order, repeated names as repeated lines, values in
 ///   ISO-8859-1: the code points U+0080 to U+00FF are one byte each, and a value with any other is `invalidRequest`, as
 ///   is a body of a HEAD. What is added: `Host`, `Accept: */*`, `Accept-Encoding` and `Content-Length` where they are
-///   not given, and `Expect` before a large body.
+///   not given, and `Expect` before a large body. What finds a connection that was used before, and which then ends
+///   without a byte of an answer, is sent once more when the method is idempotent (RFC 9110 section 9.2.2), else never.
 /// - **Content codings.** gzip, deflate, br and zstd are asked for and undone, as far as the installed libcurl can; the
 ///   answer's fields stay as they were sent, and a coding it does not know is `invalidResponse`. A body that unpacks to
 ///   more than ``CURLOptions/unpackedLimit`` is `bodyTooLarge`. While its reader lags, libcurl holds what it has unpacked of

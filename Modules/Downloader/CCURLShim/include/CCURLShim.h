@@ -22,6 +22,8 @@ typedef struct {
     int has_body;
     const uint8_t *_Nullable body;
     size_t body_count;
+    /// Whether it may be sent once more, when a connection that was used before ends without an answer.
+    int is_repeatable;
     /// Whether to ask for content codings, and to undo them. If not, bodies come as they were sent.
     int decodes_content;
     /// Longest time to connect, TLS included, in milliseconds.
