@@ -25,7 +25,7 @@ final class CURLTransfer {
         self.exchange = exchange
         self.unpackedLimit = unpackedLimit
         self.arrivals = arrivals
-        parser = ResponseHeadParser(url: exchange.request.url)
+        parser = ResponseHeadParser(url: exchange.request.url, isHEAD: exchange.request.method == "HEAD")
         clock = TransferClock(enqueued: exchange.time)
     }
 

@@ -23,7 +23,8 @@ public import AlcedoCore
 ///   the body is the bytes as they were sent.
 /// - **Answers.** Any status from 200 to 999 is passed on. Interim answers are in ``HTTPResponse/interim``, the first 16
 ///   of them; 101 counts as final. Trailers are dropped. Heads and trailers of more than 256 KiB together are
-///   `invalidResponse`. ``HTTPResponse/metrics`` has every part.
+///   `invalidResponse`, as is a `Content-Length` that is no number, too large, or several that differ (RFC 9112 section
+///   6.3); one beside a `Transfer-Encoding` is left out of the fields. ``HTTPResponse/metrics`` has every part.
 ///
 /// Errors are ``HTTPTransportError``. A transfer that gets no byte for the request's idle timeout is `timedOut`, while
 /// its reader does not lag; a body that ends before its declared length is `connectionLost`.

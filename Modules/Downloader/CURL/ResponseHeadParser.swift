@@ -4,8 +4,8 @@ import FoundationEssentials
 /// Puts the heads of an answer together from their lines.
 ///
 /// Interim answers (1xx) are collected, no more than the first few; trailers, which come after the final head, are
-/// dropped. Bytes above 127 become the code points U+0080 to U+00FF. Source: RFC 9110 section 15.2, RFC 9112 sections 4
-/// and 5; libcurl's header callback gives one line at a time.
+/// dropped. Bytes above 127 become the code points U+0080 to U+00FF. A length that cannot be that of the body is an error.
+/// Source: RFC 9110 section 15.2, RFC 9112 sections 4, 5 and 6.3; libcurl's header callback gives one line at a time.
 struct ResponseHeadParser: Sendable {
     /// Most bytes of an answer's heads and trailers together.
     static let limit = 256 << 10
@@ -13,14 +13,17 @@ struct ResponseHeadParser: Sendable {
     static let interimLimit = 16
 
     private let url: URL
+    /// Whether an answer to HEAD is read, which has no body whatever it says.
+    private let isHEAD: Bool
     private var status = 0
     private var fields: [HTTPFields.Field] = []
     private var interim: [HTTPResponseHead] = []
     private var byteCount = 0
     private var isDone = false
 
-    init(url: URL) {
+    init(url: URL, isHEAD: Bool = false) {
         self.url = url
+        self.isHEAD = isHEAD
         fields.reserveCapacity(16)
     }
 
@@ -32,7 +35,7 @@ struct ResponseHeadParser: Sendable {
         }
         guard !isDone else { return nil }
         let text = UnsafeRawBufferPointer(rebasing: line.prefix { $0 != 10 && $0 != 13 })
-        if text.isEmpty { return finishHead() }
+        if text.isEmpty { return try finishHead() }
         if text.starts(with: "HTTP/".utf8) {
             let code = text.drop { $0 != 0x20 }.drop { $0 == 0x20 }.prefix { $0 != 0x20 }
             guard let number = Int(String(decoding: code, as: UTF8.self)), (100...999).contains(number) else {
@@ -51,14 +54,15 @@ struct ResponseHeadParser: Sendable {
         return nil
     }
 
-    private mutating func finishHead() -> ResponseHeads? {
-        let head = HTTPResponseHead(url: url, status: status, fields: HTTPFields(fields))
+    private mutating func finishHead() throws(HTTPTransportError) -> ResponseHeads? {
+        var head = HTTPResponseHead(url: url, status: status, fields: HTTPFields(fields))
         // 101 is final: what follows it is not HTTP.
         guard status >= 200 || status == 101 else {
             if status >= 100, interim.count < Self.interimLimit { interim.append(head) }
             return nil
         }
         isDone = true
+        if !isHEAD, ![101, 204, 304].contains(status) { head.fields = try head.fields.framed() }
         return ResponseHeads(final: head, interim: interim)
     }
 

@@ -83,8 +83,13 @@ final class Exchange: Sendable {
     func receive(_ response: HTTPURLResponse) {
         // The session shows interim answers too (RFC 9110 section 15.2).
         guard response.statusCode >= 200 else { return }
-        let head = HTTPResponseHead(response, url: request.url)
+        var head = HTTPResponseHead(response, url: request.url)
         let isBodiless = request.method == .head || [204, 304].contains(head.status)
+        do throws(HTTPTransportError) {
+            if !isBodiless { head.fields = try head.fields.framed() }
+        } catch {
+            return end(error)
+        }
         let pipe = HTTPBodyPipe(
             onSpace: { self.callbacks.addOperation { self.drain() } },
             onCancel: { self.end(CancellationError()) })

@@ -145,6 +145,17 @@ public enum TransportConformance {
                 try ConformanceFailure.require(received == bytes(500), "\(received.count) bytes")
             }
         },
+        Check("a length beside a transfer coding is not told") { make in
+            let reply = OriginReply(
+                fields: ["Transfer-Encoding": "chunked", "Content-Length": "3"], body: bytes(1000),
+                framing: .chunked(size: 300))
+            try await with(make, { _ in reply }) { transport, origin in
+                let response = try await transport.send(patient(origin.url(for: "/a")))
+                let received = try await response.body.collect(limit: 1 << 20)
+                try ConformanceFailure.require(received == bytes(1000), "\(received.count) bytes")
+                try ConformanceFailure.require(response.head.fields["Content-Length"] == nil, "it is told")
+            }
+        },
         Check("an answer tells what it took when its body has ended") { make in
             let reply = OriginReply(body: bytes(1000)).stalling(at: .afterBody(500))
             try await with(make, { _ in reply }) { transport, origin in
@@ -167,6 +178,15 @@ public enum TransportConformance {
             try await with(make, { _ in reply }) { transport, origin in
                 try await requireFailure(
                     [.connectionLost], of: patient(origin.url(for: "/a")), over: transport)
+            }
+        },
+        Check("a length that is none, and two that differ, are errors") { make in
+            for lines in ["3x", "3, 5", "5\r\nContent-Length: 3"] {
+                let text = "HTTP/1.1 200 OK\r\nContent-Length: \(lines)\r\n\r\nhello"
+                try await with(make, { _ in .raw(Data(text.utf8)) }) { transport, origin in
+                    try await requireFailure(
+                        [.invalidResponse], of: patient(origin.url(for: "/a")), over: transport)
+                }
             }
         },
         Check("a connection cut in the body is an error") { make in

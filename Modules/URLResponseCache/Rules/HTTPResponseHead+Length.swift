@@ -8,10 +8,7 @@ extension HTTPResponseHead {
     /// A length that cannot be read, and several that differ, announce nothing that a body could be. A coding that was
     /// undone on the way leaves no length to compare.
     func announces(_ byteCount: Int) -> Bool {
-        guard fields.contains("Content-Length"), !fields.contains("Content-Encoding") else { return true }
-        let lengths = Set(
-            fields.values(of: "Content-Length").flatMap { $0.split(separator: ",").map(\.trimmedOfBlanks) })
-        guard let length = lengths.first, lengths.count == 1 else { return false }
-        return length.utf8.allSatisfy { (0x30...0x39).contains($0) } && Int(length) == byteCount
+        guard !fields.contains("Content-Encoding") else { return true }
+        return fields.declaredLength == .none || fields.declaredLength == .bytes(byteCount)
     }
 }

@@ -60,6 +60,8 @@ struct FaultyTransport: HTTPTransport {
             response.body = HTTPBody(try await response.body.collect(limit: 1 << 20).dropLast())
         case .readsPastTheEnd where response.head.declaredBodyLength == 500:
             response.body = HTTPBody(try await response.body.collect(limit: 500) + [0])
+        case .tellsTwoLengths where response.head.fields["Transfer-Encoding"] != nil:
+            response.head.fields["Content-Length"] = "3"
         case .tellsNoMetrics: response.transfer = nil
         case .endsAreWhole, .forgetsWhyItFailed, .wrapsCancellation:
             response.body = HTTPBody(FaultySource(body: response.body, transport: self))

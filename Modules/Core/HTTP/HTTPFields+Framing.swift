@@ -1,0 +1,44 @@
+extension HTTPFields {
+    /// What `Content-Length` says. Source: RFC 9110 section 8.6.
+    package enum DeclaredLength: Equatable {
+        case none
+        /// One number, in however many members.
+        case bytes(Int)
+        /// No number, several that differ, or more than there can be.
+        case invalid
+    }
+
+    package var declaredLength: DeclaredLength {
+        let lines = values(of: "Content-Length")
+        guard !lines.isEmpty else { return .none }
+        var found: DeclaredLength = .none
+        for member in lines.joined(separator: ",").split(separator: ",", omittingEmptySubsequences: false) {
+            let digits = member.trimmedOfBlanks
+            guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let count = Int(digits),
+                found == .none || found == .bytes(count)
+            else { return .invalid }
+            found = .bytes(count)
+        }
+        return found
+    }
+
+    /// The fields with one length at most, which is that of the body: none beside a `Transfer-Encoding`, and equal ones
+    /// as one. Source: RFC 9112 section 6.3.
+    ///
+    /// - Throws: ``HTTPTransportError`` `invalidResponse` when nobody knows where the body ends.
+    package func framed() throws(HTTPTransportError) -> HTTPFields {
+        let lines = values(of: "Content-Length")
+        guard !lines.isEmpty else { return self }
+        var framed = self
+        if !values(of: "Transfer-Encoding").isEmpty {
+            framed["Content-Length"] = nil
+            return framed
+        }
+        guard case .bytes = declaredLength, let first = lines.first?.split(separator: ",").first else {
+            throw HTTPTransportError(
+                .invalidResponse, "not a Content-Length: \(lines.joined(separator: ", ").prefix(100).debugDescription)")
+        }
+        if lines.count > 1 || lines != [String(first)] { framed["Content-Length"] = String(first.trimmedOfBlanks) }
+        return framed
+    }
+}

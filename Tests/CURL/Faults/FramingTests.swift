@@ -1,0 +1,57 @@
+import AlcedoCURL
+import AlcedoCore
+import AlcedoTesting
+import FoundationEssentials
+import Testing
+
+/// RFC 9112 section 6.3, RFC 9110 section 8.6: where an answer ends.
+@Suite(.timeLimit(.minutes(3)))
+struct FramingTests {
+    private func response(
+        _ fields: String, status: String = "200 OK", body: String = "hello", method: HTTPMethod = .get
+    ) async throws -> (head: HTTPResponseHead, body: String) {
+        let text = "HTTP/1.1 \(status)\r\n\(fields)\r\n\r\n\(body)"
+        let origin = try LoopbackOrigin { _ in .raw(Data(text.utf8)) }
+        defer { origin.stop() }
+        let response = try await CURLTransport().send(
+            HTTPRequest(method: method, url: origin.url(for: "/"), idleTimeout: .seconds(120)))
+        let body = try await response.body.collect(limit: 100)
+        return (response.head, String(decoding: body, as: UTF8.self))
+    }
+
+    @Test(arguments: [
+        "5\r\nContent-Length: 3", "3\r\nContent-Length: 5", "3, 5", "3x", "-3", "+5", "", "5,", "5 5", "0x5",
+        "9223372036854775808", "99999999999999999999", "5, 99999999999999999999",
+    ])
+    func `a length that is none is an error`(length: String) async {
+        let error = await #expect(throws: HTTPTransportError.self) {
+            try await response("Content-Length: \(length)")
+        }
+        #expect(error?.code == .invalidResponse)
+    }
+
+    @Test(arguments: ["5", "5, 5", "5,5 ,5", "5\r\nContent-Length: 5", "5, 5\r\ncontent-length:5"])
+    func `equal lengths are one`(length: String) async throws {
+        let (head, body) = try await response("Content-Length: \(length)")
+
+        #expect(body == "hello")
+        #expect(head.fields.values(of: "Content-Length") == ["5"])
+    }
+
+    @Test(arguments: [
+        "Content-Length: 3\r\nTransfer-Encoding: chunked", "Transfer-Encoding: chunked\r\nContent-Length: 9",
+        "Content-Length: 3, 4\r\nTransfer-Encoding: chunked",
+    ])
+    func `a length beside a transfer coding is left out`(fields: String) async throws {
+        let (head, body) = try await response(fields, body: "5\r\nhello\r\n0\r\n\r\n")
+
+        #expect(body == "hello")
+        #expect(!head.fields.fields.contains { $0.name == "Content-Length" })
+    }
+
+    @Test func `a length means nothing where there is no body`() async throws {
+        #expect(try await response("Content-Length: 3, 5", body: "", method: .head).head.status == 200)
+        #expect(
+            try await response("Content-Length: 3, 5", status: "304 Not Modified", body: "").head.status == 304)
+    }
+}
