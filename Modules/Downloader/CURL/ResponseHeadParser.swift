@@ -4,8 +4,9 @@ import FoundationEssentials
 /// Puts the heads of an answer together from their lines.
 ///
 /// Interim answers (1xx) are collected, no more than the first few; trailers, which come after the final head, are
-/// dropped. Bytes above 127 become the code points U+0080 to U+00FF. A length that cannot be that of the body is an error.
-/// Source: RFC 9110 section 15.2, RFC 9112 sections 4, 5 and 6.3; libcurl's header callback gives one line at a time.
+/// dropped. Bytes above 127 become the code points U+0080 to U+00FF. A length that cannot be that of the body is an error,
+/// and a carriage return inside a line a space. Source: RFC 9110 section 15.2, RFC 9112 sections 2.2, 4, 5 and 6.3;
+/// libcurl's header callback gives one line at a time.
 struct ResponseHeadParser: Sendable {
     /// Most bytes of an answer's heads and trailers together.
     static let limit = 256 << 10
@@ -34,8 +35,15 @@ struct ResponseHeadParser: Sendable {
             throw HTTPTransportError(.invalidResponse, "the answer's head has more than \(Self.limit) bytes")
         }
         guard !isDone else { return nil }
-        let text = UnsafeRawBufferPointer(rebasing: line.prefix { $0 != 10 && $0 != 13 })
+        var rest = line[...]
+        if rest.last == 10 { rest.removeLast() }
+        while rest.last == 13 { rest.removeLast() }
+        let text = UnsafeRawBufferPointer(rebasing: rest)
         if text.isEmpty { return try finishHead() }
+        // libcurl takes such a line for the end of the head.
+        guard text.first != 13 else {
+            throw HTTPTransportError(.invalidResponse, "a line of the answer's head begins with a carriage return")
+        }
         if text.starts(with: "HTTP/".utf8) {
             let code = text.drop { $0 != 0x20 }.drop { $0 == 0x20 }.prefix { $0 != 0x20 }
             guard let number = Int(String(decoding: code, as: UTF8.self)), (100...999).contains(number) else {
@@ -66,12 +74,15 @@ struct ResponseHeadParser: Sendable {
         return ResponseHeads(final: head, interim: interim)
     }
 
-    /// The text without the white space at its ends.
+    /// The text without the white space at its ends. A carriage return in the middle counts as a space: RFC 9112 section
+    /// 2.2.
     private static func string(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
         var rest = bytes.drop(while: isSpace)
         while let last = rest.last, isSpace(last) { rest.removeLast() }
-        return String(latin1: UnsafeRawBufferPointer(rebasing: rest))
+        let text = UnsafeRawBufferPointer(rebasing: rest)
+        guard text.contains(13) else { return String(latin1: text) }
+        return text.map { $0 == 13 ? 0x20 : $0 }.withUnsafeBytes { String(latin1: $0) }
     }
 
-    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }
 }

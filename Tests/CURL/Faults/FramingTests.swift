@@ -4,7 +4,7 @@ import AlcedoTesting
 import FoundationEssentials
 import Testing
 
-/// RFC 9112 section 6.3, RFC 9110 section 8.6: where an answer ends.
+/// RFC 9112 sections 2.2 and 6.3, RFC 9110 section 8.6: where an answer ends, and where its lines do.
 @Suite(.timeLimit(.minutes(3)))
 struct FramingTests {
     private func response(
@@ -53,5 +53,23 @@ struct FramingTests {
         #expect(try await response("Content-Length: 3, 5", body: "", method: .head).head.status == 200)
         #expect(
             try await response("Content-Length: 3, 5", status: "304 Not Modified", body: "").head.status == 304)
+    }
+
+    @Test func `a carriage return in a line is a space`() async throws {
+        let (head, body) = try await response(
+            "Cache-Control: max-age=100\r, no-store\r\nX: a\rY: b\r\n: odd\rZ: c\r\r\nContent-Length: 5")
+
+        #expect(body == "hello")
+        #expect(head.fields["Cache-Control"] == "max-age=100 , no-store")
+        #expect(head.fields["X"] == "a Y: b")
+        #expect(head.fields["Y"] == nil)
+        #expect(head.fields["Z"] == nil)
+    }
+
+    @Test func `a line that begins with a carriage return is an error`() async {
+        let error = await #expect(throws: HTTPTransportError.self) {
+            try await response("X: a\r\n\rCache-Control: no-store\r\nContent-Length: 5")
+        }
+        #expect(error?.code == .invalidResponse)
     }
 }
