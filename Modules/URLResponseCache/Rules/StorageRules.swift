@@ -23,7 +23,7 @@ enum StorageRules {
             return .forbidden
         }
         if role.isShared {
-            if control.containsUnqualified("private") { return .forbidden }
+            if directives.isForOne { return .forbidden }
             if request.hasCredentials, !directives.isForEveryone { return .forbidden }
             // HTTP leaves cookies to the server's care; many servers do not take it.
             let isShareable = control.contains("public") || control.contains("s-maxage")

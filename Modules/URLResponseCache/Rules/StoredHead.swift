@@ -34,6 +34,9 @@ enum StoredHead {
 
     private static func storable(_ fields: HTTPFields, role: CacheRole) -> HTTPFields {
         let limited = ResponseDirectives(fields, role: role).limitedFields
-        return fields.removing(excepted.union(fields.members(of: "Connection")).union(limited))
+        // A field that is for all who get the content is none of the connection's (RFC 9110 section 7.6.1): without
+        // Vary, say, an answer for some would be one for everybody.
+        let hop = Set(fields.members(of: "Connection")).subtracting(ResponseDirectives.meaningFields)
+        return fields.removing(excepted.union(hop).union(limited))
     }
 }

@@ -1,0 +1,70 @@
+import AlcedoCore
+import AlcedoURLResponseCache
+import Testing
+
+/// RFC 9111 sections 5.2.2.4 and 5.2.2.7, RFC 9110 section 7.6.1: fields that are named to be kept out.
+@Suite(.timeLimit(.minutes(3)))
+struct LimitedFieldTests {
+    @Test(
+        arguments: Roles.all,
+        [
+            ["Cache-Control": "max-age=60, public, no-cache=\"Vary\""],
+            ["Cache-Control": "max-age=60, public, private=\"X, vary\""],
+            ["Cache-Control": "max-age=60, public", "Connection": "Vary"],
+        ] as [HTTPFields])
+    func `an answer that varies stays one that varies`(role: CacheRole, fields: HTTPFields) async throws {
+        let bench = Bench(role)
+        for language in ["en", "de", "en"] {
+            let answer = HTTPFields(fields.fields + [.init("Vary", "Accept-Language")])
+            bench.server.answer(200, answer, body: language)
+            #expect(try await bench.send(["Accept-Language": language]).body == language)
+        }
+    }
+
+    @Test(
+        arguments: Roles.all,
+        [
+            "Vary", "content-encoding", "Content-Type", "Content-Language", "Content-Location", "Location", "ETag",
+            "Last-Modified", "Expires", "Date", "Cache-Control", "X, Content-Type",
+        ])
+    func `what would mean something else without a field is not used without asking`(
+        role: CacheRole, names: String
+    ) async throws {
+        let bench = Bench(role)
+        try await bench.load(["Cache-Control": "max-age=60, no-cache=\"\(names)\"", "X": "1"])
+
+        #expect(try await bench.load([:], body: "new").body == "new")
+
+        // For one user the directive means nothing.
+        try await bench.load(["Cache-Control": "max-age=60, private=\"\(names)\""], for: ["Cache-Control": "no-cache"])
+        #expect((await bench.stored() == nil) == role.isForMany)
+    }
+
+    @Test(arguments: Roles.all) func `other fields are left out, and the rest is used`(role: CacheRole) async throws {
+        let bench = Bench(role)
+        try await bench.load([
+            "Cache-Control": "max-age=60, no-cache=\"X-A, Set-Cookie\", private=\"X-B\"", "X-A": "1", "X-B": "2",
+        ])
+
+        let answer = try await bench.send()
+
+        #expect(answer.isHit && answer.fields["X-A"] == nil)
+        #expect((answer.fields["X-B"] == nil) == role.isForMany)
+    }
+
+    @Test func `a field for all is not the connection's, whatever the connection says`() async throws {
+        let bench = Bench()
+        try await bench.load([
+            "Cache-Control": "max-age=60", "Connection": "Content-Encoding, X-Hop", "Content-Encoding": "gzip",
+            "X-Hop": "1",
+        ])
+
+        let answer = try await bench.send()
+
+        #expect(answer.isHit && answer.fields["Content-Encoding"] == "gzip" && answer.fields["X-Hop"] == nil)
+    }
+}
+
+extension CacheRole {
+    fileprivate var isForMany: Bool { self != .private }
+}
