@@ -1,0 +1,109 @@
+import AlcedoCore
+
+/// The one spelling of a URL on the web among all that are equal. Source: RFC 9110 section 4.2.3, RFC 3986 sections
+/// 5.2.4 and 6.2.2.
+enum URLSpelling {
+    /// Whether a URL is surely in its one spelling. O(length), without a copy.
+    static func isNormal(_ text: Span<UInt8>) -> Bool {
+        var slashes = 0
+        var isInQuery = false
+        for index in text.indices {
+            switch text[index] {
+            case UInt8(ascii: "#"): return false
+            case UInt8(ascii: "%"):
+                guard slashes >= 3, index + 2 < text.count, isNeeded(text[index + 1], text[index + 2]) else {
+                    return false
+                }
+            case UInt8(ascii: "?"):
+                // A query without a path.
+                if slashes < 3 { return false }
+                isInQuery = true
+            case UInt8(ascii: "/"): slashes += 1
+            // Perhaps a segment of dots.
+            case UInt8(ascii: "."): if !isInQuery, text[max(0, index - 1)] == UInt8(ascii: "/") { return false }
+            // In the authority: a port or a name may be there, or upper case.
+            case UInt8(ascii: ":"): if slashes > 0, slashes < 3 { return false }
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "@"): if slashes < 3 { return false }
+            default: break
+            }
+        }
+        return slashes >= 3
+    }
+
+    static func normalised(_ text: String) -> String {
+        let text = unescaped(text.prefix { $0 != "#" })
+        guard let colon = text.firstRange(of: "://") else { return text }
+        let scheme = text[..<colon.lowerBound].lowercased()
+        let authority = text[colon.upperBound...].prefix { $0 != "/" && $0 != "?" }
+        let hostStart = authority.lastIndex(of: "@").map(authority.index(after:)) ?? authority.startIndex
+        var host = authority[hostStart...].lowercased()
+        for suffix in [":", scheme == "http" ? ":80" : scheme == "https" ? ":443" : ":"] where host.hasSuffix(suffix) {
+            host.removeLast(suffix.count)
+        }
+        let path = text[authority.endIndex...].prefix { $0 != "?" }
+        return "\(scheme)://\(host)\(withoutDots(path))\(text[path.endIndex...])"
+    }
+
+    /// With escapes in capitals, and none of what needs none.
+    private static func unescaped(_ text: some StringProtocol) -> String {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%"), let (high, low) = digits(rest) else {
+                bytes.append(byte)
+                continue
+            }
+            rest = rest.dropFirst(2)
+            let value = high << 4 | low
+            if isUnreserved(value) {
+                bytes.append(value)
+            } else {
+                bytes += [byte, capital(high), capital(low)]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The path without the segments `.` and `..`.
+    private static func withoutDots(_ path: Substring) -> String {
+        var segments: [Substring] = []
+        let all = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+        for segment in all where segment != "." {
+            if segment == ".." { _ = segments.popLast() } else { segments.append(segment) }
+        }
+        // What a segment of dots at the end stands for is a folder.
+        if let last = all.last, last == "." || last == ".." { segments.append("") }
+        return "/" + segments.joined(separator: "/")
+    }
+
+    /// Whether an escape of these digits is in its one spelling, and of a byte that needs it.
+    private static func isNeeded(_ high: UInt8, _ low: UInt8) -> Bool {
+        guard let first = digit(high), let second = digit(low) else { return true }
+        return capital(first) == high && capital(second) == low && !isUnreserved(first << 4 | second)
+    }
+
+    private static func digits(_ bytes: ArraySlice<UInt8>) -> (UInt8, UInt8)? {
+        guard bytes.count >= 2, let high = digit(bytes[bytes.startIndex]), let low = digit(bytes[bytes.startIndex + 1])
+        else { return nil }
+        return (high, low)
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case 0x30...0x39: byte - 0x30
+        case 0x41...0x46: byte - 0x41 + 10
+        case 0x61...0x66: byte - 0x61 + 10
+        default: nil
+        }
+    }
+
+    private static func capital(_ digit: UInt8) -> UInt8 { digit < 10 ? 0x30 + digit : 0x41 + digit - 10 }
+
+    /// RFC 3986 section 2.3.
+    private static func isUnreserved(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true
+        default: false
+        }
+    }
+}
