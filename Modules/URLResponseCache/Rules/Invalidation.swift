@@ -20,7 +20,6 @@ enum Invalidation {
     private static func origin(_ url: URL) -> Substring {
         let text = ResourceKey(normal: url).description
         guard let start = text.firstRange(of: "://")?.upperBound else { return text[...] }
-        let authority = text[start...].prefix { $0 != "/" }
-        return text[..<start] + (authority.split(separator: "@").last ?? "")
+        return text[..<start] + text[start...].prefix { $0 != "/" }
     }
 }

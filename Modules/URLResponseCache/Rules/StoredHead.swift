@@ -15,6 +15,7 @@ enum StoredHead {
     /// The head with the fields that may be stored, and with a date (RFC 9110 section 6.6.1).
     static func make(_ head: HTTPResponseHead, role: CacheRole, receivedAt: Date) -> HTTPResponseHead {
         var head = head
+        head.url = head.url.withoutCredentials
         head.fields = storable(head.fields, role: role)
         if head.fields.date("Date", now: receivedAt) == nil { head.fields["Date"] = HTTPDate.format(receivedAt) }
         return head

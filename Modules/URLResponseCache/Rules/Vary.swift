@@ -21,7 +21,7 @@ enum Vary {
     static func names(of head: HTTPResponseHead, to request: HTTPRequest, role: CacheRole) -> [String]? {
         var names = Set(head.fields.members(of: "Vary"))
         guard names.count <= limit, names.allSatisfy({ $0 != "*" && $0.isToken }) else { return nil }
-        if request.fields.contains("Authorization"), !ResponseDirectives(head.fields, role: role).isForEveryone {
+        if request.hasCredentials, !ResponseDirectives(head.fields, role: role).isForEveryone {
             names.insert("authorization")
         }
         return names.sorted()
@@ -50,7 +50,7 @@ enum Vary {
     /// Two values that mean the same become equal, as far as section 4.1 lets a cache know: several lines are one list,
     /// blanks around commas mean nothing, nor does the case or order of members that have weights.
     private static func normalised(_ name: String, of request: HTTPRequest) -> String? {
-        guard let value = request.fields[name] else { return nil }
+        guard let value = name == "authorization" ? request.credentials : request.fields[name] else { return nil }
         if value.utf8.allSatisfy(plain.contains), !secret.contains(name) { return value }
         if secret.contains(name) { return SHA256.hexDigest(of: value) }
         let members = QuotedList.members(of: value)

@@ -9,7 +9,7 @@ import Testing
     @Test(arguments: [
         ("HTTP://Example.TEST/a.png#b", "http://example.test/a.png"), ("http://h:80", "http://h/"),
         ("https://h:443/x", "https://h/x"), ("https://h:80/x", "https://h:80/x"), ("http://h?Q=A", "http://h/?Q=A"),
-        ("http://h:443/", "http://h:443/"), ("http://U:P@H/", "http://U:P@h/"), ("http://h/A?B=c", "http://h/A?B=c"),
+        ("http://h:443/", "http://h:443/"), ("http://U:P@H/", "http://h/"), ("http://h/A?B=c", "http://h/A?B=c"),
         ("http://[::1]:80/A", "http://[::1]/A"), ("http://h:/", "http://h/"), ("http://h/#", "http://h/"),
         ("http://h/a:80", "http://h/a:80"), ("http://h/?u=HTTP://X:80/#f", "http://h/?u=HTTP://X:80/"),
         ("http://h/%7Eme", "http://h/~me"), ("http://h/~me", "http://h/~me"), ("http://h/%41%2d%5F", "http://h/A-_"),

@@ -1,6 +1,9 @@
 import AlcedoCore
-import AlcedoURLResponseCache
+import AlcedoMemoryCache
+import FoundationEssentials
 import Testing
+
+@testable import AlcedoURLResponseCache
 
 /// RFC 9111 section 3.5 and the safety of shared caches: what was meant for one user does not reach another.
 @Suite(.timeLimit(.minutes(3)))
@@ -76,5 +79,43 @@ struct CredentialTests {
 
             #expect(try await Bench(second, store: store).load([:], body: "second").body == "second")
         }
+    }
+
+    /// RFC 9110 section 4.2.4: a URL with a password is no place to keep it.
+    @Test(arguments: ["max-age=60", "max-age=60, public"])
+    func `credentials in a URL are like those of a field, and are not stored`(control: String) async throws {
+        let data = DataMemoryCache(sizeLimit: 1 << 20)
+        let bench = Bench(store: DataResponseStore(data as any DataCaching))
+        func url(_ credentials: String) -> URL { Bench.url("http://\(credentials)example.test/a.png") }
+        try await bench.load(["Cache-Control": control], body: "one", url: url("me:secret%21@"))
+        let key = ImageKey(HTTPRequest(url: url("me:secret%21@")).resourceKey)
+        let isForEveryone = control.hasSuffix("public")
+
+        #expect(!key.description.contains("secret"))
+        #expect(key == ImageKey(HTTPRequest(url: url("")).resourceKey))
+        #expect(try await bench.send(url: url("me:secret%21@")).isHit)
+        // me:secret!
+        let field = try await bench.send(["Authorization": "Basic bWU6c2VjcmV0IQ=="], url: url(""))
+        #expect(field.isHit && field.body == "one")
+        for other in ["", "you:secret%21@", "me:other@", "me@", ":secret%21@"] {
+            bench.server.answer(200, body: "two")
+            #expect(try await bench.send(url: url(other)).isHit == isForEveryone)
+        }
+        for names in [["authorization"], []] {
+            let variant = Vary.variant(names, of: HTTPRequest(url: url("me:secret%21@")))
+            let entry = data.entry(for: names.isEmpty ? key : ImageKey(key.resource, variant: variant))
+            let text = entry.map { String(decoding: $0.metadata + $0.data, as: UTF8.self) }
+            #expect(text?.contains("secret") != true)
+        }
+    }
+
+    @Test func `a change without credentials is one for those who have some`() async throws {
+        let bench = Bench()
+        let url = Bench.url("http://me:secret@example.test/a.png")
+        try await bench.load(["Cache-Control": "max-age=60"], body: "old", url: url)
+        bench.server.answer(204, body: "")
+        try await bench.send(method: .post, body: Data())
+
+        #expect(try await bench.load([:], body: "new", url: url).body == "new")
     }
 }
