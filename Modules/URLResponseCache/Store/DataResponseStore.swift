@@ -4,11 +4,13 @@ public import FoundationEssentials
 /// Keeps HTTP answers in a data cache, usually on disk: the body as the entry's data, the rest as its metadata.
 ///
 /// The data cache keeps its own limits and finds what is damaged; what cannot be read is a miss and goes. It should
-/// belong to the response cache alone.
+/// belong to the response cache alone. What it does not remove when told to, as in a directory that may only be read, is
+/// not found here any more; the next process finds it again.
 public final class DataResponseStore: ResponseStoring {
     private let cache: any DataCaching
     /// The keys of entries stored at a date or later; nil when the cache cannot tell.
     private let keysStoredSince: (@Sendable (Date) async -> [ImageKey])?
+    private let stuck = StuckEntries()
 
     public init(_ cache: any DataCaching) {
         self.cache = cache
@@ -28,7 +30,7 @@ public final class DataResponseStore: ResponseStoring {
     }
 
     public func entry(for key: ImageKey) async -> ResponseEntry? {
-        guard let found = await cache.entry(for: key) else { return nil }
+        guard !stuck.contains(key), let found = await cache.entry(for: key) else { return nil }
         if let entry = ResponseEntryCoder.decode(found.metadata, body: found.data) { return entry }
         await cache.remove(key)
         return nil
@@ -40,22 +42,32 @@ public final class DataResponseStore: ResponseStoring {
             let (metadata, body) = ResponseEntryCoder.encode(entry)
             // In a task of its own: a caller who has what he wants and leaves must not undo the storing.
             let stored = Task { [cache] in try await cache.store(CachedData(body, metadata: metadata), for: key) }
-            if case .success = await stored.result { return }
+            if case .success = await stored.result { return stuck.replaced(key) }
         }
-        await cache.remove(key)
+        await remove(key)
     }
 
-    public func remove(_ key: ImageKey) async { await cache.remove(key) }
+    public func remove(_ key: ImageKey) async {
+        await cache.remove(key)
+        if await cache.contains(key) { stuck.add(key) }
+    }
 
-    public func removeAll(of resource: ResourceKey) async { await cache.removeAll(of: resource) }
+    public func removeAll(of resource: ResourceKey) async {
+        await cache.removeAll(of: resource)
+        // Without this entry none of its variants is found.
+        if await cache.contains(ImageKey(resource)) { stuck.add(resource) }
+    }
 
     /// Removes everything when the data cache cannot list its entries.
     public func removeAll(storedSince date: Date) async {
-        guard let keysStoredSince else { return await cache.removeAll() }
-        for key in await keysStoredSince(date) { await cache.remove(key) }
+        guard let keysStoredSince else { return await removeAll() }
+        for key in await keysStoredSince(date) { await remove(key) }
     }
 
-    public func removeAll() async { await cache.removeAll() }
+    public func removeAll() async {
+        await cache.removeAll()
+        if await cache.count > 0 { stuck.addAll() } else { stuck.reset() }
+    }
 
     public func flush() async { await cache.flush() }
 }

@@ -95,4 +95,48 @@ struct DataResponseStoreTests {
         await store.remove(key("b"))
         #expect(await store.entry(for: key("b")) == nil)
     }
+
+    /// RFC 9111 section 4.4: what a change made useless is not used, whatever becomes of its file.
+    @Test func `what the cache below does not remove is not found any more`() async {
+        let files = ReadOnlyCache(data)
+        let store = DataResponseStore(files as any DataCaching)
+        let keys = [key("a"), key("a", "v"), key("b"), key("c")]
+        for key in keys { await store.store(.response(response()), for: key) }
+        files.isReadOnly.change { $0 = true }
+        #expect(await store.entry(for: key("a")) != nil)
+
+        await store.removeAll(of: ResourceKey("a"))
+        await store.remove(key("b"))
+
+        for key in keys { #expect(await (store.entry(for: key) != nil) == (key == keys[3])) }
+        // What cannot be replaced, either.
+        await store.store(.response(response(at: 1)), for: key("c"))
+        #expect(await store.entry(for: key("c")) == nil)
+
+        files.isReadOnly.change { $0 = false }
+        await store.store(.response(response(at: 2)), for: key("a", "v"))
+        #expect(await store.entry(for: key("a", "v")) == .response(response(at: 2)))
+        #expect(await store.entry(for: key("a")) == nil)
+        await store.remove(key("b"))
+        await store.store(.response(response(at: 2)), for: key("b"))
+        #expect(await store.entry(for: key("b")) != nil)
+    }
+
+    @Test func `more than can be noted, or all, is nothing at all`() async {
+        for removesAll in [true, false] {
+            let files = ReadOnlyCache(DataMemoryCache(sizeLimit: 16 << 20))
+            let store = DataResponseStore(files as any DataCaching)
+            for number in 0...1_001 { await store.store(.response(response()), for: key("\(number)")) }
+            files.isReadOnly.change { $0 = true }
+            if removesAll { await store.removeAll() }
+            for number in 0...1_000 where !removesAll { await store.remove(key("\(number)")) }
+
+            for number in [0, 1_000, 1_001] { #expect(await store.entry(for: key("\(number)")) == nil) }
+
+            files.isReadOnly.change { $0 = false }
+            await store.removeAll()
+            await store.store(.response(response()), for: key("0"))
+            #expect(await store.entry(for: key("0")) != nil)
+        }
+    }
 }
