@@ -1,26 +1,56 @@
 import AlcedoCore
 
-/// Work that nobody waits for, as a rule: one at a time for each key, and no more than a number altogether. What does
-/// not fit is not done.
+/// Work that nobody waits for: once for each key at a time, and no more than a number at once. The rest waits its turn,
+/// and what finds a full line is not done.
 final class BackgroundWork: Sendable {
+    typealias Work = @Sendable () async -> Void
+
+    private struct Job: Sendable {
+        var key: ImageKey
+        var work: Work
+    }
+
     private struct State {
+        /// Of what is under way or waits.
         var keys: Set<ImageKey> = []
+        var running = 0
+        var line = WaitingLine<Job>()
+        var count = 0
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
     private let limit: Int
+    private let lineLimit: Int
     private let state = Locked(State())
 
-    init(limit: Int) { self.limit = limit }
+    /// - Parameters:
+    ///   - limit: Most at once; with 0 nothing is ever done.
+    ///   - lineLimit: Most that wait.
+    init(limit: Int, lineLimit: Int = 1_000) {
+        self.limit = limit
+        self.lineLimit = lineLimit
+    }
 
-    func start(_ key: ImageKey, _ work: @escaping @Sendable () async -> Void) {
+    func start(_ key: ImageKey, _ work: @escaping Work) {
+        let job = Job(key: key, work: work)
         let isStarted = state.withLock { state in
-            state.keys.count < limit && state.keys.insert(key).inserted
+            guard limit > 0, state.running < limit || state.line.count < lineLimit, state.keys.insert(key).inserted
+            else { return false }
+            guard state.running < limit else {
+                state.count += 1
+                state.line.add(state.count, job, priority: .normal)
+                return false
+            }
+            state.running += 1
+            return true
         }
         guard isStarted else { return }
         Task {
-            await work()
-            end(key)
+            var next: Job? = job
+            while let job = next {
+                await job.work()
+                next = end(job.key)
+            }
         }
     }
 
@@ -35,13 +65,17 @@ final class BackgroundWork: Sendable {
         }
     }
 
-    private func end(_ key: ImageKey) {
-        let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+    /// Returns what goes on in the place of the one that has ended.
+    private func end(_ key: ImageKey) -> Job? {
+        let (next, waiters) = state.withLock { state in
             state.keys.remove(key)
-            guard state.keys.isEmpty else { return [] }
+            let next = state.line.popFirst()?.element
+            if next == nil { state.running -= 1 }
+            guard state.keys.isEmpty else { return (next, [CheckedContinuation<Void, Never>]()) }
             defer { state.waiters = [] }
-            return state.waiters
+            return (next, state.waiters)
         }
         for waiter in waiters { waiter.resume() }
+        return next
     }
 }

@@ -26,7 +26,8 @@ public struct CachingTransport: HTTPTransport {
     ///   - maximumBodyByteCount: Longer bodies are passed on and not stored. Default: 32 MiB.
     ///   - collectedByteCount: Most bytes of all bodies that are on their way into the store at once; a body for which
     ///     there is no room is passed on and not stored. Default: 64 MiB.
-    ///   - backgroundLimit: Most stale answers that are made new at once while they are used. Default: 8.
+    ///   - backgroundLimit: Most stale answers that are made new at once while they are used; up to 1,000 more wait their
+    ///     turn. Default: 8. With 0 none is.
     ///   - willStore: Sees each answer when its body has come, before it is stored.
     public init(
         wrapping transport: any HTTPTransport, store: any ResponseStoring,
