@@ -73,7 +73,7 @@ enum CacheUpdate {
         if Validation.describes(head, stored) { return freshen(stored, by: head, exchange) }
         // Section 4.3.5: no longer fresh; its validators may still be of use.
         var stale = stored
-        stale.terms.lifetime = 0
+        stale.terms.lifetime = min(0, stored.terms.lifetime)
         stale.terms.staleWhileRevalidate = 0
         stale.terms.conditions.insert(.validatesAlways)
         return .freshen(stale, isKept: true)

@@ -54,7 +54,7 @@ struct ResponseDirectives {
         control.containsUnqualified(name) || !Self.meaningFields.isDisjoint(with: control.fieldNames(of: name))
     }
 
-    /// The lifetime that the server named, in seconds; nil when it named none. RFC 9111 section 4.2.1.
+    /// The lifetime that the server named, in seconds, below nought for what was sent too late; nil when it named none. RFC 9111 section 4.2.1.
     ///
     /// - Parameter date: When the server made the answer.
     func explicitLifetime(date: Date, receivedAt: Date) -> TimeInterval? {
@@ -63,7 +63,8 @@ struct ResponseDirectives {
         guard !isTargeted, fields.contains("Expires") else { return nil }
         // An invalid date, "0" above all, means that it has expired (section 5.3).
         guard let expires = fields.date("Expires", now: receivedAt) else { return 0 }
-        return max(0, expires.timeIntervalSince(date))
+        // Below nought when it had expired before it was sent: from then on it has been stale (section 4.2.4).
+        return expires.timeIntervalSince(date)
     }
 
     /// A directive's number of seconds; 0 when there is none that can be read.

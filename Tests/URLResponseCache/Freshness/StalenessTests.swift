@@ -154,4 +154,25 @@ struct StalenessTests {
 
         await #expect(throws: CancellationError.self) { try await bench.send() }
     }
+
+    /// RFC 9111 section 4.2.1: what had expired before it was sent has been stale since then.
+    @Test(
+        arguments: [
+            ("stale-while-revalidate=30", [:], false), ("stale-while-revalidate=130", [:], true),
+            ("public", ["Cache-Control": "max-stale=50"], false), ("public", ["Cache-Control": "max-stale=130"], true),
+        ] as [(String, HTTPFields, Bool)])
+    func `an Expires before its Date counts from then`(
+        control: String, request: HTTPFields, isServed: Bool
+    ) async throws {
+        let bench = Bench()
+        let fields: HTTPFields = [
+            "Date": date(0), "Age": "20", "Expires": date(-100), "Cache-Control": control, "ETag": "\"v\"",
+        ]
+        try await bench.load(fields, body: "old")
+
+        let answer = try await bench.load(fields, body: "new", for: request)
+
+        #expect(answer.body == (isServed ? "old" : "new"))
+        await bench.cache.finish()
+    }
 }

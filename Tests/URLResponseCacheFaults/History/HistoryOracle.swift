@@ -150,7 +150,7 @@ struct HistoryOracle: Sendable {
         if let seconds = control?.maxAge { return TimeInterval(seconds) }
         let isTargeted = !role.targets.isEmpty && entry.plan.targetedControl != nil
         if let seconds = entry.plan.expiresIn, !isTargeted {
-            return entry.plan.hasUnreadableExpires ? 0 : TimeInterval(max(0, seconds))
+            return entry.plan.hasUnreadableExpires ? 0 : TimeInterval(seconds)
         }
         return TimeInterval(max(0, entry.plan.modifiedAgo ?? 0)) / 10
     }

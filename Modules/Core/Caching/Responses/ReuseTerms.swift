@@ -26,7 +26,7 @@ public struct ReuseTerms: Sendable, Hashable {
     public var date: Date
     /// How old the answer was when its head arrived.
     public var initialAge: TimeInterval
-    /// How old it may become; 0 for never fresh.
+    /// How old it may become; 0 or less for never fresh, less for what had expired before it was sent.
     public var lifetime: TimeInterval
     /// How long after its lifetime it may be used while a newer one is fetched.
     public var staleWhileRevalidate: TimeInterval
