@@ -42,6 +42,12 @@ enum Validation {
         return isAbout(stored, exchange)
     }
 
+    /// Whether a 304 names a copy of the caller's own, and so is for him.
+    static func isAboutCaller(_ notModified: HTTPResponseHead, _ request: HTTPRequest) -> Bool {
+        guard let tag = notModified.fields.entityTag else { return false }
+        return EntityTag.list(request.fields.values(of: "If-None-Match")).contains { $0.matchesWeakly(tag) }
+    }
+
     /// Whether the question that was sent can only have been about this answer.
     private static func isAbout(_ stored: StoredResponse, _ exchange: ExchangeContext) -> Bool {
         let tags = EntityTag.list(exchange.request.fields.values(of: "If-None-Match"))

@@ -194,10 +194,13 @@ struct CachedExchange: Sendable {
         case .confirm(let fresh): return .confirmed(fresh, by: response, isStored: false)
         default: break
         }
-        // About something that is not here: the caller's own copy, perhaps.
-        if directives.isConditional { return .answered(Revalidation.Claim(passed(response, reason))) }
+        if Validation.isAboutCaller(response.head, request) {
+            return .answered(Revalidation.Claim(passed(response, reason)))
+        }
         response.body.cancel()
-        await cache.writer.remove(candidate, for: request, of: exchange)
+        // About something that is not here; or about one of two copies, and nobody knows which: the caller's own word
+        // alone tells (section 4.3.2).
+        if !directives.isConditional { await cache.writer.remove(candidate, for: request, of: exchange) }
         return .answered(Revalidation.Claim(try await fetch(reason)))
     }
 

@@ -92,7 +92,6 @@ struct CallerConditionTests {
             Row(name: "store's", own: "\"w\"", status: 304, tag: "\"v\"", answer: (200, "first"), later: "first"),
             // The caller's copy is newer than the store's, which is of no use any more.
             Row(name: "caller's", own: "\"w\"", status: 304, tag: "\"w\"", answer: (304, ""), later: nil),
-            Row(name: "either", own: "\"w\"", status: 304, tag: nil, answer: (304, ""), later: nil),
             Row(name: "new", own: "\"w\"", status: 200, tag: "\"x\"", answer: (200, "second"), later: "second"),
         ])
     func `a stale answer is asked about beside the caller's`(role: CacheRole, row: Row) async throws {
@@ -150,5 +149,38 @@ struct CallerConditionTests {
         bench.server.answer(200, body: "new")
 
         #expect(try await bench.send().body == (row.isConfirmed ? "old" : "new"))
+    }
+
+    /// RFC 9111 section 4.3.2: the question was about two copies, and the answer does not say about which.
+    @Test(
+        arguments: Roles.all,
+        [
+            ["If-None-Match": "\"old\""], ["If-None-Match": "W/\"old\", \"older\""],
+            ["If-None-Match": "\"old\"", "If-Modified-Since": date(-5)],
+        ] as [HTTPFields])
+    func `a 304 that names neither copy is no answer to the caller`(role: CacheRole, request: HTTPFields) async throws {
+        let bench = Bench(role)
+        try await bench.load(["Cache-Control": "max-age=0", "ETag": "\"current\""], body: "current")
+        bench.server.answer(304, ["Cache-Control": "max-age=60"], body: "")
+        bench.server.answer(200, ["Cache-Control": "max-age=60", "ETag": "\"current\""], body: "current")
+
+        let answer = try await bench.send(request)
+
+        #expect(answer.status == 200 && answer.body == "current")
+        #expect(bench.server.requests.count == 3)
+        #expect(bench.server.requests.last?.fields == request)
+        #expect(try await bench.send().isHit)
+    }
+
+    @Test(arguments: Roles.all) func `a 304 that names the caller's copy is for the caller`(role: CacheRole)
+        async throws
+    {
+        let bench = Bench(role)
+        try await bench.load(["Cache-Control": "max-age=0", "ETag": "\"mine\""], body: "mine")
+
+        let answer = try await bench.load(
+            ["ETag": "W/\"yours\""], status: 304, body: "", for: ["If-None-Match": "\"yours\""])
+
+        #expect(answer.status == 304 && bench.server.requests.count == 2)
     }
 }
