@@ -211,7 +211,8 @@ struct CachedExchange: Sendable {
         var response = try await cache.transport.send(
             instructed(PartialContent.request(request, completing: stored)))
         guard PartialContent.isRest(response.head, of: stored) else {
-            guard response.head.status == 206 || response.head.status == 416 else {
+            // Who made no condition has no copy that a 304 could be about (RFC 9110 section 15.4.5).
+            guard [206, 304, 416].contains(response.head.status) else {
                 return await take(response, .partial, exchange, requestTime: requestTime)
             }
             response.body.cancel()

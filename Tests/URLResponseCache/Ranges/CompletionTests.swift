@@ -142,4 +142,19 @@ struct CompletionTests {
             ["ETag": "\"v\"", "Content-Range": "bytes 4-9/10"], status: 206, body: "456789")
         #expect(answer.body == "0123456789")
     }
+
+    /// RFC 9110 section 15.4.5: who made no condition has no copy that a 304 could be about.
+    @Test(arguments: Roles.all, [304, 416]) func `no rest at all is asked for again as a whole`(
+        role: CacheRole, status: Int
+    ) async throws {
+        let bench = Bench(role)
+        try await loadCut(in: bench)
+        bench.server.answer(status, ["ETag": "\"v\""], body: "")
+        bench.server.answer(200, Self.head, body: "0123456789")
+
+        let answer = try await bench.send()
+
+        #expect(answer.status == 200 && answer.body == "0123456789")
+        #expect(bench.server.requests.last?.fields == [:])
+    }
 }
