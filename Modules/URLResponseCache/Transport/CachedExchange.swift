@@ -230,7 +230,7 @@ struct CachedExchange: Sendable {
         response.head = HTTPResponseHead(url: request.url, status: 200, fields: fields)
         response.body = HTTPBody(
             PrefixedBodySource(stored.body, before: response.body, announcing: count))
-        return pass(
+        return await pass(
             response, .partial, ruling == .store ? whole : nil, exchange, ruling, answeredWith: 206,
             isWhole: { $0 == count })
     }
@@ -251,13 +251,13 @@ struct CachedExchange: Sendable {
         guard let exchange else { return passed(response, reason) }
         switch update {
         case .store(let new):
-            return pass(response, reason, new, exchange, ruling) { PartialContent.isWhole($0, under: head) }
+            return await pass(response, reason, new, exchange, ruling) { PartialContent.isWhole($0, under: head) }
         case .freshen(let fresh, let isKept): await keep(fresh, isKept, exchange)
         // What is stored for other requests says as much as before.
         case .drop: if candidate.response != nil { await cache.writer.remove(candidate, for: request, of: exchange) }
         case .keep, .confirm, .invalidate: break
         }
-        return pass(response, reason, nil, exchange, ruling) { _ in true }
+        return await pass(response, reason, nil, exchange, ruling) { _ in true }
     }
 
     /// Passes an answer on; keeps a copy of its body for the store when there is something to store.
@@ -267,12 +267,14 @@ struct CachedExchange: Sendable {
         _ response: HTTPResponse, _ reason: ForwardReason, _ new: StoredResponse?,
         _ exchange: ExchangeLedger.Exchange, _ ruling: StorageRules.Ruling, answeredWith answered: Int? = nil,
         isWhole: @escaping @Sendable (Int) -> Bool
-    ) -> HTTPResponse {
+    ) async -> HTTPResponse {
         var response = response
         let verdict = StorageVerdict(ruling == .forbidden ? .notAllowed : .allowed)
         response.caching = ResponseCaching(source: .new, verdict: verdict)
         var status = CacheStatus(outcome: .forwarded(reason, status: answered ?? response.head.status))
-        if let new, response.head.declaredBodyLength ?? 0 <= cache.maximumBodyByteCount {
+        if let new, !mayKeep(response.head) {
+            await giveUp(new, exchange)
+        } else if let new {
             status.isStored = true
             response.body = HTTPBody(
                 CollectingBodySource(
@@ -280,24 +282,42 @@ struct CachedExchange: Sendable {
                 ) { body, end in
                     var stored = new
                     stored.body = body
-                    if end == .broken || !isWhole(body.count) {
-                        guard let beginning = Self.beginning(stored) else { return }
+                    if end != .whole || !isWhole(body.count) {
+                        guard end != .tooLong, let beginning = Self.beginning(stored) else {
+                            return await giveUp(new, exchange)
+                        }
                         stored = beginning
                     }
-                    await keep(stored, exchange, verdict)
+                    if await !keep(stored, exchange, verdict) { await giveUp(new, exchange) }
                 })
         }
         status.add(to: &response.head.fields)
         return response
     }
 
+    /// Whether a body can be kept as far as its head tells.
+    private func mayKeep(_ head: HTTPResponseHead) -> Bool {
+        head.declaredBodyLength ?? 0 <= cache.maximumBodyByteCount
+    }
+
+    /// What a newer answer would have replaced goes even when that cannot be kept, unless both are of one content: the
+    /// older one is not the most recent (RFC 9111 section 4).
+    private func giveUp(_ new: StoredResponse, _ exchange: ExchangeLedger.Exchange) async {
+        guard let old = candidate.response, new.part == nil, !StatusRules.isTrouble(new.head.status),
+            !PartialContent.isSameContent(new.head, old)
+        else { return }
+        await cache.writer.remove(candidate, for: request, of: exchange)
+    }
+
+    /// Stores an answer if the app's hook lets it. Returns whether it does.
     private func keep(
         _ new: StoredResponse, _ exchange: ExchangeLedger.Exchange, _ verdict: StorageVerdict
-    ) async {
+    ) async -> Bool {
         let stored = await approved(new)
         verdict.restrict(to: stored?.storagePolicy ?? .notAllowed)
-        guard let stored, stored.storagePolicy != .notAllowed else { return }
+        guard let stored, stored.storagePolicy != .notAllowed else { return false }
         await cache.writer.store(stored, for: request, of: exchange)
+        return true
     }
 
     /// What the app's hook makes of an answer; nil when it refuses it, or makes of it what may not be stored.

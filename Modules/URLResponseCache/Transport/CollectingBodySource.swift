@@ -9,6 +9,8 @@ final class CollectingBodySource: HTTPBodySource {
         case whole
         /// By an error in the middle.
         case broken
+        /// Not yet, but it is longer than what may be kept.
+        case tooLong
     }
 
     private let body: HTTPBody
@@ -21,7 +23,7 @@ final class CollectingBodySource: HTTPBodySource {
     /// - Parameters:
     ///   - limit: Most bytes kept; a longer body is passed on and not handed over.
     ///   - budget: Where the bytes for the copy come from; when it has none left, the body is only passed on.
-    ///   - onEnd: Called at most once, before the reader learns of the end.
+    ///   - onEnd: Called at most once, before the reader learns of the end; without bytes for a body that is too long.
     init(
         _ body: HTTPBody, limit: Int, budget: CopyBudget, onEnd: @escaping @Sendable (Data, End) async -> Void
     ) {
@@ -38,7 +40,7 @@ final class CollectingBodySource: HTTPBodySource {
         var iterator = body.makeAsyncIterator()
         do {
             if let piece = try await iterator.next() {
-                collect(piece)
+                if !collect(piece) { await onEnd(Data(), .tooLong) }
                 return piece
             }
         } catch let error as CancellationError {
@@ -57,17 +59,19 @@ final class CollectingBodySource: HTTPBodySource {
         body.cancel()
     }
 
-    private func collect(_ piece: Data) {
-        let tooMuch = collected.withLock { collected -> Int in
-            guard let count = collected?.count else { return 0 }
+    /// Returns false when the copy ends here.
+    private func collect(_ piece: Data) -> Bool {
+        let tooMuch = collected.withLock { collected -> Int? in
+            guard let count = collected?.count else { return nil }
             guard piece.count <= limit - count, budget.take(piece.count) else {
                 collected = nil
                 return count
             }
             collected?.append(piece)
-            return 0
+            return nil
         }
-        if tooMuch > 0 { budget.giveBack(tooMuch) }
+        if let tooMuch { budget.giveBack(tooMuch) }
+        return tooMuch == nil
     }
 
     private func handOver(_ end: End) async {

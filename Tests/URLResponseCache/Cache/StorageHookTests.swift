@@ -145,4 +145,13 @@ struct StorageHookTests {
         #expect(try await bench.send(["Range": "bytes=3-4"]).body == "34")
         #expect(await bench.stored()?.userInfo == ["part": "2"])
     }
+
+    /// RFC 9111 section 4: the older answer is not the most recent any more.
+    @Test func `a newer answer that is refused takes the older away`() async throws {
+        let bench = Bench(willStore: { stored, _ in stored.body == "old".data ? stored : nil })
+        try await bench.load(["Cache-Control": "max-age=60"], body: "old")
+        try await bench.load(["Cache-Control": "max-age=60"], body: "new", for: ["Cache-Control": "no-cache"])
+
+        #expect(await bench.stored() == nil)
+    }
 }

@@ -140,4 +140,42 @@ struct BodyTests {
 
         #expect((last.body == "first") == row.isKept)
     }
+
+    /// RFC 9111 section 4: of what is known of a resource, the most recent counts.
+    @Test(
+        arguments: Roles.all,
+        [
+            (1_001, [:], nil), (1_001, ["Content-Length": "1001"], nil), (4, ["Content-Length": "9"], nil),
+            (4, [:], .connectionLost), (4, ["Content-Length": "9"], .connectionLost),
+            (4, ["Content-Length": "9", "ETag": "\"w\""], .connectionLost), (4, ["Content-Length": "4, 5"], nil),
+        ] as [(Int, HTTPFields, HTTPTransportError.Code?)])
+    func `a newer answer that cannot be kept takes the older away`(
+        role: CacheRole, row: (count: Int, fields: HTTPFields, error: HTTPTransportError.Code?)
+    ) async throws {
+        let bench = Bench(role)
+        try await bench.load(HTTPFields(Self.fresh.fields + [.init("ETag", "\"v\"")]), body: "old")
+        bench.server.answer { request in
+            let body = PiecewiseBody(
+                [String(repeating: "x", count: row.count)], error: row.error.map { HTTPTransportError($0, "cut") })
+            let fields = HTTPFields(Self.fresh.fields + row.fields.fields)
+            return HTTPResponse(head: .init(url: request.url, status: 200, fields: fields), body: .init(body))
+        }
+        _ = try? await bench.send(["Cache-Control": "no-cache"])
+        bench.server.answer(200, body: "new")
+
+        #expect(try await bench.send().body == "new")
+    }
+
+    @Test(arguments: Roles.all) func `one of the same content, and a server in trouble, leave it`(
+        role: CacheRole
+    ) async throws {
+        for (status, tag) in [(200, "\"v\""), (503, "\"w\"")] {
+            let bench = Bench(role)
+            try await bench.load(HTTPFields(Self.fresh.fields + [.init("ETag", "\"v\"")]), body: "old")
+            let fields = HTTPFields(Self.fresh.fields + [.init("ETag", tag), .init("Content-Length", "2000")])
+            try await bench.load(fields, status: status, body: "cut", for: ["Cache-Control": "no-cache"])
+
+            #expect(try await bench.send().body == "old")
+        }
+    }
 }
