@@ -275,7 +275,8 @@ struct CachedExchange: Sendable {
         if let new, !mayKeep(response.head) {
             await giveUp(new, exchange)
         } else if let new {
-            status.isStored = true
+            // As far as the head tells; a hook has its own say later.
+            status.isStored = cache.willStore == nil
             response.body = HTTPBody(
                 CollectingBodySource(
                     response.body, limit: cache.maximumBodyByteCount, budget: cache.budget
@@ -297,7 +298,7 @@ struct CachedExchange: Sendable {
 
     /// Whether a body can be kept as far as its head tells.
     private func mayKeep(_ head: HTTPResponseHead) -> Bool {
-        head.declaredBodyLength ?? 0 <= cache.maximumBodyByteCount
+        head.fields.declaredLength != .invalid && head.declaredBodyLength ?? 0 <= cache.maximumBodyByteCount
     }
 
     /// What a newer answer would have replaced goes even when that cannot be kept, unless both are of one content: the

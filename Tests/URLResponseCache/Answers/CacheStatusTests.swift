@@ -58,6 +58,12 @@ struct CacheStatusTests {
         let long = HTTPFields(Self.life.fields + [.init("Content-Length", "11")])
 
         #expect(try await !bench.load(long, body: "01234567890").isStored)
+        for length in ["3, 5", "3x", "99999999999999999999"] {
+            let unreadable = HTTPFields(Self.life.fields + [.init("Content-Length", length)])
+            #expect(try await !bench.load(unreadable, body: "012").isStored)
+        }
         #expect(try await bench.load(Self.life, body: "0123456789").isStored)
+        // Nobody knows what a hook will say.
+        #expect(try await !Bench(willStore: { stored, _ in stored }).load(Self.life).isStored)
     }
 }
