@@ -11,6 +11,15 @@ extension ImagePipeline {
         public var memoryCache: (any MemoryCaching)?
         /// Bytes as they arrived; nil keeps none.
         public var diskCache: (any DataCaching)?
+        /// The response cache below the downloader, so that what it has can be asked and removed; nil: there is none.
+        public var responseCache: (any ResponseCacheAccess)?
+        /// What is kept on disk, unless a request says otherwise. Default: the bytes as they came.
+        public var diskContent: DiskContent
+        /// Makes the bytes of images that are kept as they were asked for. Default: their own format where it holds them,
+        /// else PNG.
+        public var serializer: any CacheSerializer
+        /// Stand in the way of every load, the first outermost. Default: none.
+        public var interceptors: [any ImageLoadIntercepting]
         /// Is told of every step.
         public var observer: (any PipelineObserving)?
         /// Times the steps.
@@ -24,27 +33,39 @@ extension ImagePipeline {
         /// Most bytes that wait to be written to the disk cache; a load that would exceed them waits for its own write.
         /// Default: 64 MiB.
         public var pendingWriteLimit: Int
+        /// Shortest time between two previews of an image. Default: 100 ms.
+        public var previewInterval: Duration
 
         public init(
             downloader: any Downloading,
             codecs: CodecRegistry,
             memoryCache: (any MemoryCaching)? = nil,
             diskCache: (any DataCaching)? = nil,
+            responseCache: (any ResponseCacheAccess)? = nil,
+            diskContent: DiskContent = .original,
+            serializer: any CacheSerializer = DefaultCacheSerializer(),
+            interceptors: [any ImageLoadIntercepting] = [],
             observer: (any PipelineObserving)? = nil,
             clock: any TimeSource = SystemClock(),
             decodingWidth: Int = 2,
             decodingByteBudget: Int = 512 << 20,
-            pendingWriteLimit: Int = 64 << 20
+            pendingWriteLimit: Int = 64 << 20,
+            previewInterval: Duration = .milliseconds(100)
         ) {
             self.downloader = downloader
             self.codecs = codecs
             self.memoryCache = memoryCache
             self.diskCache = diskCache
+            self.responseCache = responseCache
+            self.diskContent = diskContent
+            self.serializer = serializer
+            self.interceptors = interceptors
             self.observer = observer
             self.clock = clock
             self.decodingWidth = decodingWidth
             self.decodingByteBudget = decodingByteBudget
             self.pendingWriteLimit = pendingWriteLimit
+            self.previewInterval = previewInterval
         }
     }
 }

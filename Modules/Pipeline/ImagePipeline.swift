@@ -1,69 +1,309 @@
 public import AlcedoCore
-import FoundationEssentials
+public import FoundationEssentials
 
 /// The way of an image: memory, disk, download, decode, process, and back into the caches.
 ///
-/// Equal requests share one load, requests for variants of one resource share its download. Cancelling a task leaves
-/// the load; the load ends when nobody waits for it. Bytes reach the disk cache only after they have proved to be a whole
-/// image, and never when the server forbids storing. A part of an image, which only a request that allows it gets, is
+/// Equal requests share one load; requests for variants of one resource share its download, the decoding of each size, and
+/// each processor that they begin with. The work is as urgent as the most urgent of those who wait for it. Cancelling a task
+/// leaves the load; the load ends when nobody waits for it. Bytes reach the disk cache only after they have proved to be a
+/// whole image, and never when the server forbids storing. A part of an image, which only a request that allows it gets, is
 /// kept in no cache. Concurrent decodes share one budget of bytes.
 ///
 /// Errors are ``PipelineError``, or `CancellationError`.
 public final class ImagePipeline: ImageLoading {
     private let configuration: Configuration
     private let report: Reporter
+    private let interceptors: InterceptorChain
+    private let memory: MemoryStage
+    private let disk: DiskStage
     private let originals: OriginalLoader
-    private let decoding: ImageDecodingStage
-    private let loads = Coalescer<LoadKey, DownloadProgress, ImageResponse>()
+    private let variants: VariantStage
+    private let images: ImageStage
+    /// Counts removals, so that what was asked for before one brings nothing back.
+    private let changes = ChangeOrder()
+    private let loads = Coalescer<LoadKey, LoadUpdate, ImageResponse>()
+    private let isShutDown = Locked(false)
 
     public init(_ configuration: Configuration) {
         self.configuration = configuration
+        let codecs = configuration.codecs
         report = Reporter(observer: configuration.observer, clock: configuration.clock)
-        originals = OriginalLoader(
-            downloader: configuration.downloader, diskCache: configuration.diskCache,
-            pendingWriteLimit: configuration.pendingWriteLimit, report: report)
-        decoding = ImageDecodingStage(
-            codecs: configuration.codecs,
-            threads: DecodingThreads(
-                codecs: configuration.codecs, width: configuration.decodingWidth,
-                byteBudget: configuration.decodingByteBudget),
+        interceptors = InterceptorChain(configuration.interceptors)
+        memory = MemoryStage(configuration.memoryCache, changes: changes)
+        disk = DiskStage(
+            configuration.diskCache, changes: changes, pendingWriteLimit: configuration.pendingWriteLimit,
             report: report)
+        originals = OriginalLoader(
+            downloader: configuration.downloader, disk: disk, hasResponseCache: configuration.responseCache != nil,
+            report: report)
+        let threads = DecodingThreads(
+            codecs: codecs, width: configuration.decodingWidth, byteBudget: configuration.decodingByteBudget)
+        variants = VariantStage(
+            disk: disk, serializer: configuration.serializer, codecs: codecs, threads: threads, report: report)
+        images = ImageStage(
+            originals: originals, memory: memory, codecs: codecs, threads: threads,
+            previewInterval: configuration.previewInterval, report: report)
     }
 
-    /// Returns the finished image if it is in memory. Synchronous, without a task: a look-up and nothing else.
+    // MARK: Loading
+
+    /// Returns the finished image if it is in memory, as the request is: interceptors are not asked. Synchronous, without a
+    /// task: a look-up and nothing else.
     public func cachedImage(for request: ImageRequest) -> DecodedImage? {
-        cachedImage(for: request.key, policy: request.cachePolicy)
+        isShutDown.withLock { $0 } ? nil : memory.image(request)
     }
 
     public func load(
         _ request: ImageRequest, progress: (@Sendable (DownloadProgress) -> Void)? = nil
     ) async throws -> ImageResponse {
-        let key = request.key
-        if let image = cachedImage(for: key, policy: request.cachePolicy) {
-            report(key, .memoryHit)
-            return ImageResponse(image: image, layer: .memory)
+        try await load(request, LivePriority(request.priority)) { update in
+            if case .progress(let step) = update { progress?(step) }
         }
-        report(key, .memoryMiss)
-        return try await loads.value(for: LoadKey(request, key: key), onUpdate: progress) { report in
-            try await self.run(request, key: key, progress: report)
+    }
+
+    /// Begins a load, and returns what tells of it and controls it.
+    ///
+    /// - Parameters:
+    ///   - executor: Where `onEvent` is called. Default: where it happens; it must not block then.
+    ///   - onEvent: Is told of everything, in order, `finished` last and once.
+    @discardableResult
+    public func task(
+        for request: ImageRequest, on executor: CallbackExecutor = .immediate,
+        onEvent: (@Sendable (ImageTaskEvent) -> Void)? = nil
+    ) -> ImageTask {
+        let mailbox = onEvent.map { EventMailbox(executor, $0) }
+        let task = ImageTask(request) { mailbox?.post($0) }
+        task.start { try await self.load(request, $0, $1) }
+        return task
+    }
+
+    /// Loads many images, a few at a time, and hands over each as it is there.
+    ///
+    /// - Parameters:
+    ///   - width: Most loads at once. Below one counts as one. Default: 8.
+    ///   - onResult: Gets the index of the request, in the order in which loads end.
+    /// - Throws: What `onResult` throws, or `CancellationError` when the task is cancelled; the loads then end.
+    public func loadAll(
+        _ requests: [ImageRequest], width: Int = 8,
+        onResult: (_ index: Int, _ result: Result<ImageResponse, any Error>) async throws -> Void
+    ) async throws {
+        try await withThrowingTaskGroup(of: (Int, Result<ImageResponse, any Error>).self) { group in
+            var next = 0
+            func addNext() {
+                guard next < requests.count else { return }
+                let index = next
+                next += 1
+                group.addTask {
+                    do {
+                        return (index, .success(try await self.load(requests[index])))
+                    } catch {
+                        return (index, .failure(error))
+                    }
+                }
+            }
+            for _ in 0..<max(1, width) { addNext() }
+            while let (index, result) = try await group.next() {
+                try Task.checkCancellation()
+                try await onResult(index, result)
+                addNext()
+            }
+        }
+    }
+
+    /// Returns the bytes of a request's source, from the disk cache or the source, and keeps them as the request says,
+    /// without decoding more than their header.
+    public func data(for request: ImageRequest) async throws -> Data {
+        try await originalData(for: request, LivePriority(request.priority))
+    }
+
+    func originalData(for request: ImageRequest, _ priority: LivePriority) async throws -> Data {
+        let mark = changes.mark(request.originalKey.resource)
+        let original = try await originals.load(request, priority) { _ in }
+        do throws(ImageDecodingError) {
+            _ = try configuration.codecs.inspect(original.data, limits: request.decoding.limits)
+        } catch {
+            if original.layer == .disk { await originals.forget(request) }
+            throw PipelineError(.decoding(error.code), error.message, cause: error)
+        }
+        await originals.keep(original, for: request, since: mark)
+        return original.data
+    }
+
+    // MARK: What is cached
+
+    /// Where something of the request is cached. Not a use of it.
+    public func cachedLayers(for request: ImageRequest) async -> CachedLayers {
+        let (key, originalKey) = (request.key, request.originalKey)
+        var layers: CachedLayers = []
+        if memory.contains(key) { layers.insert(.memory) }
+        if key != originalKey, await disk.contains(key) { layers.insert(.processed) }
+        if await disk.contains(originalKey) { layers.insert(.original) }
+        if case .http(let http) = request.source, await configuration.responseCache?.hasResponse(for: http) == true {
+            layers.insert(.response)
+        }
+        return layers
+    }
+
+    /// Removes what is cached of the request. Loads that are under way bring nothing back.
+    ///
+    /// - Parameters:
+    ///   - layers: Where. Default: everywhere.
+    ///   - allVariants: Whether what other requests made of the resource goes, too; `processed` and `original` are one then.
+    ///     Default: false.
+    public func removeCached(
+        for request: ImageRequest, from layers: CachedLayers = .all, allVariants: Bool = false
+    ) async {
+        let (key, originalKey) = (request.key, request.originalKey)
+        changes.change(.resource(key.resource)) {
+            guard layers.contains(.memory) else { return }
+            if allVariants { memory.removeAll(of: key.resource) } else { memory.remove(key) }
+        }
+        if !layers.isDisjoint(with: .disk) {
+            await disk.flush()
+            if allVariants {
+                await disk.removeAll(of: key.resource)
+            } else {
+                if layers.contains(.processed), key != originalKey { await disk.remove(key) }
+                if layers.contains(.original) { await disk.remove(originalKey) }
+            }
+        }
+        if layers.contains(.response), case .http(let http) = request.source {
+            await configuration.responseCache?.removeResponses(for: http)
         }
     }
 
     /// Returns when everything that was loaded so far and belongs on disk is there.
-    public func flush() async { await originals.flush() }
+    public func flush() async { await disk.flush() }
 
-    private func cachedImage(for key: ImageKey, policy: CachePolicy) -> DecodedImage? {
-        policy.memory.contains(.read) ? configuration.memoryCache?.image(for: key) : nil
+    /// Ends every load with ``PipelineError`` `shutDown`, and refuses later ones with it. Returns when the work has ended
+    /// and what belongs on disk is there.
+    public func shutDown() async {
+        isShutDown.withLock { $0 = true }
+        await loads.shutDown(throwing: PipelineError.shutDown)
+        await images.shutDown()
+        await originals.shutDown()
+        await disk.flush()
+    }
+
+    // MARK: One load
+
+    func load(
+        _ request: ImageRequest, _ priority: LivePriority, _ update: @escaping @Sendable (LoadUpdate) -> Void
+    ) async throws -> ImageResponse {
+        try await interceptors.load(request) { request in
+            guard request.showsCachedFirst else { return try await share(request, priority, update) }
+            return try await refresh(request, priority, update)
+        }
+    }
+
+    /// The image from memory, or from the one load of all equal requests.
+    private func share(
+        _ request: ImageRequest, _ priority: LivePriority, _ update: @escaping @Sendable (LoadUpdate) -> Void
+    ) async throws -> ImageResponse {
+        guard !isShutDown.withLock({ $0 }) else { throw PipelineError.shutDown }
+        let key = request.key
+        if let image = memory.image(request) {
+            report(key, .memoryHit)
+            return ImageResponse(image: image, layer: .memory)
+        }
+        report(key, .memoryMiss(memory.missReason(request)))
+        let work = LoadKey(request, key: key)
+        return try await loads.value(for: work, priority: priority, onUpdate: update) { update, priority in
+            try await self.reporting(key) { try await self.run(request, priority, update) }
+        }
     }
 
     private func run(
-        _ request: ImageRequest, key: ImageKey, progress: @escaping @Sendable (DownloadProgress) -> Void
+        _ request: ImageRequest, _ priority: LivePriority, _ update: @escaping @Sendable (LoadUpdate) -> Void
+    ) async throws -> ImageResponse {
+        let mark = changes.mark(request.key.resource)
+        let keepsVariants = content(request).keepsVariants && request.isVariant
+        if keepsVariants, let picture = try await variants.picture(request, priority) {
+            return finish(picture, request, since: mark)
+        }
+        let picture = try await images.picture(request, priority, update)
+        return try await keep(picture, request, since: mark)
+    }
+
+    /// What the caches have, and then what the source has.
+    private func refresh(
+        _ request: ImageRequest, _ priority: LivePriority, _ update: @escaping @Sendable (LoadUpdate) -> Void
+    ) async throws -> ImageResponse {
+        var stored = request
+        stored.cachePolicy.allowsNetwork = false
+        stored.cachePolicy.responses = []
+        var cached: ImageResponse?
+        do {
+            cached = try await share(stored, priority) { _ in }
+        } catch let error as PipelineError where error.code != .shutDown {
+            cached = nil
+        }
+        if let cached { update(.cached(cached)) }
+        guard request.cachePolicy.allowsNetwork, request.source.isWorthStoring else {
+            guard let cached else { return try await share(request, priority, update) }
+            return cached
+        }
+        var fresh = request
+        fresh.cachePolicy.memory.remove(.read)
+        fresh.cachePolicy.disk.remove(.read)
+        fresh.cachePolicy.protocolPolicy = .reloadRevalidatingCacheData
+        let key = fresh.key
+        do {
+            return try await loads.value(
+                for: LoadKey(fresh, key: key, isRefresh: true), priority: priority, onUpdate: update
+            ) { [fresh, cached] update, priority in
+                try await self.reporting(key) { try await self.renew(cached, fresh, priority, update) }
+            }
+        } catch let error as PipelineError {
+            // It is reported; what there is stays.
+            guard let cached, error.meansNoBytes else { throw error }
+            return cached
+        }
+    }
+
+    /// What the source has; the same image, when it has the same bytes as the disk.
+    private func renew(
+        _ cached: ImageResponse?, _ request: ImageRequest, _ priority: LivePriority,
+        _ update: @escaping @Sendable (LoadUpdate) -> Void
+    ) async throws -> ImageResponse {
+        let mark = changes.mark(request.key.resource)
+        let known = try await cached == nil ? nil : disk.read(request.originalKey, isAllowed: true)
+        let original = try await originals.load(request, priority) { news in
+            if case .progress(let progress) = news { update(.progress(progress)) }
+        }
+        if let cached, original.data == known { return cached }
+        return try await keep(images.picture(request, of: original, priority), request, since: mark)
+    }
+
+    /// Puts what was made where it belongs.
+    private func keep(
+        _ picture: Picture, _ request: ImageRequest, since mark: ChangeMark?
+    ) async throws -> ImageResponse {
+        let content = content(request)
+        if let original = picture.original, content.keepsOriginal(isVariant: request.isVariant) {
+            await originals.keep(original, for: request, since: mark)
+        }
+        let response = finish(picture, request, since: mark)
+        if content.keepsVariants, request.isVariant {
+            try await variants.keep(picture, for: request, since: mark)
+        }
+        return response
+    }
+
+    private func finish(_ picture: Picture, _ request: ImageRequest, since mark: ChangeMark?) -> ImageResponse {
+        var image = picture.image
+        image.scale = request.scale
+        memory.store(image, for: request, since: mark)
+        return ImageResponse(image: image, layer: picture.layer, encodedByteCount: picture.original?.data.count)
+    }
+
+    private func content(_ request: ImageRequest) -> DiskContent { request.diskContent ?? configuration.diskContent }
+
+    private func reporting(
+        _ key: ImageKey, _ body: () async throws -> ImageResponse
     ) async throws -> ImageResponse {
         do {
-            let response = try await makeImage(request, key: key, progress: progress)
-            if request.cachePolicy.memory.contains(.write), !response.image.isPartial {
-                configuration.memoryCache?.store(response.image, for: key)
-            }
+            let response = try await body()
             report(key, .finished(response.layer))
             return response
         } catch is CancellationError {
@@ -74,39 +314,9 @@ public final class ImagePipeline: ImageLoading {
             throw error
         }
     }
+}
 
-    private func makeImage(
-        _ request: ImageRequest, key: ImageKey, progress: @escaping @Sendable (DownloadProgress) -> Void
-    ) async throws -> ImageResponse {
-        let original = try await originals.load(request, progress: progress)
-        let response: ImageResponse
-        do {
-            let image = try await decoding.image(of: original.data, request, key: key)
-            response = ImageResponse(image: image, layer: original.layer, encodedByteCount: original.data.count)
-        } catch let error as PipelineError {
-            guard original.layer == .disk, error.meansDamage else { throw error }
-            return try await makeImageAnew(request, key: key, progress: progress)
-        }
-        guard response.image.isPartial else {
-            await originals.keep(original, for: request)
-            return response
-        }
-        guard original.layer == .disk else { return response }
-        do {
-            return try await makeImageAnew(request, key: key, progress: progress)
-        } catch let error as PipelineError where error.meansNoBytes {
-            // The part is all there is to have.
-            return response
-        }
-    }
-
-    /// What is on disk is no whole image, whatever its checksum says: forgets it and asks the source.
-    private func makeImageAnew(
-        _ request: ImageRequest, key: ImageKey, progress: @escaping @Sendable (DownloadProgress) -> Void
-    ) async throws -> ImageResponse {
-        await originals.forget(request)
-        var again = request
-        again.cachePolicy.disk.remove(.read)
-        return try await makeImage(again, key: key, progress: progress)
-    }
+extension ImageRequest {
+    /// Whether more is asked for than the image as it came.
+    fileprivate var isVariant: Bool { !key.variant.isEmpty }
 }

@@ -100,6 +100,6 @@ struct LayerTests {
             steps.change { $0.append(step) }
         }
         #expect(steps.value == [DownloadProgress(received: 3, expected: 7)])
-        #expect(stack.downloader.requests.value.map(\.priority) == [.veryHigh])
+        #expect(stack.downloader.requests.value.map(\.priority.value) == [.veryHigh])
     }
 }

@@ -2,12 +2,14 @@
 public struct PipelineEvent: Sendable {
     public enum Stage: Sendable {
         case memoryHit
-        case memoryMiss
+        case memoryMiss(CacheMissReason)
+        /// The image as it was asked for, or the bytes that it is made of.
         case diskHit(bytes: Int)
-        case diskMiss
+        case diskMiss(CacheMissReason)
         /// A store's failure never fails a load; it is told here.
         case diskWriteFailed(any Error)
-        case downloaded(bytes: Int)
+        /// From a server, or another source; what a response cache on the way did is nil when there is none.
+        case downloaded(bytes: Int, ResponseCaching.Source?)
         case decoded(PixelSize)
         case processed(identifier: String)
         case finished(ImageResponse.Layer)

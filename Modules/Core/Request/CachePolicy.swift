@@ -15,22 +15,45 @@ public struct CachePolicy: Sendable, Hashable {
     public var disk: Access
     /// Whether a response cache below the downloader may answer or store.
     public var responses: Access
+    /// How a response cache uses what it has; nil: as the source's own request says. Default: nil.
+    public var protocolPolicy: HTTPCachePolicy?
     /// Whether the request may go to the network when no cache answers.
     public var allowsNetwork: Bool
 
-    public init(memory: Access = .all, disk: Access = .all, responses: Access = .all, allowsNetwork: Bool = true) {
+    public init(
+        memory: Access = .all, disk: Access = .all, responses: Access = .all, protocolPolicy: HTTPCachePolicy? = nil,
+        allowsNetwork: Bool = true
+    ) {
         self.memory = memory
         self.disk = disk
         self.responses = responses
+        self.protocolPolicy = protocolPolicy
         self.allowsNetwork = allowsNetwork
+    }
+
+    /// What a policy of `NSURLRequest` means for all layers. Images in memory and bytes on disk have no age: they answer
+    /// where a stored answer may, and are passed over where the server is to be asked.
+    public init(_ policy: HTTPCachePolicy) {
+        switch policy {
+        case .useProtocolCachePolicy: self.init()
+        case .reloadIgnoringLocalCacheData:
+            self.init(memory: .write, disk: .write, responses: .write, protocolPolicy: policy)
+        case .reloadIgnoringLocalAndRemoteCacheData:
+            self.init(memory: .write, disk: .write, responses: .write, protocolPolicy: policy)
+        case .returnCacheDataElseLoad: self.init(protocolPolicy: policy)
+        case .returnCacheDataDontLoad: self.init(protocolPolicy: policy, allowsNetwork: false)
+        case .reloadRevalidatingCacheData: self.init(memory: .write, disk: .write, protocolPolicy: policy)
+        }
     }
 
     /// Every layer is read and written.
     public static let all = CachePolicy()
     /// Nothing is read, the result is written: `reloadIgnoringLocalCacheData`.
-    public static let reload = CachePolicy(memory: .write, disk: .write, responses: .write)
+    public static let reload = CachePolicy(.reloadIgnoringLocalCacheData)
     /// The caches answer, whatever the age, or the request fails: `returnCacheDataDontLoad`.
-    public static let cacheOnly = CachePolicy(allowsNetwork: false)
+    public static let cacheOnly = CachePolicy(.returnCacheDataDontLoad)
+    /// The server is asked whether what is stored still holds: `reloadRevalidatingCacheData`.
+    public static let revalidate = CachePolicy(.reloadRevalidatingCacheData)
     /// Nothing is read and nothing is written.
     public static let none = CachePolicy(memory: [], disk: [], responses: [])
 }

@@ -2,24 +2,37 @@ public import FoundationEssentials
 
 /// Asks for one image: where it comes from, what is done to it, and which caches may help.
 public struct ImageRequest: Sendable {
-    public var source: ImageSource
-    /// Applied in order after decoding. An animation becomes its first frame when there are any.
-    public var processors: [any ImageProcessing]
+    public var source: ImageSource { didSet { memo = KeyMemo() } }
+    /// Applied in order after decoding.
+    public var processors: [any ImageProcessing] { didSet { memo = KeyMemo() } }
     /// How the bytes are decoded. Its target size, when set, is part of the key.
-    public var decoding: DecodingOptions
+    public var decoding: DecodingOptions { didSet { memo = KeyMemo() } }
+    /// Pixels for each point of a layout, which the image will say. Default: 1.
+    public var scale: Double { didSet { memo = KeyMemo() } }
     public var priority: LoadPriority
     public var cachePolicy: CachePolicy
+    /// What is kept on disk; nil: what the pipeline keeps of all images. Default: nil.
+    public var diskContent: DiskContent?
+    /// Whether what is cached is shown at once, and replaced when the source has something newer. Default: false.
+    public var showsCachedFirst = false
+    /// Whether a larger image that is in memory will do: the same, but for ``DecodingOptions/target``. Default: false.
+    public var acceptsLarger = false
+    /// Whether pictures are wanted while the bytes arrive. Default: false.
+    public var wantsPreviews = false
     /// Replaces the source's own identity in every cache, for URLs that carry tokens. nil: the source's.
-    public var resource: ResourceKey?
+    public var resource: ResourceKey? { didSet { memo = KeyMemo() } }
     /// Tells apart images of one source that the other parameters do not. nil is not the same as empty.
-    public var additionalIdentifier: String?
+    public var additionalIdentifier: String? { didSet { memo = KeyMemo() } }
     /// Carried along unread. Not part of the key.
     public var userInfo: [String: any Sendable]
+
+    private var memo = KeyMemo()
 
     public init(
         source: ImageSource,
         processors: [any ImageProcessing] = [],
         decoding: DecodingOptions = DecodingOptions(),
+        scale: Double = 1,
         priority: LoadPriority = .normal,
         cachePolicy: CachePolicy = .all,
         resource: ResourceKey? = nil,
@@ -29,6 +42,7 @@ public struct ImageRequest: Sendable {
         self.source = source
         self.processors = processors
         self.decoding = decoding
+        self.scale = scale
         self.priority = priority
         self.cachePolicy = cachePolicy
         self.resource = resource
@@ -44,8 +58,9 @@ public struct ImageRequest: Sendable {
         self.init(source: source, processors: processors)
     }
 
-    /// What the finished image is stored under. Equal requests have equal keys. Make it once and keep it: O(length).
-    public var key: ImageKey { ImageKey(resource ?? source.resource, variant: variant) }
+    /// What the finished image is stored under. Equal requests have equal keys. O(length) the first time that a request
+    /// is asked, and O(1) afterwards, for its copies too, until they change.
+    public var key: ImageKey { memo.key { ImageKey(resource ?? source.resource, variant: variant) } }
 
     /// The key of the source's bytes as they arrive.
     public var originalKey: ImageKey { ImageKey(resource ?? source.resource) }
@@ -59,6 +74,7 @@ public struct ImageRequest: Sendable {
         if decoding.allowsPartial { parts.append("partial") }
         if !decoding.includesAnimation { parts.append("still") }
         parts += processors.map { "process=\($0.identifier)" }
+        if scale != 1 { parts.append("scale=\(scale)") }
         if let additionalIdentifier { parts.append("id=\(additionalIdentifier)") }
         // Lengths keep a part that holds the separator from posing as two.
         return parts.map { "\($0.utf8.count):\($0)" }.joined(separator: ";")

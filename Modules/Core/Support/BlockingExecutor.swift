@@ -27,16 +27,34 @@ public final class BlockingExecutor: Sendable {
         priority: LoadPriority = .normal,
         _ work: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
+        try await run(state.withLock { $0.makeID() }, { priority }, work)
+    }
+
+    /// As ``run(priority:_:)``, for work whose priority may change while it waits.
+    public func run<Value: Sendable>(
+        priority: LivePriority,
+        _ work: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        let id = state.withLock { $0.makeID() }
+        return try await priority.observing {
+            self.state.withLock { $0.setPriority(priority.value, of: id) }
+        } _: {
+            try await run(id, { priority.value }, work)
+        }
+    }
+
+    private func run<Value: Sendable>(
+        _ id: Int, _ priority: @Sendable () -> LoadPriority, _ work: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
         // An idle lane would take the work before the cancellation could take it back.
         try Task.checkCancellation()
-        let id = state.withLock { $0.makeID() }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let job = Job(
                     id: id,
                     run: { continuation.resume(with: Result { try work() }) },
                     cancel: { continuation.resume(throwing: CancellationError()) })
-                let lane = state.withLock { $0.submit(job, priority: priority) }
+                let lane = state.withLock { $0.submit(job, priority: priority()) }
                 if let lane { lanes[lane].async { self.drain(lane) } }
                 // A cancellation before `submit` found nothing to remove; look again now that there is something.
                 if Task.isCancelled { cancel(id) }

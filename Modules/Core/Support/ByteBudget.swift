@@ -17,10 +17,16 @@ package final class ByteBudget: Sendable {
     /// - Parameter byteCount: Below nought counts as nought.
     /// - Throws: What `body` throws, or `CancellationError` when the task is cancelled before the bytes are reserved.
     package func withReservation<Value: Sendable>(
-        of byteCount: Int, priority: LoadPriority = .normal, _ body: @Sendable () async throws -> Value
+        of byteCount: Int, priority: LivePriority = LivePriority(), _ body: @Sendable () async throws -> Value
     ) async throws -> Value {
         let byteCount = max(0, byteCount)
-        try await reserve(byteCount, priority)
+        let id = state.withLock { $0.makeID() }
+        try await priority.observing {
+            let admitted = self.state.withLock { $0.setPriority(priority.value, of: id) }
+            for waiter in admitted { waiter.resume(.success(())) }
+        } _: {
+            try await reserve(byteCount, id, priority)
+        }
         defer { release(byteCount) }
         return try await body()
     }
@@ -37,13 +43,19 @@ package final class ByteBudget: Sendable {
         return try body()
     }
 
-    private func reserve(_ byteCount: Int, _ priority: LoadPriority) async throws {
+    /// Reserves the bytes if they can be had at once, until ``release(_:)`` gives back as many. Below nought counts as
+    /// nought.
+    package func reserveNow(_ byteCount: Int) -> Bool {
+        state.withLock { $0.take(max(0, byteCount), priority: .veryLow) }
+    }
+
+    private func reserve(_ byteCount: Int, _ id: Int, _ priority: LivePriority) async throws {
         try Task.checkCancellation()
-        let id = state.withLock { $0.makeID() }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let waiter = ByteBudgetState.Waiter(id: id, byteCount: byteCount) { continuation.resume(with: $0) }
                 let isTaken = state.withLock { state in
+                    let priority = priority.value
                     let isTaken = state.take(byteCount, priority: priority)
                     if !isTaken { state.wait(waiter, priority: priority) }
                     return isTaken
@@ -63,7 +75,7 @@ package final class ByteBudget: Sendable {
         for waiter in change.admitted { waiter.resume(.success(())) }
     }
 
-    private func release(_ byteCount: Int) {
-        for waiter in state.withLock({ $0.release(byteCount) }) { waiter.resume(.success(())) }
+    package func release(_ byteCount: Int) {
+        for waiter in state.withLock({ $0.release(max(0, byteCount)) }) { waiter.resume(.success(())) }
     }
 }

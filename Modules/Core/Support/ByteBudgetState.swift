@@ -12,14 +12,11 @@ struct ByteBudgetState: Sendable {
     private(set) var reserved = 0
     /// Reservations held.
     private(set) var holders = 0
-    private var waiting: [[Waiter]]
+    private var waiting = WaitingLine<Waiter>()
     private var lastID = 0
 
     /// - Parameter limit: Below nought counts as nought: every reservation then goes alone.
-    init(limit: Int) {
-        self.limit = max(0, limit)
-        waiting = Array(repeating: [], count: LoadPriority.allCases.count)
-    }
+    init(limit: Int) { self.limit = max(0, limit) }
 
     mutating func makeID() -> Int {
         lastID += 1
@@ -28,12 +25,20 @@ struct ByteBudgetState: Sendable {
 
     /// Takes the bytes if they are free and nobody waits who is as urgent or more so.
     mutating func take(_ byteCount: Int, priority: LoadPriority) -> Bool {
-        guard waiting[priority.rawValue...].allSatisfy(\.isEmpty), fits(byteCount) else { return false }
+        if let first = waiting.first(), first.priority >= priority { return false }
+        guard fits(byteCount) else { return false }
         hold(byteCount)
         return true
     }
 
-    mutating func wait(_ waiter: Waiter, priority: LoadPriority) { waiting[priority.rawValue].append(waiter) }
+    mutating func wait(_ waiter: Waiter, priority: LoadPriority) {
+        waiting.add(waiter.id, waiter, priority: priority)
+    }
+
+    /// Gives one who waits another priority. Returns those who have their bytes because of it.
+    mutating func setPriority(_ priority: LoadPriority, of id: Int) -> [Waiter] {
+        waiting.move(id, to: priority) ? admit() : []
+    }
 
     /// Gives bytes back. Returns those who have theirs now.
     mutating func release(_ byteCount: Int) -> [Waiter] {
@@ -44,25 +49,17 @@ struct ByteBudgetState: Sendable {
 
     /// Removes one who still waits, nil when there is none such, and says who has their bytes because of it.
     mutating func remove(_ id: Int) -> (removed: Waiter, admitted: [Waiter])? {
-        for level in waiting.indices {
-            if let index = waiting[level].firstIndex(where: { $0.id == id }) {
-                let waiter = waiting[level].remove(at: index)
-                return (waiter, admit())
-            }
-        }
-        return nil
+        guard let waiter = waiting.remove(id) else { return nil }
+        return (waiter, admit())
     }
 
     /// Lets in the more urgent first, equals in the order they came. Who does not fit holds up all behind, or the small
     /// would keep the large waiting for ever.
     private mutating func admit() -> [Waiter] {
         var admitted: [Waiter] = []
-        for level in waiting.indices.reversed() {
-            while let first = waiting[level].first {
-                guard fits(first.byteCount) else { return admitted }
-                hold(first.byteCount)
-                admitted.append(waiting[level].removeFirst())
-            }
+        while let first = waiting.first()?.element, fits(first.byteCount), waiting.remove(first.id) != nil {
+            hold(first.byteCount)
+            admitted.append(first)
         }
         return admitted
     }

@@ -2,56 +2,104 @@
 ///
 /// Each waiter gets the one outcome and every update after it joined; a waiter that is cancelled leaves at once with
 /// `CancellationError`; the work is cancelled when the last one has left. Work that is asked for again after that is
-/// begun anew. ``CoalescerState`` decides under the lock; everything else happens outside it.
-package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value: Sendable>: Sendable {
-    package typealias Work = @Sendable (_ report: @escaping @Sendable (Update) -> Void) async throws -> Value
-    private typealias Waiter = CoalescerState<Key, Update, Value>.Waiter
+/// begun anew. The work is as urgent as its most urgent waiter. ``CoalescerState`` decides under the lock; everything
+/// else happens outside it.
+package final class Coalescer<Work: Hashable & Sendable, Update: Sendable, Value: Sendable>: Sendable {
+    package typealias Report = @Sendable (Update) -> Void
+    package typealias Body = @Sendable (_ report: @escaping Report) async throws -> Value
+    /// Also gets how urgent the work is.
+    package typealias UrgentBody =
+        @Sendable (_ report: @escaping Report, _ priority: LivePriority) async throws -> Value
 
-    private let state = Locked(CoalescerState<Key, Update, Value>())
+    private typealias State = CoalescerState<Work, Update, Value>
+
+    private let state = Locked(State())
 
     package init() {}
 
-    /// Returns the outcome of `work`, or of equal work that is under way.
+    /// Returns the outcome of `body`, or of equal work that is under way.
     package func value(
-        for key: Key, onUpdate: (@Sendable (Update) -> Void)? = nil, _ work: @escaping Work
+        for work: Work, onUpdate: Report? = nil, _ body: @escaping Body
     ) async throws -> Value {
-        try Task.checkCancellation()
         let id = state.withLock { $0.makeID() }
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let waiter = Waiter(continuation: continuation, onUpdate: onUpdate)
-                let flight = state.withLock { $0.join(key, id: id, waiter: waiter) }
-                if let flight { start(key, flight: flight, work) }
-                // A cancellation before the join found nobody to remove.
-                if Task.isCancelled { leave(key, id: id) }
-            }
-        } onCancel: {
-            leave(key, id: id)
+        return try await wait(for: work, id, { .normal }, onUpdate) { report, _ in try await body(report) }
+    }
+
+    /// Returns the outcome of `body`, or of equal work that is under way.
+    ///
+    /// - Parameter priority: How urgent the work is for this waiter.
+    package func value(
+        for work: Work, priority: LivePriority, onUpdate: Report? = nil, _ body: @escaping UrgentBody
+    ) async throws -> Value {
+        let id = state.withLock { $0.makeID() }
+        return try await priority.observing {
+            self.state.withLock { $0.reprioritise(work, id: id) { priority.value } }?.make()
+        } _: {
+            try await wait(for: work, id, { priority.value }, onUpdate, body)
         }
     }
 
-    private func start(_ key: Key, flight: Int, _ work: @escaping Work) {
+    /// Ends all work: who waits gets `error`, and so does whoever comes later. Returns when the work has ended.
+    package func shutDown(throwing error: any Error) async {
+        let (waiters, tasks) = state.withLock { $0.shutDown(error) }
+        for task in tasks { task.cancel() }
+        for waiter in waiters { waiter.continuation.resume(throwing: error) }
+        for task in tasks { await task.value }
+    }
+
+    private func wait(
+        for work: Work, _ id: Int, _ priority: @Sendable () -> LoadPriority, _ onUpdate: Report?,
+        _ body: @escaping UrgentBody
+    ) async throws -> Value {
+        try Task.checkCancellation()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                join(work, id, State.Waiter(continuation: continuation, onUpdate: onUpdate), priority, body)
+                // A cancellation before the join found nobody to remove.
+                if Task.isCancelled { leave(work, id) }
+            }
+        } onCancel: {
+            leave(work, id)
+        }
+    }
+
+    private func join(
+        _ work: Work, _ id: Int, _ waiter: State.Waiter, _ priority: () -> LoadPriority, _ body: @escaping UrgentBody
+    ) {
+        let (start, change, end) = state.withLock { state in
+            if let end = state.end { return (nil as State.Start?, nil as State.PriorityChange?, end as (any Error)?) }
+            let (start, change) = state.join(work, id: id, waiter: waiter, priority: priority)
+            return (start, change, nil)
+        }
+        if let end { return waiter.continuation.resume(throwing: end) }
+        change?.make()
+        if let start { begin(work, start, body) }
+    }
+
+    private func begin(_ work: Work, _ start: State.Start, _ body: @escaping UrgentBody) {
+        let flight = start.flight
         let task = Task {
             let outcome: Result<Value, any Error>
             do {
-                outcome = .success(
-                    try await work { update in
-                        for listener in self.state.withLock({ $0.listeners(key, flight: flight) }) { listener(update) }
-                    })
+                let report: Report = { update in
+                    for listener in self.state.withLock({ $0.listeners(work, flight: flight) }) { listener(update) }
+                }
+                outcome = .success(try await body(report, start.priority))
             } catch {
                 outcome = .failure(error)
             }
-            for waiter in self.state.withLock({ $0.finish(key, flight: flight) }) {
+            for waiter in self.state.withLock({ $0.finish(work, flight: flight) }) {
                 waiter.continuation.resume(with: outcome)
             }
         }
-        let isAbandoned = state.withLock { $0.started(key, flight: flight, task: task) }
+        let isAbandoned = state.withLock { $0.started(work, flight: flight, task: task) }
         if isAbandoned { task.cancel() }
     }
 
-    private func leave(_ key: Key, id: Int) {
-        guard let departure = state.withLock({ $0.leave(key, id: id) }) else { return }
+    private func leave(_ work: Work, _ id: Int) {
+        guard let departure = state.withLock({ $0.leave(work, id: id) }) else { return }
         departure.waiter.continuation.resume(throwing: CancellationError())
         departure.abandonedTask?.cancel()
+        departure.priorityChange?.make()
     }
 }

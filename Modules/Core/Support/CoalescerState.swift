@@ -1,71 +1,138 @@
-/// Who waits for which work. Decides only: never awaits, never calls out.
-struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendable>: Sendable {
+/// Who waits for which work, and how urgently. Decides only: never awaits, never calls out.
+struct CoalescerState<Work: Hashable & Sendable, Update: Sendable, Value: Sendable>: Sendable {
     struct Waiter: Sendable {
         var continuation: CheckedContinuation<Value, any Error>
         var onUpdate: (@Sendable (Update) -> Void)?
+    }
+
+    /// Work that begins.
+    struct Start: Sendable {
+        var flight: Int
+        var priority: LivePriority
+    }
+
+    /// What the priority of some work is to become. Changes are numbered, because they are made outside the lock.
+    struct PriorityChange: Sendable {
+        var priority: LivePriority
+        var value: LoadPriority
+        var version: Int
+
+        func make() { priority.set(value, version: version) }
     }
 
     struct Departure: Sendable {
         var waiter: Waiter
         /// The work, when nobody waits for it any more.
         var abandonedTask: Task<Void, Never>?
+        var priorityChange: PriorityChange?
+    }
+
+    private struct Seat: Sendable {
+        var waiter: Waiter
+        var priority: LoadPriority
     }
 
     private struct Flight: Sendable {
         var id: Int
-        var waiters: [(id: Int, waiter: Waiter)]
+        let priority: LivePriority
+        /// By the numbers of those who wait, which grow.
+        var seats: [Int: Seat] = [:]
+        /// How many wait at each priority.
+        var counts: [Int]
+        var version = 0
         var task: Task<Void, Never>?
+
+        init(id: Int, priority: LoadPriority) {
+            self.id = id
+            self.priority = LivePriority(priority)
+            counts = Array(repeating: 0, count: LoadPriority.allCases.count)
+        }
+
+        mutating func add(_ id: Int, _ seat: Seat) {
+            seats[id] = seat
+            counts[seat.priority.rawValue] += 1
+        }
+
+        mutating func remove(_ id: Int) -> Seat? {
+            guard let seat = seats.removeValue(forKey: id) else { return nil }
+            counts[seat.priority.rawValue] -= 1
+            return seat
+        }
+
+        /// The priority of the most urgent.
+        mutating func priorityChange() -> PriorityChange? {
+            guard let highest = LoadPriority.allCases.last(where: { counts[$0.rawValue] > 0 }) else { return nil }
+            version += 1
+            return PriorityChange(priority: priority, value: highest, version: version)
+        }
     }
 
-    private var flights: [Key: Flight] = [:]
+    private var flights: [Work: Flight] = [:]
     private var lastID = 0
+    /// What everyone gets who comes from then on.
+    private(set) var end: (any Error)?
 
     mutating func makeID() -> Int {
         lastID += 1
         return lastID
     }
 
-    /// Adds a waiter. Returns the number of a new flight when the caller has to start the work.
-    mutating func join(_ key: Key, id: Int, waiter: Waiter) -> Int? {
-        guard flights[key] == nil else {
-            flights[key]?.waiters.append((id, waiter))
-            return nil
+    /// Adds a waiter, whose priority is asked for here, under the lock. Returns a new flight when the caller has to start
+    /// the work, and else how its priority changes.
+    mutating func join(
+        _ work: Work, id: Int, waiter: Waiter, priority: () -> LoadPriority
+    ) -> (start: Start?, change: PriorityChange?) {
+        let priority = priority()
+        guard flights[work] == nil else {
+            flights[work]?.add(id, Seat(waiter: waiter, priority: priority))
+            return (nil, flights[work]?.priorityChange())
         }
-        let flight = makeID()
-        flights[key] = Flight(id: flight, waiters: [(id, waiter)])
-        return flight
+        var flight = Flight(id: makeID(), priority: priority)
+        flight.add(id, Seat(waiter: waiter, priority: priority))
+        flights[work] = flight
+        return (Start(flight: flight.id, priority: flight.priority), nil)
     }
 
     /// Remembers the task of a flight. Returns true when everyone has left already.
-    mutating func started(_ key: Key, flight: Int, task: Task<Void, Never>) -> Bool {
-        guard flights[key]?.id == flight else { return true }
-        flights[key]?.task = task
+    mutating func started(_ work: Work, flight: Int, task: Task<Void, Never>) -> Bool {
+        guard flights[work]?.id == flight else { return true }
+        flights[work]?.task = task
         return false
     }
 
+    /// Takes a waiter's new priority over, which is asked for here, under the lock; nil when it has gone.
+    mutating func reprioritise(_ work: Work, id: Int, to priority: () -> LoadPriority) -> PriorityChange? {
+        guard let seat = flights[work]?.remove(id) else { return nil }
+        flights[work]?.add(id, Seat(waiter: seat.waiter, priority: priority()))
+        return flights[work]?.priorityChange()
+    }
+
     /// Removes a waiter; nil when it has gone or has its outcome.
-    mutating func leave(_ key: Key, id: Int) -> Departure? {
-        guard var flight = flights[key], let index = flight.waiters.firstIndex(where: { $0.id == id }) else {
-            return nil
+    mutating func leave(_ work: Work, id: Int) -> Departure? {
+        guard let seat = flights[work]?.remove(id) else { return nil }
+        guard flights[work]?.seats.isEmpty == true else {
+            return Departure(waiter: seat.waiter, priorityChange: flights[work]?.priorityChange())
         }
-        let waiter = flight.waiters.remove(at: index).waiter
-        guard flight.waiters.isEmpty else {
-            flights[key] = flight
-            return Departure(waiter: waiter)
-        }
-        flights[key] = nil
-        return Departure(waiter: waiter, abandonedTask: flight.task)
+        return Departure(waiter: seat.waiter, abandonedTask: flights.removeValue(forKey: work)?.task)
     }
 
-    func listeners(_ key: Key, flight: Int) -> [@Sendable (Update) -> Void] {
-        guard let found = flights[key], found.id == flight else { return [] }
-        return found.waiters.compactMap(\.waiter.onUpdate)
+    func listeners(_ work: Work, flight: Int) -> [@Sendable (Update) -> Void] {
+        guard let found = flights[work], found.id == flight else { return [] }
+        return found.seats.values.compactMap(\.waiter.onUpdate)
     }
 
-    /// Ends a flight and returns who waited for it; nobody when it was abandoned.
-    mutating func finish(_ key: Key, flight: Int) -> [Waiter] {
-        guard let found = flights[key], found.id == flight else { return [] }
-        flights[key] = nil
-        return found.waiters.map(\.waiter)
+    /// Ends a flight and returns who waited for it, in the order they came; nobody when it was abandoned.
+    mutating func finish(_ work: Work, flight: Int) -> [Waiter] {
+        guard let found = flights[work], found.id == flight else { return [] }
+        flights[work] = nil
+        return found.seats.sorted { $0.key < $1.key }.map(\.value.waiter)
+    }
+
+    /// Ends all flights, for good. Returns who waited, and the work that goes on.
+    mutating func shutDown(_ error: any Error) -> (waiters: [Waiter], tasks: [Task<Void, Never>]) {
+        end = error
+        defer { flights = [:] }
+        let seats = flights.values.flatMap { Array($0.seats) }.sorted { $0.key < $1.key }
+        return (seats.map(\.value.waiter), flights.values.compactMap(\.task))
     }
 }

@@ -33,6 +33,9 @@ struct JobQueue: Sendable {
         return nil
     }
 
+    /// Gives a job that still waits another priority.
+    mutating func setPriority(_ priority: LoadPriority, of id: Int) { waiting.move(id, to: priority) }
+
     /// Removes a job that still waits; nil when it has begun, ended, or was never submitted.
     mutating func remove(_ id: Int) -> Job? { waiting.remove(id) }
 }

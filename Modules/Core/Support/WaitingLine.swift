@@ -72,6 +72,17 @@ package struct WaitingLine<Element: Sendable>: Sendable {
         waiting.removeValue(forKey: id)?.element
     }
 
+    /// The first, who stays.
+    package mutating func first() -> (element: Element, priority: LoadPriority)? {
+        while let place = heap.first {
+            if let found = waiting[place.id], found.place == place {
+                return LoadPriority(rawValue: place.priority).map { (found.element, $0) }
+            }
+            _ = popPlace()
+        }
+        return nil
+    }
+
     /// Takes out the first.
     package mutating func popFirst() -> First? {
         while let place = popPlace() {

@@ -65,6 +65,7 @@ public final class Downloader: Downloading {
     /// Begins a download, or joins one that is under way, for callers that are not tasks.
     ///
     /// - Parameters:
+    ///   - request: Its priority counts as it is now; ``setPriority(_:of:)`` changes it.
     ///   - progress: Called while bytes arrive, from any thread; must not block.
     ///   - completion: Called exactly once, from any thread: with what came, ``DownloadError``, or `CancellationError`
     ///     when the receipt was cancelled.
@@ -74,7 +75,10 @@ public final class Downloader: Downloading {
         _ request: DownloadRequest, progress: Progress? = nil, completion: @escaping Completion
     ) -> DownloadReceipt {
         let receipt = makeReceipt()
-        begin(request, to: nil, receipt, DownloadWaiter(progress: progress) { completion($0.map { Download($0) }) })
+        let waiter = DownloadWaiter(progress: progress, onBytes: request.onBytes) {
+            completion($0.map { Download($0) })
+        }
+        begin(request, to: nil, receipt, waiter)
         return receipt
     }
 
@@ -144,15 +148,30 @@ public final class Downloader: Downloading {
         try Task.checkCancellation()
         let receipt = makeReceipt()
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let waiter = DownloadWaiter(progress: progress) { continuation.resume(with: $0) }
-                begin(request, to: path, receipt, waiter, isInTask: true)
-                // A cancellation before that found nobody to remove.
-                if Task.isCancelled { cancel(receipt) }
+            try await request.priority.observing {
+                self.follow(request.priority, receipt)
+            } _: {
+                try await withCheckedThrowingContinuation { continuation in
+                    let waiter = DownloadWaiter(progress: progress, onBytes: request.onBytes) {
+                        continuation.resume(with: $0)
+                    }
+                    let priority = request.priority.value
+                    begin(request, to: path, receipt, waiter, isInTask: true)
+                    // A change or a cancellation before that found nobody.
+                    if request.priority.value != priority { follow(request.priority, receipt) }
+                    if Task.isCancelled { cancel(receipt) }
+                }
             }
         } onCancel: {
             cancel(receipt)
         }
+    }
+
+    /// Takes the priority over as it is now, under the locks, so that the last one to look is right.
+    private func follow(_ priority: LivePriority, _ receipt: DownloadReceipt) {
+        preparing.withLock { $0[receipt]?.priority = priority.value }
+        table.withLock { _ = $0.setPriority(priority.value, of: receipt.id) }
+        pump()
     }
 
     private func begin(
@@ -160,17 +179,18 @@ public final class Downloader: Downloading {
         isInTask: Bool = false
     ) {
         guard case .http(let http) = request.source, fetcher.http.rules.modifyRequest != nil else {
-            return join(
-                TransferOrder(source: request.source, path: path), request.priority, receipt, waiter,
-                isInTask: isInTask)
+            let order = TransferOrder(source: request.source, path: path, tellsBytes: waiter.onBytes != nil)
+            return join(order, request.priority.value, receipt, waiter, isInTask: isInTask)
         }
         guard !table.withLock({ $0.isShutDown }) else { return waiter.complete(.failure(Self.isShutDown)) }
-        preparing.withLock { $0[receipt] = Preparation(waiter: waiter, priority: request.priority) }
+        preparing.withLock { $0[receipt] = Preparation(waiter: waiter, priority: request.priority.value) }
         let task = Task {
             do {
                 let modified = try await fetcher.http.prepare(http)
                 guard let early = preparing.withLock({ $0.removeValue(forKey: receipt) }) else { return }
-                join(TransferOrder(source: .http(modified), path: path), early.priority, receipt, early.waiter)
+                let order = TransferOrder(
+                    source: .http(modified), path: path, tellsBytes: early.waiter.onBytes != nil)
+                join(order, early.priority, receipt, early.waiter)
             } catch {
                 preparing.withLock({ $0.removeValue(forKey: receipt) })?.waiter.complete(.failure(error))
             }
@@ -248,12 +268,16 @@ public final class Downloader: Downloading {
     }
 
     private func run(_ id: Int, _ order: TransferOrder) async {
+        var tell: DownloadRequest.BytesHandler?
+        if order.tellsBytes {
+            tell = { offset, bytes in
+                for waiter in self.table.withLock({ $0.waiters(of: id) }) { waiter.onBytes?(offset, bytes) }
+            }
+        }
         let outcome: Result<Delivery, any Error>
         do {
             outcome = .success(
-                try await fetcher.fetch(order) { wait in
-                    try await self.rest(id, for: wait)
-                } report: { progress in
+                try await fetcher.fetch(order, pause: { try await self.rest(id, for: $0) }, onBytes: tell) { progress in
                     for waiter in self.table.withLock({ $0.waiters(of: id) }) { waiter.progress?(progress) }
                 })
         } catch {

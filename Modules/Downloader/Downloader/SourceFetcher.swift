@@ -14,18 +14,20 @@ struct SourceFetcher: Sendable {
 
     /// - Parameters:
     ///   - pause: Waits before a further attempt.
+    ///   - onBytes: Is given what comes to memory.
     ///   - report: Called while bytes arrive, from any thread; must not block.
     /// - Throws: ``DownloadError``, or `CancellationError`.
     func fetch(
-        _ order: TransferOrder, pause: @escaping TransferPause,
+        _ order: TransferOrder, pause: @escaping TransferPause, onBytes: DownloadRequest.BytesHandler? = nil,
         report: @escaping @Sendable (DownloadProgress) -> Void
     ) async throws -> Delivery {
         switch (order.source, order.path) {
-        case (.http(let request), nil): return try await http.fetch(request, pause: pause, report: report)
+        case (.http(let request), nil):
+            return try await http.fetch(request, pause: pause, onBytes: onBytes, report: report)
         case (.http(let request), let path?):
             return try await http.fetch(request, to: path, pause: pause, report: report)
         case (let source, nil):
-            var sink = MemorySink()
+            var sink = MemorySink(onBytes: onBytes)
             try await local.read(source, into: &sink, report: report)
             return Delivery(data: sink.data, end: SourceEnd())
         case (let source, let path?):

@@ -47,6 +47,11 @@ final class ChangeOrder: Sendable {
         }
     }
 
+    /// Whether nothing has changed since the mark.
+    func isUnchanged(_ resource: ResourceKey, since mark: ChangeMark) -> Bool {
+        state.withLock { $0.isUnchanged(resource, since: mark) }
+    }
+
     /// Now, for ``submit(_:ifUnchangedSince:_:)``; nil while a change of `resource` is under way.
     func mark(_ resource: ResourceKey) -> ChangeMark? { state.withLock { $0.mark(resource) } }
 

@@ -20,7 +20,7 @@ struct CoalescerTests {
     }
 
     /// Work that reports a growing number until `isDone`, then returns "value".
-    private func chatter(until isDone: @escaping @Sendable () -> Bool) -> Coalescer<String, Int, String>.Work {
+    private func chatter(until isDone: @escaping @Sendable () -> Bool) -> Coalescer<String, Int, String>.Body {
         { [runs] report in
             runs.change { $0 += 1 }
             var number = 0

@@ -100,7 +100,7 @@ struct Log: PipelineObserving {
             case .diskHit(let bytes): "disk hit \(bytes)"
             case .diskMiss: "disk miss"
             case .diskWriteFailed(let error): "disk write failed: \(error)"
-            case .downloaded(let bytes): "downloaded \(bytes)"
+            case .downloaded(let bytes, _): "downloaded \(bytes)"
             case .decoded(let size): "decoded \(size)"
             case .processed(let identifier): "processed \(identifier)"
             case .finished(let layer): "finished \(layer)"

@@ -5,12 +5,17 @@ import FoundationEssentials
 struct MemorySink: ContentSink {
     private(set) var data = Data()
     private var expectedCount = 0
+    private let onBytes: DownloadRequest.BytesHandler?
+
+    /// - Parameter onBytes: Is given the bytes as they come.
+    init(onBytes: DownloadRequest.BytesHandler? = nil) { self.onBytes = onBytes }
 
     var count: Int { data.count }
 
     var beginning: Data { Data(data.prefix(CodecRegistry.sniffedByteCount)) }
 
     mutating func append(_ piece: Data) {
+        onBytes?(data.count, piece)
         guard data.isEmpty else { return data.append(piece) }
         // What comes in one piece is not copied.
         if piece.count >= expectedCount, piece.startIndex == 0 { return data = piece }

@@ -22,7 +22,7 @@ final class HTTPFetcher: Sendable {
         parts = PartStore(rules.resume, time: time)
     }
 
-    /// The request as the rules change it: what is to be compared with others, and given to ``fetch(_:pause:report:)``.
+    /// The request as the rules change it: what is to be compared with others, and given to ``fetch(_:pause:onBytes:report:)``.
     ///
     /// - Throws: ``DownloadError`` `declined` or `hook`, or `CancellationError`.
     func prepare(_ request: HTTPRequest) async throws -> HTTPRequest { try await http.prepare(request) }
@@ -32,12 +32,16 @@ final class HTTPFetcher: Sendable {
     /// - Parameters:
     ///   - request: As ``prepare(_:)`` gives it.
     ///   - pause: Waits before a further attempt; a slot can be given back meanwhile. Nil just waits.
+    ///   - onBytes: Is given the bytes as they come, before the rules transform them.
     ///   - report: Called while bytes arrive, from any thread; must not block. A content that has to begin anew goes back
     ///     to zero.
     /// - Throws: ``DownloadError``, or `CancellationError`.
-    func fetch(_ request: HTTPRequest, pause: TransferPause? = nil, report: @escaping Report) async throws -> Delivery {
+    func fetch(
+        _ request: HTTPRequest, pause: TransferPause? = nil, onBytes: DownloadRequest.BytesHandler? = nil,
+        report: @escaping Report
+    ) async throws -> Delivery {
         try await firstThatWorks(request) { [self] source in
-            var transfer = transfer(of: source, into: MemorySink(), pause, report)
+            var transfer = transfer(of: source, into: MemorySink(onBytes: onBytes), pause, report)
             let end = try await transfer.run()
             let data = try await transformed(transfer.sink.data, end.head)
             return Delivery(data: data, end: end)
@@ -45,7 +49,7 @@ final class HTTPFetcher: Sendable {
     }
 
     /// Fetches a content into a file, which is replaced when the content is whole, and else left as it is. Where the rules
-    /// transform the content, it goes through memory. As ``fetch(_:pause:report:)`` otherwise.
+    /// transform the content, it goes through memory. As ``fetch(_:pause:onBytes:report:)`` otherwise.
     func fetch(
         _ request: HTTPRequest, to path: String, pause: TransferPause? = nil, report: @escaping Report
     ) async throws -> Delivery {

@@ -5,10 +5,14 @@ struct LoadKey: Hashable, Sendable {
     private let key: ImageKey
     private let decoding: DecodingOptions
     private let policy: CachePolicy
+    private let diskContent: DiskContent?
+    private let isRefresh: Bool
 
-    init(_ request: ImageRequest, key: ImageKey) {
+    init(_ request: ImageRequest, key: ImageKey, isRefresh: Bool = false) {
         self.key = key
         decoding = request.decoding
         policy = request.cachePolicy
+        diskContent = request.diskContent
+        self.isRefresh = isRefresh
     }
 }

@@ -5,6 +5,8 @@ import FoundationEssentials
 struct Original: Sendable {
     var data: Data
     var layer: ImageResponse.Layer
+    /// Whether the server lets anything of it be kept on disk.
+    var allowsStoring: Bool
     /// Entitles one of those who share the bytes to put a copy on disk; nil when none belongs there.
     var writeClaim: WriteClaim?
 }

@@ -11,6 +11,8 @@ public struct PipelineError: Error, Sendable, CustomStringConvertible {
         case decoding(ImageDecodingError.Code)
         /// A processor failed; ``PipelineError/cause`` is its error.
         case processing
+        /// The pipeline has been shut down.
+        case shutDown
     }
 
     public var code: Code
@@ -26,6 +28,8 @@ public struct PipelineError: Error, Sendable, CustomStringConvertible {
 
     public var description: String { message }
 
+    static let shutDown = PipelineError(.shutDown, "the pipeline has been shut down")
+
     /// Whether other bytes may help.
     var meansDamage: Bool {
         guard case .decoding(let code) = code else { return false }
@@ -36,7 +40,7 @@ public struct PipelineError: Error, Sendable, CustomStringConvertible {
     var meansNoBytes: Bool {
         switch code {
         case .notInCache, .download: true
-        case .decoding, .processing: false
+        case .decoding, .processing, .shutDown: false
         }
     }
 }

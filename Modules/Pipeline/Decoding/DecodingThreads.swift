@@ -25,13 +25,13 @@ struct DecodingThreads: Sendable {
 
     /// Runs `work`, which decodes `data`, when there are bytes for it. Throws what it throws, or `CancellationError`.
     func decode<Value: Sendable>(
-        _ data: Data, options: DecodingOptions, priority: LoadPriority = .normal,
+        _ data: Data, options: DecodingOptions, priority: LivePriority = LivePriority(),
         _ work: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
         // Most images need not wait for bytes, and go through in one piece of work.
         let attempt = try await executor.run(priority: priority) {
             let byteCount = byteCount(of: data, options)
-            let value = try budget.withReservationNow(of: byteCount, priority: priority) { try work() }
+            let value = try budget.withReservationNow(of: byteCount, priority: priority.value) { try work() }
             return value.map { .done($0) } ?? Attempt<Value>.needs(byteCount: byteCount)
         }
         switch attempt {
@@ -44,9 +44,16 @@ struct DecodingThreads: Sendable {
     }
 
     /// Runs work that decodes nothing. Throws what it throws, or `CancellationError`.
-    func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
-        try await executor.run(work)
+    func run<Value: Sendable>(
+        priority: LivePriority = LivePriority(), _ work: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        try await executor.run(priority: priority, work)
     }
+
+    /// Reserves bytes of the budget, if there are so many free, until ``giveBack(_:)``.
+    func reserveNow(_ byteCount: Int) -> Bool { budget.reserveNow(byteCount) }
+
+    func giveBack(_ byteCount: Int) { budget.release(byteCount) }
 
     /// What decoding will hold. The decoder has the last word on bytes that cannot be inspected: there may be a part to
     /// show, or a first frame; until then they count as the largest image that the limits allow.

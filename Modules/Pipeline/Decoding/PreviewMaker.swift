@@ -1,0 +1,133 @@
+import AlcedoCore
+import FoundationEssentials
+
+/// Makes pictures of the part of an image that has come, at most one at a time and so often.
+///
+/// Bytes are only noted when they come; a thread takes those that wait together. Trouble of any kind means no further
+/// previews, never more: the whole image is decoded by itself.
+final class PreviewMaker: Sendable {
+    private struct State: Sendable {
+        var decoder: (any IncrementalImageDecoding)?
+        var waiting = Data()
+        /// Where the next bytes belong; a gap ends the previews.
+        var offset = 0
+        var isWorking = false
+        var hasEnded = false
+        var lastTime: Duration?
+        /// Bytes of the shared budget that the decoder's picture has.
+        var reserved: Int?
+    }
+
+    private let codecs: CodecRegistry
+    private let options: DecodingOptions
+    private let threads: DecodingThreads
+    private let interval: Duration
+    private let clock: any TimeSource
+    private let show: @Sendable (ImagePreview) -> Void
+    private let state: Locked<State>
+
+    init(
+        codecs: CodecRegistry, options: DecodingOptions, threads: DecodingThreads, interval: Duration,
+        clock: any TimeSource, show: @escaping @Sendable (ImagePreview) -> Void
+    ) {
+        self.codecs = codecs
+        self.options = options
+        self.threads = threads
+        self.interval = interval
+        self.clock = clock
+        self.show = show
+        state = Locked(State(decoder: codecs.makeIncrementalDecoder(options: options)))
+    }
+
+    deinit { end() }
+
+    /// Takes bytes. Does not block.
+    func append(_ bytes: Data, at offset: Int) {
+        let mayStart = state.withLock { state in
+            guard !state.hasEnded else { return false }
+            if offset == 0, state.offset > 0 {
+                state.decoder = codecs.makeIncrementalDecoder(options: options)
+                (state.waiting, state.offset) = (Data(), 0)
+            }
+            guard offset == state.offset else {
+                state.hasEnded = true
+                return false
+            }
+            state.waiting.append(bytes)
+            state.offset += bytes.count
+            if let last = state.lastTime, clock.uptime - last < interval { return false }
+            guard !state.isWorking else { return false }
+            state.isWorking = true
+            return true
+        }
+        if mayStart { start() }
+    }
+
+    /// No further previews.
+    func end() {
+        let reserved = state.withLock { state in
+            state.hasEnded = true
+            (state.decoder, state.waiting) = (nil, Data())
+            // A thread that works gives them back itself.
+            guard !state.isWorking else { return nil as Int? }
+            defer { state.reserved = nil }
+            return state.reserved
+        }
+        if let reserved { threads.giveBack(reserved) }
+    }
+
+    private func start() {
+        Task { [threads, self] in
+            // Refused only where it could be cancelled.
+            try? await threads.run(priority: LivePriority(.low)) { self.work() }
+        }
+    }
+
+    /// Blocks.
+    private func work() {
+        let (decoder, bytes) = state.withLock { state in
+            defer { state.waiting = Data() }
+            return (state.decoder, state.waiting)
+        }
+        let preview = decoder.flatMap { self.preview(of: bytes, $0) }
+        let (mayShow, reserved) = state.withLock { state in
+            state.isWorking = false
+            state.lastTime = clock.uptime
+            guard state.hasEnded else { return (true, nil as Int?) }
+            defer { state.reserved = nil }
+            return (false, state.reserved)
+        }
+        if let reserved { threads.giveBack(reserved) }
+        if mayShow, let preview { show(preview) }
+    }
+
+    private func preview(of bytes: Data, _ decoder: any IncrementalImageDecoding) -> ImagePreview? {
+        do throws(ImageDecodingError) {
+            // The header first, so that there are bytes for the picture before there is one.
+            var rest = bytes
+            while decoder.info == nil, !rest.isEmpty {
+                try decoder.append(rest.prefix(4_096))
+                rest = rest.dropFirst(4_096)
+            }
+            guard let info = decoder.info else { return nil }
+            guard reserve(for: info) else {
+                state.withLock { $0.hasEnded = true }
+                return nil
+            }
+            if !rest.isEmpty { try decoder.append(rest) }
+            return try decoder.preview()
+        } catch {
+            state.withLock { $0.hasEnded = true }
+            return nil
+        }
+    }
+
+    /// Reserves bytes for the canvas of the decoder and a copy of it.
+    private func reserve(for info: ImageInfo) -> Bool {
+        guard state.withLock({ $0.reserved == nil }) else { return true }
+        let byteCount = 2 * info.size.pixelCount * options.pixelFormat.bytesPerPixel
+        guard threads.reserveNow(byteCount) else { return false }
+        state.withLock { $0.reserved = byteCount }
+        return true
+    }
+}

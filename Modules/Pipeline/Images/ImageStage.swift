@@ -1,0 +1,144 @@
+import AlcedoCore
+import FoundationEssentials
+
+/// Turns bytes into images: decoding once for each way of it, each processor once for all who want it.
+struct ImageStage: Sendable {
+    private let originals: OriginalLoader
+    private let memory: MemoryStage
+    private let codecs: CodecRegistry
+    private let threads: DecodingThreads
+    private let previewInterval: Duration
+    private let report: Reporter
+    private let steps = Coalescer<StepKey, LoadUpdate, Picture>()
+
+    init(
+        originals: OriginalLoader, memory: MemoryStage, codecs: CodecRegistry, threads: DecodingThreads,
+        previewInterval: Duration, report: Reporter
+    ) {
+        self.originals = originals
+        self.memory = memory
+        self.codecs = codecs
+        self.threads = threads
+        self.previewInterval = previewInterval
+        self.report = report
+    }
+
+    /// The image of a request. Throws ``PipelineError``, or `CancellationError`.
+    func picture(
+        _ request: ImageRequest, _ priority: LivePriority, _ update: @escaping @Sendable (LoadUpdate) -> Void
+    ) async throws -> Picture {
+        let previews = ProcessedPreviews(request.processors, threads: threads) { update(.preview($0)) }
+        return try await picture(request, steps: request.processors.count, priority) { news in
+            if case .preview(let preview) = news { previews.take(preview) } else { update(news) }
+        }
+    }
+
+    /// The image of a request, made of bytes that are here. Throws ``PipelineError``, or `CancellationError`.
+    func picture(_ request: ImageRequest, of original: Original, _ priority: LivePriority) async throws -> Picture {
+        var picture = try await decoded(original, request, priority)
+        for processor in request.processors { picture = try await processed(picture, processor, request, priority) }
+        return picture
+    }
+
+    func shutDown() async { await steps.shutDown(throwing: PipelineError.shutDown) }
+
+    /// - Parameter count: How many of the processors are done; with none it is the image as decoded.
+    private func picture(
+        _ request: ImageRequest, steps count: Int, _ priority: LivePriority,
+        _ update: @escaping @Sendable (LoadUpdate) -> Void
+    ) async throws -> Picture {
+        if count < request.processors.count, let image = memory.intermediate(request, steps: count) {
+            return Picture(image: image, layer: .memory)
+        }
+        let key = StepKey(request, stepCount: count)
+        return try await steps.value(for: key, priority: priority, onUpdate: update) { update, priority in
+            guard count > 0 else { return try await self.decoded(request, priority, update) }
+            let before = try await self.picture(request, steps: count - 1, priority, update)
+            return try await self.processed(before, request.processors[count - 1], request, priority)
+        }
+    }
+
+    // MARK: Decoding
+
+    private func decoded(
+        _ request: ImageRequest, _ priority: LivePriority, _ update: @escaping @Sendable (LoadUpdate) -> Void
+    ) async throws -> Picture {
+        let previews =
+            request.wantsPreviews
+            ? PreviewMaker(
+                codecs: codecs, options: request.decoding, threads: threads, interval: previewInterval,
+                clock: report.clock
+            ) { update(.preview($0)) } : nil
+        defer { previews?.end() }
+        let original = try await originals.load(request, priority) { news in
+            switch news {
+            case .progress(let progress): update(.progress(progress))
+            case .bytes(let offset, let bytes): previews?.append(bytes, at: offset)
+            }
+        }
+        previews?.end()
+        let picture: Picture
+        do {
+            picture = try await decoded(original, request, priority)
+        } catch let error as PipelineError {
+            guard original.layer == .disk, error.meansDamage else { throw error }
+            return try await decodedAnew(request, priority, update)
+        }
+        guard picture.image.isPartial, original.layer == .disk else { return picture }
+        do {
+            return try await decodedAnew(request, priority, update)
+        } catch let error as PipelineError where error.meansNoBytes {
+            // The part is all there is to have.
+            return picture
+        }
+    }
+
+    /// What is on disk is no whole image, whatever its checksum says: forgets it and asks the source.
+    private func decodedAnew(
+        _ request: ImageRequest, _ priority: LivePriority, _ update: @escaping @Sendable (LoadUpdate) -> Void
+    ) async throws -> Picture {
+        await originals.forget(request)
+        var again = request
+        again.cachePolicy.disk.remove(.read)
+        return try await decoded(again, priority, update)
+    }
+
+    private func decoded(
+        _ original: Original, _ request: ImageRequest, _ priority: LivePriority
+    ) async throws -> Picture {
+        let key = request.key
+        let image = try await threads.decode(original.data, options: request.decoding, priority: priority) {
+            let start = report.now
+            do throws(ImageDecodingError) {
+                let image = try codecs.decode(original.data, options: request.decoding)
+                report(key, .decoded(image.size), since: start)
+                return image
+            } catch {
+                throw PipelineError(.decoding(error.code), error.message, cause: error)
+            }
+        }
+        return Picture(image: image, layer: original.layer, original: original)
+    }
+
+    // MARK: Processing
+
+    private func processed(
+        _ picture: Picture, _ processor: any ImageProcessing, _ request: ImageRequest, _ priority: LivePriority
+    ) async throws -> Picture {
+        let key = request.key
+        var processed = picture
+        processed.image = try await threads.run(priority: priority) {
+            let start = report.now
+            do throws(ImageProcessingError) {
+                var image = try processor.process(picture.image)
+                report(key, .processed(identifier: processor.identifier), since: start)
+                // Whatever a processor makes of it, a part stays a part.
+                image.damage = image.damage ?? picture.image.damage
+                return image
+            } catch {
+                throw PipelineError(.processing, error.message, cause: error)
+            }
+        }
+        return processed
+    }
+}

@@ -1,0 +1,9 @@
+import AlcedoCore
+
+/// An image on its way, with what is known of the bytes that it was made of.
+struct Picture: Sendable {
+    var image: DecodedImage
+    var layer: ImageResponse.Layer
+    /// nil for one that was in memory.
+    var original: Original?
+}

@@ -1,0 +1,48 @@
+/// How long things took: counts in steps of an eighth of an octave, from a microsecond to an hour. A fixed two kilobytes.
+public struct DurationHistogram: Sendable {
+    private static let stepsPerOctave = 8
+    private static let octaves = 32
+
+    public private(set) var count = 0
+    public private(set) var total = Duration.zero
+    public private(set) var longest = Duration.zero
+    private var counts = [Int](repeating: 0, count: stepsPerOctave * octaves)
+
+    public init() {}
+
+    public mutating func add(_ duration: Duration) {
+        count += 1
+        total += duration
+        longest = max(longest, duration)
+        counts[Self.step(of: duration)] += 1
+    }
+
+    /// The duration that so large a part of all does not exceed; at most an eighth too long. Zero when there are none.
+    ///
+    /// - Parameter part: From 0 to 1.
+    public func percentile(_ part: Double) -> Duration {
+        guard count > 0 else { return .zero }
+        let rank = max(1, Int((min(max(part, 0), 1) * Double(count)).rounded(.up)))
+        var seen = 0
+        for (step, count) in counts.enumerated() {
+            seen += count
+            if seen >= rank { return min(longest, Self.end(of: step)) }
+        }
+        return longest
+    }
+
+    /// 2^o microseconds and the next eighths of it, so that it takes no logarithm.
+    private static func step(of duration: Duration) -> Int {
+        let (seconds, attoseconds) = duration.components
+        guard seconds < 1 << 32 else { return stepsPerOctave * octaves - 1 }
+        let microseconds = max(1, seconds * 1_000_000 + attoseconds / 1_000_000_000_000)
+        let octave = microseconds.bitWidth - 1 - microseconds.leadingZeroBitCount
+        let eighth = octave >= 3 ? Int(microseconds >> (octave - 3)) & 7 : Int(microseconds << (3 - octave)) & 7
+        return min(octave * stepsPerOctave + eighth, stepsPerOctave * octaves - 1)
+    }
+
+    private static func end(of step: Int) -> Duration {
+        let (octave, eighth) = step.quotientAndRemainder(dividingBy: stepsPerOctave)
+        return .microseconds((1 << octave) * (9 + eighth) / 8)
+    }
+}

@@ -1,0 +1,12 @@
+public import AlcedoCore
+
+/// Tells several observers, in order.
+public struct ObserverGroup: PipelineObserving {
+    public var observers: [any PipelineObserving]
+
+    public init(_ observers: [any PipelineObserving]) { self.observers = observers }
+
+    public func pipelineDidReport(_ event: PipelineEvent) {
+        for observer in observers { observer.pipelineDidReport(event) }
+    }
+}

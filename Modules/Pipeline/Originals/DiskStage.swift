@@ -1,0 +1,64 @@
+import AlcedoCore
+import FoundationEssentials
+
+/// The disk cache as loads use it: reads that are reported, writes behind them that fail nobody.
+struct DiskStage: Sendable {
+    private let cache: (any DataCaching)?
+    private let changes: ChangeOrder
+    private let writes: PendingWrites
+    private let report: Reporter
+
+    init(_ cache: (any DataCaching)?, changes: ChangeOrder, pendingWriteLimit: Int, report: Reporter) {
+        self.cache = cache
+        self.changes = changes
+        self.report = report
+        writes = PendingWrites(limit: pendingWriteLimit)
+    }
+
+    /// What is stored under a key, if it may be read.
+    ///
+    /// - Throws: `CancellationError` only.
+    func read(_ key: ImageKey, isAllowed: Bool) async throws -> Data? {
+        guard let cache, isAllowed else {
+            report(key, .diskMiss(cache == nil ? .noCache : .notAllowed))
+            return nil
+        }
+        let start = report.now
+        guard let data = await cache.data(for: key) else {
+            try Task.checkCancellation()
+            report(key, .diskMiss(.notStored), since: start)
+            return nil
+        }
+        report(key, .diskHit(bytes: data.count), since: start)
+        return data
+    }
+
+    func contains(_ key: ImageKey) async -> Bool { await cache?.contains(key) == true }
+
+    /// Stores bytes behind the caller's back while there is room, unless the resource has been removed since the mark.
+    func write(_ data: Data, for key: ImageKey, since mark: ChangeMark?) async {
+        guard let cache, let mark else { return }
+        await writes.submit(key, byteCount: data.count) { [changes, report] in
+            guard changes.isUnchanged(key.resource, since: mark) else { return }
+            do {
+                try await cache.store(data, for: key)
+            } catch is CancellationError {
+                return
+            } catch {
+                report(key, .diskWriteFailed(error))
+            }
+        }
+    }
+
+    /// Removes what is stored under a key.
+    func remove(_ key: ImageKey) async { await cache?.remove(key) }
+
+    /// Removes what is stored of a resource, and what was to be stored when this was called. The change has been noted.
+    func removeAll(of resource: ResourceKey) async {
+        await writes.flush()
+        await cache?.removeAll(of: resource)
+    }
+
+    /// Returns when every write so far is on disk.
+    func flush() async { await writes.flush() }
+}

@@ -1,0 +1,12 @@
+public import AlcedoCore
+
+/// What a task tells. The last one is `finished`, and comes once.
+public enum ImageTaskEvent: Sendable {
+    case progress(DownloadProgress)
+    /// A picture of what has come, when the request wants them.
+    case preview(ImagePreview)
+    /// What the caches have, when the request wants to show that first.
+    case cached(ImageResponse)
+    /// The image, or ``PipelineError`` or `CancellationError`.
+    case finished(Result<ImageResponse, any Error>)
+}
