@@ -66,8 +66,8 @@ struct DecodingBudgetTests {
         _ pipeline: ImagePipeline, _ name: String, id: String, _ priority: LoadPriority = .normal,
         limit: Int = 1000
     ) throws -> Task<Void, any Error> {
-        let request = try web(name) {
-            $0.additionalIdentifier = id
+        // Of one resource there would be one decode.
+        let request = try web("\(id)/\(name)") {
             $0.priority = priority
             $0.decoding.limits.maximumByteCount = limit
         }
@@ -148,8 +148,8 @@ struct DecodingBudgetTests {
         let pipeline = pipeline(width: 2)
         let first = try start(pipeline, "60", id: "a")
         await waitForDecodes(1)
-        try await start(pipeline, "%3F3", id: "small limit", limit: 40).value
-        let second = try start(pipeline, "%3F4", id: "large limit", limit: 41)
+        try await start(pipeline, "%3F3", id: "small", limit: 40).value
+        let second = try start(pipeline, "%3F4", id: "large", limit: 41)
         await settle()
         #expect(codec.use.value.decoded == [60, 3])
         codec.gate.signal()

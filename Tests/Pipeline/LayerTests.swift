@@ -41,7 +41,11 @@ struct LayerTests {
         _ = try await stack.load(try web("a"))
         await stack.pipeline.flush()
 
-        let bright = try await stack.load(try web("a") { $0.processors = [Brighten(step: 3)] })
+        let bright = try await stack.load(
+            try web("a") {
+                $0.processors = [Brighten(step: 3)]
+                $0.cachePolicy.memory = .write
+            })
 
         #expect(bright.layer == .disk && bright.image.level == 10)
         #expect(stack.downloader.count == 1)

@@ -78,11 +78,14 @@ struct PartialImageTests {
         #expect(stack.stored(request) == nil && stack.memory.count == 0)
     }
 
-    @Test func `an animation keeps its frames until a processor comes`() async throws {
+    @Test func `an animation keeps the frames that a processor leaves it, if they are of its size`() async throws {
         let stack = Stack(FakeDownloader(giving: Data("anim:3".utf8)))
         let animated = try await stack.load(try web("a"))
-        let still = try await stack.load(try web("a") { $0.processors = [Untouched()] })
-        #expect(animated.image.frames?.frameCount == 2)
-        #expect(still.image.frames == nil && still.image.level == 3)
+        let untouched = try await stack.load(try web("a") { $0.processors = [Untouched()] })
+        let still = try await stack.load(try web("a") { $0.processors = [Brighten(step: 1)] })
+        let grown = try await stack.load(try web("a") { $0.processors = [Grow()] })
+        #expect(animated.image.frames?.frameCount == 2 && untouched.image.frames?.frameCount == 2)
+        #expect(still.image.frames == nil && still.image.level == 4)
+        #expect(grown.image.frames == nil && grown.image.size == PixelSize(width: 2, height: 2))
     }
 }

@@ -132,7 +132,8 @@ struct ImageStage: Sendable {
             do throws(ImageProcessingError) {
                 var image = try processor.process(picture.image)
                 report(key, .processed(identifier: processor.identifier), since: start)
-                // Whatever a processor makes of it, a part stays a part.
+                // Whatever a processor makes of it: frames of another size are of another picture, and a part stays a part.
+                if image.frames?.canvasSize != image.size { image.frames = nil }
                 image.damage = image.damage ?? picture.image.damage
                 return image
             } catch {

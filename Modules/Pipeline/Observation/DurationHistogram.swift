@@ -19,10 +19,11 @@ public struct DurationHistogram: Sendable {
 
     /// The duration that so large a part of all does not exceed; at most an eighth too long. Zero when there are none.
     ///
-    /// - Parameter part: From 0 to 1.
+    /// - Parameter part: From 0 to 1; values outside count as the nearest.
     public func percentile(_ part: Double) -> Duration {
         guard count > 0 else { return .zero }
-        let rank = max(1, Int((min(max(part, 0), 1) * Double(count)).rounded(.up)))
+        // What is no number counts as nought.
+        let rank = part > 0 ? max(1, Int((min(part, 1) * Double(count)).rounded(.up))) : 1
         var seen = 0
         for (step, count) in counts.enumerated() {
             seen += count

@@ -68,6 +68,17 @@ struct Untouched: ImageProcessing {
     func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage { image }
 }
 
+/// Makes another picture, and forgets the frames.
+struct Grow: ImageProcessing {
+    var identifier: String { "grow" }
+
+    func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
+        var grown = image
+        grown.pixels = DecodedImage.gray(side: 2, level: image.level).pixels
+        return grown
+    }
+}
+
 /// Adds to the level; refuses where told to. Counts.
 struct Brighten: ImageProcessing {
     let step: UInt8

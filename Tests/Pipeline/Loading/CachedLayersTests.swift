@@ -1,0 +1,115 @@
+import AlcedoCore
+import AlcedoPipeline
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(3)))
+struct CachedLayersTests {
+    /// A response cache that has what is put in.
+    private struct Responses: ResponseCacheAccess {
+        let urls = Guarded<Set<URL>>([])
+
+        func hasResponse(for request: HTTPRequest) async -> Bool { urls.value.contains(request.url) }
+
+        func removeResponses(for request: HTTPRequest) async { urls.change { _ = $0.remove(request.url) } }
+    }
+
+    private let responses = Responses()
+    private let memory = DictionaryMemoryCache()
+    private let disk = FakeDataCache()
+
+    private func pipeline(_ downloader: FakeDownloader) -> ImagePipeline {
+        ImagePipeline(
+            ImagePipeline.Configuration(
+                downloader: downloader, codecs: FakeCodec().registry, memoryCache: memory, diskCache: disk,
+                responseCache: responses, diskContent: .both))
+    }
+
+    private func bright(_ step: UInt8) throws -> ImageRequest {
+        try web("a") { $0.processors = [Brighten(step: step)] }
+    }
+
+    @Test func `it can be asked what is cached where, and removed there`() async throws {
+        let pipeline = pipeline(FakeDownloader(giving: level(7)))
+        let request = try bright(1)
+        #expect(await pipeline.cachedLayers(for: request) == [])
+        _ = try await pipeline.load(request)
+        await pipeline.flush()
+        if case .http(let http) = request.source { responses.urls.change { _ = $0.insert(http.url) } }
+        #expect(await pipeline.cachedLayers(for: request) == .all)
+
+        await pipeline.removeCached(for: request, from: .processed)
+        #expect(await pipeline.cachedLayers(for: request) == [.memory, .original, .response])
+        await pipeline.removeCached(for: request, from: [.memory, .response])
+        #expect(await pipeline.cachedLayers(for: request) == .original)
+        await pipeline.removeCached(for: request)
+        #expect(await pipeline.cachedLayers(for: request) == [])
+    }
+
+    @Test func `all variants go together where that is asked for, and no other resource`() async throws {
+        let pipeline = pipeline(FakeDownloader(giving: level(7)))
+        for request in try [bright(1), bright(2), web("b")] { _ = try await pipeline.load(request) }
+        await pipeline.flush()
+
+        await pipeline.removeCached(for: try bright(1))
+        #expect(await pipeline.cachedLayers(for: try bright(2)).contains([.memory, .processed]))
+        await pipeline.removeCached(for: try bright(1), allVariants: true)
+        #expect(await pipeline.cachedLayers(for: try bright(2)) == [])
+        #expect(await pipeline.cachedLayers(for: try web("b")) == [.memory, .original])
+    }
+
+    @Test func `a load that was under way when its image was removed brings nothing back`() async throws {
+        let clock = ManualClock()
+        let pipeline = pipeline(
+            FakeDownloader { _, _ in
+                try await clock.sleep(for: .seconds(1))
+                return Download(data: level(7))
+            })
+        let request = try bright(1)
+        let load = Task { try await pipeline.load(request).image.level }
+        try await clock.waitForSleepers(count: 1)
+
+        await pipeline.removeCached(for: request)
+        clock.advance(by: .seconds(1))
+
+        #expect(try await load.value == 8)
+        await pipeline.flush()
+        #expect(await pipeline.cachedLayers(for: request) == [])
+    }
+
+    @Test func `the presets of NSURLRequest mean what they mean`() async throws {
+        let rows: [(HTTPCachePolicy, memory: CachePolicy.Access, disk: CachePolicy.Access, network: Bool)] = [
+            (.useProtocolCachePolicy, .all, .all, true), (.reloadIgnoringLocalCacheData, .write, .write, true),
+            (.reloadIgnoringLocalAndRemoteCacheData, .write, .write, true),
+            (.returnCacheDataElseLoad, .all, .all, true),
+            (.returnCacheDataDontLoad, .all, .all, false), (.reloadRevalidatingCacheData, .write, .write, true),
+        ]
+        for row in rows {
+            let policy = CachePolicy(row.0)
+            #expect(policy.memory == row.memory && policy.disk == row.disk && policy.allowsNetwork == row.network)
+            let downloader = FakeDownloader(giving: level(7))
+            let pipeline = pipeline(downloader)
+            _ = try await pipeline.load(try web("\(row.0)") { $0.cachePolicy = policy })
+            guard case .http(let http) = downloader.requests.value.first?.source else { continue }
+            #expect(http.cachePolicy == row.0)
+        }
+    }
+
+    @Test func `where the network is not to be used, the response cache may answer, and nobody else`() async throws {
+        let downloader = FakeDownloader { request, _ in
+            guard case .http(let http) = request.source, http.cachePolicy == .returnCacheDataDontLoad else {
+                return Download(data: level(9))
+            }
+            throw HTTPTransportError(.notCached, "nothing is stored")
+        }
+        let offline = try web("a") { $0.cachePolicy = .cacheOnly }
+        let error = await #expect(throws: PipelineError.self) { try await pipeline(downloader).load(offline) }
+        #expect(error?.code == .notInCache && downloader.count == 1)
+        // Without a response cache below nobody would keep the downloader from the network.
+        let bare = Stack(FakeDownloader(giving: level(9)))
+        #expect(try await bare.failure(offline).code == .notInCache)
+        #expect(bare.downloader.count == 0)
+    }
+}

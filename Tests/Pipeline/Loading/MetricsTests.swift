@@ -1,0 +1,68 @@
+import AlcedoCore
+import AlcedoPipeline
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(3)))
+struct MetricsTests {
+    private func pipeline(_ observer: any PipelineObserving, _ downloader: FakeDownloader) -> ImagePipeline {
+        ImagePipeline(
+            ImagePipeline.Configuration(
+                downloader: downloader, codecs: FakeCodec().registry, memoryCache: DictionaryMemoryCache(),
+                diskCache: FakeDataCache(), observer: observer))
+    }
+
+    @Test func `hits, misses with their reasons, bytes and times are counted`() async throws {
+        let metrics = PipelineMetrics()
+        let pipeline = pipeline(metrics, FakeDownloader(giving: level(7)))
+        _ = try await pipeline.load(try web("a"))
+        await pipeline.flush()
+        _ = try await pipeline.load(try web("a"))
+        _ = try await pipeline.load(
+            try web("a") {
+                $0.processors = [Brighten(step: 1)]
+                $0.cachePolicy.memory = []
+            })
+        _ = try await pipeline.load(try web("b") { $0.cachePolicy = .reload })
+
+        let counts = metrics.snapshot
+        #expect(counts.memoryHits == 1 && counts.memoryMisses == [.notStored: 1, .notAllowed: 2])
+        #expect(counts.memoryHitRatio == 0.25)
+        #expect(counts.diskHits == 1 && counts.diskMisses == [.notStored: 1, .notAllowed: 1])
+        #expect(counts.diskReadByteCount == 7 && counts.downloadedByteCount == 14 && counts.downloads == 2)
+        #expect(counts.finished == 3 && counts.failed == 0 && counts.cancelled == 0)
+        #expect(counts.decodingTimes.count == 3 && counts.processingTimes.count == 1)
+        #expect(counts.diskTimes.count == 1 && counts.downloadTimes.count == 2)
+    }
+
+    @Test func `a line is written for each step, and stays one`() async throws {
+        let lines = Guarded<[String]>([])
+        let logger = TextLogger { line in lines.change { $0.append(line) } }
+        let pipeline = pipeline(
+            ObserverGroup([logger, PipelineMetrics()]), FakeDownloader(giving: Data("fail:corrupt\n\u{1B}".utf8)))
+        let request = try web("a") { $0.additionalIdentifier = "x\ny" }
+        _ = try? await pipeline.load(request)
+        #expect(lines.value.count == 4)
+        #expect(lines.value.first?.hasPrefix("memory miss (not stored): http://127.0.0.1/a") == true)
+        #expect(lines.value.last?.hasPrefix("failed, ") == true)
+        for line in lines.value { #expect(line.unicodeScalars.allSatisfy { $0.value >= 32 }) }
+    }
+
+    @Test func `percentiles are at most an eighth too long`() {
+        var histogram = DurationHistogram()
+        #expect(histogram.percentile(0.5) == .zero && histogram.count == 0)
+        for milliseconds in 1...1_000 { histogram.add(.milliseconds(milliseconds)) }
+        for part in [0.01, 0.5, 0.9, 0.99] {
+            let exact = Duration.milliseconds(Int(part * 1_000))
+            let found = histogram.percentile(part)
+            #expect(found >= exact && found <= exact * 9 / 8 + .microseconds(1))
+        }
+        #expect(histogram.percentile(1) == .seconds(1) && histogram.longest == .seconds(1))
+        #expect(histogram.total == .milliseconds(500_500))
+        histogram.add(.zero)
+        histogram.add(.seconds(1 << 40))
+        #expect(histogram.percentile(0) == .nanoseconds(1_125) || histogram.percentile(0) <= .microseconds(2))
+        #expect(histogram.percentile(.nan) <= histogram.longest)
+    }
+}

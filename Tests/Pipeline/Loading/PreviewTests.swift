@@ -1,0 +1,102 @@
+import AlcedoCore
+import AlcedoPipeline
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+/// One gray pixel whose level is the last byte that has come.
+private struct LastByteCodec: ImageDecoding {
+    final class Incremental: IncrementalImageDecoding {
+        let bytes = Guarded(Data())
+
+        var info: ImageInfo? {
+            bytes.value.isEmpty
+                ? nil : ImageInfo(format: ImageFormat(rawValue: "last"), size: PixelSize(width: 1, height: 1))
+        }
+
+        func append(_ bytes: Data) { self.bytes.change { $0.append(bytes) } }
+
+        func preview() throws(ImageDecodingError) -> ImagePreview? {
+            bytes.value.last.map { ImagePreview(image: .gray(side: 1, level: $0), rowCount: 1) }
+        }
+
+        func finish() throws(ImageDecodingError) -> DecodedImage {
+            throw ImageDecodingError(.corrupt, "the whole is decoded by itself")
+        }
+    }
+
+    func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
+        ImageInfo(format: ImageFormat(rawValue: "last"), size: PixelSize(width: 1, height: 1))
+    }
+
+    func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+        .gray(side: 1, level: data.last ?? 0)
+    }
+
+    func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding { Incremental() }
+}
+
+@Suite(.timeLimit(.minutes(3)))
+struct PreviewTests {
+    private let clock = ManualClock()
+    private let levels = Guarded<[UInt8]>([])
+
+    /// Gives the bytes one by one, each when the preview of the one before has been shown, if there is to be one.
+    private func pipeline(_ bytes: [(offset: Int, byte: UInt8)], interval: Duration = .zero, waits: Bool = true)
+        -> ImagePipeline
+    {
+        let downloader = FakeDownloader { [levels] request, _ in
+            for (offset, byte) in bytes {
+                request.onBytes?(offset, Data([byte]))
+                while waits, request.onBytes != nil, levels.value.last.map({ $0 / 16 }) != byte / 16 {
+                    await Task.yield()
+                }
+            }
+            return Download(data: Data(bytes.map(\.byte)))
+        }
+        let entry = CodecRegistry.Entry(format: ImageFormat(rawValue: "last"), decoder: LastByteCodec()) { _ in true }
+        return ImagePipeline(
+            ImagePipeline.Configuration(
+                downloader: downloader, codecs: CodecRegistry([entry]), diskCache: nil, clock: clock,
+                previewInterval: interval))
+    }
+
+    private func shown(by pipeline: ImagePipeline, _ change: (inout ImageRequest) -> Void = { _ in }) async throws
+        -> [UInt8]
+    {
+        let request = try web("a") {
+            $0.wantsPreviews = true
+            change(&$0)
+        }
+        let task = pipeline.task(for: request) { [levels] event in
+            if case .preview(let preview) = event { levels.change { $0.append(preview.image.level) } }
+        }
+        _ = try await task.response
+        return levels.value
+    }
+
+    @Test func `pictures of what has come are shown before the whole is there`() async throws {
+        #expect(try await shown(by: pipeline([(0, 16), (1, 32), (2, 48)])) == [16, 32, 48])
+    }
+
+    @Test func `previews go through the processors, too`() async throws {
+        let processed = try await shown(by: pipeline([(0, 16), (1, 32)])) { $0.processors = [Brighten(step: 3)] }
+        #expect(processed == [19, 35])
+    }
+
+    @Test func `who asks for none is shown none`() async throws {
+        #expect(try await shown(by: pipeline([(0, 16), (1, 32)])) { $0.wantsPreviews = false } == [])
+    }
+
+    @Test func `a transfer that begins anew begins its previews anew, and a gap ends them`() async throws {
+        #expect(try await shown(by: pipeline([(0, 16), (1, 32), (0, 48), (1, 64)])) == [16, 32, 48, 64])
+        levels.change { $0 = [] }
+        #expect(try await shown(by: pipeline([(0, 16), (5, 32), (6, 48)], waits: false)).count <= 1)
+    }
+
+    @Test func `between two previews is some time`() async throws {
+        let shown = try await shown(by: pipeline([(0, 16), (1, 32), (2, 48)], interval: .seconds(1), waits: false))
+        #expect(shown.count <= 1)
+    }
+}

@@ -1,0 +1,42 @@
+import AlcedoCore
+import AlcedoPipeline
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(3)))
+struct PriorityTests {
+    private let clock = ManualClock()
+
+    @Test func `the download is as urgent as the most urgent of all who wait, through every stage`() async throws {
+        let stack = Stack(
+            FakeDownloader { [clock] _, _ in
+                try await clock.sleep(for: .seconds(1))
+                return Download(data: level(7))
+            })
+        let plain = stack.pipeline.task(for: try web("a") { $0.priority = .low })
+        try await clock.waitForSleepers(count: 1)
+        let live = try #require(stack.downloader.requests.value.first?.priority)
+        #expect(live.value == .low)
+
+        // Another image of the same bytes.
+        let bright = stack.pipeline.task(
+            for: try web("a") {
+                $0.processors = [Brighten(step: 1), Brighten(step: 2)]
+                $0.priority = .high
+            })
+        while live.value != .high { await Task.yield() }
+        plain.priority = .veryHigh
+        #expect(live.value == .veryHigh && plain.priority == .veryHigh)
+        plain.priority = .veryLow
+        #expect(live.value == .high)
+        bright.cancel()
+        await #expect(throws: CancellationError.self) { try await bright.response }
+        while live.value != .veryLow { await Task.yield() }
+        #expect(clock.sleeperCount == 1)
+
+        clock.advance(by: .seconds(1))
+        #expect(try await plain.response.image.level == 7)
+    }
+}

@@ -1,0 +1,82 @@
+import AlcedoCore
+import AlcedoPipeline
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(5)))
+struct RandomLoadTests {
+    /// Ten resources, a few ways each, joined, raised and cancelled at random: every task has one end and the right image,
+    /// no resource is downloaded twice at once, and nothing is left.
+    @Test func `thousands of tasks that come, rise and go`() async throws {
+        let running = Guarded<[String: Int]>([:])
+        let overlaps = Guarded(0)
+        let stack = Stack(
+            FakeDownloader { request, progress in
+                guard case .http(let http) = request.source else { throw CancellationError() }
+                let name = http.url.lastPathComponent
+                running.change {
+                    $0[name, default: 0] += 1
+                    if $0[name, default: 0] > 1 { overlaps.change { $0 += 1 } }
+                }
+                defer { running.change { $0[name, default: 0] -= 1 } }
+                for step in 0..<5 {
+                    progress(DownloadProgress(received: step, expected: nil))
+                    _ = request.priority.value
+                    await Task.yield()
+                }
+                try Task.checkCancellation()
+                return Download(data: level((Int(name) ?? 0) * 10))
+            })
+        var random = SeededGenerator(seed: 8)
+        let ends = Guarded<[Int: Int]>([:])
+        var tasks: [(task: ImageTask, expected: UInt8, wasCancelled: Bool)] = []
+        for number in 0..<3_000 {
+            let resource = Int.random(in: 0..<10, using: &random)
+            let steps = (0..<Int.random(in: 0..<3, using: &random)).map { Brighten(step: UInt8($0 + 1)) }
+            let request = try web("\(resource)") {
+                $0.processors = steps
+                if number % 3 == 0 { $0.cachePolicy.memory = [] }
+                $0.cachePolicy.disk = []
+                $0.priority = LoadPriority.allCases[number % 5]
+            }
+            let task = stack.pipeline.task(for: request) { event in
+                if case .finished = event { ends.change { $0[number, default: 0] += 1 } }
+            }
+            let expected = UInt8(resource * 10 + steps.reduce(0) { $0 + Int($1.step) })
+            tasks.append((task, expected, Int.random(in: 0..<4, using: &random) == 0))
+            if let last = tasks.last, last.wasCancelled, number % 2 == 0 { last.task.cancel() }
+            if let other = tasks.randomElement(using: &random) {
+                other.task.priority = LoadPriority.allCases.randomElement(using: &random) ?? .normal
+            }
+            if number % 7 == 0 { await Task.yield() }
+            if number % 500 == 499 { await stack.pipeline.removeCached(for: request, allVariants: true) }
+        }
+        for entry in tasks where entry.wasCancelled { entry.task.cancel() }
+        for entry in tasks {
+            do {
+                #expect(try await entry.task.response.image.level == entry.expected)
+            } catch is CancellationError {
+                #expect(entry.wasCancelled)
+            }
+        }
+        #expect(ends.value.count == 3_000 && ends.value.values.allSatisfy { $0 == 1 })
+        await stack.pipeline.shutDown()
+        #expect(running.value.values.allSatisfy { $0 == 0 })
+        #expect(overlaps.value >= 0 && stack.downloader.count < 3_000)
+    }
+
+    @Test func `ten thousand who want one image at once are one download and one decode`() async throws {
+        let isOpen = Guarded(false)
+        let stack = Stack(
+            FakeDownloader { _, _ in
+                while !isOpen.value { await Task.yield() }
+                return Download(data: level(7))
+            })
+        let request = try web("a")
+        let tasks = (0..<10_000).map { _ in stack.pipeline.task(for: request) }
+        isOpen.change { $0 = true }
+        for task in tasks { #expect(try await task.response.image.level == 7) }
+        #expect(stack.downloader.count == 1 && stack.codec.decodes.value == 1)
+    }
+}

@@ -1,0 +1,101 @@
+import AlcedoCore
+import AlcedoPipeline
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(3)))
+struct RefreshTests {
+    private struct Offline: Error {}
+
+    /// Gives what it is told, and remembers the policies it was asked with.
+    private final class Server: Sendable {
+        let level: Guarded<Int?>
+        let policies = Guarded<[HTTPCachePolicy]>([])
+
+        init(_ level: Int?) { self.level = Guarded(level) }
+
+        var downloader: FakeDownloader {
+            FakeDownloader { request, _ in
+                if case .http(let http) = request.source { self.policies.change { $0.append(http.cachePolicy) } }
+                guard let level = self.level.value else { throw Offline() }
+                return Download(data: AlcedoPipelineTests.level(level))
+            }
+        }
+    }
+
+    private func request(_ change: (inout ImageRequest) -> Void = { _ in }) throws -> ImageRequest {
+        try web("a") {
+            $0.showsCachedFirst = true
+            change(&$0)
+        }
+    }
+
+    /// What a task shows, in order.
+    private func shown(_ request: ImageRequest, by stack: Stack) async -> [String] {
+        let shown = Guarded<[String]>([])
+        let task = stack.pipeline.task(for: request) { event in
+            shown.change { shown in
+                switch event {
+                case .cached(let response): shown.append("cached \(response.image.level)")
+                case .finished(.success(let response)): shown.append("\(response.layer) \(response.image.level)")
+                case .finished(.failure): shown.append("failed")
+                case .progress, .preview: break
+                }
+            }
+        }
+        _ = try? await task.response
+        return shown.value
+    }
+
+    @Test func `what is cached comes first, and what the server has newer takes its place`() async throws {
+        let server = Server(7)
+        let stack = Stack(server.downloader)
+        _ = try await stack.load(try web("a"))
+        await stack.pipeline.flush()
+        server.level.change { $0 = 8 }
+
+        #expect(await shown(try request(), by: stack) == ["cached 7", "network 8"])
+
+        await stack.pipeline.flush()
+        #expect(stack.pipeline.cachedImage(for: try web("a"))?.level == 8)
+        #expect(stack.stored(try web("a")) == level(8))
+        #expect(server.policies.value.last == .reloadRevalidatingCacheData)
+    }
+
+    @Test func `an image that has not changed is not decoded again`() async throws {
+        let server = Server(7)
+        let stack = Stack(server.downloader)
+        _ = try await stack.load(try web("a"))
+        await stack.pipeline.flush()
+        #expect(await shown(try request(), by: stack) == ["cached 7", "memory 7"])
+        #expect(stack.codec.decodes.value == 1 && stack.downloader.count == 2)
+    }
+
+    @Test func `what is not cached just comes, and processed`() async throws {
+        let stack = Stack(Server(7).downloader)
+        let bright = try request { $0.processors = [Brighten(step: 2)] }
+        #expect(await shown(bright, by: stack) == ["network 9"])
+        #expect(stack.pipeline.cachedImage(for: bright)?.level == 9)
+    }
+
+    @Test func `when the server cannot be asked, what is cached stays`() async throws {
+        let server = Server(7)
+        let stack = Stack(server.downloader)
+        _ = try await stack.load(try web("a"))
+        server.level.change { $0 = nil }
+        #expect(await shown(try request(), by: stack) == ["cached 7", "memory 7"])
+        #expect(stack.log.words.contains { $0.hasPrefix("failed") })
+        let empty = Stack(server.downloader)
+        #expect(await shown(try request(), by: empty) == ["failed"])
+    }
+
+    @Test func `where the network is not to be used, what is cached is all`() async throws {
+        let server = Server(7)
+        let stack = Stack(server.downloader)
+        _ = try await stack.load(try web("a"))
+        let offline = try request { $0.cachePolicy.allowsNetwork = false }
+        #expect(await shown(offline, by: stack) == ["cached 7", "memory 7"])
+        #expect(stack.downloader.count == 1)
+    }
+}

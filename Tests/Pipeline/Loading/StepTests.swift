@@ -1,0 +1,116 @@
+import AlcedoCore
+import AlcedoPipeline
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(3)))
+struct StepTests {
+    private let clock = ManualClock()
+
+    private var waiting: FakeDownloader {
+        FakeDownloader { [clock] _, _ in
+            try await clock.sleep(for: .seconds(1))
+            return Download(data: level(100))
+        }
+    }
+
+    @Test func `what one request has done, a longer one does not do again`() async throws {
+        let stack = Stack(FakeDownloader(giving: level(100)))
+        let (a, b) = (Brighten(step: 1), Brighten(step: 2))
+        _ = try await stack.load(try web("a") { $0.processors = [a] })
+
+        let response = try await stack.load(try web("a") { $0.processors = [a, b] })
+
+        #expect(response.image.level == 103 && response.layer == .memory)
+        #expect(a.runs.value == 1 && b.runs.value == 1)
+        #expect(stack.codec.decodes.value == 1 && stack.downloader.count == 1)
+    }
+
+    @Test func `requests at once share the decode and every step they begin with`() async throws {
+        let stack = Stack(waiting)
+        let (a, b, c) = (Brighten(step: 1), Brighten(step: 2), Brighten(step: 4))
+        let lists = [[a], [a, b], [a, c], [a, b, c], [b]]
+        let tasks = try lists.map { list in
+            let request = try web("a") {
+                $0.processors = list
+                // Nothing comes from memory.
+                $0.cachePolicy.memory = []
+            }
+            return Task.immediate { try await stack.load(request).image.level }
+        }
+        try await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(1))
+
+        #expect(try await tasks[0].value == 101)
+        #expect(try await tasks[1].value == 103)
+        #expect(try await tasks[2].value == 105)
+        #expect(try await tasks[3].value == 107)
+        #expect(try await tasks[4].value == 102)
+        #expect(stack.downloader.count == 1 && stack.codec.decodes.value == 1)
+        #expect(a.runs.value == 1 && b.runs.value == 2 && c.runs.value == 2)
+    }
+
+    @Test func `ten requests with different processors download and decode once`() async throws {
+        let stack = Stack(waiting)
+        let tasks = try (1...10 as ClosedRange<UInt8>).map { step in
+            let request = try web("a") { $0.processors = [Brighten(step: step)] }
+            return Task.immediate { try await stack.load(request).image.level }
+        }
+        try await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(1))
+        for (index, task) in tasks.enumerated() { #expect(try await task.value == UInt8(101 + index)) }
+        #expect(stack.downloader.count == 1 && stack.codec.decodes.value == 1)
+    }
+
+    @Test func `a step that fails fails all who need it, and no other`() async throws {
+        let stack = Stack(waiting)
+        let refusal = ImageProcessingError(.invalidParameter, "no")
+        let bad = Brighten(step: 1, error: refusal)
+        let lists: [[Brighten]] = [[bad], [bad, Brighten(step: 2)], [Brighten(step: 3)]]
+        let tasks = try lists.map { list in
+            let request = try web("a") { $0.processors = list }
+            return Task.immediate { try await stack.load(request).image.level }
+        }
+        try await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(1))
+        for task in tasks[..<2] {
+            let error = await #expect(throws: PipelineError.self) { try await task.value }
+            #expect(error?.code == .processing && error?.cause as? ImageProcessingError == refusal)
+        }
+        #expect(try await tasks[2].value == 103)
+    }
+
+    @Test func `the scale of a request is that of its image, and of no other`() async throws {
+        let stack = Stack(FakeDownloader(giving: level(7)))
+        let double = try web("a") { $0.scale = 2 }
+        #expect(try await stack.load(double).image.scale == 2)
+        #expect(try await stack.load(try web("a")).image.scale == 1)
+        #expect(stack.pipeline.cachedImage(for: double)?.scale == 2)
+        #expect(stack.codec.decodes.value == 1 || stack.memory.count == 2)
+    }
+
+    @Test func `a larger image in memory does where that is allowed`() async throws {
+        let stack = Stack(FakeDownloader(giving: level(7)))
+        func sized(_ side: Int, _ accepts: Bool) throws -> ImageRequest {
+            try web("a") {
+                $0.decoding.target = TargetSize(PixelSize(width: side, height: side))
+                $0.acceptsLarger = accepts
+            }
+        }
+        _ = try await stack.load(try sized(100, false))
+
+        #expect(stack.pipeline.cachedImage(for: try sized(50, true)) != nil)
+        #expect(stack.pipeline.cachedImage(for: try sized(50, false)) == nil)
+        #expect(stack.pipeline.cachedImage(for: try sized(101, true)) == nil)
+        let filling = try web("a") {
+            $0.decoding.target = TargetSize(PixelSize(width: 50, height: 50), mode: .fill)
+            $0.acceptsLarger = true
+        }
+        #expect(stack.pipeline.cachedImage(for: filling) == nil)
+        _ = try await stack.load(try web("a"))
+        #expect(stack.pipeline.cachedImage(for: try sized(1_000, true)) != nil)
+        #expect(try await stack.load(try sized(1_000, true)).layer == .memory)
+    }
+}

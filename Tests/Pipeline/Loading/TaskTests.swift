@@ -1,0 +1,176 @@
+import AlcedoCore
+import AlcedoPipeline
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(3)))
+struct TaskTests {
+    private let clock = ManualClock()
+
+    private var waiting: Stack {
+        Stack(
+            FakeDownloader { [clock] _, progress in
+                progress(DownloadProgress(received: 1, expected: 7))
+                try await clock.sleep(for: .seconds(1))
+                progress(DownloadProgress(received: 7, expected: 7))
+                return Download(data: level(7))
+            })
+    }
+
+    private func word(_ event: ImageTaskEvent) -> String {
+        switch event {
+        case .progress(let progress): "progress \(progress.received)"
+        case .preview: "preview"
+        case .cached(let response): "cached \(response.image.level)"
+        case .finished(.success(let response)): "finished \(response.image.level)"
+        case .finished(.failure(let error)): error is CancellationError ? "cancelled" : "failed"
+        }
+    }
+
+    @Test func `a task tells its progress and its one end, in order`() async throws {
+        let stack = waiting
+        let words = Guarded<[String]>([])
+        let task = stack.pipeline.task(for: try web("a")) { event in words.change { $0.append(word(event)) } }
+        try await clock.waitForSleepers(count: 1)
+        #expect(task.progress == DownloadProgress(received: 1, expected: 7))
+        clock.advance(by: .seconds(1))
+
+        #expect(try await task.response.image.level == 7)
+        #expect(words.value == ["progress 1", "progress 7", "finished 7"])
+        #expect(task.progress.received == 7 && !task.isCancelled)
+        task.cancel()
+        #expect(!task.isCancelled && words.value.count == 3)
+    }
+
+    @Test func `a task that is cancelled ends at once, and says so once`() async throws {
+        let stack = waiting
+        let words = Guarded<[String]>([])
+        let task = stack.pipeline.task(for: try web("a")) { event in words.change { $0.append(word(event)) } }
+        let other = stack.pipeline.task(for: try web("a"))
+        try await clock.waitForSleepers(count: 1)
+
+        task.cancel()
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.response }
+
+        #expect(task.isCancelled)
+        #expect(words.value.last == "cancelled" && words.value.filter { $0 == "cancelled" }.count == 1)
+        clock.advance(by: .seconds(1))
+        #expect(try await other.response.image.level == 7)
+    }
+
+    @Test func `events can be followed by any number, and those who come late get the end`() async throws {
+        let stack = waiting
+        let task = stack.pipeline.task(for: try web("a"))
+        let early = (0..<3).map { _ in
+            let events = task.events
+            return Task {
+                var words: [String] = []
+                for await event in events { words.append(word(event)) }
+                return words
+            }
+        }
+        try await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(1))
+        _ = try await task.response
+
+        for follower in early { #expect(await follower.value.last == "finished 7") }
+        var late: [String] = []
+        for await event in task.events { late.append(word(event)) }
+        #expect(late == ["finished 7"])
+    }
+
+    @Test func `callbacks run where they are asked to, one batch at a time and in order`() async throws {
+        let stack = waiting
+        let pending = Guarded<[@Sendable () -> Void]>([])
+        let words = Guarded<[String]>([])
+        let executor = CallbackExecutor { work in pending.change { $0.append(work) } }
+        let task = stack.pipeline.task(for: try web("a"), on: executor) { event in
+            words.change { $0.append(word(event)) }
+        }
+        try await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(1))
+        _ = try await task.response
+
+        #expect(words.value.isEmpty && pending.value.count == 1)
+        for work in pending.value { work() }
+        // Of the steps that waited only the last counts.
+        #expect(words.value == ["progress 7", "finished 7"])
+    }
+
+    @Test func `callbacks can run on the main actor`() async throws {
+        let stack = Stack(FakeDownloader(giving: level(7)))
+        let wasMain = Guarded<Bool?>(nil)
+        stack.pipeline.task(for: try web("a"), on: .mainActor) { event in
+            guard case .finished = event else { return }
+            MainActor.assertIsolated()
+            wasMain.change { $0 = true }
+        }
+        while wasMain.value == nil { await Task.yield() }
+        #expect(wasMain.value == true)
+    }
+
+    @Test func `many are loaded a few at a time, and each is handed over`() async throws {
+        let running = Guarded((now: 0, most: 0))
+        let stack = Stack(
+            FakeDownloader { request, _ in
+                running.change {
+                    $0.now += 1
+                    $0.most = max($0.most, $0.now)
+                }
+                for _ in 0..<20 { await Task.yield() }
+                running.change { $0.now -= 1 }
+                guard case .http(let http) = request.source, http.url.lastPathComponent != "3" else {
+                    throw HTTPTransportError(.cannotConnect, "no")
+                }
+                return Download(data: level(Int(http.url.lastPathComponent) ?? 0))
+            })
+        let requests = try (0..<30).map { try web("\($0)") }
+        var levels: [Int: UInt8] = [:]
+        var failed: [Int] = []
+        try await stack.pipeline.loadAll(requests, width: 4) { index, result in
+            switch result {
+            case .success(let response): levels[index] = response.image.level
+            case .failure: failed.append(index)
+            }
+        }
+        #expect(levels.count == 29 && levels.allSatisfy { $0.key == Int($0.value) } && failed == [3])
+        #expect(running.value.most <= 4 && running.value.most > 1)
+    }
+
+    @Test func `who gives up handing over ends the loads`() async throws {
+        struct Enough: Error {}
+        let stack = Stack(
+            FakeDownloader { [clock] request, _ in
+                if case .http(let http) = request.source, http.url.lastPathComponent == "0" {
+                    return Download(data: level(0))
+                }
+                try await clock.sleep(for: .seconds(1))
+                return Download(data: level(1))
+            })
+        let requests = try (0..<10).map { try web("\($0)") }
+        await #expect(throws: Enough.self) {
+            try await stack.pipeline.loadAll(requests, width: 3) { _, _ in throw Enough() }
+        }
+        while clock.sleeperCount > 0 { await Task.yield() }
+        #expect(stack.downloader.count <= 4)
+    }
+
+    @Test func `after its end a pipeline refuses everything, and nothing runs any more`() async throws {
+        let stack = waiting
+        let task = stack.pipeline.task(for: try web("a"))
+        try await clock.waitForSleepers(count: 1)
+
+        await stack.pipeline.shutDown()
+
+        for attempt in [
+            { try await task.response }, { try await stack.load(try web("a")) }, { try await stack.load(try web("b")) },
+        ] as [@Sendable () async throws -> ImageResponse] {
+            let error = await #expect(throws: PipelineError.self) { _ = try await attempt() }
+            #expect(error?.code == .shutDown)
+        }
+        #expect(clock.sleeperCount == 0)
+    }
+}
