@@ -280,7 +280,9 @@ public final class ImagePipeline: ImageLoading {
         _ picture: Picture, _ request: ImageRequest, since mark: ChangeMark?
     ) async throws -> ImageResponse {
         let content = content(request)
-        if let original = picture.original, !picture.image.isPartial, content.keepsOriginal(isVariant: request.isVariant) {
+        if let original = picture.original, !picture.image.isPartial,
+            content.keepsOriginal(isVariant: request.isVariant)
+        {
             await originals.keep(original, for: request, since: mark)
         }
         let response = finish(picture, request, since: mark)
