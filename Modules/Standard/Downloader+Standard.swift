@@ -1,7 +1,7 @@
 public import AlcedoCURL
 public import AlcedoCore
 public import AlcedoDownloader
-import AlcedoURLResponseCache
+public import AlcedoURLResponseCache
 
 extension Downloader {
     /// The default way to servers: libcurl, a response cache in memory around it, and the downloader.
@@ -9,17 +9,16 @@ extension Downloader {
     /// - Parameters:
     ///   - configuration: Limits, timeouts, retries, what is done with what broke off.
     ///   - network: Connections, TLS, proxies.
-    ///   - responseLimit: Most bytes of HTTP answers in memory. Default: 16 MiB.
+    ///   - responses: Where HTTP answers are kept. Default: in memory, at most 16 MiB.
     ///   - watch: Puts something around the transport that the downloader uses, the response cache included, such as a
     ///     log. Default: nothing.
     public static func standard(
         configuration: Configuration = Configuration(),
         network: CURLTransport.Options = CURLTransport.Options(),
-        responseLimit: Int = 16 << 20,
+        responses: URLResponseCache = URLResponseCache(memoryCapacity: 16 << 20),
         watch: (any HTTPTransport) -> any HTTPTransport = { $0 }
     ) -> Downloader {
-        let store = MemoryResponseStore(byteLimit: responseLimit)
-        let transport = CachingTransport(wrapping: CURLTransport(options: network), store: store)
+        let transport = CachingTransport(wrapping: CURLTransport(options: network), cache: responses)
         return Downloader(transport: watch(transport), configuration: configuration)
     }
 }

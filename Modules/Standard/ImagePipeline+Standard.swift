@@ -4,6 +4,7 @@ import AlcedoDiskCache
 import AlcedoDownloader
 import AlcedoMemoryCache
 public import AlcedoPipeline
+import AlcedoURLResponseCache
 public import FoundationEssentials
 
 extension ImagePipeline.Configuration {
@@ -19,7 +20,8 @@ extension ImagePipeline.Configuration {
     ///     Default: nil.
     ///   - diskLimit: Most bytes on disk. Default: 256 MiB.
     ///   - responseLimit: Most bytes of HTTP answers in memory, when `downloader` is nil. Default: 16 MiB.
-    ///   - downloader: Fetches bytes; nil for `Downloader.standard` with its defaults. Default: nil.
+    ///   - downloader: Fetches bytes; nil for `Downloader.standard` with its defaults. Whoever brings one, and has a
+    ///     response cache in it, sets `responseCache` of the value that this returns. Default: nil.
     public static func standard(
         cacheDirectory: URL? = standardCacheDirectory,
         memoryLimit: Int? = nil,
@@ -27,13 +29,15 @@ extension ImagePipeline.Configuration {
         responseLimit: Int = 16 << 20,
         downloader: (any Downloading)? = nil
     ) -> Self {
-        Self(
-            downloader: downloader ?? Downloader.standard(responseLimit: responseLimit),
+        let responses = URLResponseCache(memoryCapacity: responseLimit)
+        return Self(
+            downloader: downloader ?? Downloader.standard(responses: responses),
             codecs: .standard,
             memoryCache: ImageMemoryCache(
                 limits: MemoryCacheLimits(cost: memoryLimit ?? SystemMemory.defaultCostLimit), findsHeldValues: true,
                 pressureSource: SystemMemoryPressureSource()),
-            diskCache: cacheDirectory.map { FileDiskCache(directory: $0, sizeLimit: diskLimit) })
+            diskCache: cacheDirectory.map { FileDiskCache(directory: $0, sizeLimit: diskLimit) },
+            responseCache: downloader == nil ? responses : nil)
     }
 
     /// Where the default stack keeps files: `$XDG_CACHE_HOME/alcedo`, else `~/.cache/alcedo`; nil without a home.
