@@ -51,7 +51,9 @@ let package = Package(
         .target(name: "AlcedoWebP", dependencies: ["AlcedoCore", "CWebP"], path: "Modules/Codecs/WebP"),
 
         // Pixels, pipeline, views
-        .target(name: "AlcedoProcessing", dependencies: ["AlcedoCore"], path: "Modules/Processing"),
+        .target(
+            name: "AlcedoProcessing", dependencies: ["AlcedoCore", "CSampleKernels"], path: "Modules/Processing",
+            exclude: ["CSampleKernels", "README.md"]),
         .target(name: "AlcedoPipeline", dependencies: ["AlcedoCore"], path: "Modules/Pipeline"),
         .target(name: "AlcedoViewBinding", dependencies: ["AlcedoCore"], path: "Modules/ViewBinding/Binding"),
         .target(
@@ -99,6 +101,7 @@ let package = Package(
         .target(name: "CPNGShim", dependencies: ["CPNG"], path: "Modules/Codecs/CPNGShim"),
         .target(name: "CJPEGShim", dependencies: ["CJPEG"], path: "Modules/Codecs/CJPEGShim"),
         .target(name: "CGIFShim", dependencies: ["CGIF"], path: "Modules/Codecs/CGIFShim"),
+        .target(name: "CSampleKernels", path: "Modules/Processing/CSampleKernels"),
         .target(name: "CBeneath", path: "Modules/DiskCache/CBeneath"),
         .target(name: "CCURLShim", dependencies: ["CCURL"], path: "Modules/Downloader/CCURLShim"),
         .systemLibrary(
@@ -143,7 +146,7 @@ let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
         ], false
     ),
     ("PNG", ["AlcedoJPEG", "TestSupport"], true),
-    ("Processing", [], true),
+    ("Processing", ["AlcedoPNG"], true),
     ("SQLiteCache", ["AlcedoTesting", "TestSupport"], false),
     ("Terminal", ["AlcedoViewBinding"], false),
     ("Testing", ["AlcedoCURL", "TestSupport"], false),
@@ -193,7 +196,7 @@ package.targets += [
         exclude: ["Fixtures"]),
 ]
 
-let cTargets: Set = ["CPNGShim", "CJPEGShim", "CGIFShim", "CCURLShim", "CMultiLoop"]
+let cTargets: Set = ["CPNGShim", "CJPEGShim", "CGIFShim", "CCURLShim", "CMultiLoop", "CSampleKernels"]
 for target in package.targets where [.regular, .test, .executable].contains(target.type) {
     if cTargets.contains(target.name) {
         target.cSettings = [.treatAllWarnings(as: .error)]

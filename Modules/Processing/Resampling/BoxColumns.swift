@@ -1,3 +1,7 @@
+#if arch(x86_64)
+    private import CSampleKernels
+#endif
+
 /// Adds up the samples of several rows, column by column, in whole numbers.
 enum BoxColumns {
     /// The most rows that can be added: 256 × 255 fits 16 bits, and 256 × 255² fits the 24 bits that a float holds.
@@ -7,6 +11,20 @@ enum BoxColumns {
     ///
     /// - Parameter continues: Whether what `sums` holds is added to, not replaced.
     static func sum(
+        _ base: UnsafeRawPointer, rows: Int, bytesPerRow: Int, byteCount: Int, continues: Bool,
+        into sums: UnsafeMutablePointer<UInt16>
+    ) {
+        #if arch(x86_64)
+            alcedo_sum_bytes(
+                base.assumingMemoryBound(to: UInt8.self), rows, bytesPerRow, byteCount, continues ? 1 : 0, sums)
+        #else
+            portableSum(
+                base, rows: rows, bytesPerRow: bytesPerRow, byteCount: byteCount, continues: continues, into: sums)
+        #endif
+    }
+
+    /// The same on any machine.
+    static func portableSum(
         _ base: UnsafeRawPointer, rows: Int, bytesPerRow: Int, byteCount: Int, continues: Bool,
         into sums: UnsafeMutablePointer<UInt16>
     ) {
@@ -31,6 +49,20 @@ enum BoxColumns {
     ///
     /// - Parameter continues: Whether what `sums` holds is added to, not replaced.
     static func premultipliedSum(
+        _ base: UnsafeRawPointer, rows: Int, bytesPerRow: Int, byteCount: Int, continues: Bool,
+        into sums: UnsafeMutablePointer<UInt32>
+    ) {
+        #if arch(x86_64)
+            alcedo_sum_straight_bytes(
+                base.assumingMemoryBound(to: UInt8.self), rows, bytesPerRow, byteCount, continues ? 1 : 0, sums)
+        #else
+            portablePremultipliedSum(
+                base, rows: rows, bytesPerRow: bytesPerRow, byteCount: byteCount, continues: continues, into: sums)
+        #endif
+    }
+
+    /// The same on any machine.
+    static func portablePremultipliedSum(
         _ base: UnsafeRawPointer, rows: Int, bytesPerRow: Int, byteCount: Int, continues: Bool,
         into sums: UnsafeMutablePointer<UInt32>
     ) {

@@ -11,6 +11,7 @@ struct CellReader: ~Copyable {
     /// Bytes of a row that are read, padding included.
     private let byteCount: Int
     private let layout: SampleLayout
+    private let isLinear: Bool
     private let horizontal: Int
     /// Whether every pixel is a cell.
     private let isPlain: Bool
@@ -22,15 +23,17 @@ struct CellReader: ~Copyable {
     private let floatRow: Scratch<Float>
 
     /// - Parameter byteCount: Bytes of every row that may be read, a multiple of 32.
-    init(width: Int, byteCount: Int, layout: SampleLayout, horizontal: Int, vertical: Int) {
+    init(width: Int, byteCount: Int, layout: SampleLayout, isLinear: Bool, horizontal: Int, vertical: Int) {
         self.width = width
         self.byteCount = byteCount
         self.layout = layout
+        self.isLinear = isLinear
         self.horizontal = horizontal
         isPlain = horizontal == 1 && vertical == 1
         var (bytes, products, floats) = (0, 0, 0)
         if !isPlain {
             switch layout {
+            case _ where isLinear: floats = layout.floatsPerRow(width)
             case .gray8, .color8: bytes = byteCount
             case .straight8: products = byteCount
             case .color16, .straight16: floats = layout.floatsPerRow(width)
@@ -50,7 +53,7 @@ struct CellReader: ~Copyable {
     mutating func add(
         _ first: UnsafeRawPointer, count: Int, bytesPerRow: Int, isLast: Bool, into out: UnsafeMutablePointer<Float>
     ) {
-        guard !isPlain else { return RowReader.read(first, width: width, layout: layout, into: out) }
+        guard !isPlain else { return read(first, into: out) }
         addSums(first, count, bytesPerRow)
         rows += count
         guard isLast else { return }
@@ -61,6 +64,7 @@ struct CellReader: ~Copyable {
     private func addSums(_ first: UnsafeRawPointer, _ count: Int, _ bytesPerRow: Int) {
         let continues = rows > 0
         switch layout {
+        case _ where isLinear: addFloats(first, count, bytesPerRow)
         case .gray8, .color8:
             BoxColumns.sum(
                 first, rows: count, bytesPerRow: bytesPerRow, byteCount: byteCount, continues: continues,
@@ -69,22 +73,35 @@ struct CellReader: ~Copyable {
             BoxColumns.premultipliedSum(
                 first, rows: count, bytesPerRow: bytesPerRow, byteCount: byteCount, continues: continues,
                 into: productSums.base)
-        case .color16, .straight16:
-            for index in 0..<count {
-                let row = first + index * bytesPerRow
-                guard continues || index > 0 else {
-                    RowReader.read(row, width: width, layout: layout, into: floatSums.base)
-                    continue
-                }
-                RowReader.read(row, width: width, layout: layout, into: floatRow.base)
-                for offset in 0..<width * 4 { floatSums.base[offset] += floatRow.base[offset] }
+        case .color16, .straight16: addFloats(first, count, bytesPerRow)
+        }
+    }
+
+    private func addFloats(_ first: UnsafeRawPointer, _ count: Int, _ bytesPerRow: Int) {
+        for index in 0..<count {
+            let row = first + index * bytesPerRow
+            guard rows > 0 || index > 0 else {
+                read(row, into: floatSums.base)
+                continue
             }
+            read(row, into: floatRow.base)
+            for offset in 0..<width * layout.channels { floatSums.base[offset] += floatRow.base[offset] }
+        }
+    }
+
+    private func read(_ row: UnsafeRawPointer, into out: UnsafeMutablePointer<Float>) {
+        if isLinear {
+            LinearRow.read(row, width: width, layout: layout, into: out)
+        } else {
+            RowReader.read(row, width: width, layout: layout, into: out)
         }
     }
 
     private func writeAverages(_ out: UnsafeMutablePointer<Float>) {
         switch layout {
-        case .gray8: averageGray(out)
+        case .gray8 where isLinear: averageGray(out, floatSums.base) { $0 }
+        case .gray8: averageGray(out, byteSums.base) { Float($0) }
+        case .color8 where isLinear, .straight8 where isLinear: averageFloats(out)
         case .color8:
             let sums = UnsafeRawPointer(byteSums.base)
             average(unit: Float(rows), out, zero: SIMD4<UInt32>(repeating: 0), toFloats: Lanes.wideFloats) {
@@ -95,11 +112,14 @@ struct CellReader: ~Copyable {
             average(unit: Float(rows) * 255, out, zero: SIMD4<UInt32>(repeating: 0), toFloats: Lanes.wideFloats) {
                 $0 &+ sums.load(fromByteOffset: $1 &* 16, as: SIMD4<UInt32>.self)
             }
-        case .color16, .straight16:
-            let sums = UnsafeRawPointer(floatSums.base)
-            average(unit: Float(rows), out, zero: SIMD4<Float>(repeating: 0), toFloats: { $0 }) {
-                $0 + sums.load(fromByteOffset: $1 &* 16, as: SIMD4<Float>.self)
-            }
+        case .color16, .straight16: averageFloats(out)
+        }
+    }
+
+    private func averageFloats(_ out: UnsafeMutablePointer<Float>) {
+        let sums = UnsafeRawPointer(floatSums.base)
+        average(unit: Float(rows), out, zero: SIMD4<Float>(repeating: 0), toFloats: { $0 }) {
+            $0 + sums.load(fromByteOffset: $1 &* 16, as: SIMD4<Float>.self)
         }
     }
 
@@ -128,18 +148,22 @@ struct CellReader: ~Copyable {
         }
     }
 
-    private func averageGray(_ out: UnsafeMutablePointer<Float>) {
+    @inline(__always)
+    private func averageGray<Sum>(
+        _ out: UnsafeMutablePointer<Float>, _ sums: UnsafePointer<Sum>, _ float: (Sum) -> Float
+    ) {
         var target = out
         var x = 0
         while x < width {
             let end = min(width, x &+ horizontal)
             let count = Float(rows &* (end &- x))
-            var sum: UInt32 = 0
+            // Sums of bytes are below 2²⁴ for boxes of 256 x 256 pixels: exact.
+            var sum: Float = 0
             while x < end {
-                sum &+= UInt32(byteSums.base[x])
+                sum += float(sums[x])
                 x &+= 1
             }
-            target.pointee = Float(sum) / count
+            target.pointee = sum / count
             target += 1
         }
     }

@@ -1,9 +1,26 @@
+#if arch(x86_64)
+    private import CSampleKernels
+#endif
+
 /// The two passes of a separable filter over rows of floats.
 enum Convolution {
     /// Adds up `weights.count` rows, each times its weight.
     ///
     /// Reads and writes `floats` floats of every row, rounded up to a multiple of 16.
     static func vertical(
+        rows: UnsafeBufferPointer<UnsafePointer<Float>>, weights: UnsafePointer<Float>, floats: Int,
+        into out: UnsafeMutablePointer<Float>
+    ) {
+        #if arch(x86_64)
+            guard let first = rows.baseAddress else { return }
+            alcedo_sum_rows(first, weights, rows.count, floats, out)
+        #else
+            portableVertical(rows: rows, weights: weights, floats: floats, into: out)
+        #endif
+    }
+
+    /// The same on any machine.
+    static func portableVertical(
         rows: UnsafeBufferPointer<UnsafePointer<Float>>, weights: UnsafePointer<Float>, floats: Int,
         into out: UnsafeMutablePointer<Float>
     ) {
@@ -29,18 +46,34 @@ enum Convolution {
         table.first.withUnsafeBufferPointer { first in
             table.count.withUnsafeBufferPointer { count in
                 table.weights.withUnsafeBufferPointer { weights in
-                    guard var weight = weights.baseAddress else { return }
-                    for x in 0..<first.count {
-                        if channels == 4 {
-                            let sum = colorSum(UnsafeRawPointer(row + first[x] &* 4), weight, count[x])
-                            UnsafeMutableRawPointer(out + x &* 4).storeBytes(of: sum, as: SIMD4<Float>.self)
-                        } else {
-                            out[x] = graySum(row + first[x], weight, count[x])
+                    guard let first = first.baseAddress, let count = count.baseAddress,
+                        let weights = weights.baseAddress
+                    else { return }
+                    let length = table.first.count
+                    guard channels == 4 else {
+                        for x in 0..<length {
+                            out[x] = graySum(row + first[x], weights + x &* table.taps, count[x])
                         }
-                        weight += table.taps
+                        return
                     }
+                    #if arch(x86_64)
+                        alcedo_filter_pixels(row, first, count, weights, table.taps, length, out)
+                    #else
+                        portableColor(row, first, count, weights, taps: table.taps, length: length, into: out)
+                    #endif
                 }
             }
+        }
+    }
+
+    /// The pass along rows of colour, on any machine.
+    static func portableColor(
+        _ row: UnsafePointer<Float>, _ first: UnsafePointer<Int>, _ count: UnsafePointer<Int>,
+        _ weights: UnsafePointer<Float>, taps: Int, length: Int, into out: UnsafeMutablePointer<Float>
+    ) {
+        for x in 0..<length {
+            let sum = colorSum(UnsafeRawPointer(row + first[x] &* 4), weights + x &* taps, count[x])
+            UnsafeMutableRawPointer(out + x &* 4).storeBytes(of: sum, as: SIMD4<Float>.self)
         }
     }
 

@@ -2,9 +2,9 @@ import AlcedoCore
 
 extension Resampler {
     /// The whole picture in the new size; nil when there is no such buffer.
-    static func resample(_ pixels: PixelBuffer, to size: PixelSize, filter: ResizeFilter) -> PixelBuffer? {
+    static func resample(_ pixels: PixelBuffer, to size: PixelSize, _ sampling: ResizeSampling) -> PixelBuffer? {
         var resampler = Resampler(
-            from: pixels.size, to: size, format: pixels.format, alphaMode: pixels.alphaMode, filter: filter)
+            from: pixels.size, to: size, format: pixels.format, alphaMode: pixels.alphaMode, sampling: sampling)
         return pixels.withUnsafeBytes { source in
             PixelBuffer(size: size, format: pixels.format, alphaMode: pixels.alphaMode) { memory, bytesPerRow in
                 guard var from = source.baseAddress, var to = memory.baseAddress else { return }

@@ -8,6 +8,7 @@ struct Resampler: ~Copyable {
     private let source: PixelSize
     private let size: PixelSize
     private let layout: SampleLayout
+    private let isLinear: Bool
     private let columns: Axis
     private let rows: Axis
     private let horizontalFirst: Bool
@@ -21,16 +22,20 @@ struct Resampler: ~Copyable {
     private var next = 0
 
     /// - Parameters: Both sizes are positive, and the source is one that a buffer can have.
-    init(from source: PixelSize, to size: PixelSize, format: PixelFormat, alphaMode: AlphaMode, filter: ResizeFilter) {
+    init(
+        from source: PixelSize, to size: PixelSize, format: PixelFormat, alphaMode: AlphaMode,
+        sampling: ResizeSampling
+    ) {
         self.source = source
         self.size = size
         layout = SampleLayout(format, alphaMode)
-        columns = Axis(source: source.width, target: size.width, filter: filter)
-        rows = Axis(source: source.height, target: size.height, filter: filter)
+        isLinear = sampling.inLinearLight
+        columns = Axis(source: source.width, target: size.width, sampling)
+        rows = Axis(source: source.height, target: size.height, sampling)
         horizontalFirst = Self.filtersAcrossFirst(columns, rows, size)
         reader = CellReader(
             width: source.width, byteCount: Self.paddedRowBytes(source.width, format), layout: layout,
-            horizontal: columns.factor, vertical: rows.factor)
+            isLinear: isLinear, horizontal: columns.factor, vertical: rows.factor)
         let cellFloats = layout.floatsPerRow(columns.cells)
         let resultFloats = layout.floatsPerRow(size.width)
         cells = Scratch(count: cellFloats)
@@ -79,7 +84,11 @@ struct Resampler: ~Copyable {
             band.sum(first..<end, weights: rows.table.weights, from: weights, into: cells.base)
             filterColumns(of: cells.base, into: result.base)
         }
-        RowWriter.write(result.base, width: size.width, layout: layout, to: out)
+        if isLinear {
+            LinearRow.write(result.base, width: size.width, layout: layout, to: out)
+        } else {
+            RowWriter.write(result.base, width: size.width, layout: layout, to: out)
+        }
         next += 1
         return true
     }

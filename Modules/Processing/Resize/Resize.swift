@@ -3,9 +3,8 @@ public import AlcedoCore
 /// Makes an image smaller or larger.
 ///
 /// Works on every pixel format. Each axis is filtered on its own, in 32-bit floats, with colour multiplied by alpha;
-/// straight alpha stays straight, and pixels that come out wholly transparent are black. An axis that shrinks to a
-/// quarter or less is first averaged over whole numbers of pixels, to no less than twice its target length. Samples are
-/// weighed as they are stored, as browsers do, not in linear light.
+/// straight alpha stays straight, and pixels that come out wholly transparent are black. ``ResizeSampling`` says how
+/// pixels are weighed.
 ///
 /// Sizes are those of the rows in memory, that is before ``DecodedImage/orientation``. Colour profile, scale,
 /// orientation, format and alpha mode are kept; of an animation the first frame remains. An image that has the size
@@ -15,33 +14,49 @@ public import AlcedoCore
 ///   rows that the filter needs at once.
 public struct Resize: ImageProcessing, Hashable {
     /// The most pixels that enlarging makes: 2²⁸, a gibibyte of RGBA.
-    public static let maximumPixelCount = 1 << 28
+    public static let maximumPixelCount = PixelLimits.mostPixels
     /// The longest side that enlarging makes.
-    public static let maximumSide = 1 << 16
+    public static let maximumSide = PixelLimits.longestSide
 
+    /// A side that is `Int.max` does not limit: see ``init(width:enlarges:sampling:)``.
     public let target: PixelSize
     public let mode: ResizeMode
     /// Whether a side may grow. When false, `exact` leaves a side that is short already as it is.
     public let enlarges: Bool
-    public let filter: ResizeFilter
+    public let sampling: ResizeSampling
 
     /// - Parameters:
     ///   - target: In pixels; ``process(_:)`` throws `invalidParameter` when a side is below one.
     ///   - mode: What to do when the proportions differ.
     ///   - enlarges: Whether an image smaller than `target` grows.
-    ///   - filter: How pixels are weighed.
-    public init(
-        to target: PixelSize, mode: ResizeMode = .fit, enlarges: Bool = false, filter: ResizeFilter = .lanczos3
-    ) {
+    ///   - sampling: How pixels are weighed.
+    public init(to target: PixelSize, mode: ResizeMode = .fit, enlarges: Bool = false, sampling: ResizeSampling) {
         self.target = target
         self.mode = mode
         self.enlarges = enlarges
-        self.filter = filter
+        self.sampling = sampling
+    }
+
+    /// The same with a filter and nothing else said of the sampling.
+    public init(
+        to target: PixelSize, mode: ResizeMode = .fit, enlarges: Bool = false, filter: ResizeFilter = .lanczos3
+    ) {
+        self.init(to: target, mode: mode, enlarges: enlarges, sampling: ResizeSampling(filter))
+    }
+
+    /// Gives the image this width, and the height that its proportions ask for.
+    public init(width: Int, enlarges: Bool = false, sampling: ResizeSampling = ResizeSampling()) {
+        self.init(to: PixelSize(width: width, height: .max), enlarges: enlarges, sampling: sampling)
+    }
+
+    /// Gives the image this height, and the width that its proportions ask for.
+    public init(height: Int, enlarges: Bool = false, sampling: ResizeSampling = ResizeSampling()) {
+        self.init(to: PixelSize(width: .max, height: height), enlarges: enlarges, sampling: sampling)
     }
 
     public var identifier: String {
-        let size = "\(target.width)x\(target.height)"
-        return "resize:\(size),\(mode.rawValue),\(filter.rawValue)\(enlarges ? ",enlarge" : "")"
+        let sides = [target.width, target.height].map { $0 == .max ? "any" : String($0) }
+        return "resize:\(sides[0])x\(sides[1]),\(mode.rawValue),\(sampling.identifier)\(enlarges ? ",enlarge" : "")"
     }
 
     /// The size that an image of `source` gets. The source itself when a side of either is below one.
@@ -61,11 +76,13 @@ public struct Resize: ImageProcessing, Hashable {
     public func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
         let size = try checkedSize(for: image.size)
         guard size != image.size else { return image.still(image.pixels) }
-        guard let pixels = Resampler.resample(image.pixels, to: size, filter: filter) else {
+        guard let pixels = Resampler.resample(image.pixels, to: size, sampling) else {
             throw ImageProcessingError(.tooLarge, "no buffer holds \(size) pixels")
         }
         return image.still(pixels)
     }
+
+    public func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer { RowResizer(self, next: next) }
 
     /// The size that an image of `source` gets, or why there is none.
     func checkedSize(for source: PixelSize) throws(ImageProcessingError) -> PixelSize {
@@ -73,12 +90,7 @@ public struct Resize: ImageProcessing, Hashable {
             throw ImageProcessingError(.invalidParameter, "cannot resize to \(target) pixels")
         }
         let size = resultSize(for: source)
-        guard size != source else { return source }
-        guard size.pixelCount <= max(Self.maximumPixelCount, source.pixelCount),
-            size.width <= max(Self.maximumSide, source.width), size.height <= max(Self.maximumSide, source.height)
-        else {
-            throw ImageProcessingError(.tooLarge, "a result of \(size) pixels is too large")
-        }
+        try PixelLimits.check(size, from: source)
         return size
     }
 }

@@ -20,11 +20,16 @@ public final class RowResizer: PixelRowConsumer {
     ///   - enlarges: Whether a picture smaller than `target` grows.
     ///   - filter: How pixels are weighed.
     ///   - next: Takes the new rows.
-    public init(
+    public convenience init(
         to target: PixelSize, mode: ResizeMode = .fit, enlarges: Bool = false, filter: ResizeFilter = .lanczos3,
         next: any PixelRowConsumer
     ) {
-        resize = Resize(to: target, mode: mode, enlarges: enlarges, filter: filter)
+        self.init(Resize(to: target, mode: mode, enlarges: enlarges, filter: filter), next: next)
+    }
+
+    /// Does what `resize` does, while rows arrive.
+    public init(_ resize: Resize, next: any PixelRowConsumer) {
+        self.resize = resize
         self.next = next
     }
 
@@ -36,7 +41,7 @@ public final class RowResizer: PixelRowConsumer {
         guard PixelBuffer.byteCount(size: header.size, format: header.format) != nil,
             PixelBuffer.byteCount(size: resized.size, format: header.format) != nil
         else { throw ImageProcessingError(.tooLarge, "no buffer holds rows of \(header.size) pixels") }
-        stage = resized.size == header.size ? nil : RowResizerStage(header, to: resized, filter: resize.filter)
+        stage = resized.size == header.size ? nil : RowResizerStage(header, to: resized, sampling: resize.sampling)
         try next.begin(resized)
     }
 

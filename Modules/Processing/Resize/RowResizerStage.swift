@@ -10,9 +10,9 @@ final class RowResizerStage {
     private let row: Scratch<UInt8>
     private let result: Scratch<UInt8>
 
-    init(_ header: PixelRowHeader, to resized: PixelRowHeader, filter: ResizeFilter) {
+    init(_ header: PixelRowHeader, to resized: PixelRowHeader, sampling: ResizeSampling) {
         resampler = Resampler(
-            from: header.size, to: resized.size, format: header.format, alphaMode: header.alphaMode, filter: filter)
+            from: header.size, to: resized.size, format: header.format, alphaMode: header.alphaMode, sampling: sampling)
         rowBytes = header.bytesPerRow
         paddedBytes = Resampler.paddedRowBytes(header.size.width, header.format)
         resultBytes = resized.bytesPerRow

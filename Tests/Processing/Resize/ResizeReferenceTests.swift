@@ -58,6 +58,52 @@ import Testing
         }
     }
 
+    @Test(arguments: ResizeFilter.allCases, cases)
+    func `the filter alone is within a level of the definition`(filter: ResizeFilter, format: Case) throws {
+        for (index, (source, target)) in Self.sizes.enumerated() {
+            let pixels = PixelBuffer.noise(
+                source.width, source.height, format.format, format.alphaMode, seed: UInt64(index + 1))
+
+            let result = try resize(pixels, to: target, ResizeSampling(filter, averagesFirst: false))
+
+            let expected = ReferenceResize(filter: filter, averages: false).premultiplied(pixels, to: target)
+            for (x, y) in result.positions {
+                #expect(Self.error(result, x, y, expected[y][x]) <= format.tolerance, "\(source) to \(target)")
+            }
+        }
+    }
+
+    @Test(arguments: [true, false], cases)
+    func `linear light is within a level of the definition`(averagesFirst: Bool, format: Case) throws {
+        let sampling = ResizeSampling(.bilinear, averagesFirst: averagesFirst, inLinearLight: true)
+        let reference = ReferenceResize(filter: .bilinear, averages: averagesFirst, inLinearLight: true)
+        let maximum = format.format == .rgba16 ? 65_535.0 : 255
+        for (index, (source, target)) in Self.sizes.enumerated() {
+            let pixels = PixelBuffer.noise(
+                source.width, source.height, format.format, format.alphaMode, seed: UInt64(index + 1))
+
+            let result = try resize(pixels, to: target, sampling)
+
+            let light = reference.premultiplied(pixels, to: target)
+            for (x, y) in result.positions {
+                let alpha = format.alphaMode == .opaque ? maximum : light[y][x].w
+                var expected = light[y][x]
+                for channel in 0..<3 {
+                    expected[channel] = alpha == 0 ? 0 : alpha * ReferenceResize.sample(expected[channel] / alpha)
+                }
+                #expect(Self.error(result, x, y, expected) <= format.tolerance, "\(source) to \(target)")
+            }
+        }
+    }
+
+    @Test func `a chequered board keeps its brightness in linear light only`() throws {
+        let board = PixelBuffer.make(64, 64, .gray8, .opaque) { x, y in SIMD4(repeating: UInt16((x + y) % 2 * 255)) }
+        let target = PixelSize(width: 8, height: 8)
+
+        #expect(try resize(board, to: target, ResizeSampling(.box)).pixel(3, 3).x == 128)
+        #expect(try resize(board, to: target, ResizeSampling(.box, inLinearLight: true)).pixel(3, 3).x == 188)
+    }
+
     @Test func `sums of the largest averages do not overflow`() throws {
         for format in [PixelFormat.gray8, .rgbx8, .rgba8] {
             let mode: AlphaMode = format == .rgba8 ? .straight : .opaque
@@ -82,7 +128,13 @@ import Testing
     private func resize(
         _ pixels: PixelBuffer, to target: PixelSize, _ filter: ResizeFilter
     ) throws -> PixelBuffer {
-        let processor = Resize(to: target, mode: .exact, enlarges: true, filter: filter)
+        try resize(pixels, to: target, ResizeSampling(filter))
+    }
+
+    private func resize(
+        _ pixels: PixelBuffer, to target: PixelSize, _ sampling: ResizeSampling
+    ) throws -> PixelBuffer {
+        let processor = Resize(to: target, mode: .exact, enlarges: true, sampling: sampling)
         return try processor.process(DecodedImage(pixels: pixels)).pixels
     }
 

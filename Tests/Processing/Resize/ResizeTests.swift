@@ -81,6 +81,35 @@ import Testing
         }
     }
 
+    @Test func `one side alone decides the size`() throws {
+        let image = DecodedImage(pixels: .pattern(.gray8))
+        let table: [(Resize, Int, Int)] = [
+            (Resize(width: 10), 10, 7), (Resize(height: 5), 7, 5), (Resize(width: 46), 23, 17),
+            (Resize(width: 46, enlarges: true), 46, 34), (Resize(height: 51, enlarges: true), 69, 51),
+            (Resize(width: 1), 1, 1),
+        ]
+        for (processor, width, height) in table {
+            #expect(try processor.process(image).size == PixelSize(width: width, height: height))
+        }
+        #expect(error(of: Resize(width: 0)) == .invalidParameter)
+        #expect(error(of: Resize(height: .min)) == .invalidParameter)
+        #expect(error(of: Resize(width: 1 << 20, enlarges: true)) == .tooLarge)
+    }
+
+    @Test func `an identifier says everything that changes the result`() {
+        let size = PixelSize(width: 30, height: 20)
+        let all = [
+            Resize(to: size), Resize(to: size, mode: .fill), Resize(to: size, enlarges: true),
+            Resize(to: size, filter: .box), Resize(width: 30), Resize(height: 20),
+            Resize(to: size, sampling: ResizeSampling(averagesFirst: false)),
+            Resize(to: size, sampling: ResizeSampling(inLinearLight: true)),
+        ]
+
+        #expect(Set(all.map(\.identifier)).count == all.count)
+        #expect(Resize(to: size).identifier == "resize:30x20,fit,lanczos3")
+        #expect(Resize(width: 30, enlarges: true).identifier == "resize:30xany,fit,lanczos3,enlarge")
+    }
+
     @Test(arguments: [(0, 5), (5, 0), (-1, 5), (5, -1), (0, 0), (Int.min, Int.min), (Int.max, 0)])
     func `a target side below one is an invalid parameter`(width: Int, height: Int) {
         for mode in ResizeMode.allCases {

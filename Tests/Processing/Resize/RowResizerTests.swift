@@ -27,6 +27,22 @@ import Testing
         }
     }
 
+    @Test(arguments: [ResizeSampling(averagesFirst: false), ResizeSampling(inLinearLight: true)])
+    func `rows come out as the whole picture's with every sampling`(sampling: ResizeSampling) throws {
+        for (format, mode) in ResizeTests.shapes {
+            for (index, (source, target)) in Self.sizes.enumerated() {
+                let pixels = PixelBuffer.noise(source.width, source.height, format, mode, seed: UInt64(index + 1))
+                let resize = Resize(to: target, mode: .exact, enlarges: true, sampling: sampling)
+                let collector = PixelRowCollector()
+
+                try Self.send(pixels, to: resize.rows(into: collector))
+
+                let expected = try resize.process(DecodedImage(pixels: pixels)).pixels
+                #expect(collector.image?.pixels == expected, "\(format) \(mode) \(source) to \(target)")
+            }
+        }
+    }
+
     @Test(arguments: ResizeMode.allCases, [false, true])
     func `modes and enlarging mean what they mean for a whole picture`(mode: ResizeMode, enlarges: Bool) throws {
         let pixels = PixelBuffer.pattern(.rgba8)

@@ -11,6 +11,8 @@ struct ReferenceResize {
     let filter: ResizeFilter
     /// Whether integer boxes are averaged first where an axis shrinks to a quarter or less.
     let averages: Bool
+    /// Whether samples are turned into light first; ``premultiplied(_:to:)`` then gives light.
+    var inLinearLight = false
 
     /// Samples of the result pixel at (x, y), premultiplied, before rounding.
     func premultiplied(_ source: PixelBuffer, to size: PixelSize) -> [[SIMD4<Double>]] {
@@ -21,6 +23,12 @@ struct ReferenceResize {
             (0..<source.width).map { x in
                 let samples = source.pixel(x, y)
                 var pixel = SIMD4<Double>(Double(samples.x), Double(samples.y), Double(samples.z), Double(samples.w))
+                if inLinearLight {
+                    let alpha = source.alphaMode == .premultiplied ? pixel.w : maximum
+                    for channel in 0..<3 {
+                        pixel[channel] = alpha == 0 ? 0 : alpha * Self.light(pixel[channel] / alpha)
+                    }
+                }
                 if source.alphaMode == .straight {
                     let alpha = pixel.w
                     pixel = pixel * alpha / maximum
@@ -40,6 +48,16 @@ struct ReferenceResize {
                 return sum
             }
         }
+    }
+
+    /// IEC 61966-2-1.
+    static func light(_ sample: Double) -> Double {
+        sample <= 0.04045 ? sample / 12.92 : pow((sample + 0.055) / 1.055, 2.4)
+    }
+
+    /// The inverse of ``light(_:)``.
+    static func sample(_ light: Double) -> Double {
+        light <= 0.0031308 ? light * 12.92 : 1.055 * pow(light, 1 / 2.4) - 0.055
     }
 
     /// For each result pixel of one axis, the source pixels that count and their weights.

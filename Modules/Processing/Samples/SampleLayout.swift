@@ -29,6 +29,14 @@ enum SampleLayout {
     /// Floats for each pixel.
     var channels: Int { self == .gray8 ? 1 : 4 }
 
+    /// The largest sample.
+    var maximum: Float {
+        switch self {
+        case .gray8, .color8, .straight8: 255
+        case .color16, .straight16: 65_535
+        }
+    }
+
     /// Floats to keep for a row of `width` pixels: a multiple of 16, which is what the vector loops step by.
     func floatsPerRow(_ width: Int) -> Int { (width * channels + 15) / 16 * 16 }
 }

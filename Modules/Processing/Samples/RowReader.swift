@@ -1,7 +1,25 @@
+#if arch(x86_64)
+    private import CSampleKernels
+#endif
+
 /// Turns the samples of one row into floats, colour multiplied by alpha.
 enum RowReader {
     /// Reads `width` pixels of `row` and writes as many pixels of floats to `out`.
     static func read(
+        _ row: UnsafeRawPointer, width: Int, layout: SampleLayout, into out: UnsafeMutablePointer<Float>
+    ) {
+        #if arch(x86_64)
+            switch layout {
+            case .color8: return alcedo_read_bytes(row.assumingMemoryBound(to: UInt8.self), width, out)
+            case .straight8: return alcedo_read_straight_bytes(row.assumingMemoryBound(to: UInt8.self), width, out)
+            case .gray8, .color16, .straight16: break
+            }
+        #endif
+        portableRead(row, width: width, layout: layout, into: out)
+    }
+
+    /// The same on any machine.
+    static func portableRead(
         _ row: UnsafeRawPointer, width: Int, layout: SampleLayout, into out: UnsafeMutablePointer<Float>
     ) {
         switch layout {

@@ -1,0 +1,145 @@
+#include "CSampleKernels.h"
+
+#include <string.h>
+
+// The second body needs the loader to choose (an "ifunc"), which glibc's does; it would choose before the thread sanitizer is
+// ready, so there is only the plain one then.
+#ifndef __has_feature
+#define __has_feature(name) 0
+#endif
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__clang__) && !__has_feature(thread_sanitizer)
+#define FOR_EACH_MACHINE __attribute__((target_clones("avx2", "default")))
+#else
+#define FOR_EACH_MACHINE
+#endif
+
+#pragma clang fp contract(off)
+
+typedef float float4 __attribute__((vector_size(16)));
+typedef float float8 __attribute__((vector_size(32)));
+typedef float float16 __attribute__((vector_size(64)));
+
+// Loads and stores by memcpy: rows need no alignment, and nothing is read as a type it is not.
+#define LOAD(variable, pointer) memcpy(&(variable), (pointer), sizeof(variable))
+#define STORE(pointer, variable) memcpy((pointer), &(variable), sizeof(variable))
+
+FOR_EACH_MACHINE
+void alcedo_sum_rows(
+    const float *const *rows, const float *weights, size_t count, size_t floats, float *out)
+{
+    size_t offset = 0;
+    // Two sums at a time hide how long an addition takes.
+    for (; offset + 32 <= floats; offset += 32) {
+        float16 low = {0}, high = {0};
+        for (size_t index = 0; index < count; index++) {
+            float16 first, second;
+            LOAD(first, rows[index] + offset);
+            LOAD(second, rows[index] + offset + 16);
+            low += first * weights[index];
+            high += second * weights[index];
+        }
+        STORE(out + offset, low);
+        STORE(out + offset + 16, high);
+    }
+    for (; offset < floats; offset += 16) {
+        float16 sum = {0};
+        for (size_t index = 0; index < count; index++) {
+            float16 values;
+            LOAD(values, rows[index] + offset);
+            sum += values * weights[index];
+        }
+        STORE(out + offset, sum);
+    }
+}
+
+FOR_EACH_MACHINE
+void alcedo_filter_pixels(
+    const float *row, const intptr_t *firsts, const intptr_t *counts, const float *weights, size_t taps, size_t length,
+    float *out)
+{
+    for (size_t x = 0; x < length; x++) {
+        const float *pixels = row + firsts[x] * 4;
+        size_t count = (size_t)counts[x];
+        float8 sum = {0};
+        size_t index = 0;
+        for (; index + 1 < count; index += 2) {
+            float8 pair;
+            LOAD(pair, pixels + index * 4);
+            float even = weights[index], odd = weights[index + 1];
+            float8 factors = {even, even, even, even, odd, odd, odd, odd};
+            sum += pair * factors;
+        }
+        float4 low = __builtin_shufflevector(sum, sum, 0, 1, 2, 3);
+        float4 high = __builtin_shufflevector(sum, sum, 4, 5, 6, 7);
+        if (index < count) {
+            float4 last;
+            LOAD(last, pixels + index * 4);
+            low += last * weights[index];
+        }
+        low += high;
+        STORE(out + x * 4, low);
+        weights += taps;
+    }
+}
+
+FOR_EACH_MACHINE
+void alcedo_read_bytes(const uint8_t *row, size_t pixels, float *out)
+{
+    for (size_t index = 0; index < pixels * 4; index++) out[index] = row[index];
+}
+
+FOR_EACH_MACHINE
+void alcedo_read_straight_bytes(const uint8_t *row, size_t pixels, float *out)
+{
+    for (size_t x = 0; x < pixels; x++) {
+        uint32_t alpha = row[x * 4 + 3];
+        // The products are exact in whole numbers.
+        out[x * 4] = (float)(int32_t)(row[x * 4] * alpha) / 255;
+        out[x * 4 + 1] = (float)(int32_t)(row[x * 4 + 1] * alpha) / 255;
+        out[x * 4 + 2] = (float)(int32_t)(row[x * 4 + 2] * alpha) / 255;
+        out[x * 4 + 3] = (float)(int32_t)alpha;
+    }
+}
+
+FOR_EACH_MACHINE
+void alcedo_sum_bytes(
+    const uint8_t *first, size_t rows, size_t bytes_per_row, size_t bytes, int continues, uint16_t *sums)
+{
+    typedef uint8_t bytes32 __attribute__((vector_size(32)));
+    typedef uint16_t words32 __attribute__((vector_size(64)));
+    for (size_t offset = 0; offset < bytes; offset += 32) {
+        words32 sum = {0};
+        if (continues) LOAD(sum, sums + offset);
+        const uint8_t *row = first + offset;
+        for (size_t index = 0; index < rows; index++, row += bytes_per_row) {
+            bytes32 samples;
+            LOAD(samples, row);
+            sum += __builtin_convertvector(samples, words32);
+        }
+        STORE(sums + offset, sum);
+    }
+}
+
+FOR_EACH_MACHINE
+void alcedo_sum_straight_bytes(
+    const uint8_t *first, size_t rows, size_t bytes_per_row, size_t bytes, int continues, uint32_t *sums)
+{
+    typedef uint8_t bytes16 __attribute__((vector_size(16)));
+    typedef uint16_t words16 __attribute__((vector_size(32)));
+    typedef uint32_t longs16 __attribute__((vector_size(64)));
+    for (size_t offset = 0; offset < bytes; offset += 16) {
+        longs16 sum = {0};
+        if (continues) LOAD(sum, sums + offset);
+        const uint8_t *row = first + offset;
+        for (size_t index = 0; index < rows; index++, row += bytes_per_row) {
+            bytes16 samples;
+            LOAD(samples, row);
+            bytes16 factors = __builtin_shufflevector(
+                samples, (bytes16){255}, 3, 3, 3, 16, 7, 7, 7, 16, 11, 11, 11, 16, 15, 15, 15, 16);
+            words16 products =
+                __builtin_convertvector(samples, words16) * __builtin_convertvector(factors, words16);
+            sum += __builtin_convertvector(products, longs16);
+        }
+        STORE(sums + offset, sum);
+    }
+}

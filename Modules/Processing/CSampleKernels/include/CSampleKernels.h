@@ -1,0 +1,37 @@
+#ifndef CSAMPLEKERNELS_H
+#define CSAMPLEKERNELS_H
+
+// The loops that most of the time of a resize goes into. Swift is compiled for the oldest machine of an architecture and has no
+// way to say more for one function; a C function can have a second body for machines with AVX2, chosen once, at the start.
+//
+// Each does what the Swift function named in its comment does, to the bit: products and sums in the same order, none fused.
+
+#include <stddef.h>
+#include <stdint.h>
+
+// Convolution.vertical: adds up `count` rows, each times its weight. `floats` is a multiple of 16.
+void alcedo_sum_rows(
+    const float *_Nonnull const *_Nonnull rows, const float *_Nonnull weights, size_t count, size_t floats,
+    float *_Nonnull out);
+
+// Convolution.horizontal for pixels of four floats: each of `length` pixels of `out` is made of the `counts` pixels of `row`
+// from `firsts` on, times `taps` weights of which the first `counts` are used.
+void alcedo_filter_pixels(
+    const float *_Nonnull row, const intptr_t *_Nonnull firsts, const intptr_t *_Nonnull counts,
+    const float *_Nonnull weights, size_t taps, size_t length, float *_Nonnull out);
+
+// RowReader, four bytes a pixel: as they are, and with colour multiplied by alpha.
+void alcedo_read_bytes(const uint8_t *_Nonnull row, size_t pixels, float *_Nonnull out);
+void alcedo_read_straight_bytes(const uint8_t *_Nonnull row, size_t pixels, float *_Nonnull out);
+
+// BoxColumns.sum: adds the bytes of `rows` rows to `sums`, or puts them there unless `continues`. `bytes` is a multiple of 32.
+void alcedo_sum_bytes(
+    const uint8_t *_Nonnull first, size_t rows, size_t bytes_per_row, size_t bytes, int continues,
+    uint16_t *_Nonnull sums);
+
+// BoxColumns.premultipliedSum: the same with colour multiplied by alpha, and alpha by 255.
+void alcedo_sum_straight_bytes(
+    const uint8_t *_Nonnull first, size_t rows, size_t bytes_per_row, size_t bytes, int continues,
+    uint32_t *_Nonnull sums);
+
+#endif

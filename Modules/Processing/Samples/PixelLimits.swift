@@ -1,0 +1,17 @@
+import AlcedoCore
+
+/// How large a result may get whose size the parameters say, so that no parameter takes all memory.
+enum PixelLimits {
+    static let mostPixels = 1 << 28
+    static let longestSide = 1 << 16
+
+    /// - Throws: `tooLarge` for a result that exceeds the limits and is larger than its source.
+    static func check(_ size: PixelSize, from source: PixelSize) throws(ImageProcessingError) {
+        guard size != source else { return }
+        guard size.pixelCount <= max(mostPixels, source.pixelCount),
+            size.width <= max(longestSide, source.width), size.height <= max(longestSide, source.height)
+        else {
+            throw ImageProcessingError(.tooLarge, "a result of \(size) pixels is too large")
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import AlcedoCore
+import Testing
+
+@testable import AlcedoProcessing
+
+/// The C bodies that some machines have, against the portable ones. Elsewhere both are the same function.
+@Suite struct KernelTests {
+    @Test func `sums of rows are the portable ones to the bit`() {
+        for floats in [16, 32, 48, 160, 176] {
+            for count in [1, 2, 7, 61] {
+                let rows = Self.floats(count * floats, seed: 3)
+                let weights = Self.floats(count, seed: 5)
+                var results = [[Float](repeating: 0, count: floats), [Float](repeating: 1, count: floats)]
+                rows.withUnsafeBufferPointer { rows in
+                    guard let base = rows.baseAddress else { return }
+                    let pointers = (0..<count).map { base + $0 * floats }
+                    pointers.withUnsafeBufferPointer { pointers in
+                        Convolution.vertical(rows: pointers, weights: weights, floats: floats, into: &results[0])
+                        Convolution.portableVertical(
+                            rows: pointers, weights: weights, floats: floats, into: &results[1])
+                    }
+                }
+
+                #expect(results[0] == results[1])
+            }
+        }
+    }
+
+    @Test func `pixels along a row are the portable ones to the bit`() {
+        for (cells, length) in [(1, 1), (40, 7), (41, 13), (9, 30), (200, 3)] {
+            let table = WeightTable(cells: cells, extent: Double(cells), length: length, filter: .lanczos3)
+            let row = Self.floats(cells * 4, seed: 7)
+            var results = [[Float](repeating: 0, count: length * 4), [Float](repeating: 1, count: length * 4)]
+
+            Convolution.horizontal(row: row, table: table, channels: 4, into: &results[0])
+            Convolution.portableColor(
+                row, table.first, table.count, table.weights, taps: table.taps, length: length, into: &results[1])
+
+            #expect(results[0] == results[1])
+        }
+    }
+
+    @Test(arguments: [SampleLayout.gray8, .color8, .straight8, .color16, .straight16])
+    func `rows are read as the portable reader does, to the bit`(layout: SampleLayout) {
+        let bytes = Self.bytes(67 * 8)
+        for width in [1, 2, 3, 8, 67] {
+            var results = [[Float](repeating: 0, count: width * 4), [Float](repeating: 0, count: width * 4)]
+            bytes.withUnsafeBytes { bytes in
+                guard let row = bytes.baseAddress else { return }
+                RowReader.read(row, width: width, layout: layout, into: &results[0])
+                RowReader.portableRead(row, width: width, layout: layout, into: &results[1])
+            }
+
+            #expect(results[0] == results[1])
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `sums of columns are the portable ones`(continues: Bool) {
+        let bytes = Self.bytes(96 * 5)
+        // Vector loads of the portable kernels want their alignment.
+        let memory = Scratch<UInt8>(count: bytes.count)
+        memory.base.update(from: bytes, count: bytes.count)
+        let words = [Scratch<UInt16>(count: 96), Scratch<UInt16>(count: 96)] as InlineArray<2, Scratch<UInt16>>
+        let longs = [Scratch<UInt32>(count: 96), Scratch<UInt32>(count: 96)] as InlineArray<2, Scratch<UInt32>>
+        for index in 0..<96 {
+            for side in 0..<2 {
+                words[side].base[index] = UInt16(index)
+                longs[side].base[index] = UInt32(index)
+            }
+        }
+
+        BoxColumns.sum(
+            memory.base, rows: 5, bytesPerRow: 96, byteCount: 96, continues: continues, into: words[0].base)
+        BoxColumns.portableSum(
+            memory.base, rows: 5, bytesPerRow: 96, byteCount: 96, continues: continues, into: words[1].base)
+        BoxColumns.premultipliedSum(
+            memory.base, rows: 5, bytesPerRow: 96, byteCount: 96, continues: continues, into: longs[0].base)
+        BoxColumns.portablePremultipliedSum(
+            memory.base, rows: 5, bytesPerRow: 96, byteCount: 96, continues: continues, into: longs[1].base)
+
+        for index in 0..<96 {
+            #expect(words[0].base[index] == words[1].base[index])
+            #expect(longs[0].base[index] == longs[1].base[index])
+        }
+    }
+
+    private static func floats(_ count: Int, seed: UInt64) -> [Float] {
+        var generator = XorShift(state: seed)
+        return (0..<count).map { _ in Float.random(in: -300...300, using: &generator) }
+    }
+
+    private static func bytes(_ count: Int) -> [UInt8] {
+        var generator = XorShift(state: 9)
+        return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
+    }
+}
