@@ -4,7 +4,7 @@ public import AlcedoCore
 ///
 /// The function may be called from any thread, several times at once, and may block. What it returns is passed on as
 /// it is, animation included.
-public struct ClosureProcessor: ImageProcessing {
+public struct ClosureProcessor: HashableByIdentifier {
     /// An app's own function on images.
     public typealias Body = @Sendable (DecodedImage) throws(ImageProcessingError) -> DecodedImage
 

@@ -37,10 +37,8 @@ public final class RowResizer: PixelRowConsumer {
     public func begin(_ header: PixelRowHeader) throws {
         var resized = header
         resized.size = try resize.checkedSize(for: header.size)
-        // Header sizes that no buffer can have would not fit the scratch either.
-        guard PixelBuffer.byteCount(size: header.size, format: header.format) != nil,
-            PixelBuffer.byteCount(size: resized.size, format: header.format) != nil
-        else { throw ImageProcessingError(.tooLarge, "no buffer holds rows of \(header.size) pixels") }
+        try PixelLimits.checkRows(of: header)
+        try PixelLimits.checkRows(of: resized)
         stage = resized.size == header.size ? nil : RowResizerStage(header, to: resized, sampling: resize.sampling)
         try next.begin(resized)
     }

@@ -14,4 +14,12 @@ enum PixelLimits {
             throw ImageProcessingError(.tooLarge, "a result of \(size) pixels is too large")
         }
     }
+
+    /// - Throws: `tooLarge` for rows that no buffer can have, and so no memory for one.
+    static func checkRows(of header: PixelRowHeader) throws(ImageProcessingError) {
+        // The widest format: a processor may hand on another than it takes.
+        guard PixelBuffer.byteCount(size: header.size, format: .rgba16) != nil else {
+            throw ImageProcessingError(.tooLarge, "no buffer holds rows of \(header.size) pixels")
+        }
+    }
 }

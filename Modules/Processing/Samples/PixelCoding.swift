@@ -1,0 +1,94 @@
+import AlcedoCore
+
+/// Reads and writes pixels of any format as red, green, blue and alpha from 0 to 1, colour not multiplied by alpha.
+///
+/// Reading and writing gives every sample back; premultiplied colour under alpha 0 becomes black.
+struct PixelCoding {
+    let format: PixelFormat
+    let alphaMode: AlphaMode
+
+    /// Reads `count` pixels from `row` on, which needs no alignment.
+    func read(_ row: UnsafeRawPointer, _ count: Int, into out: UnsafeMutablePointer<SIMD4<Float>>) {
+        switch (format, alphaMode) {
+        case (.gray8, _):
+            for x in 0..<count {
+                let sample = Float(row.load(fromByteOffset: x, as: UInt8.self)) / 255
+                out[x] = SIMD4(sample, sample, sample, 1)
+            }
+        case (.rgba8, .premultiplied): Self.read(row, UInt8.self, count, out) { Self.divided($0) }
+        case (.rgba16, .premultiplied): Self.read(row, UInt16.self, count, out) { Self.divided($0) }
+        case (.rgba8, .straight): Self.read(row, UInt8.self, count, out) { $0 }
+        case (.rgba16, .straight): Self.read(row, UInt16.self, count, out) { $0 }
+        case (.rgba8, .opaque), (.rgbx8, _): Self.read(row, UInt8.self, count, out) { Self.opaque($0) }
+        case (.rgba16, .opaque): Self.read(row, UInt16.self, count, out) { Self.opaque($0) }
+        }
+    }
+
+    /// Writes `count` pixels to `row` and after; samples outside 0 to 1 are taken to its end.
+    func write(_ pixels: UnsafePointer<SIMD4<Float>>, _ count: Int, to row: UnsafeMutableRawPointer) {
+        switch (format, alphaMode) {
+        case (.gray8, _):
+            for x in 0..<count {
+                let sample = Lanes.rounded(max(0, min(1, pixels[x].x)) * 255)
+                row.storeBytes(of: UInt8(truncatingIfNeeded: sample), toByteOffset: x, as: UInt8.self)
+            }
+        case (.rgba8, .premultiplied): Self.write(pixels, UInt8.self, count, row) { Self.multiplied($0) }
+        case (.rgba16, .premultiplied): Self.write(pixels, UInt16.self, count, row) { Self.multiplied($0) }
+        case (.rgba8, .straight): Self.write(pixels, UInt8.self, count, row) { $0 }
+        case (.rgba16, .straight): Self.write(pixels, UInt16.self, count, row) { $0 }
+        case (.rgba8, .opaque), (.rgbx8, _): Self.write(pixels, UInt8.self, count, row) { Self.opaque($0) }
+        case (.rgba16, .opaque): Self.write(pixels, UInt16.self, count, row) { Self.opaque($0) }
+        }
+    }
+
+    @inline(__always)
+    private static func read<Sample: FixedWidthInteger & SIMDScalar & BitwiseCopyable>(
+        _ row: UnsafeRawPointer, _ type: Sample.Type, _ count: Int, _ out: UnsafeMutablePointer<SIMD4<Float>>,
+        _ pixel: (SIMD4<Float>) -> SIMD4<Float>
+    ) {
+        let unit = 1 / Float(Sample.max)
+        let size = MemoryLayout<SIMD4<Sample>>.size
+        for x in 0..<count {
+            let samples = row.loadUnaligned(fromByteOffset: x &* size, as: SIMD4<Sample>.self)
+            out[x] = pixel(Lanes.floats(SIMD4<UInt32>(truncatingIfNeeded: samples)) * unit)
+        }
+    }
+
+    @inline(__always)
+    private static func write<Sample: FixedWidthInteger & SIMDScalar & BitwiseCopyable>(
+        _ pixels: UnsafePointer<SIMD4<Float>>, _ type: Sample.Type, _ count: Int, _ row: UnsafeMutableRawPointer,
+        _ pixel: (SIMD4<Float>) -> SIMD4<Float>
+    ) {
+        let maximum = Float(Sample.max)
+        let size = MemoryLayout<SIMD4<Sample>>.size
+        for x in 0..<count {
+            let samples = pixel(Lanes.clamped(pixels[x], SIMD4(repeating: 1))) * maximum
+            row.storeBytes(
+                of: SIMD4<Sample>(truncatingIfNeeded: Lanes.rounded(samples)), toByteOffset: x &* size,
+                as: SIMD4<Sample>.self)
+        }
+    }
+
+    @inline(__always)
+    private static func divided(_ pixel: SIMD4<Float>) -> SIMD4<Float> {
+        guard pixel.w > 0 else { return SIMD4(repeating: 0) }
+        // Colour above its alpha, which no premultiplied pixel has, is cut off.
+        var color = Lanes.clamped(pixel / pixel.w, SIMD4(repeating: 1))
+        color.w = pixel.w
+        return color
+    }
+
+    @inline(__always)
+    private static func multiplied(_ pixel: SIMD4<Float>) -> SIMD4<Float> {
+        var color = pixel * pixel.w
+        color.w = pixel.w
+        return color
+    }
+
+    @inline(__always)
+    private static func opaque(_ pixel: SIMD4<Float>) -> SIMD4<Float> {
+        var pixel = pixel
+        pixel.w = 1
+        return pixel
+    }
+}
