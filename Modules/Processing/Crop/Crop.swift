@@ -6,12 +6,12 @@ public import AlcedoCore
 /// memory, that is before ``DecodedImage/orientation``. Colour profile, scale, orientation, format and alpha mode are
 /// kept; of an animation the first frame remains.
 ///
-/// - Complexity: O(pixels of the result).
+/// - Complexity: O(pixels of the result); of rows nothing is kept.
 public struct Crop: ImageProcessing, Hashable {
     private enum Region: Hashable {
         case rect(PixelRect)
-        case centre(PixelSize)
-        case aspect(PixelSize)
+        case size(PixelSize, Anchor)
+        case aspect(PixelSize, Anchor)
     }
 
     private let region: Region
@@ -21,22 +21,30 @@ public struct Crop: ImageProcessing, Hashable {
     /// ``process(_:)`` throws `invalidParameter` when a side is below one pixel or the rectangle lies outside the image.
     public init(_ rect: PixelRect) { region = .rect(rect) }
 
-    /// Keeps the middle of the image, at most `size`. An odd remainder leaves the larger part right and below.
+    /// Keeps at most `size` of the image, from where `anchor` says; an odd remainder leaves the larger part right and
+    /// below.
     ///
-    /// ``process(_:)`` throws `invalidParameter` when a side is below one pixel.
-    public init(centre size: PixelSize) { region = .centre(size) }
+    /// ``process(_:)`` throws `invalidParameter` when a side is below one pixel, or for an anchor outside the image.
+    public init(_ size: PixelSize, at anchor: Anchor) { region = .size(size, anchor) }
 
-    /// Keeps the largest middle part with the proportions `aspect`, for example 16 x 9; sides are rounded to whole
-    /// pixels and at least one.
+    /// Keeps the middle of the image, at most `size`.
+    public init(centre size: PixelSize) { self.init(size, at: .center) }
+
+    /// Keeps the largest part with the proportions `aspect`, for example 16 x 9, from where `anchor` says; sides are
+    /// rounded to whole pixels and at least one.
     ///
-    /// ``process(_:)`` throws `invalidParameter` when a side of `aspect` is below one.
-    public init(centreAspect aspect: PixelSize) { region = .aspect(aspect) }
+    /// ``process(_:)`` throws `invalidParameter` when a side of `aspect` is below one, or for an anchor outside the image.
+    public init(aspect: PixelSize, at anchor: Anchor) { region = .aspect(aspect, anchor) }
+
+    /// Keeps the largest middle part with the proportions `aspect`.
+    public init(centreAspect aspect: PixelSize) { self.init(aspect: aspect, at: .center) }
 
     public var identifier: String {
-        switch region {
+        let place = { (anchor: Anchor) in anchor == .center ? "centre" : "\(anchor)" }
+        return switch region {
         case .rect(let rect): "crop:\(rect)"
-        case .centre(let size): "crop:centre,\(size.width)x\(size.height)"
-        case .aspect(let aspect): "crop:centre,\(aspect.width):\(aspect.height)"
+        case .size(let size, let anchor): "crop:\(place(anchor)),\(size.width)x\(size.height)"
+        case .aspect(let aspect, let anchor): "crop:\(place(anchor)),\(aspect.width):\(aspect.height)"
         }
     }
 
@@ -46,7 +54,10 @@ public struct Crop: ImageProcessing, Hashable {
         return image.still(try Self.copy(part, of: image.pixels))
     }
 
-    private func rect(in bounds: PixelSize) throws(ImageProcessingError) -> PixelRect {
+    public func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer { RowCropper(rect, next: next) }
+
+    /// The part of an image of `bounds` that is kept.
+    func rect(in bounds: PixelSize) throws(ImageProcessingError) -> PixelRect {
         switch region {
         case .rect(let rect):
             guard rect.size.isPositive else {
@@ -56,13 +67,13 @@ public struct Crop: ImageProcessing, Hashable {
                 throw ImageProcessingError(.invalidParameter, "rectangle \(rect) lies outside \(bounds) pixels")
             }
             return part
-        case .centre(let size):
+        case .size(let size, let anchor):
             guard size.isPositive else {
                 throw ImageProcessingError(.invalidParameter, "cannot crop to \(size) pixels")
             }
-            return Self.middle(
-                width: min(size.width, bounds.width), height: min(size.height, bounds.height), of: bounds)
-        case .aspect(let aspect):
+            return try Self.part(
+                width: min(size.width, bounds.width), height: min(size.height, bounds.height), of: bounds, anchor)
+        case .aspect(let aspect, let anchor):
             guard aspect.isPositive else {
                 throw ImageProcessingError(.invalidParameter, "\(aspect) are no proportions")
             }
@@ -70,14 +81,17 @@ public struct Crop: ImageProcessing, Hashable {
             let side = { (length: Int, over: Int, under: Int, limit: Int) in
                 max(1, Int(min((Double(length) * (Double(over) / Double(under))).rounded(), Double(limit))))
             }
-            return Self.middle(
+            return try Self.part(
                 width: side(bounds.height, aspect.width, aspect.height, bounds.width),
-                height: side(bounds.width, aspect.height, aspect.width, bounds.height), of: bounds)
+                height: side(bounds.width, aspect.height, aspect.width, bounds.height), of: bounds, anchor)
         }
     }
 
-    private static func middle(width: Int, height: Int, of bounds: PixelSize) -> PixelRect {
-        PixelRect(x: (bounds.width - width) / 2, y: (bounds.height - height) / 2, width: width, height: height)
+    private static func part(
+        width: Int, height: Int, of bounds: PixelSize, _ anchor: Anchor
+    ) throws(ImageProcessingError) -> PixelRect {
+        let origin = try anchor.origin(of: PixelSize(width: width, height: height), in: bounds)
+        return PixelRect(x: origin.x, y: origin.y, width: width, height: height)
     }
 
     private static func copy(_ part: PixelRect, of pixels: PixelBuffer) throws(ImageProcessingError) -> PixelBuffer {
