@@ -1,0 +1,34 @@
+public import AlcedoCore
+
+/// Mirrors an image.
+///
+/// Works on every pixel format and keeps it. Directions are those of the rows in memory, that is before
+/// ``DecodedImage/orientation``; put ``Orient`` in front where they differ.
+///
+/// - Complexity: O(*w* × *h*), one new buffer. Rows are mirrored one by one when left and right change places, and
+///   collected when top and bottom do.
+public struct Flip: ImageProcessing, Hashable {
+    /// What changes places.
+    public enum Axis: String, Sendable, Hashable, CaseIterable {
+        case leftAndRight
+        case topAndBottom
+    }
+
+    public let axis: Axis
+
+    public init(_ axis: Axis) { self.axis = axis }
+
+    public var identifier: String { "flip:\(axis.rawValue)" }
+
+    /// Never throws.
+    public func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
+        image.still(image.pixels.upright(from: axis == .leftAndRight ? .upMirrored : .downMirrored))
+    }
+
+    public func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer {
+        switch axis {
+        case .leftAndRight: RowMirror(next: next)
+        case .topAndBottom: WholePictureStage(self, next: next)
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import AlcedoCore
+
+/// Turns pixels by an angle that is no quarter turn.
+struct Rotation {
+    let cosine: Double
+    let sine: Double
+
+    /// The size of the smallest upright rectangle that holds a turned picture of `source`.
+    func size(of source: PixelSize) -> PixelSize {
+        let (width, height) = (Double(source.width), Double(source.height))
+        // What is only a rounding error longer needs no further pixel.
+        let side = { (length: Double) in max(1, Int(min((length - 1e-6).rounded(.up), 1e15))) }
+        return PixelSize(
+            width: side(width * abs(cosine) + height * abs(sine)),
+            height: side(width * abs(sine) + height * abs(cosine)))
+    }
+
+    /// The turned picture; nil when there is no such buffer.
+    func rotated(_ pixels: PixelBuffer, size: PixelSize, background: PixelColor) -> PixelBuffer? {
+        let (format, alphaMode) = Self.kind(for: pixels, background)
+        let layout = SampleLayout(format, alphaMode)
+        var back = background.samples
+        back = SIMD4(back.x * back.w, back.y * back.w, back.z * back.w, back.w) * layout.maximum
+        return pixels.withUnsafeBytes { source in
+            PixelBuffer(size: size, format: format, alphaMode: alphaMode) { memory, bytesPerRow in
+                guard let from = source.baseAddress, let to = memory.baseAddress else { return }
+                let row = Scratch<Float>(count: size.width * 4)
+                for y in 0..<size.height {
+                    self.row(y, of: size, pixels, from, into: row.base)
+                    Self.put(row.base, size.width, over: back, maximum: layout.maximum)
+                    Self.write(row.base, size.width, layout, to: to + y * bytesPerRow)
+                }
+            }
+        }
+    }
+
+    private static func kind(for pixels: PixelBuffer, _ background: PixelColor) -> (PixelFormat, AlphaMode) {
+        guard background.isOpaque else {
+            let format: PixelFormat = pixels.format == .rgba16 ? .rgba16 : .rgba8
+            return (format, pixels.alphaMode == .opaque ? .straight : pixels.alphaMode)
+        }
+        return (pixels.format == .gray8 && !background.isGray ? .rgbx8 : pixels.format, .opaque)
+    }
+
+    /// Makes row `y` of the result: colour multiplied by alpha, nothing where the picture is not.
+    private func row(
+        _ y: Int, of size: PixelSize, _ pixels: PixelBuffer, _ base: UnsafeRawPointer,
+        into out: UnsafeMutableRawPointer
+    ) {
+        // The literal closures become part of the loops; passed through a variable they would be calls.
+        switch SampleLayout(pixels.format, pixels.alphaMode) {
+        case .gray8:
+            sample(y, size, pixels, base, out) {
+                let sample = Float($0.load(fromByteOffset: $1, as: UInt8.self))
+                return SIMD4(sample, sample, sample, 255)
+            }
+        case .color8: sample(y, size, pixels, base, out) { RowReader.color8($0, $1) }
+        case .straight8: sample(y, size, pixels, base, out) { RowReader.straight8($0, $1) }
+        case .color16: sample(y, size, pixels, base, out) { RowReader.color16($0, $1) }
+        case .straight16: sample(y, size, pixels, base, out) { RowReader.straight16($0, $1) }
+        }
+    }
+
+    @inline(__always)
+    private func sample(
+        _ y: Int, _ size: PixelSize, _ pixels: PixelBuffer, _ base: UnsafeRawPointer,
+        _ out: UnsafeMutableRawPointer, _ load: (_ row: UnsafeRawPointer, _ x: Int) -> SIMD4<Float>
+    ) {
+        let down = Double(y) + 0.5 - Double(size.height) / 2
+        let startX = down * sine + Double(pixels.width) / 2 - 0.5
+        let startY = down * cosine + Double(pixels.height) / 2 - 0.5
+        for x in 0..<size.width {
+            let across = Double(x) + 0.5 - Double(size.width) / 2
+            let sourceX = across * cosine + startX
+            let sourceY = startY - across * sine
+            let (left, top) = (sourceX.rounded(.down), sourceY.rounded(.down))
+            guard left >= -2, left <= Double(pixels.width), top >= -2, top <= Double(pixels.height) else {
+                out.storeBytes(of: SIMD4(repeating: 0), toByteOffset: x &* 16, as: SIMD4<Float>.self)
+                continue
+            }
+            let columns = Self.weights(Float(sourceX - left))
+            let rows = Self.weights(Float(sourceY - top))
+            let (firstColumn, firstRow) = (Int(left) - 1, Int(top) - 1)
+            var sum = SIMD4<Float>(repeating: 0)
+            for j in 0..<4 where firstRow + j >= 0 && firstRow + j < pixels.height {
+                let row = base + (firstRow + j) * pixels.bytesPerRow
+                var line = SIMD4<Float>(repeating: 0)
+                for i in 0..<4 where firstColumn + i >= 0 && firstColumn + i < pixels.width {
+                    line += load(row, firstColumn + i) * columns[i]
+                }
+                sum += line * rows[j]
+            }
+            out.storeBytes(of: sum, toByteOffset: x &* 16, as: SIMD4<Float>.self)
+        }
+    }
+
+    /// The weights of four pixels in a row for a place `t` behind the second, by ``ResizeFilter/catmullRom``.
+    @inline(__always)
+    private static func weights(_ t: Float) -> SIMD4<Float> {
+        let (t2, t3) = (t * t, t * t * t)
+        return SIMD4(
+            (-t3 + 2 * t2 - t) / 2, (3 * t3 - 5 * t2 + 2) / 2, (-3 * t3 + 4 * t2 + t) / 2, (t3 - t2) / 2)
+    }
+
+    private static func put(
+        _ row: UnsafeMutableRawPointer, _ width: Int, over back: SIMD4<Float>, maximum: Float
+    ) {
+        for x in 0..<width {
+            var pixel = row.load(fromByteOffset: x &* 16, as: SIMD4<Float>.self)
+            // At the picture's edges all samples overshoot alike, so that dividing gives the colour back.
+            if pixel.w > maximum { pixel *= maximum / pixel.w }
+            let alpha = max(0, pixel.w)
+            let result = Lanes.clamped(pixel, SIMD4(repeating: alpha)) + back * (1 - alpha / maximum)
+            row.storeBytes(of: result, toByteOffset: x &* 16, as: SIMD4<Float>.self)
+        }
+    }
+
+    private static func write(
+        _ floats: UnsafeMutablePointer<Float>, _ width: Int, _ layout: SampleLayout,
+        to out: UnsafeMutableRawPointer
+    ) {
+        if layout == .gray8 {
+            for x in 0..<width { floats[x] = floats[x * 4] }
+        }
+        RowWriter.write(floats, width: width, layout: layout, to: out)
+    }
+}
