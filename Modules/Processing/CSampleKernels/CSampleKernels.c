@@ -143,3 +143,21 @@ void alcedo_sum_straight_bytes(
         STORE(sums + offset, sum);
     }
 }
+
+FOR_EACH_MACHINE
+void alcedo_average_rows(
+    const float *newest, const float *oldest, const float *leaving, float edge, float share, size_t floats, float *sums,
+    float *out)
+{
+    for (size_t offset = 0; offset < floats; offset += 16) {
+        float16 sum, first, last, second;
+        LOAD(sum, sums + offset);
+        LOAD(first, newest + offset);
+        LOAD(last, oldest + offset);
+        LOAD(second, leaving + offset);
+        float16 result = (sum + (first + last) * edge) * share;
+        sum = sum + first - second;
+        STORE(out + offset, result);
+        STORE(sums + offset, sum);
+    }
+}

@@ -6,7 +6,7 @@
 enum Convolution {
     /// Adds up `weights.count` rows, each times its weight.
     ///
-    /// Reads and writes `floats` floats of every row, rounded up to a multiple of 16.
+    /// Reads and writes `floats` floats of every row, rounded up to a multiple of 16. Rows need no alignment.
     static func vertical(
         rows: UnsafeBufferPointer<UnsafePointer<Float>>, weights: UnsafePointer<Float>, floats: Int,
         into out: UnsafeMutablePointer<Float>
@@ -29,7 +29,8 @@ enum Convolution {
         while offset < floats &* 4 {
             var sum = SIMD16<Float>(repeating: 0)
             for index in 0..<rows.count {
-                let values = UnsafeRawPointer(rows[index]).load(fromByteOffset: offset, as: SIMD16<Float>.self)
+                let values = UnsafeRawPointer(rows[index]).loadUnaligned(
+                    fromByteOffset: offset, as: SIMD16<Float>.self)
                 sum += values * weights[index]
             }
             target.storeBytes(of: sum, toByteOffset: offset, as: SIMD16<Float>.self)

@@ -34,4 +34,9 @@ void alcedo_sum_straight_bytes(
     const uint8_t *_Nonnull first, size_t rows, size_t bytes_per_row, size_t bytes, int continues,
     uint32_t *_Nonnull sums);
 
+// ColumnAverage.portableStep: one row of running averages down columns. `floats` is a multiple of 16.
+void alcedo_average_rows(
+    const float *_Nonnull newest, const float *_Nonnull oldest, const float *_Nonnull leaving, float edge, float share,
+    size_t floats, float *_Nonnull sums, float *_Nonnull out);
+
 #endif
