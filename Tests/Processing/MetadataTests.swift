@@ -4,10 +4,10 @@ import FoundationEssentials
 import Testing
 
 @Suite struct MetadataTests {
-    static let processors: [any ImageProcessing] = [
-        Resize(to: PixelSize(width: 3, height: 2)), Resize(to: PixelSize(width: 90, height: 90)),
-        Crop(centre: PixelSize(width: 2, height: 2)), Crop(centre: PixelSize(width: 99, height: 99)), Flatten(),
-    ]
+    /// Those that keep the format of straight RGBA, the orientation, and no animation.
+    static let processors = AllProcessors.list.filter {
+        !($0 is Orient || $0 is Flatten || $0 is EveryFrame || $0 is StillsOnly || $0 is ClosureProcessor)
+    }
 
     @Test(arguments: processors.indices)
     func `profile, orientation, scale, format and damage are kept and an animation is dropped`(index: Int) throws {
@@ -41,6 +41,32 @@ import Testing
             (Flatten(), "flatten:ffffff"), (black, "flatten:000000"),
             (Flatten(onto: OpaqueColor(red: 1, green: 171, blue: 16)), "flatten:01ab10"),
             (ClosureProcessor(identifier: "mine") { $0 }, "mine"),
+            (PixelClosureProcessor(identifier: "pixels") { $0 }, "pixels"),
+            (Crop(size, at: .topLeft), "crop:0.0;0.0,400x300"),
+            (Crop(aspect: PixelSize(width: 4, height: 3), at: .bottom), "crop:0.5;1.0,4:3"),
+            (Orient(), "orient"), (Flip(.leftAndRight), "flip:leftAndRight"),
+            (Flip(.topAndBottom), "flip:topAndBottom"),
+            (Rotate(clockwise: 12.5, background: .white), "rotate:12.5,ffffffff"),
+            (Rotate(quarterTurns: -1), "rotate:-90.0,00000000"), (Circle(), "circle"),
+            (Circle(border: Border(width: 2, color: .black)), "circle:border:2.0,000000ff"),
+            (RoundedCorners(CornerRadii(8)), "corners:8.0;8.0;8.0;8.0,pixels"),
+            (
+                RoundedCorners(
+                    CornerRadii(topLeft: 0.5, topRight: 0.25, unit: .shorterSide),
+                    border: Border(width: 1, color: PixelColor(red: 1, green: 2, blue: 3, alpha: 4))),
+                "corners:0.5;0.25;0.0;0.0,shorterSide,border:1.0,01020304"
+            ),
+            (GaussianBlur(sigma: 2.5), "blur:2.5"),
+            (ColorAdjustment(brightness: 1.5, saturation: 0), "color:1.5,1.0,0.0"), (BlackAndWhite(), "blackandwhite"),
+            (Tint(PixelColor(.white, alpha: 10), mode: .softLight), "tint:ffffff0a,softLight"),
+            (
+                Overlay(PixelBuffer.pattern(.gray8), at: .bottomRight, offset: PixelOffset(x: -4, y: 3), opacity: 0.5),
+                "overlay:23x17,gray8,opaque,"
+                    + "25e2c905ab3f1d4a905c394cef4a350f8fb2077db645f3df8a69d6bcf04c8af9,1.0;1.0,-4;3,normal,0.5"
+            ),
+            (Composition(), "then()"), (Composition(Flatten(), Orient()), "then(14:flatten:ffffff|6:orient)"),
+            (EveryFrame(Orient()), "everyframe(orient)"), (StillsOnly(Orient()), "stillsonly(orient)"),
+            (FirstFrame(), "firstframe"),
         ]
 
         for (processor, identifier) in table { #expect(processor.identifier == identifier) }

@@ -72,7 +72,7 @@ import Testing
     @Test func `a result row is handed on as soon as what it is made of has come`() throws {
         let target = PixelSize(width: 40, height: 40)
         let pixels = PixelBuffer.noise(400, 400, .gray8, .opaque, seed: 7)
-        let counter = Counter()
+        let counter = RowCounter()
         let resizer = RowResizer(to: target, filter: .box, next: counter)
         try resizer.begin(DecodedImage(pixels: pixels).rowHeader)
         for y in 0..<pixels.height {
@@ -86,49 +86,29 @@ import Testing
 
     @Test func `sizes that cannot be made are errors before a row comes`() {
         let header = DecodedImage(pixels: .pattern(.gray8)).rowHeader
-        let none = RowResizer(to: PixelSize(width: 0, height: 4), next: Counter())
+        let none = RowResizer(to: PixelSize(width: 0, height: 4), next: RowCounter())
         #expect(throws: ImageProcessingError(.invalidParameter, "cannot resize to 0 x 4 pixels")) {
             try none.begin(header)
         }
         let huge = RowResizer(
-            to: PixelSize(width: 1 << 40, height: 1 << 40), mode: .exact, enlarges: true, next: Counter())
+            to: PixelSize(width: 1 << 40, height: 1 << 40), mode: .exact, enlarges: true, next: RowCounter())
         #expect(throws: ImageProcessingError.self) { try huge.begin(header) }
         for side in [-1, 0, Int.max] {
             var odd = header
             odd.size = PixelSize(width: side, height: side)
-            let resizer = RowResizer(to: PixelSize(width: 3, height: 3), next: Counter())
+            let resizer = RowResizer(to: PixelSize(width: 3, height: 3), next: RowCounter())
             #expect(throws: ImageProcessingError.self) { try resizer.begin(odd) }
         }
     }
 
     @Test func `what the next consumer throws ends the work`() throws {
-        let counter = Counter(failingAt: 2)
+        let counter = RowCounter(failingAt: 2)
         let resizer = RowResizer(to: PixelSize(width: 5, height: 5), next: counter)
-        #expect(throws: Counter.Failure.self) { try Self.send(.pattern(.rgba8), to: resizer) }
+        #expect(throws: RowCounter.Failure.self) { try Self.send(.pattern(.rgba8), to: resizer) }
         #expect(counter.rows == 2 && !counter.isFinished)
     }
 
     private static func send(_ pixels: PixelBuffer, to consumer: any PixelRowConsumer) throws {
         try DecodedImage(pixels: pixels).sendRows(to: consumer)
-    }
-
-    /// Counts rows.
-    private final class Counter: PixelRowConsumer {
-        struct Failure: Error {}
-
-        private let limit: Int
-        private(set) var rows = 0
-        private(set) var isFinished = false
-
-        init(failingAt limit: Int = .max) { self.limit = limit }
-
-        func begin(_ header: PixelRowHeader) throws {}
-
-        func consume(_ row: RawSpan) throws {
-            rows += 1
-            if rows == limit { throw Failure() }
-        }
-
-        func finish() throws { isFinished = true }
     }
 }

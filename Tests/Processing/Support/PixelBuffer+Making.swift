@@ -93,3 +93,21 @@ struct XorShift: RandomNumberGenerator {
         return state &* 0x2545_F491_4F6C_DD1D
     }
 }
+
+extension PixelBuffer {
+    /// The same picture with every pixel changed.
+    func changed(
+        to mode: AlphaMode, _ change: (_ x: Int, _ y: Int, _ pixel: SIMD4<UInt16>) -> SIMD4<UInt16>
+    ) -> PixelBuffer {
+        .make(width, height, format, mode) { change($0, $1, pixel($0, $1)) }
+    }
+
+    /// The largest difference of two samples; `Int.max` for pictures of different kinds.
+    func largestDifference(to other: PixelBuffer) -> Int {
+        guard size == other.size, format == other.format, alphaMode == other.alphaMode else { return .max }
+        return positions.reduce(0) { largest, place in
+            let (a, b) = (pixel(place.x, place.y), other.pixel(place.x, place.y))
+            return (0..<4).reduce(largest) { max($0, abs(Int(a[$1]) - Int(b[$1]))) }
+        }
+    }
+}

@@ -1,0 +1,17 @@
+public import AlcedoCore
+
+/// Gives the first frame of an animation as a still image; still images stay as they are.
+///
+/// - Complexity: O(1).
+public struct FirstFrame: ImageProcessing, Hashable {
+    public init() {}
+
+    public var identifier: String { "firstframe" }
+
+    /// Never throws.
+    public func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
+        image.still(image.pixels)
+    }
+
+    public func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer { next }
+}

@@ -1,0 +1,70 @@
+import AlcedoCore
+import AlcedoProcessing
+import Testing
+
+@Suite(.timeLimit(.minutes(3))) struct RowTests {
+    static let sizes = [(1, 1), (1, 6), (9, 1), (2, 3), (16, 11), (23, 30)]
+
+    @Test(arguments: AllProcessors.list.indices)
+    func `rows come out as the whole picture's, to the bit`(index: Int) throws {
+        let processor = AllProcessors.list[index]
+        for (format, mode) in ResizeTests.shapes {
+            for (width, height) in Self.sizes {
+                let image = DecodedImage(pixels: .noise(width, height, format, mode, seed: UInt64(width + height)))
+                let collector = PixelRowCollector()
+
+                try image.sendRows(to: processor.rows(into: collector))
+
+                let expected = try processor.process(image).pixels
+                #expect(collector.image?.pixels == expected, "\(processor.identifier) \(format) \(mode) \(image.size)")
+            }
+        }
+    }
+
+    @Test(arguments: ImageOrientation.allCases)
+    func `rows become upright as the whole picture does`(orientation: ImageOrientation) throws {
+        let image = DecodedImage(pixels: .noise(7, 5, .rgba16, .straight, seed: 4), orientation: orientation)
+        let collector = PixelRowCollector()
+
+        try image.sendRows(to: Orient().rows(into: collector))
+
+        let expected = try Orient().process(image)
+        #expect(collector.image?.pixels == expected.pixels)
+        #expect(collector.image?.orientation == .up && expected.orientation == .up)
+    }
+
+    @Test(arguments: AllProcessors.list.indices)
+    func `a chain can be used for one picture after another`(index: Int) throws {
+        let processor = AllProcessors.list[index]
+        let collector = PixelRowCollector()
+        let chain = processor.rows(into: collector)
+        for seed in 1...3 {
+            let image = DecodedImage(pixels: .noise(8 + seed, 12 - seed, .rgba8, .straight, seed: UInt64(seed)))
+
+            try image.sendRows(to: chain)
+
+            #expect(try collector.image?.pixels == processor.process(image).pixels, "\(processor.identifier)")
+        }
+    }
+
+    @Test func `a blurred row is handed on as soon as what it is made of has come`() throws {
+        for (sigma, reach) in [(2.0, 7), (12, 36)] {
+            let counter = RowCounter()
+            let pixels = PixelBuffer.noise(3, 100, .gray8, .opaque, seed: 1)
+            let blur = GaussianBlur(sigma: sigma).rows(into: counter)
+            try blur.begin(DecodedImage(pixels: pixels).rowHeader)
+            for y in 0..<pixels.height {
+                try blur.consume(pixels.row(y))
+                #expect(counter.rows == (y == 99 ? 100 : max(0, y + 1 - reach)))
+            }
+        }
+    }
+
+    @Test func `headers that no buffer can have are errors before a row comes`() {
+        let header = PixelRowHeader(
+            size: PixelSize(width: .max / 2, height: 3), format: .rgba8, alphaMode: .straight)
+        for processor in AllProcessors.list where !(processor is FirstFrame || processor is Orient) {
+            #expect(throws: (any Error).self) { try processor.rows(into: PixelRowCollector()).begin(header) }
+        }
+    }
+}
