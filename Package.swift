@@ -165,6 +165,7 @@ for test in tests {
             dependencies: (test.name == "Core" ? [] : ["AlcedoCore"])
                 + [.init(stringLiteral: "Alcedo\(test.name)")] + test.needs,
             path: "Tests/\(test.name)",
+            exclude: test.name == "Processing" ? ["Golden"] : [],
             resources: test.hasFixtures ? [.copy("Fixtures")] : []))
 }
 
