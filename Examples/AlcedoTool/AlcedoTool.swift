@@ -16,6 +16,7 @@ enum AlcedoTool {
           alcedo bench memory-cache [options]    hits, misses and puts of the memory caches; replays traces
           alcedo bench response-cache [options]  fresh hits of the response cache
           alcedo bench download [options]        downloads beside a C loop, URLSession and aiohttp
+          alcedo bench resize [options]          the processors, beside Pillow
 
         alcedo COMMAND --help says more.
 
@@ -36,6 +37,8 @@ enum AlcedoTool {
                 return try await ResponseCacheBenchCommand(words.dropFirst(2)).run()
             case "bench" where words.dropFirst().first == "download":
                 return try await DownloadBenchCommand(words.dropFirst(2)).run()
+            case "bench" where words.dropFirst().first == "resize":
+                return try ResizeBenchCommand(words.dropFirst(2)).run()
             case "bench": return try await BenchCommand(words.dropFirst()).run()
             case "--help", "-h", "help":
                 Console.output(help)

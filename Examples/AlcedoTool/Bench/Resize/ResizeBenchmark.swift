@@ -1,0 +1,100 @@
+import Alcedo
+import ExampleSupport
+import Foundation
+
+/// Times processors, and Pillow doing the same, in turns.
+struct ResizeBenchmark {
+    private struct Task {
+        let name: String
+        let image: DecodedImage
+        let processor: any ImageProcessing
+        /// What Pillow is asked for; nil where it has nothing of the kind.
+        let peer: String?
+    }
+
+    let size: PixelSize
+    let rounds: Int
+    let peer: PillowPeer?
+
+    func run() throws {
+        Console.output("\(size) pixels of noise; milliseconds, best of \(rounds)\n")
+        Console.output(BenchTable.row(["", "ours", "Pillow", "ours / Pillow"]))
+        for task in try tasks() {
+            let (ours, theirs) = try measure(task)
+            var cells = [task.name, "\(BenchTable.rounded(ours))"]
+            if let theirs { cells += ["\(BenchTable.rounded(theirs))", "\((ours / theirs * 100).rounded() / 100)"] }
+            Console.output(BenchTable.row(cells))
+        }
+    }
+
+    private func measure(_ task: Task) throws -> (ours: Double, theirs: Double?) {
+        var best = (ours: Double.infinity, theirs: Double.infinity)
+        let clock = ContinuousClock()
+        // One turn more, which warms both and does not count.
+        for round in 0...rounds {
+            // Who goes first changes, so that neither always inherits the other's caches.
+            for turn in 0..<2 {
+                if (round + turn) % 2 == 0 {
+                    let time = try clock.measure { _ = try task.processor.process(task.image) }
+                    if round > 0 { best.ours = min(best.ours, time / .milliseconds(1)) }
+                } else if let peer, let request = task.peer {
+                    let time = try peer.milliseconds(of: request)
+                    if round > 0 { best.theirs = min(best.theirs, time) }
+                }
+            }
+        }
+        return (best.ours, best.theirs.isFinite ? best.theirs : nil)
+    }
+
+    private func tasks() throws -> [Task] {
+        let straight = DecodedImage(pixels: try noise(.rgba8, .straight))
+        let opaque = DecodedImage(pixels: try noise(.rgbx8, .opaque))
+        let tenth = PixelSize(width: size.width / 10, height: size.height / 10)
+        let half = PixelSize(width: size.width / 2, height: size.height / 2)
+        let alone = ResizeSampling(averagesFirst: false)
+        let linear = ResizeSampling(inLinearLight: true)
+        let badge = try Resize(to: tenth).process(straight).pixels
+        return [
+            Task(name: "tenth, RGBA", image: straight, processor: Resize(to: tenth), peer: "gap RGBA \(tenth)"),
+            Task(
+                name: "tenth, filter alone, RGBA", image: straight, processor: Resize(to: tenth, sampling: alone),
+                peer: "resize RGBA \(tenth)"),
+            Task(name: "tenth, RGB", image: opaque, processor: Resize(to: tenth), peer: "gap RGB \(tenth)"),
+            Task(
+                name: "tenth, filter alone, RGB", image: opaque, processor: Resize(to: tenth, sampling: alone),
+                peer: "resize RGB \(tenth)"),
+            Task(
+                name: "tenth, linear light, RGB", image: opaque, processor: Resize(to: tenth, sampling: linear),
+                peer: nil),
+            Task(name: "half, RGBA", image: straight, processor: Resize(to: half), peer: "resize RGBA \(half)"),
+            Task(name: "blur, sigma 2, RGB", image: opaque, processor: GaussianBlur(sigma: 2), peer: "blur RGB 2"),
+            Task(name: "blur, sigma 20, RGB", image: opaque, processor: GaussianBlur(sigma: 20), peer: "blur RGB 20"),
+            Task(name: "blur, sigma 20, RGBA", image: straight, processor: GaussianBlur(sigma: 20), peer: nil),
+            Task(name: "rotate by 30, RGB", image: opaque, processor: Rotate(clockwise: 30), peer: "rotate RGB 30"),
+            Task(
+                name: "quarter turn, RGBA", image: straight, processor: Rotate(quarterTurns: 1), peer: "turn RGBA 90"),
+            Task(
+                name: "brightness, RGB", image: opaque, processor: ColorAdjustment(brightness: 1.2),
+                peer: "brightness RGB 1.2"),
+            Task(name: "black and white, RGB", image: opaque, processor: BlackAndWhite(), peer: "gray RGB 0"),
+            Task(
+                name: "tint, soft light, RGBA", image: straight,
+                processor: Tint(PixelColor(red: 200, green: 90, blue: 0), mode: .softLight), peer: nil),
+            Task(name: "badge over RGBA", image: straight, processor: Overlay(badge, at: .bottomRight), peer: nil),
+            Task(name: "round corners, RGB", image: opaque, processor: RoundedCorners(CornerRadii(200)), peer: nil),
+            Task(name: "flatten, RGBA", image: straight, processor: Flatten(), peer: "flatten RGBA 0"),
+        ]
+    }
+
+    private func noise(_ format: PixelFormat, _ alphaMode: AlphaMode) throws -> PixelBuffer {
+        var state: UInt32 = 1
+        let pixels = PixelBuffer(size: size, format: format, alphaMode: alphaMode) { memory, _ in
+            for index in memory.indices {
+                state = state &* 1_664_525 &+ 1_013_904_223
+                memory[index] = alphaMode == .opaque && index % 4 == 3 ? 255 : UInt8(truncatingIfNeeded: state >> 24)
+            }
+        }
+        guard let pixels else { throw ImageProcessingError(.tooLarge, "there is no memory for \(size) pixels") }
+        return pixels
+    }
+}
