@@ -10,18 +10,19 @@ extension PixelBuffer {
         let result = withUnsafeBytes { source in
             PixelBuffer(size: target, format: format, alphaMode: alphaMode) { memory, stride in
                 guard let from = source.baseAddress, let to = memory.baseAddress else { return }
-                for y in 0..<target.height {
-                    // The source positions of a row lie on a line, so two of them give the step between pixels.
-                    let first = orientation.source(x: 0, y: y, in: stored)
-                    let second = orientation.source(x: 1, y: y, in: stored)
-                    let step = (second.y - first.y) * sourceStride + (second.x - first.x) * pixelBytes
-                    var offset = first.y * sourceStride + first.x * pixelBytes
-                    var out = to + y * stride
-                    for _ in 0..<target.width {
-                        out.copyMemory(from: from + offset, byteCount: pixelBytes)
-                        out += pixelBytes
-                        offset += step
-                    }
+                // The source position depends on x and y linearly, so three of them give both steps.
+                let origin = orientation.source(x: 0, y: 0, in: stored)
+                let right = orientation.source(x: 1, y: 0, in: stored)
+                let below = orientation.source(x: 0, y: 1, in: stored)
+                let offset = { (place: (x: Int, y: Int)) in place.y * sourceStride + place.x * pixelBytes }
+                let walk = TileWalk(
+                    size: target, stride: stride, across: offset(right) - offset(origin),
+                    down: offset(below) - offset(origin))
+                let start = from + offset(origin)
+                switch pixelBytes {
+                case 1: walk.copy(UInt8.self, from: start, to: to)
+                case 4: walk.copy(UInt32.self, from: start, to: to)
+                default: walk.copy(UInt64.self, from: start, to: to)
                 }
             }
         }

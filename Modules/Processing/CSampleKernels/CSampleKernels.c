@@ -161,3 +161,49 @@ void alcedo_average_rows(
         STORE(sums + offset, sum);
     }
 }
+
+FOR_EACH_MACHINE
+void alcedo_read_units(const uint8_t *row, size_t pixels, float *out)
+{
+    for (size_t index = 0; index < pixels * 4; index++) out[index] = row[index] * (1.0f / 255);
+}
+
+// The low byte of the sum is the rounded sample: a float of 2^23 + n has n in its low bits. Not a number is not above 0.
+static inline uint8_t sample_of(float value)
+{
+    value = value > 0 ? value : 0;
+    value = value > 1 ? 1 : value;
+    float shifted = value * 255 + 8388608.0f;
+    uint32_t bits;
+    memcpy(&bits, &shifted, sizeof bits);
+    return (uint8_t)bits;
+}
+
+FOR_EACH_MACHINE
+void alcedo_write_units(const float *pixels, size_t count, uint8_t *out)
+{
+    for (size_t index = 0; index < count * 4; index++) out[index] = sample_of(pixels[index]);
+}
+
+FOR_EACH_MACHINE
+void alcedo_write_gray_units(const float *pixels, size_t count, uint8_t *out)
+{
+    for (size_t index = 0; index < count; index++) out[index] = sample_of(pixels[index * 4]);
+}
+
+FOR_EACH_MACHINE
+void alcedo_apply_matrix(const float *columns, float *pixels, size_t count)
+{
+    float4 red, green, blue, offset;
+    LOAD(red, columns);
+    LOAD(green, columns + 4);
+    LOAD(blue, columns + 8);
+    LOAD(offset, columns + 12);
+    for (size_t index = 0; index < count; index++) {
+        float4 pixel;
+        LOAD(pixel, pixels + index * 4);
+        float4 color = red * pixel[0] + green * pixel[1] + blue * pixel[2] + offset;
+        color[3] = pixel[3];
+        STORE(pixels + index * 4, color);
+    }
+}

@@ -20,12 +20,8 @@ public struct BlackAndWhite: PointProcessing, Hashable {
         case (.rgba8, _), (.rgba16, _): format = header.format
         }
         return PointWork(on: header, format: format, alphaMode: header.alphaMode) { pixels, _ in
-            for x in pixels.indices {
-                let weighed = pixels[x] * ColorMatrix.luminance
-                var gray = SIMD4(repeating: weighed.x + weighed.y + weighed.z)
-                gray.w = pixels[x].w
-                pixels[x] = gray
-            }
+            guard let base = pixels.baseAddress else { return }
+            ColorMatrix.gray.apply(to: base, count: pixels.count)
         }
     }
 }

@@ -35,7 +35,8 @@ public struct ColorAdjustment: PointProcessing, Hashable {
         let factors = [brightness, contrast, saturation].map { Float(min($0, 1e6)) }
         let matrix = ColorMatrix(brightness: factors[0], contrast: factors[1], saturation: factors[2])
         return PointWork(on: header) { pixels, _ in
-            for x in pixels.indices { pixels[x] = matrix.apply(to: pixels[x]) }
+            guard let base = pixels.baseAddress else { return }
+            matrix.apply(to: base, count: pixels.count)
         }
     }
 }

@@ -1,13 +1,20 @@
+#if arch(x86_64)
+    private import CSampleKernels
+#endif
+
 /// A linear change of colour with an offset, on samples from 0 to 1.
 struct ColorMatrix {
     /// What each sample of the pixel adds to the result's red, green and blue.
-    private var red: SIMD4<Float>
-    private var green: SIMD4<Float>
-    private var blue: SIMD4<Float>
-    private var offset: SIMD4<Float>
+    private let red: SIMD4<Float>
+    private let green: SIMD4<Float>
+    private let blue: SIMD4<Float>
+    private let offset: SIMD4<Float>
 
     /// The weights of red, green and blue in what looks bright: those of sRGB's primaries, which are Rec. 709's.
     static let luminance = SIMD4<Float>(0.2126, 0.7152, 0.0722, 0)
+
+    /// Every pixel's gray of the same luminance.
+    static let gray = ColorMatrix(brightness: 1, contrast: 1, saturation: 0)
 
     /// Scales colour's distance from `gray`, then from black, and its distance from its own gray.
     ///
@@ -26,10 +33,27 @@ struct ColorMatrix {
         offset = SIMD4<Float>(1, 1, 1, 0) * ((1 - contrast) / 2)
     }
 
-    @inline(__always)
-    func apply(to pixel: SIMD4<Float>) -> SIMD4<Float> {
-        var color = red * pixel.x + green * pixel.y + blue * pixel.z + offset
-        color.w = pixel.w
-        return color
+    /// Changes `count` pixels, and leaves their alpha.
+    func apply(to pixels: UnsafeMutablePointer<SIMD4<Float>>, count: Int) {
+        #if arch(x86_64)
+            withUnsafeBytes(of: self) { columns in
+                guard let columns = columns.baseAddress else { return }
+                alcedo_apply_matrix(
+                    columns.assumingMemoryBound(to: Float.self),
+                    UnsafeMutableRawPointer(pixels).assumingMemoryBound(to: Float.self), count)
+            }
+        #else
+            portableApply(to: pixels, count: count)
+        #endif
+    }
+
+    /// The same on any machine.
+    func portableApply(to pixels: UnsafeMutablePointer<SIMD4<Float>>, count: Int) {
+        for x in 0..<count {
+            let pixel = pixels[x]
+            var color = red * pixel.x + green * pixel.y + blue * pixel.z + offset
+            color.w = pixel.w
+            pixels[x] = color
+        }
     }
 }

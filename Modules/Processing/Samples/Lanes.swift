@@ -27,7 +27,8 @@ enum Lanes {
     /// Each lane at least 0 and at most that of `maximum`.
     @inline(__always)
     static func clamped(_ values: SIMD4<Float>, _ maximum: SIMD4<Float>) -> SIMD4<Float> {
-        let low = values.replacing(with: 0, where: values .< 0)
+        // Not a number is not above 0.
+        let low = SIMD4<Float>(repeating: 0).replacing(with: values, where: values .> 0)
         return low.replacing(with: maximum, where: low .> maximum)
     }
 }

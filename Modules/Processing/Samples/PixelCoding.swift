@@ -1,5 +1,9 @@
 import AlcedoCore
 
+#if arch(x86_64)
+    private import CSampleKernels
+#endif
+
 /// Reads and writes pixels of any format as red, green, blue and alpha from 0 to 1, colour not multiplied by alpha.
 ///
 /// Reading and writing gives every sample back; premultiplied colour under alpha 0 becomes black.
@@ -9,6 +13,20 @@ struct PixelCoding {
 
     /// Reads `count` pixels from `row` on, which needs no alignment.
     func read(_ row: UnsafeRawPointer, _ count: Int, into out: UnsafeMutablePointer<SIMD4<Float>>) {
+        #if arch(x86_64)
+            // The alpha of opaque pixels is at its maximum, which is read as 1.
+            if format == .rgbx8 || (format == .rgba8 && alphaMode != .premultiplied) {
+                alcedo_read_units(
+                    row.assumingMemoryBound(to: UInt8.self), count,
+                    UnsafeMutableRawPointer(out).assumingMemoryBound(to: Float.self))
+                return
+            }
+        #endif
+        portableRead(row, count, into: out)
+    }
+
+    /// The same on any machine.
+    func portableRead(_ row: UnsafeRawPointer, _ count: Int, into out: UnsafeMutablePointer<SIMD4<Float>>) {
         switch (format, alphaMode) {
         case (.gray8, _):
             for x in 0..<count {
@@ -26,10 +44,23 @@ struct PixelCoding {
 
     /// Writes `count` pixels to `row` and after; samples outside 0 to 1 are taken to its end.
     func write(_ pixels: UnsafePointer<SIMD4<Float>>, _ count: Int, to row: UnsafeMutableRawPointer) {
+        #if arch(x86_64)
+            let floats = UnsafeRawPointer(pixels).assumingMemoryBound(to: Float.self)
+            let bytes = row.assumingMemoryBound(to: UInt8.self)
+            if format == .rgba8, alphaMode == .straight { return alcedo_write_units(floats, count, bytes) }
+            if format == .gray8 { return alcedo_write_gray_units(floats, count, bytes) }
+        #endif
+        portableWrite(pixels, count, to: row)
+    }
+
+    /// The same on any machine.
+    func portableWrite(_ pixels: UnsafePointer<SIMD4<Float>>, _ count: Int, to row: UnsafeMutableRawPointer) {
         switch (format, alphaMode) {
         case (.gray8, _):
             for x in 0..<count {
-                let sample = Lanes.rounded(max(0, min(1, pixels[x].x)) * 255)
+                // Not a number is not above 0.
+                let value = pixels[x].x > 0 ? min(1, pixels[x].x) : 0
+                let sample = Lanes.rounded(value * 255)
                 row.storeBytes(of: UInt8(truncatingIfNeeded: sample), toByteOffset: x, as: UInt8.self)
             }
         case (.rgba8, .premultiplied): Self.write(pixels, UInt8.self, count, row) { Self.multiplied($0) }

@@ -82,6 +82,16 @@ struct Rotation {
             let rows = Self.weights(Float(sourceY - top))
             let (firstColumn, firstRow) = (Int(left) - 1, Int(top) - 1)
             var sum = SIMD4<Float>(repeating: 0)
+            if firstColumn >= 0, firstRow >= 0, firstColumn + 4 <= pixels.width, firstRow + 4 <= pixels.height {
+                for j in 0..<4 {
+                    let row = base + (firstRow &+ j) &* pixels.bytesPerRow
+                    let left = load(row, firstColumn) * columns[0] + load(row, firstColumn &+ 1) * columns[1]
+                    let right = load(row, firstColumn &+ 2) * columns[2] + load(row, firstColumn &+ 3) * columns[3]
+                    sum += (left + right) * rows[j]
+                }
+                out.storeBytes(of: sum, toByteOffset: x &* 16, as: SIMD4<Float>.self)
+                continue
+            }
             for j in 0..<4 where firstRow + j >= 0 && firstRow + j < pixels.height {
                 let row = base + (firstRow + j) * pixels.bytesPerRow
                 var line = SIMD4<Float>(repeating: 0)

@@ -85,6 +85,59 @@ import Testing
         }
     }
 
+    @Test func `pixels from 0 to 1 are read and written as the portable coding does, to the bit`() {
+        let bytes = Self.bytes(53 * 8)
+        // Halves of a level, which are rounded to even, what is outside, and what is no number.
+        var values = (0..<53).map { SIMD4<Float>(Float($0) * 4.5, -3, 300, 127.5) / 255 }
+        values[7] = SIMD4(.nan, .infinity, -.infinity, 0.5)
+        for (format, mode) in ResizeTests.shapes {
+            let coding = PixelCoding(format: format, alphaMode: mode)
+            for count in [1, 5, 53] {
+                var pixels = [[SIMD4<Float>]](
+                    repeating: [SIMD4](repeating: SIMD4(repeating: 9), count: count), count: 2)
+                var rows = [[UInt8]](repeating: [UInt8](repeating: 1, count: count * 8), count: 2)
+                let source = bytes.enumerated().map { mode == .opaque && $0.offset % 4 == 3 ? 255 : $0.element }
+
+                coding.read(source, count, into: &pixels[0])
+                coding.portableRead(source, count, into: &pixels[1])
+                coding.write(values, count, to: &rows[0])
+                coding.portableWrite(values, count, to: &rows[1])
+
+                #expect(pixels[0] == pixels[1] && rows[0] == rows[1], "\(format) \(mode)")
+            }
+        }
+    }
+
+    @Test func `a colour matrix does what the portable one does, to the bit`() {
+        let matrix = ColorMatrix(brightness: 1.3, contrast: 0.7, saturation: 1.9)
+        let floats = Self.floats(4 * 37, seed: 2)
+        var pixels = [[SIMD4<Float>]](
+            repeating: (0..<37).map {
+                SIMD4(floats[$0 * 4], floats[$0 * 4 + 1], floats[$0 * 4 + 2], floats[$0 * 4 + 3])
+            }, count: 2)
+
+        matrix.apply(to: &pixels[0], count: 37)
+        matrix.portableApply(to: &pixels[1], count: 37)
+
+        #expect(pixels[0] == pixels[1])
+    }
+
+    @Test func `running averages down columns are the portable ones to the bit`() {
+        let rows = (0..<3).map { Self.floats(48, seed: UInt64($0 + 1)) }
+        var sums = rows[1]
+        var results = [[Float](repeating: 0, count: 48), [Float](repeating: 1, count: 48)]
+        let box = RunningAverage(radius: 0, edge: 0.3)
+        var average = ColumnAverage(box, floats: 48)
+
+        // A radius of 0: three rows make an average, of which the second is the sum.
+        #expect(!average.push(rows[0], into: &results[0]))
+        #expect(!average.push(rows[1], into: &results[0]))
+        #expect(average.push(rows[2], into: &results[0]))
+        ColumnAverage.portableStep(rows[2], rows[0], rows[1], box, 48, &sums, &results[1])
+
+        #expect(results[0] == results[1])
+    }
+
     private static func floats(_ count: Int, seed: UInt64) -> [Float] {
         var generator = XorShift(state: seed)
         return (0..<count).map { _ in Float.random(in: -300...300, using: &generator) }

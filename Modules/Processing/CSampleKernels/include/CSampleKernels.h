@@ -39,4 +39,13 @@ void alcedo_average_rows(
     const float *_Nonnull newest, const float *_Nonnull oldest, const float *_Nonnull leaving, float edge, float share,
     size_t floats, float *_Nonnull sums, float *_Nonnull out);
 
+// PixelCoding, straight samples of 8 bits: bytes to floats from 0 to 1, and back, clamped and rounded to the nearest even.
+void alcedo_read_units(const uint8_t *_Nonnull row, size_t pixels, float *_Nonnull out);
+void alcedo_write_units(const float *_Nonnull pixels, size_t count, uint8_t *_Nonnull out);
+// The first of every four floats only.
+void alcedo_write_gray_units(const float *_Nonnull pixels, size_t count, uint8_t *_Nonnull out);
+
+// ColorMatrix.portableApply: 16 floats, what each sample of a pixel adds to the result. The last column is the offset.
+void alcedo_apply_matrix(const float *_Nonnull columns, float *_Nonnull pixels, size_t count);
+
 #endif
