@@ -25,9 +25,9 @@ enum RowReader {
         switch layout {
         case .gray8: readGray8(row, width, out)
         case .color8: read(row, width, out) { color8($0, $1) }
-        case .straight8: read(row, width, out) { straight8($0, $1) }
+        case .straight8: read(row, width, out) { multiplied(color8($0, $1), maximum: 255) }
         case .color16: read(row, width, out) { color16($0, $1) }
-        case .straight16: read(row, width, out) { straight16($0, $1) }
+        case .straight16: read(row, width, out) { multiplied(color16($0, $1), maximum: 65_535) }
         }
     }
 
@@ -48,7 +48,8 @@ enum RowReader {
 
     @inline(__always)
     static func color8(_ row: UnsafeRawPointer, _ x: Int) -> SIMD4<Float> {
-        let samples = row.load(fromByteOffset: x &* 4, as: SIMD4<UInt8>.self)
+        // Loaded as a vector of bytes, they would sometimes come one by one.
+        let samples = unsafeBitCast(row.load(fromByteOffset: x &* 4, as: UInt32.self), to: SIMD4<UInt8>.self)
         return Lanes.floats(SIMD4<UInt32>(truncatingIfNeeded: samples))
     }
 
@@ -56,16 +57,6 @@ enum RowReader {
     static func color16(_ row: UnsafeRawPointer, _ x: Int) -> SIMD4<Float> {
         let samples = row.load(fromByteOffset: x &* 8, as: SIMD4<UInt16>.self)
         return Lanes.floats(SIMD4<UInt32>(truncatingIfNeeded: samples))
-    }
-
-    @inline(__always)
-    static func straight8(_ row: UnsafeRawPointer, _ x: Int) -> SIMD4<Float> {
-        multiplied(color8(row, x), maximum: 255)
-    }
-
-    @inline(__always)
-    static func straight16(_ row: UnsafeRawPointer, _ x: Int) -> SIMD4<Float> {
-        multiplied(color16(row, x), maximum: 65_535)
     }
 
     @inline(__always)

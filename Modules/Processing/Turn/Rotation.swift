@@ -2,6 +2,10 @@ import AlcedoCore
 
 /// Turns pixels by an angle that is no quarter turn.
 struct Rotation {
+    // A row of the result crosses many of the source: neighbouring rows find in the cache what the first has read.
+    private static let tileHeight = 16
+    private static let tileWidth = 64
+
     let cosine: Double
     let sine: Double
 
@@ -24,11 +28,21 @@ struct Rotation {
         return pixels.withUnsafeBytes { source in
             PixelBuffer(size: size, format: format, alphaMode: alphaMode) { memory, bytesPerRow in
                 guard let from = source.baseAddress, let to = memory.baseAddress else { return }
-                let row = Scratch<Float>(count: size.width * 4)
-                for y in 0..<size.height {
-                    self.row(y, of: size, pixels, from, into: row.base)
-                    Self.put(row.base, size.width, over: back, maximum: layout.maximum)
-                    Self.write(row.base, size.width, layout, to: to + y * bytesPerRow)
+                let rows = Scratch<Float>(count: size.width * 4 * Self.tileHeight)
+                for top in stride(from: 0, to: size.height, by: Self.tileHeight) {
+                    let lines = top..<min(size.height, top + Self.tileHeight)
+                    for left in stride(from: 0, to: size.width, by: Self.tileWidth) {
+                        let columns = left..<min(size.width, left + Self.tileWidth)
+                        for y in lines {
+                            let row = rows.base + (y - top) * size.width * 4
+                            sample(y, columns, of: size, pixels, from, into: row)
+                        }
+                    }
+                    for y in lines {
+                        let row = rows.base + (y - top) * size.width * 4
+                        Self.put(row, size.width, over: back, maximum: layout.maximum)
+                        Self.write(row, size.width, layout, to: to + y * bytesPerRow)
+                    }
                 }
             }
         }
@@ -42,34 +56,36 @@ struct Rotation {
         return (pixels.format == .gray8 && !background.isGray ? .rgbx8 : pixels.format, .opaque)
     }
 
-    /// Makes row `y` of the result: colour multiplied by alpha, nothing where the picture is not.
-    private func row(
-        _ y: Int, of size: PixelSize, _ pixels: PixelBuffer, _ base: UnsafeRawPointer,
+    /// Makes some columns of row `y` of the result: colour multiplied by alpha, nothing where the picture is not.
+    private func sample(
+        _ y: Int, _ columns: Range<Int>, of size: PixelSize, _ pixels: PixelBuffer, _ base: UnsafeRawPointer,
         into out: UnsafeMutableRawPointer
     ) {
         // The literal closures become part of the loops; passed through a variable they would be calls.
         switch SampleLayout(pixels.format, pixels.alphaMode) {
         case .gray8:
-            sample(y, size, pixels, base, out) {
+            sample(y, columns, size, pixels, base, out) {
                 let sample = Float($0.load(fromByteOffset: $1, as: UInt8.self))
                 return SIMD4(sample, sample, sample, 255)
             }
-        case .color8: sample(y, size, pixels, base, out) { RowReader.color8($0, $1) }
-        case .straight8: sample(y, size, pixels, base, out) { RowReader.straight8($0, $1) }
-        case .color16: sample(y, size, pixels, base, out) { RowReader.color16($0, $1) }
-        case .straight16: sample(y, size, pixels, base, out) { RowReader.straight16($0, $1) }
+        case .color8: sample(y, columns, size, pixels, base, out) { RowReader.color8($0, $1) }
+        case .straight8:
+            sample(y, columns, size, pixels, base, out) { Self.multiplied(RowReader.color8($0, $1), unit: 1 / 255) }
+        case .color16: sample(y, columns, size, pixels, base, out) { RowReader.color16($0, $1) }
+        case .straight16:
+            sample(y, columns, size, pixels, base, out) { Self.multiplied(RowReader.color16($0, $1), unit: 1 / 65_535) }
         }
     }
 
     @inline(__always)
     private func sample(
-        _ y: Int, _ size: PixelSize, _ pixels: PixelBuffer, _ base: UnsafeRawPointer,
+        _ y: Int, _ range: Range<Int>, _ size: PixelSize, _ pixels: PixelBuffer, _ base: UnsafeRawPointer,
         _ out: UnsafeMutableRawPointer, _ load: (_ row: UnsafeRawPointer, _ x: Int) -> SIMD4<Float>
     ) {
         let down = Double(y) + 0.5 - Double(size.height) / 2
         let startX = down * sine + Double(pixels.width) / 2 - 0.5
         let startY = down * cosine + Double(pixels.height) / 2 - 0.5
-        for x in 0..<size.width {
+        for x in range {
             let across = Double(x) + 0.5 - Double(size.width) / 2
             let sourceX = across * cosine + startX
             let sourceY = startY - across * sine
@@ -102,6 +118,13 @@ struct Rotation {
             }
             out.storeBytes(of: sum, toByteOffset: x &* 16, as: SIMD4<Float>.self)
         }
+    }
+
+    @inline(__always)
+    private static func multiplied(_ pixel: SIMD4<Float>, unit: Float) -> SIMD4<Float> {
+        var factor = SIMD4<Float>(repeating: pixel.w * unit)
+        factor.w = 1
+        return pixel * factor
     }
 
     /// The weights of four pixels in a row for a place `t` behind the second, by ``ResizeFilter/catmullRom``.
