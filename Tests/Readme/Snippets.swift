@@ -87,3 +87,33 @@ func fetch(_ url: URL) async throws -> Data {
     }
     return download.data
 }
+
+/// A round picture of a person, the same for every app that asks for it by this identifier.
+let avatar = Composition(
+    Crop(aspect: PixelSize(width: 1, height: 1), at: .top), Resize(width: 96),
+    Circle(border: Border(width: 2, color: .white)))
+
+func portrait(_ image: DecodedImage) throws -> DecodedImage { try avatar.process(image) }
+
+/// A JPEG of a picture of any size, in memory for a few rows of it.
+func preview(of data: Data) throws -> Data {
+    var jpeg = Data()
+    let encoder = JPEGEncoder(quality: 80).makeRowEncoder { bytes in
+        bytes.withUnsafeBytes { jpeg.append(contentsOf: $0) }
+    }
+    let work = Composition(Resize(width: 640), ColorAdjustment(saturation: 1.2), Flatten())
+    try CodecRegistry.standard.decodeRows(data, options: DecodingOptions(), into: work.rows(into: encoder))
+    return jpeg
+}
+
+/// Darkens a picture towards its lower edge.
+struct Shade: PointProcessing, Hashable {
+    var identifier: String { "shade" }
+
+    func work(on header: PixelRowHeader) -> PointWork? {
+        PointWork(on: header) { pixels, y in
+            let light = 1 - Float(y) / Float(header.size.height) / 2
+            for x in pixels.indices { pixels[x] *= SIMD4(light, light, light, 1) }
+        }
+    }
+}

@@ -207,3 +207,65 @@ void alcedo_apply_matrix(const float *columns, float *pixels, size_t count)
         STORE(pixels + index * 4, color);
     }
 }
+
+typedef uint8_t pixels4 __attribute__((vector_size(16)));
+
+static inline float4 cubic_weights(float t)
+{
+    float t2 = t * t, t3 = t * t * t;
+    return (float4){(-t3 + 2 * t2 - t) / 2, (3 * t3 - 5 * t2 + 2) / 2, (-3 * t3 + 4 * t2 + t) / 2, (t3 - t2) / 2};
+}
+
+FOR_EACH_MACHINE
+void alcedo_sample_line(
+    const alcedo_picture *picture, double x, double y, double cosine, double sine, double across, size_t count, float *out)
+{
+    const float16 ones = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    for (size_t index = 0; index < count; index++, across += 1, out += 4) {
+        double source_x = across * cosine + x, source_y = y - across * sine;
+        float4 result = {0};
+        if (source_x >= -2 && source_x < picture->width + 1 && source_y >= -2 && source_y < picture->height + 1) {
+            // Positive numbers are cut off downwards.
+            intptr_t left = (intptr_t)(source_x + 2) - 2, top = (intptr_t)(source_y + 2) - 2;
+            float4 columns = cubic_weights((float)(source_x - left)), rows = cubic_weights((float)(source_y - top));
+            left -= 1;
+            top -= 1;
+            const uint8_t *first = picture->base + top * (intptr_t)picture->bytes_per_row + left * 4;
+            size_t stride = picture->bytes_per_row;
+            uint8_t patch[64];
+            if (left < 0 || top < 0 || left + 4 > picture->width || top + 4 > picture->height) {
+                memset(patch, 0, sizeof patch);
+                for (intptr_t j = 0; j < 4; j++) {
+                    for (intptr_t i = 0; i < 4; i++) {
+                        if (left + i < 0 || top + j < 0 || left + i >= picture->width || top + j >= picture->height)
+                            continue;
+                        memcpy(
+                            patch + j * 16 + i * 4,
+                            picture->base + (top + j) * (intptr_t)picture->bytes_per_row + (left + i) * 4, 4);
+                    }
+                }
+                first = patch;
+                stride = 16;
+            }
+            float16 across_weights =
+                __builtin_shufflevector(columns, columns, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
+            float16 sum = {0};
+            for (int j = 0; j < 4; j++) {
+                pixels4 bytes;
+                LOAD(bytes, first + j * stride);
+                float16 samples = __builtin_convertvector(bytes, float16);
+                if (picture->is_straight) {
+                    float16 shares = samples * (1.0f / 255);
+                    samples *= __builtin_shufflevector(
+                        shares, ones, 3, 3, 3, 16, 7, 7, 7, 16, 11, 11, 11, 16, 15, 15, 15, 16);
+                }
+                sum += samples * across_weights * rows[j];
+            }
+            float8 low = __builtin_shufflevector(sum, sum, 0, 1, 2, 3, 4, 5, 6, 7);
+            float8 high = __builtin_shufflevector(sum, sum, 8, 9, 10, 11, 12, 13, 14, 15);
+            low += high;
+            result = __builtin_shufflevector(low, low, 0, 1, 2, 3) + __builtin_shufflevector(low, low, 4, 5, 6, 7);
+        }
+        STORE(out, result);
+    }
+}

@@ -1,5 +1,9 @@
 import AlcedoCore
 
+#if arch(x86_64)
+    private import CSampleKernels
+#endif
+
 /// Turns pixels by an angle that is no quarter turn.
 struct Rotation {
     // A row of the result crosses many of the source: neighbouring rows find in the cache what the first has read.
@@ -57,23 +61,49 @@ struct Rotation {
     }
 
     /// Makes some columns of row `y` of the result: colour multiplied by alpha, nothing where the picture is not.
-    private func sample(
+    func sample(
         _ y: Int, _ columns: Range<Int>, of size: PixelSize, _ pixels: PixelBuffer, _ base: UnsafeRawPointer,
-        into out: UnsafeMutableRawPointer
+        into out: UnsafeMutablePointer<Float>
+    ) {
+        let layout = SampleLayout(pixels.format, pixels.alphaMode)
+        #if arch(x86_64)
+            if layout == .color8 || layout == .straight8 {
+                let start = start(y, size, pixels)
+                var picture = alcedo_picture(
+                    base: base.assumingMemoryBound(to: UInt8.self), bytes_per_row: pixels.bytesPerRow,
+                    width: pixels.width, height: pixels.height, is_straight: layout == .straight8 ? 1 : 0)
+                alcedo_sample_line(
+                    &picture, start.x, start.y, cosine, sine, Self.distance(columns.lowerBound, of: size.width),
+                    columns.count, out + columns.lowerBound * 4)
+                return
+            }
+        #endif
+        portableSample(y, columns, of: size, pixels, base, layout, into: out)
+    }
+
+    /// The same on any machine.
+    func portableSample(
+        _ y: Int, _ columns: Range<Int>, of size: PixelSize, _ pixels: PixelBuffer, _ base: UnsafeRawPointer,
+        _ layout: SampleLayout, into out: UnsafeMutablePointer<Float>
     ) {
         // The literal closures become part of the loops; passed through a variable they would be calls.
-        switch SampleLayout(pixels.format, pixels.alphaMode) {
+        switch layout {
         case .gray8:
-            sample(y, columns, size, pixels, base, out) {
+            sample(y, columns, size, pixels, base, UnsafeMutableRawPointer(out)) {
                 let sample = Float($0.load(fromByteOffset: $1, as: UInt8.self))
                 return SIMD4(sample, sample, sample, 255)
             }
-        case .color8: sample(y, columns, size, pixels, base, out) { RowReader.color8($0, $1) }
+        case .color8: sample(y, columns, size, pixels, base, UnsafeMutableRawPointer(out)) { RowReader.color8($0, $1) }
         case .straight8:
-            sample(y, columns, size, pixels, base, out) { Self.multiplied(RowReader.color8($0, $1), unit: 1 / 255) }
-        case .color16: sample(y, columns, size, pixels, base, out) { RowReader.color16($0, $1) }
+            sample(y, columns, size, pixels, base, UnsafeMutableRawPointer(out)) {
+                Self.multiplied(RowReader.color8($0, $1), unit: 1 / 255)
+            }
+        case .color16:
+            sample(y, columns, size, pixels, base, UnsafeMutableRawPointer(out)) { RowReader.color16($0, $1) }
         case .straight16:
-            sample(y, columns, size, pixels, base, out) { Self.multiplied(RowReader.color16($0, $1), unit: 1 / 65_535) }
+            sample(y, columns, size, pixels, base, UnsafeMutableRawPointer(out)) {
+                Self.multiplied(RowReader.color16($0, $1), unit: 1 / 65_535)
+            }
         }
     }
 
@@ -82,42 +112,44 @@ struct Rotation {
         _ y: Int, _ range: Range<Int>, _ size: PixelSize, _ pixels: PixelBuffer, _ base: UnsafeRawPointer,
         _ out: UnsafeMutableRawPointer, _ load: (_ row: UnsafeRawPointer, _ x: Int) -> SIMD4<Float>
     ) {
-        let down = Double(y) + 0.5 - Double(size.height) / 2
-        let startX = down * sine + Double(pixels.width) / 2 - 0.5
-        let startY = down * cosine + Double(pixels.height) / 2 - 0.5
+        let start = start(y, size, pixels)
         for x in range {
-            let across = Double(x) + 0.5 - Double(size.width) / 2
-            let sourceX = across * cosine + startX
-            let sourceY = startY - across * sine
-            let (left, top) = (sourceX.rounded(.down), sourceY.rounded(.down))
-            guard left >= -2, left <= Double(pixels.width), top >= -2, top <= Double(pixels.height) else {
-                out.storeBytes(of: SIMD4(repeating: 0), toByteOffset: x &* 16, as: SIMD4<Float>.self)
-                continue
-            }
-            let columns = Self.weights(Float(sourceX - left))
-            let rows = Self.weights(Float(sourceY - top))
-            let (firstColumn, firstRow) = (Int(left) - 1, Int(top) - 1)
-            var sum = SIMD4<Float>(repeating: 0)
-            if firstColumn >= 0, firstRow >= 0, firstColumn + 4 <= pixels.width, firstRow + 4 <= pixels.height {
-                for j in 0..<4 {
-                    let row = base + (firstRow &+ j) &* pixels.bytesPerRow
-                    let left = load(row, firstColumn) * columns[0] + load(row, firstColumn &+ 1) * columns[1]
-                    let right = load(row, firstColumn &+ 2) * columns[2] + load(row, firstColumn &+ 3) * columns[3]
-                    sum += (left + right) * rows[j]
+            let across = Self.distance(x, of: size.width)
+            let (sourceX, sourceY) = (across * cosine + start.x, start.y - across * sine)
+            var sums = (SIMD4<Float>(), SIMD4<Float>(), SIMD4<Float>(), SIMD4<Float>())
+            if sourceX >= -2, sourceX < Double(pixels.width + 1), sourceY >= -2, sourceY < Double(pixels.height + 1) {
+                // Positive numbers are cut off downwards.
+                let (left, top) = (Int(sourceX + 2) - 2, Int(sourceY + 2) - 2)
+                let columns = Self.weights(Float(sourceX - Double(left)))
+                let rows = Self.weights(Float(sourceY - Double(top)))
+                for j in 0..<4 where top - 1 + j >= 0 && top - 1 + j < pixels.height {
+                    let row = base + (top - 1 + j) * pixels.bytesPerRow
+                    func weighed(_ i: Int) -> SIMD4<Float> {
+                        let x = left - 1 + i
+                        return x >= 0 && x < pixels.width ? load(row, x) * columns[i] * rows[j] : SIMD4<Float>()
+                    }
+                    sums.0 += weighed(0)
+                    sums.1 += weighed(1)
+                    sums.2 += weighed(2)
+                    sums.3 += weighed(3)
                 }
-                out.storeBytes(of: sum, toByteOffset: x &* 16, as: SIMD4<Float>.self)
-                continue
             }
-            for j in 0..<4 where firstRow + j >= 0 && firstRow + j < pixels.height {
-                let row = base + (firstRow + j) * pixels.bytesPerRow
-                var line = SIMD4<Float>(repeating: 0)
-                for i in 0..<4 where firstColumn + i >= 0 && firstColumn + i < pixels.width {
-                    line += load(row, firstColumn + i) * columns[i]
-                }
-                sum += line * rows[j]
-            }
+            let sum = (sums.0 + sums.2) + (sums.1 + sums.3)
             out.storeBytes(of: sum, toByteOffset: x &* 16, as: SIMD4<Float>.self)
         }
+    }
+
+    /// Where the middle of row `y` of the result lies in the picture.
+    private func start(_ y: Int, _ size: PixelSize, _ pixels: PixelBuffer) -> (x: Double, y: Double) {
+        let down = Self.distance(y, of: size.height)
+        return (
+            down * sine + Double(pixels.width) / 2 - 0.5, down * cosine + Double(pixels.height) / 2 - 0.5
+        )
+    }
+
+    /// How far the middle of a pixel is from the middle of the side.
+    private static func distance(_ position: Int, of side: Int) -> Double {
+        Double(position) + 0.5 - Double(side) / 2
     }
 
     @inline(__always)

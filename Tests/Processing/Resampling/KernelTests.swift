@@ -138,6 +138,25 @@ import Testing
         #expect(results[0] == results[1])
     }
 
+    @Test(arguments: [AlphaMode.straight, .premultiplied])
+    func `a turned row is the portable one to the bit, at the edges too`(mode: AlphaMode) {
+        let pixels = PixelBuffer.noise(19, 14, .rgba8, mode, seed: 4)
+        let rotation = Rotation(cosine: 0.8, sine: 0.6)
+        let size = rotation.size(of: pixels.size)
+        for y in 0..<size.height {
+            var results = [[Float]](repeating: [Float](repeating: 5, count: size.width * 4), count: 2)
+            pixels.withUnsafeBytes { memory in
+                guard let base = memory.baseAddress else { return }
+                let columns = 0..<size.width
+                rotation.sample(y, columns, of: size, pixels, base, into: &results[0])
+                rotation.portableSample(
+                    y, columns, of: size, pixels, base, SampleLayout(.rgba8, mode), into: &results[1])
+            }
+
+            #expect(results[0] == results[1])
+        }
+    }
+
     private static func floats(_ count: Int, seed: UInt64) -> [Float] {
         var generator = XorShift(state: seed)
         return (0..<count).map { _ in Float.random(in: -300...300, using: &generator) }

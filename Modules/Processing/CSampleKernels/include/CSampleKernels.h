@@ -48,4 +48,19 @@ void alcedo_write_gray_units(const float *_Nonnull pixels, size_t count, uint8_t
 // ColorMatrix.portableApply: 16 floats, what each sample of a pixel adds to the result. The last column is the offset.
 void alcedo_apply_matrix(const float *_Nonnull columns, float *_Nonnull pixels, size_t count);
 
+// A picture of four bytes a pixel, of which is_straight says whether colour is to be multiplied by alpha.
+typedef struct alcedo_picture {
+    const uint8_t *_Nonnull base;
+    size_t bytes_per_row;
+    intptr_t width;
+    intptr_t height;
+    int is_straight;
+} alcedo_picture;
+
+// Rotation.sample: `count` pixels on a line through the picture, by cubic convolution. The line is at (x + across * cosine,
+// y - across * sine), and `across` goes up by one. What is outside the picture is transparent.
+void alcedo_sample_line(
+    const alcedo_picture *_Nonnull picture, double x, double y, double cosine, double sine, double across, size_t count,
+    float *_Nonnull out);
+
 #endif
