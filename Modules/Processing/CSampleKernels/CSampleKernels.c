@@ -180,9 +180,11 @@ static inline uint8_t sample_of(float value)
 }
 
 FOR_EACH_MACHINE
-void alcedo_write_units(const float *pixels, size_t count, uint8_t *out)
+void alcedo_write_units(const float *pixels, size_t count, int is_opaque, uint8_t *out)
 {
     for (size_t index = 0; index < count * 4; index++) out[index] = sample_of(pixels[index]);
+    if (!is_opaque) return;
+    for (size_t index = 0; index < count; index++) out[index * 4 + 3] = 255;
 }
 
 FOR_EACH_MACHINE

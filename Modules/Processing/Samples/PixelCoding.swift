@@ -47,7 +47,10 @@ struct PixelCoding {
         #if arch(x86_64)
             let floats = UnsafeRawPointer(pixels).assumingMemoryBound(to: Float.self)
             let bytes = row.assumingMemoryBound(to: UInt8.self)
-            if format == .rgba8, alphaMode == .straight { return alcedo_write_units(floats, count, bytes) }
+            if format == .rgbx8 || (format == .rgba8 && alphaMode != .premultiplied) {
+                let isOpaque = format == .rgbx8 || alphaMode == .opaque
+                return alcedo_write_units(floats, count, isOpaque ? 1 : 0, bytes)
+            }
             if format == .gray8 { return alcedo_write_gray_units(floats, count, bytes) }
         #endif
         portableWrite(pixels, count, to: row)

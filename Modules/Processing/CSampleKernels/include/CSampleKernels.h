@@ -39,9 +39,10 @@ void alcedo_average_rows(
     const float *_Nonnull newest, const float *_Nonnull oldest, const float *_Nonnull leaving, float edge, float share,
     size_t floats, float *_Nonnull sums, float *_Nonnull out);
 
-// PixelCoding, straight samples of 8 bits: bytes to floats from 0 to 1, and back, clamped and rounded to the nearest even.
+// PixelCoding, samples of 8 bits that are not premultiplied: bytes to floats from 0 to 1, and back, clamped and rounded to the
+// nearest even. Alpha of opaque ones is written as 255.
 void alcedo_read_units(const uint8_t *_Nonnull row, size_t pixels, float *_Nonnull out);
-void alcedo_write_units(const float *_Nonnull pixels, size_t count, uint8_t *_Nonnull out);
+void alcedo_write_units(const float *_Nonnull pixels, size_t count, int is_opaque, uint8_t *_Nonnull out);
 // The first of every four floats only.
 void alcedo_write_gray_units(const float *_Nonnull pixels, size_t count, uint8_t *_Nonnull out);
 
