@@ -60,24 +60,24 @@ void alcedo_filter_pixels(
     for (size_t x = 0; x < length; x++) {
         const float *pixels = row + firsts[x] * 4;
         size_t count = (size_t)counts[x];
-        float8 sum = {0};
+        float16 sum = {0};
         size_t index = 0;
-        for (; index + 1 < count; index += 2) {
-            float8 pair;
-            LOAD(pair, pixels + index * 4);
-            float even = weights[index], odd = weights[index + 1];
-            float8 factors = {even, even, even, even, odd, odd, odd, odd};
-            sum += pair * factors;
+        for (; index + 3 < count; index += 4) {
+            float16 four;
+            float4 factors;
+            LOAD(four, pixels + index * 4);
+            LOAD(factors, weights + index);
+            sum += four * __builtin_shufflevector(factors, factors, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
         }
-        float4 low = __builtin_shufflevector(sum, sum, 0, 1, 2, 3);
-        float4 high = __builtin_shufflevector(sum, sum, 4, 5, 6, 7);
-        if (index < count) {
+        float4 sums[4];
+        STORE(sums, sum);
+        for (size_t rest = 0; index < count; index++, rest++) {
             float4 last;
             LOAD(last, pixels + index * 4);
-            low += last * weights[index];
+            sums[rest] += last * weights[index];
         }
-        low += high;
-        STORE(out + x * 4, low);
+        float4 result = (sums[0] + sums[2]) + (sums[1] + sums[3]);
+        STORE(out + x * 4, result);
         weights += taps;
     }
 }

@@ -78,22 +78,28 @@ enum Convolution {
         }
     }
 
-    // Two sums at a time, because each addition waits for the one before it.
+    // Several sums at a time, because each addition waits for the one before it.
 
     @inline(__always)
     private static func colorSum(
         _ pixels: UnsafeRawPointer, _ weights: UnsafePointer<Float>, _ count: Int
     ) -> SIMD4<Float> {
-        var even = SIMD4<Float>(repeating: 0)
-        var odd = SIMD4<Float>(repeating: 0)
-        var index = 0
-        while index &+ 1 < count {
-            even += pixels.load(fromByteOffset: index &* 16, as: SIMD4<Float>.self) * weights[index]
-            odd += pixels.load(fromByteOffset: index &* 16 &+ 16, as: SIMD4<Float>.self) * weights[index &+ 1]
-            index &+= 2
+        var sums = (SIMD4<Float>(), SIMD4<Float>(), SIMD4<Float>(), SIMD4<Float>())
+        func product(_ index: Int) -> SIMD4<Float> {
+            pixels.load(fromByteOffset: index &* 16, as: SIMD4<Float>.self) * weights[index]
         }
-        if index < count { even += pixels.load(fromByteOffset: index &* 16, as: SIMD4<Float>.self) * weights[index] }
-        return even + odd
+        var index = 0
+        while index &+ 3 < count {
+            sums.0 += product(index)
+            sums.1 += product(index &+ 1)
+            sums.2 += product(index &+ 2)
+            sums.3 += product(index &+ 3)
+            index &+= 4
+        }
+        if index < count { sums.0 += product(index) }
+        if index &+ 1 < count { sums.1 += product(index &+ 1) }
+        if index &+ 2 < count { sums.2 += product(index &+ 2) }
+        return (sums.0 + sums.2) + (sums.1 + sums.3)
     }
 
     @inline(__always)
