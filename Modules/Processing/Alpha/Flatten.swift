@@ -1,5 +1,9 @@
 public import AlcedoCore
 
+#if arch(x86_64)
+    private import CSampleKernels
+#endif
+
 /// Puts an image on an opaque background, for formats and views without transparency.
 ///
 /// The result has the same format, every alpha at its maximum, and alpha mode `opaque`. Works on every pixel format;
@@ -19,12 +23,31 @@ public struct Flatten: PointProcessing, Hashable {
         guard header.alphaMode != .opaque else { return nil }
         switch header.format {
         case .gray8, .rgbx8: return PointWork(relabelling: header, .opaque)
-        case .rgba8: return blend(header, UInt8.self)
+        case .rgba8:
+            #if arch(x86_64)
+                return blend8(header)
+            #else
+                return blend(header, UInt8.self)
+            #endif
         case .rgba16: return blend(header, UInt16.self)
         }
     }
 
-    private func blend<Sample: FixedWidthInteger & SIMDScalar & BitwiseCopyable>(
+    #if arch(x86_64)
+        private func blend8(_ header: PixelRowHeader) -> PointWork {
+            let color = [background.red, background.green, background.blue]
+            let width = header.size.width
+            let isPremultiplied: Int32 = header.alphaMode == .premultiplied ? 1 : 0
+            return PointWork(header.format, .opaque) { row, _, out in
+                alcedo_flatten_bytes(
+                    row.assumingMemoryBound(to: UInt8.self), width, color, isPremultiplied,
+                    out.assumingMemoryBound(to: UInt8.self))
+            }
+        }
+    #endif
+
+    /// The work on any machine.
+    func blend<Sample: FixedWidthInteger & SIMDScalar & BitwiseCopyable>(
         _ header: PixelRowHeader, _ type: Sample.Type
     ) -> PointWork {
         let back = SIMD4(UInt32(background.red), UInt32(background.green), UInt32(background.blue), 255)

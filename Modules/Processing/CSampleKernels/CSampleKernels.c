@@ -211,6 +211,45 @@ void alcedo_apply_matrix(const float *columns, float *pixels, size_t count)
 }
 
 typedef uint8_t pixels4 __attribute__((vector_size(16)));
+typedef uint16_t samples16 __attribute__((vector_size(32)));
+
+// Four pixels over a colour. Sums are at most 255 * 255 + 128, and their division by 255 is exact.
+static inline __attribute__((always_inline)) void flatten_four(
+    const uint8_t *row, const samples16 *color, int is_premultiplied, uint8_t *out)
+{
+    pixels4 bytes;
+    LOAD(bytes, row);
+    samples16 samples = __builtin_convertvector(bytes, samples16);
+    samples16 alpha =
+        __builtin_shufflevector(samples, samples, 3, 3, 3, 3, 7, 7, 7, 7, 11, 11, 11, 11, 15, 15, 15, 15);
+    samples16 sums = *color * (255 - alpha) + 128;
+    if (is_premultiplied) {
+        // Colour above its alpha, which no premultiplied pixel has, must not wrap around.
+        samples16 over = (samples16)(samples > alpha);
+        samples = (alpha & over) | (samples & ~over);
+    } else {
+        sums += samples * alpha;
+        samples = (samples16){0};
+    }
+    samples += (sums + (sums >> 8)) >> 8;
+    bytes = __builtin_convertvector(samples, pixels4);
+    bytes |= (pixels4){0, 0, 0, 255, 0, 0, 0, 255, 0, 0, 0, 255, 0, 0, 0, 255};
+    STORE(out, bytes);
+}
+
+FOR_EACH_MACHINE
+void alcedo_flatten_bytes(
+    const uint8_t *row, size_t pixels, const uint8_t *color, int is_premultiplied, uint8_t *out)
+{
+    uint16_t r = color[0], g = color[1], b = color[2];
+    samples16 back = {r, g, b, 255, r, g, b, 255, r, g, b, 255, r, g, b, 255};
+    size_t index = 0;
+    for (; index + 4 <= pixels; index += 4) flatten_four(row + index * 4, &back, is_premultiplied, out + index * 4);
+    uint8_t rest[16] = {0};
+    memcpy(rest, row + index * 4, (pixels - index) * 4);
+    flatten_four(rest, &back, is_premultiplied, rest);
+    memcpy(out + index * 4, rest, (pixels - index) * 4);
+}
 
 static inline float4 cubic_weights(float t)
 {

@@ -157,6 +157,28 @@ import Testing
         }
     }
 
+    @Test(arguments: [AlphaMode.straight, .premultiplied])
+    func `pixels on a background are the portable ones`(mode: AlphaMode) throws {
+        let flatten = Flatten(onto: OpaqueColor(red: 255, green: 0, blue: 77))
+        for width in [1, 3, 4, 31, 256] {
+            // Any bytes at all, also colour above its alpha.
+            let pixels = PixelBuffer.noise(width, 9, .rgba8, .straight, seed: 6).relabelled(mode)
+            let header = DecodedImage(pixels: pixels).rowHeader
+            let work = try #require(try flatten.work(on: header))
+            let portable = flatten.blend(header, UInt8.self)
+            for y in 0..<9 {
+                var results = [[UInt8]](repeating: [UInt8](repeating: 1, count: width * 4), count: 2)
+                pixels.row(y).withUnsafeBytes { row in
+                    guard let base = row.baseAddress else { return }
+                    work.change(base, y, &results[0])
+                    portable.change(base, y, &results[1])
+                }
+
+                #expect(results[0] == results[1])
+            }
+        }
+    }
+
     private static func floats(_ count: Int, seed: UInt64) -> [Float] {
         var generator = XorShift(state: seed)
         return (0..<count).map { _ in Float.random(in: -300...300, using: &generator) }

@@ -49,6 +49,10 @@ void alcedo_write_gray_units(const float *_Nonnull pixels, size_t count, uint8_t
 // ColorMatrix.portableApply: 16 floats, what each sample of a pixel adds to the result. The last column is the offset.
 void alcedo_apply_matrix(const float *_Nonnull columns, float *_Nonnull pixels, size_t count);
 
+// Flatten.change for 8 bits: pixels over an opaque colour of three bytes, rounded to nearest.
+void alcedo_flatten_bytes(
+    const uint8_t *_Nonnull row, size_t pixels, const uint8_t *_Nonnull color, int is_premultiplied, uint8_t *_Nonnull out);
+
 // A picture of four bytes a pixel, of which is_straight says whether colour is to be multiplied by alpha.
 typedef struct alcedo_picture {
     const uint8_t *_Nonnull base;
