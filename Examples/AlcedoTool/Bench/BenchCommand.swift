@@ -53,7 +53,8 @@ struct BenchCommand {
         case ("memory", _): throw UsageError("bench memory needs one file")
         default:
             throw UsageError(
-                "bench can do this: decode DIR, memory FILE, memory-cache, disk-cache, response-cache, download, resize")
+                "bench can do this: decode DIR, memory FILE, memory-cache, disk-cache, response-cache, download, resize"
+            )
         }
     }
 

@@ -2,7 +2,7 @@
 ///
 /// All operations are O(log *n*), amortised: a heap of places, in which the places of those who have left or moved stay
 /// until they come up, or are most of it.
-package struct WaitingLine<Element: Sendable>: Sendable {
+package struct WaitingLine<Member: Sendable>: Sendable {
     /// Which of equals is first.
     package enum Order: Sendable {
         case firstComeFirst, lastComeFirst
@@ -11,7 +11,7 @@ package struct WaitingLine<Element: Sendable>: Sendable {
     /// One who has left the line as its first, and may come back to the same place in this or another line.
     package struct First: Sendable {
         package let id: Int
-        package let element: Element
+        package let element: Member
         fileprivate let place: Place
     }
 
@@ -26,7 +26,7 @@ package struct WaitingLine<Element: Sendable>: Sendable {
 
     private struct Waiting: Sendable {
         var place: Place
-        var element: Element
+        var element: Member
     }
 
     private let order: Order
@@ -42,7 +42,7 @@ package struct WaitingLine<Element: Sendable>: Sendable {
     package var count: Int { waiting.count }
 
     /// Adds one at the end of its priority's line. `id` must not be in the line.
-    package mutating func add(_ id: Int, _ element: Element, priority: LoadPriority) {
+    package mutating func add(_ id: Int, _ element: Member, priority: LoadPriority) {
         lastRank += 1
         let rank = order == .firstComeFirst ? -lastRank : lastRank
         put(id, element, at: Place(priority: priority.rawValue, rank: rank, id: id))
@@ -51,7 +51,7 @@ package struct WaitingLine<Element: Sendable>: Sendable {
     /// Adds one where it was in this line, or in one that it came from.
     package mutating func put(back first: First) { put(first.id, first.element, at: first.place) }
 
-    private mutating func put(_ id: Int, _ element: Element, at place: Place) {
+    private mutating func put(_ id: Int, _ element: Member, at place: Place) {
         waiting[id] = Waiting(place: place, element: element)
         push(place)
     }
@@ -68,12 +68,12 @@ package struct WaitingLine<Element: Sendable>: Sendable {
     }
 
     /// Takes one out; nil when it is not in the line.
-    package mutating func remove(_ id: Int) -> Element? {
+    package mutating func remove(_ id: Int) -> Member? {
         waiting.removeValue(forKey: id)?.element
     }
 
     /// The first, who stays.
-    package mutating func first() -> (element: Element, priority: LoadPriority)? {
+    package mutating func first() -> (element: Member, priority: LoadPriority)? {
         while let place = heap.first {
             if let found = waiting[place.id], found.place == place {
                 return LoadPriority(rawValue: place.priority).map { (found.element, $0) }
@@ -94,7 +94,7 @@ package struct WaitingLine<Element: Sendable>: Sendable {
     }
 
     /// Takes out everyone, in no order.
-    package mutating func removeAll() -> [Element] {
+    package mutating func removeAll() -> [Member] {
         defer { (waiting, heap) = ([:], []) }
         return waiting.values.map(\.element)
     }

@@ -1,0 +1,178 @@
+import AlcedoCore
+import FoundationEssentials
+import Glibc
+
+extension EntryFolder {
+    /// Opens the file of an entry, and tells its size.
+    func open(_ name: EntryName, suffix: [UInt8]? = nil) -> Opening {
+        do throws(SystemRefusal) {
+            let descriptor = try openFile(name, suffix, in: openDirectory())
+            guard let size = try descriptor.regularFileSize(), size >= EntryTrailer.size else { return .damaged }
+            return .open(descriptor, size: size)
+        } catch {
+            return switch error.number {
+            case ENOENT, ENOTDIR: .absent
+            // A link or a socket in the place of the file, or a link in that of its folder.
+            case ELOOP, ENXIO, ENODEV: .damaged
+            default: .unavailable(error)
+            }
+        }
+    }
+
+    enum Opening: ~Copyable {
+        case open(Descriptor, size: Int)
+        case absent
+        case damaged
+        /// The file may be whole, but is not to be had now: the process has no descriptors left, for one.
+        case unavailable(SystemRefusal)
+
+        /// nil when there is none, or none of an entry.
+        consuming func file() throws(SystemRefusal) -> OpenFile? {
+            switch consume self {
+            case .open(let descriptor, let size): return OpenFile(descriptor: descriptor, size: size)
+            case .absent: return nil
+            case .damaged: return nil
+            case .unavailable(let refusal): throw refusal
+            }
+        }
+    }
+
+    struct OpenFile: ~Copyable {
+        let descriptor: Descriptor
+        let size: Int
+    }
+
+    /// Reads and verifies an entry.
+    ///
+    /// - Parameter isMapped: Whether the data is the file itself, mapped into memory, rather than a copy.
+    func read(_ name: EntryName, key: ImageKey, isMapped: Bool) -> Reading {
+        switch open(name) {
+        case .absent: .absent
+        case .damaged: .damaged
+        case .unavailable: .unavailable
+        case .open(let descriptor, let size):
+            Self.read(descriptor, size, key, isMapped: isMapped)
+        }
+    }
+
+    /// Reads and verifies an entry in a directory that is open, and nothing but the whole of it.
+    ///
+    /// - Parameter size: Of the file.
+    func read(_ name: EntryName, key: ImageKey, size: Int, in directory: borrowing Descriptor) -> Reading {
+        do throws(SystemRefusal) {
+            return try Self.copy(openFile(name, in: directory), size, key)
+        } catch {
+            return .unavailable
+        }
+    }
+
+    private static func read(
+        _ descriptor: borrowing Descriptor, _ size: Int, _ key: ImageKey, isMapped: Bool
+    ) -> Reading {
+        do throws(SystemRefusal) {
+            guard try hasTrailer(descriptor, size) else { return .damaged }
+            return isMapped ? try map(descriptor, size, key) : try copy(descriptor, size, key)
+        } catch {
+            return .unavailable
+        }
+    }
+
+    /// Whether a file ends as an entry of its size does. Asked before there has to be memory for all of it: a file may claim
+    /// to be of any size.
+    private static func hasTrailer(_ descriptor: borrowing Descriptor, _ size: Int) throws(SystemRefusal) -> Bool {
+        let end = try descriptor.read(EntryTrailer.size, at: size - EntryTrailer.size)
+        return end?.withBytes { EntryTrailer($0, fileSize: size) } != nil
+    }
+
+    private static func copy(
+        _ descriptor: borrowing Descriptor, _ size: Int, _ key: ImageKey
+    ) throws(SystemRefusal) -> Reading {
+        guard let bytes = try descriptor.readAll(size),
+            let (trailer, metadata) = bytes.withBytes({ verify($0, key: key) })
+        else { return .damaged }
+        return .whole(
+            CachedData(bytes.prefix(trailer.dataCount), metadata: metadata, expiry: trailer.expiry?.date),
+            storedAt: trailer.storedAt, size: size)
+    }
+
+    private static func map(
+        _ descriptor: borrowing Descriptor, _ size: Int, _ key: ImageKey
+    ) throws(SystemRefusal) -> Reading {
+        let memory = try descriptor.map(size)
+        let file = UnsafeRawBufferPointer(start: memory, count: size)
+        guard let (trailer, metadata) = verify(file.bytes, key: key) else {
+            munmap(memory, size)
+            return .damaged
+        }
+        let data = Data(
+            bytesNoCopy: memory, count: trailer.dataCount, deallocator: .custom { start, _ in munmap(start, size) })
+        return .whole(
+            CachedData(data, metadata: metadata, expiry: trailer.expiry?.date), storedAt: trailer.storedAt, size: size)
+    }
+
+    private static func verify(_ file: RawSpan, key: ImageKey) -> (EntryTrailer, metadata: Data)? {
+        guard let trailer = EntryFile.verify(file) else { return nil }
+        let notes = file.extracting(trailer.dataCount..<trailer.dataCount + trailer.notesCount)
+        guard EntryFile.notes(notes, of: trailer, belongTo: key) else { return nil }
+        return (trailer, EntryFile.metadata(notes, of: trailer))
+    }
+
+    /// An entry that is verified and has the right name, with its key; nil for any other.
+    ///
+    /// - Parameter suffix: What the file's name ends with, if not with what the cache would give it.
+    /// - Throws: Why the file is not to be had now.
+    func verifiedEntry(
+        _ name: EntryName, suffix: [UInt8]? = nil
+    ) throws(SystemRefusal) -> VerifiedEntry? {
+        guard let file = try open(name, suffix: suffix).file(),
+            try Self.hasTrailer(file.descriptor, file.size), let bytes = try file.descriptor.read(file.size)
+        else { return nil }
+        let size = file.size
+        let found = bytes.withBytes { file -> (EntryTrailer, ImageKey, metadata: Data)? in
+            guard let trailer = EntryFile.verify(file) else { return nil }
+            let notes = file.extracting(trailer.dataCount..<trailer.dataCount + trailer.notesCount)
+            guard let key = EntryFile.key(notes, of: trailer), EntryName(key) == name else { return nil }
+            return (trailer, key, EntryFile.metadata(notes, of: trailer))
+        }
+        guard let (trailer, key, metadata) = found else { return nil }
+        let entry = CachedData(
+            bytes.prefix(trailer.dataCount), metadata: metadata, expiry: trailer.expiry?.date)
+        return VerifiedEntry(key: key, entry: entry, storedAt: trailer.storedAt, size: size)
+    }
+
+    /// What the file of an entry says of itself; nil for what is no entry. Reads its end only.
+    ///
+    /// - Throws: Why the file is not to be had now.
+    func outline(_ name: EntryName) throws(SystemRefusal) -> Outline? {
+        guard let file = try open(name).file() else { return nil }
+        let size = file.size
+        let end = try file.descriptor.read(EntryTrailer.size, at: size - EntryTrailer.size)
+        guard let trailer = end?.withBytes({ EntryTrailer($0, fileSize: size) }) else { return nil }
+        let resource = try file.descriptor.read(trailer.resourceCount, at: trailer.dataCount)
+        guard let hash = resource?.withBytes({ XXH64.hash($0) }) else { return nil }
+        return Outline(trailer: trailer, size: size, resourceHash: hash)
+    }
+
+    /// The size of an entry's file, and when it was written, in seconds since 1970; nil when there is none, or that is not
+    /// to be told.
+    func sizeAndDate(of name: EntryName) -> (size: Int, written: Double)? {
+        guard let directory = try? openDirectory(), let shard = try? openShard(of: name, in: directory) else {
+            return nil
+        }
+        let found: stat? = paths.withFileName(name) { shard.status(of: $0) }
+        guard let status = found, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        // No sum of integers: the date of a file may be any.
+        return (Int(status.st_size), Double(status.st_mtim.tv_sec) + Double(status.st_mtim.tv_nsec) / 1e9)
+    }
+
+    /// Whether something has the entry's name, or that is not to be told. A link counts, and so does one in the place of
+    /// its folder.
+    func contains(_ name: EntryName) -> Bool {
+        do throws(SystemRefusal) {
+            let shard = try openShard(of: name, in: openDirectory())
+            return paths.withFileName(name) { shard.kind(of: $0) != nil || errno != ENOENT && errno != ENOTDIR }
+        } catch {
+            return error.number != ENOENT && error.number != ENOTDIR
+        }
+    }
+}

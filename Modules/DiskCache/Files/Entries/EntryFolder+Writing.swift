@@ -1,0 +1,139 @@
+import AlcedoCore
+import FoundationEssentials
+import Glibc
+
+extension EntryFolder {
+    /// Writes an entry beside its place. Makes folders that are missing.
+    func write(_ image: EntryFile.Image, durability: Durability) throws(DataCacheError) -> UnfinishedFile {
+        let file = try makeUnfinishedFile()
+        guard file.descriptor.write(image.data.bytes, image.rest.span.bytes),
+            durability == .none || file.descriptor.synchronize()
+        else { throw refusal.cacheError("write to", paths.directory) }
+        return file
+    }
+
+    func makeUnfinishedFile() throws(DataCacheError) -> UnfinishedFile {
+        var refusal = SystemRefusal(number: ENOENT)
+        for _ in 0..<8 {
+            do throws(SystemRefusal) {
+                return try unfinished.makeFile()
+            } catch {
+                refusal = error
+            }
+            switch refusal.number {
+            case ENOENT: try makeFolder(paths.unfinished)
+            case ENOTDIR where isLink(paths.unfinished): unlink(paths.unfinished)
+            case UnfinishedFile.sweptAway: continue
+            default: throw refusal.cacheError("write to", paths.directory)
+            }
+        }
+        throw refusal.cacheError("write to", paths.directory)
+    }
+
+    private func isLink(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+    }
+
+    /// Moves a written file into its entry's place. A folder there, or a link in the place of the entry's folder, makes way.
+    ///
+    /// - Parameter directory: The cache's.
+    /// - Returns: Whether something made way that was damage.
+    func place(
+        _ file: UnfinishedFile, as name: EntryName, in directory: borrowing Descriptor, durability: Durability
+    ) throws(DataCacheError) -> Bool {
+        do throws(SystemRefusal) {
+            var hasMadeWay = false
+            let shard = try makeShard(of: name, in: directory, &hasMadeWay)
+            var number = paths.withFileName(name) { file.move(to: shard, $0) }
+            if number == EISDIR {
+                paths.withFileName(name) { shard.clear($0) }
+                hasMadeWay = true
+                number = paths.withFileName(name) { file.move(to: shard, $0) }
+            }
+            guard number == 0 else {
+                // The folder that is held may be that of a directory that had this path before.
+                unfinished.forget()
+                throw SystemRefusal(number: number)
+            }
+            if durability == .directory {
+                // The shard is only looked up in.
+                let folder = try Descriptor(opening: ".", beneath: shard, O_RDONLY | O_DIRECTORY)
+                // That folder may be new. If it is not, this costs next to nothing.
+                let parent = try Descriptor(opening: ".", beneath: directory, O_RDONLY | O_DIRECTORY)
+                guard folder.synchronize(), parent.synchronize() else { throw refusal }
+            }
+            return hasMadeWay
+        } catch {
+            throw error.cacheError("write to", paths.directory)
+        }
+    }
+
+    /// The folder of an entry, made where there is none.
+    private func makeShard(
+        of name: EntryName, in directory: borrowing Descriptor, _ hasMadeWay: inout Bool
+    ) throws(SystemRefusal) -> Descriptor {
+        do throws(SystemRefusal) {
+            return try openShard(of: name, in: directory)
+        } catch {
+            guard [ENOENT, ELOOP].contains(error.number) else { throw error }
+            if error.number == ELOOP {
+                _ = directory.unlink(paths.shard(of: name))
+                hasMadeWay = true
+            }
+        }
+        try directory.makeFolder(paths.shard(of: name))
+        return try openShard(of: name, in: directory)
+    }
+
+    /// Removes an entry, or what stands in its place, or a link in the place of its folder.
+    ///
+    /// - Parameters:
+    ///   - suffix: What the file's name ends with, if not with what the cache would give it.
+    ///   - directory: The cache's.
+    /// - Returns: Whether a file is gone that was there.
+    @discardableResult
+    func remove(_ name: EntryName, suffix: [UInt8]? = nil, in directory: borrowing Descriptor) -> Bool {
+        do throws(SystemRefusal) {
+            let shard = try openShard(of: name, in: directory)
+            return paths.withFileName(name, suffix) { file in
+                let number = shard.unlink(file)
+                if number == EISDIR { shard.clear(file) }
+                return number == 0
+            }
+        } catch {
+            if error.number == ELOOP { _ = directory.unlink(paths.shard(of: name)) }
+            return false
+        }
+    }
+
+    /// The same where the directory is.
+    @discardableResult
+    func remove(_ name: EntryName, suffix: [UInt8]? = nil) -> Bool {
+        guard let directory = try? openDirectory() else { return false }
+        return remove(name, suffix: suffix, in: directory)
+    }
+
+    /// Gives a file that has another extension the one that the cache gives; where that name is taken, it goes. Returns
+    /// whether it has the name now.
+    func rename(_ name: EntryName, from suffix: [UInt8]) -> Bool {
+        guard let directory = try? openDirectory(), let shard = try? openShard(of: name, in: directory) else {
+            return false
+        }
+        return paths.withFileName(name, suffix) { other in
+            paths.withFileName(name) { shard.renameOrRemove(other, $0) }
+        }
+    }
+
+    func makeFolder(_ folder: String) throws(DataCacheError) {
+        var made = ""
+        for part in folder.split(separator: "/", omittingEmptySubsequences: true) {
+            made += folder.hasPrefix("/") || !made.isEmpty ? "/\(part)" : "\(part)"
+            guard mkdir(made, 0o700) == 0 || errno == EEXIST else {
+                throw refusal.cacheError("make", paths.directory)
+            }
+        }
+    }
+
+    private var refusal: SystemRefusal { SystemRefusal(number: errno) }
+}
