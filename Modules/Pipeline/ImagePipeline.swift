@@ -261,18 +261,30 @@ public final class ImagePipeline: ImageLoading {
         }
     }
 
-    /// What the source has; the same image, when it has the same bytes as the disk.
+    /// What the source has; the same image, when that was made of the same bytes. What was made of others goes.
     private func renew(
         _ cached: ImageResponse?, _ request: ImageRequest, _ priority: LivePriority,
         _ update: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> ImageResponse {
-        let mark = changes.mark(request.key.resource)
-        let known = try await cached == nil ? nil : disk.read(request.originalKey, isAllowed: true)
+        let resource = request.key.resource
+        var mark = changes.mark(resource)
         let original = try await originals.load(request, priority) { news in
             if case .progress(let progress) = news { update(.progress(progress)) }
         }
-        if let cached, original.data == known { return cached }
-        return try await keep(images.picture(request, of: original, priority), request, since: mark)
+        if let cached, memory.digest(of: request.key) == original.data.digest { return cached }
+        let picture = try await images.picture(request, of: original, priority)
+        if cached != nil, let before = mark, changes.isUnchanged(resource, since: before) {
+            // Other sizes of what was there are as outdated.
+            await forget(resource)
+            mark = changes.mark(resource)
+        }
+        return try await keep(picture, request, since: mark)
+    }
+
+    /// Removes everything that was made of a resource, and its bytes.
+    private func forget(_ resource: ResourceKey) async {
+        changes.change(.resource(resource)) { memory.removeAll(of: resource) }
+        await disk.removeAll(of: resource)
     }
 
     /// Puts what was made where it belongs.
@@ -287,7 +299,7 @@ public final class ImagePipeline: ImageLoading {
         }
         let response = finish(picture, request, since: mark)
         if content.keepsVariants, request.isVariant {
-            try await variants.keep(picture, for: request, since: mark)
+            await variants.keep(picture, for: request, since: mark)
         }
         return response
     }
@@ -295,7 +307,7 @@ public final class ImagePipeline: ImageLoading {
     private func finish(_ picture: Picture, _ request: ImageRequest, since mark: ChangeMark?) -> ImageResponse {
         var image = picture.image
         image.scale = request.scale
-        memory.store(image, for: request, since: mark)
+        memory.store(image, for: request, digest: picture.digest, since: mark)
         return ImageResponse(image: image, layer: picture.layer, encodedByteCount: picture.original?.data.count)
     }
 

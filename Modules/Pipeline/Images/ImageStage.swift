@@ -107,17 +107,17 @@ struct ImageStage: Sendable {
         _ original: Original, _ request: ImageRequest, _ priority: LivePriority
     ) async throws -> Picture {
         let key = request.key
-        let image = try await threads.decode(original.data, options: request.decoding, priority: priority) {
+        return try await threads.decode(original.data, options: request.decoding, priority: priority) {
             let start = report.now
             do throws(ImageDecodingError) {
                 let image = try codecs.decode(original.data, options: request.decoding)
                 report(key, .decoded(image.size), since: start)
-                return image
+                return Picture(
+                    image: image, layer: original.layer, original: original, digest: original.data.digest)
             } catch {
                 throw PipelineError(.decoding(error.code), error.message, cause: error)
             }
         }
-        return Picture(image: image, layer: original.layer, original: original)
     }
 
     // MARK: Processing

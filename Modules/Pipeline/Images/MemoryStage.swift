@@ -5,6 +5,8 @@ struct MemoryStage: Sendable {
     private let cache: (any MemoryCaching)?
     private let changes: ChangeOrder
     private let sizes = SizeTable()
+    /// What images in memory were made of.
+    private let digests = DigestTable()
 
     init(_ cache: (any MemoryCaching)?, changes: ChangeOrder) {
         self.cache = cache
@@ -22,6 +24,9 @@ struct MemoryStage: Sendable {
         }
         return cache.image(for: full.key)
     }
+
+    /// What the image that was last stored under a key was made of; nil when that is not known.
+    func digest(of key: ImageKey) -> UInt64? { digests[key] }
 
     /// Why ``image(_:)`` gave nothing.
     func missReason(_ request: ImageRequest) -> CacheMissReason {
@@ -41,10 +46,15 @@ struct MemoryStage: Sendable {
     func contains(_ key: ImageKey) -> Bool { cache?.contains(key) == true }
 
     /// Stores a whole image if it may be, unless the resource has been removed since the mark.
-    func store(_ image: DecodedImage, for request: ImageRequest, since mark: ChangeMark?) {
+    ///
+    /// - Parameter digest: Of the bytes that it was made of.
+    func store(_ image: DecodedImage, for request: ImageRequest, digest: UInt64?, since mark: ChangeMark?) {
         guard let cache, let mark, request.cachePolicy.memory.contains(.write), !image.isPartial else { return }
         let key = request.key
-        changes.ifUnchanged(key.resource, since: mark) { cache.store(image, for: key) }
+        changes.ifUnchanged(key.resource, since: mark) {
+            cache.store(image, for: key)
+            digests.note(digest, for: key)
+        }
         if let target = request.decoding.target { sizes.note(key, target, of: Self.fullSize(request).key) }
     }
 

@@ -6,4 +6,6 @@ struct Picture: Sendable {
     var layer: ImageResponse.Layer
     /// nil for one that was in memory.
     var original: Original?
+    /// XXH64 of the bytes as they came; nil where they were not there.
+    var digest: UInt64?
 }

@@ -9,43 +9,27 @@ final class SizeTable: Sendable {
         var key: ImageKey
     }
 
-    private static let imageLimit = 4_096
     private static let sizeLimit = 8
 
-    private struct State: Sendable {
-        var sizes: [ImageKey: [Size]] = [:]
-        /// The images in the order they came, from ``next`` on, round and round.
-        var ring: [ImageKey] = []
-        var next = 0
-    }
-
-    private let state = Locked(State())
+    private let table = Locked(RecentTable<ImageKey, [Size]>(limit: 4_096))
 
     /// Notes that an image is there at a size.
     func note(_ key: ImageKey, _ target: TargetSize, of full: ImageKey) {
-        state.withLock { state in
-            var sizes = state.sizes[full] ?? []
-            if sizes.isEmpty { Self.makeRoom(for: full, in: &state) }
+        table.withLock { table in
+            var sizes = table[full] ?? []
             sizes.removeAll { $0.key == key }
             sizes.append(Size(target: target, key: key))
             sizes.removeFirst(max(0, sizes.count - Self.sizeLimit))
-            state.sizes[full] = sizes
+            table.set(sizes, for: full)
         }
     }
 
     /// The sizes that are at least the one that is wanted, the smallest first.
     func keys(of full: ImageKey, atLeast wanted: TargetSize) -> [ImageKey] {
-        let found = state.withLock { $0.sizes[full] } ?? []
+        let found = table.withLock { $0[full] } ?? []
         return found.filter { $0.target.mode == wanted.mode && $0.target.size.covers(wanted.size) }
             .sorted { $0.target.size.pixelCount < $1.target.size.pixelCount }
             .map(\.key)
-    }
-
-    private static func makeRoom(for full: ImageKey, in state: inout State) {
-        guard state.ring.count == imageLimit else { return state.ring.append(full) }
-        state.sizes[state.ring[state.next]] = nil
-        state.ring[state.next] = full
-        state.next = (state.next + 1) % imageLimit
     }
 }
 

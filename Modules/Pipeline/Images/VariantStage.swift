@@ -51,17 +51,18 @@ struct VariantStage: Sendable {
     }
 
     /// Writes an image behind the caller's back, if the server lets anything of it be kept.
-    func keep(_ picture: Picture, for request: ImageRequest, since mark: ChangeMark?) async throws {
-        guard !picture.image.isPartial, request.cachePolicy.disk.contains(.write), await mayKeep(picture, request)
-        else {
-            return
+    func keep(_ picture: Picture, for request: ImageRequest, since mark: ChangeMark?) async {
+        guard !picture.image.isPartial, request.cachePolicy.disk.contains(.write) else { return }
+        let byteCount = picture.image.cost + (picture.original?.data.count ?? 0)
+        await disk.write(for: request.key, since: mark, byteCount: byteCount) {
+            guard await mayKeep(picture, request) else { return nil }
+            let serialized = try await threads.run(priority: LivePriority(.low)) {
+                serializer.bytes(of: picture.image, original: picture.original?.data, isProcessed: true, codecs: codecs)
+            }
+            // The bytes as they came are kept under their own key, or not at all.
+            guard let serialized, !serialized.isOriginal else { return nil }
+            return serialized.data
         }
-        let serialized = try await threads.run(priority: LivePriority(.low)) {
-            serializer.bytes(of: picture.image, original: picture.original?.data, isProcessed: true, codecs: codecs)
-        }
-        // The bytes as they came are kept under their own key, or not at all.
-        guard let serialized, !serialized.isOriginal else { return }
-        await disk.write(serialized.data, for: request.key, since: mark)
     }
 
     /// What was made of an image in memory may be kept where its bytes were.

@@ -36,9 +36,17 @@ struct DiskStage: Sendable {
     func contains(_ key: ImageKey) async -> Bool { await cache?.contains(key) == true }
 
     /// Stores bytes behind the caller's back while there is room, unless the resource has been removed since the mark.
-    func write(_ data: Data, for key: ImageKey, since mark: ChangeMark?) async {
+    ///
+    /// - Parameters:
+    ///   - byteCount: Bytes that are held until they are stored.
+    ///   - makeData: Makes the bytes, when it is their turn; nil for none. An error is as none.
+    func write(
+        for key: ImageKey, since mark: ChangeMark?, byteCount: Int,
+        _ makeData: @escaping @Sendable () async throws -> Data?
+    ) async {
         guard let cache, let mark else { return }
-        await writes.submit(key, byteCount: data.count) { [changes, report] in
+        await writes.submit(key, byteCount: byteCount) { [changes, report] in
+            guard changes.isUnchanged(key.resource, since: mark), let data = try? await makeData() else { return }
             guard changes.isUnchanged(key.resource, since: mark) else { return }
             do {
                 try await cache.store(data, for: key)

@@ -38,7 +38,7 @@ struct OriginalLoader: Sendable {
     /// Stores bytes that have proved to be an image, behind the caller's back while there is room.
     func keep(_ original: Original, for request: ImageRequest, since mark: ChangeMark?) async {
         guard original.writeClaim?.take() == true else { return }
-        await disk.write(original.data, for: request.originalKey, since: mark)
+        await disk.write(for: request.originalKey, since: mark, byteCount: original.data.count) { original.data }
     }
 
     /// Removes the stored bytes of a resource.

@@ -72,6 +72,37 @@ struct RefreshTests {
         #expect(stack.codec.decodes.value == 1 && stack.downloader.count == 2)
     }
 
+    @Test func `other sizes of what has changed are not shown any more`() async throws {
+        let server = Server(7)
+        let stack = Stack(server.downloader)
+        let bright = try web("a") { $0.processors = [Brighten(step: 1)] }
+        _ = try await stack.load(try web("a"))
+        _ = try await stack.load(bright)
+        await stack.pipeline.flush()
+        server.level.change { $0 = 20 }
+
+        #expect(await shown(try request(), by: stack) == ["cached 7", "network 20"])
+        #expect(stack.pipeline.cachedImage(for: bright) == nil)
+        #expect(try await stack.load(bright).image.level == 21)
+        await stack.pipeline.flush()
+        #expect(stack.stored(try web("a")) == level(20))
+    }
+
+    @Test func `what another request has brought meanwhile does not make an old image new`() async throws {
+        let server = Server(7)
+        let stack = Stack(server.downloader)
+        _ = try await stack.load(try web("a"))
+        server.level.change { $0 = 20 }
+        // The disk has the new bytes then, and memory the old image.
+        _ = try await stack.load(
+            try web("a") {
+                $0.processors = [Brighten(step: 1)]
+                $0.cachePolicy = .reload
+            })
+        await stack.pipeline.flush()
+        #expect(await shown(try request(), by: stack) == ["cached 7", "network 20"])
+    }
+
     @Test func `what is not cached just comes, and processed`() async throws {
         let stack = Stack(Server(7).downloader)
         let bright = try request { $0.processors = [Brighten(step: 2)] }
