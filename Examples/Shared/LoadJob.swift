@@ -13,6 +13,8 @@ public struct LoadJob: Sendable {
     public var configuration: ImagePipeline.Configuration
     /// Longest side of the images, in pixels; nil leaves them as they are.
     public var longestSide: Int?
+    /// What is done to the images then, in order.
+    public var processors: [any ImageProcessing] = []
     /// Where the contact sheet goes, and the images as PNG when ``writesImages``.
     public var outputDirectory: URL
     public var writesImages = false
@@ -134,11 +136,13 @@ public struct LoadJob: Sendable {
     }
 
     private func sized(_ request: ImageRequest) -> ImageRequest {
-        guard let longestSide else { return request }
-        let size = PixelSize(width: longestSide, height: longestSide)
         var request = request
-        request.decoding.target = TargetSize(size)
-        request.processors.append(Resize(to: size))
+        if let longestSide {
+            let size = PixelSize(width: longestSide, height: longestSide)
+            request.decoding.target = TargetSize(size)
+            request.processors.append(Resize(to: size))
+        }
+        request.processors += processors
         return request
     }
 

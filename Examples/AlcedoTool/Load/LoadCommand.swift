@@ -18,7 +18,7 @@ struct LoadCommand {
           --no-cache       keep nothing on disk
           --repeat N       load the list N times in one process: what the first pass loaded, the next has in memory
 
-        """ + NetworkOptions.help
+        """ + ProcessorArgument.help + NetworkOptions.help
 
     /// Most bytes of unfinished transfers on disk.
     private static let partLimit = 256 << 20
@@ -26,6 +26,7 @@ struct LoadCommand {
     private var images: [ImageArgument] = []
     private var output: String?
     private var longestSide: Int?
+    private var processors: [any ImageProcessing] = []
     private var cache = ImagePipeline.Configuration.standardCacheDirectory
     private var passes = 1
     private var network = NetworkOptions()
@@ -37,6 +38,7 @@ struct LoadCommand {
             switch option {
             case "--output", "-o": output = try arguments.value(of: option)
             case "--size": longestSide = try arguments.number(of: option, in: 1...65_535)
+            case "--processor": processors.append(try ProcessorArgument(arguments.value(of: option)).processor)
             case "--cache": cache = URL(filePath: try arguments.value(of: option), directoryHint: .isDirectory)
             case "--no-cache": cache = nil
             case "--repeat": passes = try arguments.number(of: option, in: 1...1000)
@@ -66,6 +68,7 @@ struct LoadCommand {
             outputDirectory: URL(filePath: output ?? ".", directoryHint: .isDirectory))
         job.writesImages = output != nil
         job.longestSide = longestSide
+        job.processors = processors
         job.passes = passes
         job.width = network.width(atLeast: job.width)
         job.interruption = interruption

@@ -1,0 +1,95 @@
+import Alcedo
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(3)))
+struct ProcessorOptionTests {
+    private static let names = [
+        "resize", "crop", "circle", "round", "blur", "tint", "flip", "rotate", "gray", "brightness", "contrast",
+        "saturation", "background",
+    ]
+
+    let folder: TemporaryDirectory
+    let alcedo: Program
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
+    }
+
+    /// Loads dunes.jpg, which has 1200 x 800 pixels, and returns what was written.
+    private func load(_ processors: [String]) async throws -> DecodedImage {
+        let file = Samples.folder.appending(path: "dunes.jpg").path
+        let options = processors.flatMap { ["--processor", $0] }
+        let outcome = try await alcedo.run(["load", file, "--no-cache", "--output", folder.path] + options)
+        #expect(outcome.status == 0, "\(processors): \(outcome.problems)")
+        let data = try Data(contentsOf: folder.url.appending(path: "1-dunes.jpg.png"))
+        return try PNGDecoder().decode(data, options: DecodingOptions())
+    }
+
+    @Test(arguments: [
+        ("resize:300x300", 300, 200), ("resize:300x300,fill", 450, 300), ("resize:30x40,exact", 30, 40),
+        ("resize:120", 120, 80), ("resize:x80", 120, 80), ("resize:1500x2000,enlarge", 1500, 1000),
+        ("resize:1500", 1200, 800), ("crop:100x50", 100, 50), ("crop:100x50,topLeft", 100, 50),
+        ("crop:1:1,left", 800, 800), ("crop:10,20,30x40", 30, 40), ("circle", 800, 800),
+        ("circle:4,ff0000", 800, 800), ("round:8", 1200, 800), ("round:50%,2,00ff0080", 1200, 800),
+        ("blur:2.5", 1200, 800), ("tint:336699,multiply", 1200, 800), ("tint:#33669980", 1200, 800),
+        ("flip:leftAndRight", 1200, 800), ("rotate:90", 800, 1200), ("rotate:-90,ffffff", 800, 1200),
+        ("gray", 1200, 800), ("brightness:1.2", 1200, 800), ("contrast:0.5", 1200, 800), ("saturation:0", 1200, 800),
+        ("background:ffffff", 1200, 800),
+    ])
+    func `every form of a processor is taken`(processor: String, width: Int, height: Int) async throws {
+        #expect(try await load([processor]).size == PixelSize(width: width, height: height))
+    }
+
+    @Test func `processors are applied in their order`() async throws {
+        let cropped = try await load(["crop:100x50", "resize:10"])
+        let resized = try await load(["resize:10", "crop:100x50"])
+
+        #expect(cropped.size == PixelSize(width: 10, height: 5))
+        #expect(resized.size == PixelSize(width: 10, height: 7))
+    }
+
+    @Test func `the pixels are those of the processors`() async throws {
+        let data = try Samples.data("dunes.jpg")
+        let dunes = try JPEGDecoder().decode(data, options: DecodingOptions())
+        let expected = try Composition(
+            Resize(width: 60), Tint(PixelColor(red: 0x33, green: 0x66, blue: 0x99), mode: .multiply),
+            Flip(.topAndBottom)
+        ).process(dunes)
+
+        let written = try await load(["resize:60", "tint:336699,multiply", "flip:topAndBottom"])
+
+        #expect(try Flatten().process(written).pixels == Flatten().process(expected).pixels)
+    }
+
+    @Test func `a wrong name lists what there is`() async throws {
+        let outcome = try await alcedo.run(["load", "a.png", "--processor", "sharpen:1"])
+
+        #expect(outcome.status == 2 && outcome.output == "")
+        for name in Self.names { #expect(outcome.problems.contains(" \(name)"), "\(name)") }
+    }
+
+    @Test(arguments: [
+        "resize", "resize:", "resize:0", "resize:10x", "resize:10x10,cover", "resize:-5x5", "resize:x0", "crop:1",
+        "crop:1,2,3", "crop:10x10,middle", "circle:2", "circle:2,red", "round:-1", "round:101%", "round", "blur:inf",
+        "blur:nan", "blur:-1", "blur:1e3", "tint:12345", "tint:ffffff,none", "tint:+fffff", "flip:x", "rotate:x",
+        "gray:1", "brightness:-1", "contrast", "saturation:1,2", "background:ffffff00",
+    ])
+    func `wrong parameters show what the processor takes`(processor: String) async throws {
+        let outcome = try await alcedo.run(["load", "a.png", "--processor", processor])
+
+        #expect(outcome.status == 2 && outcome.output == "")
+        let name = processor.prefix { $0 != ":" }
+        #expect(
+            outcome.problems.hasPrefix("alcedo: a processor is \(name)") && outcome.problems.contains("'\(processor)'"))
+    }
+
+    @Test func `help lists every processor`() async throws {
+        let outcome = try await alcedo.run(["load", "--help"])
+
+        #expect(outcome.status == 0)
+        for name in Self.names { #expect(outcome.output.contains("\n    \(name)"), "\(name)") }
+    }
+}
