@@ -81,10 +81,12 @@ public final class ImagePipeline: ImageLoading {
     ///
     /// - Parameters:
     ///   - width: Most loads at once. Below one counts as one. Default: 8.
+    ///   - progress: Gets the index of a request whose bytes arrive, from any thread; must not block. Default: nobody.
     ///   - onResult: Gets the index of the request, in the order in which loads end.
     /// - Throws: What `onResult` throws, or `CancellationError` when the task is cancelled; the loads then end.
     public func loadAll(
         _ requests: [ImageRequest], width: Int = 8,
+        progress: (@Sendable (_ index: Int, _ progress: DownloadProgress) -> Void)? = nil,
         onResult: (_ index: Int, _ result: Result<ImageResponse, any Error>) async throws -> Void
     ) async throws {
         try await withThrowingTaskGroup(of: (Int, Result<ImageResponse, any Error>).self) { group in
@@ -95,7 +97,8 @@ public final class ImagePipeline: ImageLoading {
                 next += 1
                 group.addTask {
                     do {
-                        return (index, .success(try await self.load(requests[index])))
+                        let response = try await self.load(requests[index]) { progress?(index, $0) }
+                        return (index, .success(response))
                     } catch {
                         return (index, .failure(error))
                     }

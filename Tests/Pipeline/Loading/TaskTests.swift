@@ -115,7 +115,7 @@ struct TaskTests {
     @Test func `many are loaded a few at a time, and each is handed over`() async throws {
         let running = Guarded((now: 0, most: 0))
         let stack = Stack(
-            FakeDownloader { request, _ in
+            FakeDownloader { request, progress in
                 running.change {
                     $0.now += 1
                     $0.most = max($0.most, $0.now)
@@ -125,17 +125,22 @@ struct TaskTests {
                 guard case .http(let http) = request.source, http.url.lastPathComponent != "3" else {
                     throw HTTPTransportError(.cannotConnect, "no")
                 }
+                progress(DownloadProgress(received: 1, expected: nil))
                 return Download(data: level(Int(http.url.lastPathComponent) ?? 0))
             })
         let requests = try (0..<30).map { try web("\($0)") }
         var levels: [Int: UInt8] = [:]
         var failed: [Int] = []
-        try await stack.pipeline.loadAll(requests, width: 4) { index, result in
+        let told = Guarded(Set<Int>())
+        try await stack.pipeline.loadAll(requests, width: 4) { index, _ in
+            told.change { _ = $0.insert(index) }
+        } onResult: { index, result in
             switch result {
             case .success(let response): levels[index] = response.image.level
             case .failure: failed.append(index)
             }
         }
+        #expect(told.value == Set(0..<30).subtracting([3]))
         #expect(levels.count == 29 && levels.allSatisfy { $0.key == Int($0.value) } && failed == [3])
         #expect(running.value.most <= 4 && running.value.most > 1)
     }
