@@ -177,24 +177,9 @@ public struct LoadJob: Sendable {
 
     @discardableResult
     private func write(_ image: DecodedImage, named name: String) throws -> String {
-        let file = outputDirectory.appending(path: name)
-        let path = file.path(percentEncoded: false)
-        do {
-            let directory = outputDirectory.path(percentEncoded: false)
-            try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-            try PNGEncoder().encode(image).write(to: file, options: .atomic)
-        } catch let error as ImageEncodingError {
-            throw error
-        } catch {
-            throw OutputError(description: "cannot write \(path): \(error.localizedReason)")
-        }
-        return path
+        try OutputFolder(url: outputDirectory).write(PNGEncoder().encode(image), named: name)
     }
 
     /// A name that no other image of the job has, and that is safe whatever the URL holds.
-    private static func fileName(_ index: Int, _ name: String) -> String {
-        let last = name.split(separator: "/").last.map { $0.prefix { $0 != "?" && $0 != "#" } } ?? ""
-        let safe = last.filter { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }.prefix(80)
-        return "\(index + 1)-\(safe.isEmpty ? "image" : String(safe)).png"
-    }
+    private static func fileName(_ index: Int, _ name: String) -> String { "\(index + 1)-\(SafeName(name).text).png" }
 }

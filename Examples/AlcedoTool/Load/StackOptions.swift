@@ -1,0 +1,62 @@
+import Alcedo
+import ExampleSupport
+import FoundationEssentials
+
+/// The options of commands that load images: the cache on disk, and the network.
+struct StackOptions {
+    static let help =
+        """
+          --cache DIR      keep original bytes, and parts of them, in DIR (default: the user's cache directory)
+          --no-cache       keep nothing on disk
+
+        """ + NetworkOptions.help
+
+    /// Most bytes of unfinished transfers on disk.
+    private static let partLimit = 256 << 20
+
+    private(set) var network = NetworkOptions()
+    private var cache = ImagePipeline.Configuration.standardCacheDirectory
+
+    /// Takes an option and its value. Returns false for one that is about something else.
+    mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
+        switch option {
+        case "--cache": cache = URL(filePath: try arguments.value(of: option), directoryHint: .isDirectory)
+        case "--no-cache": cache = nil
+        default: return try network.take(option, from: &arguments)
+        }
+        return true
+    }
+
+    /// Makes the stack, and runs a job on it, which may be interrupted.
+    ///
+    /// - Parameters:
+    ///   - downloads: How many there may be, each of which may use up its own retries.
+    ///   - job: Says whether all went well.
+    /// - Throws: When the authorities cannot be read.
+    func run(
+        downloads: Int, _ job: (ImagePipeline.Configuration, Interruption) async -> Bool
+    ) async throws -> ExitStatus {
+        let log = network.isVerbose ? TransferLog { Console.note($0) } : nil
+        let downloader = try network.downloader(parts: parts, downloads: downloads, log: log)
+        let interruption = Interruption { await downloader.shutDown() }
+        let isGood = await job(.standard(cacheDirectory: cache, downloader: downloader), interruption)
+        if let log { Console.note(log.summary) }
+        return await interruption.finish() ?? (isGood ? .success : .failure)
+    }
+
+    /// The images that the words name. Throws ``UsageError`` when there is none.
+    func images(_ words: [String], for command: String) throws -> [ImageArgument] {
+        if words.contains(where: \.isEmpty) { throw UsageError("an argument is empty") }
+        if words.isEmpty { throw UsageError("\(command) needs a URL or a file") }
+        return words.map { ImageArgument($0).changing { network.apply(to: $0) } }
+    }
+
+    /// Where the beginnings of broken transfers are kept: beside the images, in a folder of their own, whose name is none that
+    /// the images' cache has for its own purposes.
+    private var parts: FileDiskCache? {
+        cache.map {
+            FileDiskCache(
+                directory: $0.appending(path: "parts", directoryHint: .isDirectory), sizeLimit: Self.partLimit)
+        }
+    }
+}

@@ -1,0 +1,163 @@
+import Alcedo
+import AlcedoTesting
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(3)))
+struct ThumbnailTests {
+    let folder: TemporaryDirectory
+    let alcedo: Program
+    let output: URL
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
+        output = folder.url.appending(path: "thumbnails")
+    }
+
+    private func thumbnail(_ words: [String]) async throws -> Program.Outcome {
+        try await alcedo.run(["thumbnail", "--size", "100", "--output", output.path] + words)
+    }
+
+    private func info(_ name: String) throws -> ImageInfo {
+        try CodecRegistry.standard.inspect(Data(contentsOf: output.appending(path: name)))
+    }
+
+    @Test(arguments: [("jpeg", "jpg"), ("png", "png"), ("webp", "webp")])
+    func `files and URLs become small pictures of the format`(format: String, name: String) async throws {
+        let origin = try Samples.troubledOrigin()
+        defer { origin.stop() }
+        let file = Samples.folder.appending(path: "turned.jpg").path
+
+        let outcome = try await thumbnail([file, origin.url(for: "/good.png").absoluteString, "--format", format])
+
+        #expect(outcome.status == 0 && outcome.problems == "")
+        #expect(
+            outcome.output.hasPrefix("thumbnails: 2 written, 0 failed, ") && outcome.output.hasSuffix(" a second\n"))
+        #expect(try info("turned.\(name)").size == PixelSize(width: 100, height: 67))
+        #expect(try info("good.\(name)").size == PixelSize(width: 100, height: 100))
+        #expect(try info("good.\(name)").format.rawValue == format)
+    }
+
+    @Test func `the summary counts the bytes`() async throws {
+        let file = Samples.folder.appending(path: "dunes.jpg").path
+
+        let outcome = try await thumbnail([file])
+
+        let out = try Data(contentsOf: output.appending(path: "dunes.jpg")).count
+        #expect(outcome.output.contains(" 37026 bytes in, \(out) bytes out, "))
+    }
+
+    @Test func `a lower quality makes a smaller file`() async throws {
+        let file = Samples.folder.appending(path: "dunes.jpg").path
+        var sizes: [Int] = []
+        for quality in ["10", "95"] {
+            #expect(try await thumbnail([file, "--quality", quality]).status == 0)
+            sizes.append(try Data(contentsOf: output.appending(path: "dunes.jpg")).count)
+        }
+        #expect(sizes[0] < sizes[1])
+    }
+
+    @Test func `processors are applied to the thumbnail`() async throws {
+        let file = Samples.folder.appending(path: "dunes.jpg").path
+
+        #expect(try await thumbnail([file, "--processor", "crop:40x30", "--jobs", "1"]).status == 0)
+
+        #expect(try info("dunes.jpg").size == PixelSize(width: 40, height: 30))
+    }
+
+    @Test func `images of one name do not overwrite each other`() async throws {
+        let file = Samples.folder.appending(path: "dunes.jpg").path
+        let copy = folder.url.appending(path: "dunes.png")
+        try Samples.data("tiles.png").write(to: copy)
+
+        #expect(try await thumbnail([file, copy.path, file]).status == 0)
+
+        #expect(try info("dunes.jpg").size == PixelSize(width: 100, height: 67))
+        #expect(try info("dunes-2.jpg").size == PixelSize(width: 100, height: 100))
+        #expect(try info("dunes-3.jpg").size == PixelSize(width: 100, height: 67))
+    }
+
+    @Test func `an image is never overwritten, by whatever name`() async throws {
+        try FileManager.default.createDirectory(at: output, withIntermediateDirectories: true)
+        let own = output.appending(path: "dunes.jpg")
+        let dunes = try Samples.data("dunes.jpg")
+        try dunes.write(to: own)
+        // Another image's thumbnail would land on a link to a third.
+        let tiles = try Samples.data("tiles.png")
+        let linked = folder.url.appending(path: "linked.png")
+        try tiles.write(to: linked)
+        try FileManager.default.createSymbolicLink(at: output.appending(path: "good.jpg"), withDestinationURL: linked)
+        let good = folder.url.appending(path: "good.png")
+        try tiles.write(to: good)
+
+        let outcome = try await thumbnail([own.path, linked.path, good.path])
+
+        #expect(outcome.status == 1)
+        #expect(outcome.problems.filter { $0 == "\n" }.count == 2)
+        #expect(outcome.output.hasPrefix("thumbnails: 1 written, 2 failed, "))
+        #expect(try Data(contentsOf: own) == dunes && Data(contentsOf: linked) == tiles)
+        #expect(try info("linked.jpg").size == PixelSize(width: 100, height: 100))
+    }
+
+    @Test func `what fails is a line each, in order, and the others are made`() async throws {
+        let origin = try Samples.troubledOrigin()
+        defer { origin.stop() }
+        let bad = ["/truncated.jpg", "/empty.jpg", "/bomb.png", "/missing.jpg"].map {
+            origin.url(for: $0).absoluteString
+        }
+        let arguments =
+            bad + ["ftp://127.0.0.1/a.png", "/missing.png", Samples.folder.appending(path: "rings.png").path]
+
+        let outcome = try await thumbnail(arguments + ["--format", "png"])
+
+        #expect(outcome.status == 1)
+        let lines = outcome.problems.split(separator: "\n")
+        #expect(lines.count == 6)
+        for (line, argument) in zip(lines, arguments) { #expect(line.hasPrefix("alcedo: \(argument): ")) }
+        #expect(outcome.output.hasPrefix("thumbnails: 1 written, 6 failed, "))
+        #expect(try info("rings.png").format == .png)
+    }
+
+    @Test func `a folder that cannot be made is one line`() async throws {
+        let file = folder.url.appending(path: "a-file")
+        try Data("not a directory".utf8).write(to: file)
+
+        let outcome = try await alcedo.run([
+            "thumbnail", Samples.folder.appending(path: "tiles.png").path, "--size", "10", "--output", file.path,
+        ])
+
+        #expect(outcome.status == 1)
+        #expect(outcome.problems.contains("cannot write \(file.path)"))
+        #expect(outcome.problems.filter { $0 == "\n" }.count == 1)
+    }
+
+    @Test func `a terminal sees the progress`() async throws {
+        let terminal = try PseudoTerminal()
+        let files = ["dunes.jpg", "tiles.png"].map { Samples.folder.appending(path: $0).path }
+        let process = try ChildProcess(
+            "alcedo", ["thumbnail", "--no-cache", "--size", "20", "--output", output.path] + files,
+            folder: folder.path, input: .file("/dev/null"), output: .file("/dev/null"),
+            problems: .descriptor(terminal.inside))
+
+        let seen = try await terminal.read(until: " 2/2 images, ")
+
+        #expect(try await process.wait() == 0)
+        #expect(seen.contains(" 1/2 images, "))
+    }
+
+    @Test(arguments: [
+        ["a.png", "--size", "10"], ["a.png", "--output", "x"], ["--size", "10", "--output", "x"],
+        ["a.png", "--size", "0", "--output", "x"], ["a.png", "--size", "9", "--output", "x", "--format", "bmp"],
+        ["a.png", "--size", "9", "--output", "x", "--quality", "0"],
+        ["a.png", "--size", "9", "--output", "x", "--processor", "none"],
+        ["a.png", "--size", "9", "--output", "x", "--jobs", "0"], ["", "--size", "9", "--output", "x"],
+    ])
+    func `a command line that makes no sense ends with 2`(words: [String]) async throws {
+        let outcome = try await alcedo.run(["thumbnail"] + words)
+
+        #expect(outcome.status == 2 && outcome.output == "")
+        #expect(outcome.problems.filter { $0 == "\n" }.count == 1)
+    }
+}
