@@ -9,6 +9,8 @@ enum AlcedoTool {
         usage:
           alcedo load URL|FILE... [options]      load images, print a table, draw a contact sheet
           alcedo thumbnail URL|FILE... [options] write small pictures of images
+          alcedo contact-sheet URL|FILE... [options]
+                                                 draw many images on one picture
           alcedo show URL|FILE [options]         draw an image in the terminal
           alcedo inspect URL|FILE... [options]   say what images are, as text or JSON
           alcedo bench decode DIR [options]      our decoders against the same C libraries, as ratios
@@ -29,6 +31,7 @@ enum AlcedoTool {
             switch words.first {
             case "load": return try await LoadCommand(words.dropFirst()).run()
             case "thumbnail": return try await ThumbnailCommand(words.dropFirst()).run()
+            case "contact-sheet": return try await ContactSheetCommand(words.dropFirst()).run()
             case "show": return try await ShowCommand(words.dropFirst()).run()
             case "inspect": return try await InspectCommand(words.dropFirst()).run()
             case "bench" where words.dropFirst().first == "disk-cache":

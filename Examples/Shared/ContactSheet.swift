@@ -2,36 +2,56 @@ import Alcedo
 
 /// Many pictures on one: a grid of cells of one size, each picture fitted into its cell and centred.
 struct ContactSheet {
-    /// Side of a cell's picture, in pixels.
-    static let side = 160
     private static let gap = 12
     private static let paper = OpaqueColor(red: 32, green: 36, blue: 40)
     private static let empty = OpaqueColor(red: 78, green: 40, blue: 40)
 
+    /// How a sheet is divided.
+    struct Grid: Sendable {
+        /// Side of a cell's picture, in pixels.
+        var side = 160
+        /// Cells in a row; nil for as many as make the sheet square, at most 16.
+        var columns: Int?
+
+        /// Fits a picture for its cell, opaque.
+        func picture(of image: DecodedImage) throws -> DecodedImage {
+            let small = try Resize(to: PixelSize(width: side, height: side)).process(image)
+            return try Flatten(onto: paper).process(small)
+        }
+
+        /// Cells in a row of a sheet with so many pictures.
+        func columns(for count: Int) -> Int {
+            columns.map { min($0, max(1, count)) } ?? min(max(1, Int(Double(count).squareRoot().rounded(.up))), 16)
+        }
+
+        /// The size of a sheet with so many pictures.
+        func size(for count: Int) -> PixelSize {
+            let columns = columns(for: count)
+            let rows = (count + columns - 1) / columns
+            let pitch = side + gap
+            return PixelSize(width: columns * pitch + gap, height: rows * pitch + gap)
+        }
+    }
+
+    var grid = Grid()
     /// One picture a cell; nil where the image could not be loaded.
     let pictures: [DecodedImage?]
 
-    /// Fits a picture for its cell, opaque.
-    static func picture(of image: DecodedImage) throws -> DecodedImage {
-        let small = try Resize(to: PixelSize(width: side, height: side)).process(image)
-        return try Flatten(onto: paper).process(small)
-    }
-
-    /// Draws the sheet; nil when there is no picture, or no buffer holds them all.
+    /// Draws the sheet; nil when no buffer holds it.
     func draw() -> DecodedImage? {
-        let columns = min(max(1, Int(Double(pictures.count).squareRoot().rounded(.up))), 16)
-        let rows = (pictures.count + columns - 1) / columns
-        let pitch = Self.side + Self.gap
-        let size = PixelSize(width: columns * pitch + Self.gap, height: rows * pitch + Self.gap)
+        let columns = grid.columns(for: pictures.count)
+        let side = grid.side
+        let pitch = side + Self.gap
+        let size = grid.size(for: pictures.count)
         let pixels = PixelBuffer(size: size, format: .rgbx8, alphaMode: .opaque) { memory, stride in
             Self.fill(memory, stride, x: 0, y: 0, size: size, Self.paper)
             for (index, picture) in pictures.enumerated() {
                 let x = Self.gap + index % columns * pitch
                 let y = Self.gap + index / columns * pitch
                 if let picture {
-                    Self.place(picture.pixels, in: memory, stride, x: x, y: y)
+                    place(picture.pixels, in: memory, stride, x: x, y: y)
                 } else {
-                    let cell = PixelSize(width: Self.side, height: Self.side)
+                    let cell = PixelSize(width: side, height: side)
                     Self.fill(memory, stride, x: x, y: y, size: cell, Self.empty)
                 }
             }
@@ -51,11 +71,11 @@ struct ContactSheet {
         }
     }
 
-    private static func place(
+    private func place(
         _ picture: PixelBuffer, in memory: UnsafeMutableRawBufferPointer, _ stride: Int, x: Int, y: Int
     ) {
-        let left = x + (side - picture.width) / 2
-        let top = y + (side - picture.height) / 2
+        let left = x + (grid.side - picture.width) / 2
+        let top = y + (grid.side - picture.height) / 2
         picture.withUnsafeBytes { source in
             for row in 0..<picture.height {
                 for column in 0..<picture.width {

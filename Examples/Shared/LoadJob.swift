@@ -128,7 +128,7 @@ public struct LoadJob: Sendable {
         do {
             outcome.picture = try await drawing.run {
                 if writesImages { try write(image, named: name) }
-                return index < Self.sheetLimit ? try ContactSheet.picture(of: image) : nil
+                return index < Self.sheetLimit ? try ContactSheet.Grid().picture(of: image) : nil
             }
         } catch {
             outcome.writingProblem = "\(images[index].name): \(error)"

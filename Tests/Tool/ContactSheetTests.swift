@@ -1,0 +1,115 @@
+import Alcedo
+import AlcedoTesting
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(3)))
+struct ContactSheetTests {
+    let folder: TemporaryDirectory
+    let alcedo: Program
+    let sheet: URL
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
+        sheet = folder.url.appending(path: "new/sheet.png")
+    }
+
+    private func draw(_ words: [String]) async throws -> Program.Outcome {
+        try await alcedo.run(["contact-sheet", "--output", sheet.path] + words)
+    }
+
+    private func picture(_ url: URL) throws -> DecodedImage {
+        try PNGDecoder().decode(Data(contentsOf: url), options: DecodingOptions())
+    }
+
+    private func file(_ name: String) -> String { Samples.folder.appending(path: name).path }
+
+    @Test func `cells are as wide and as many in a row as asked`() async throws {
+        let outcome = try await draw([
+            file("dunes.jpg"), file("tiles.png"), file("rings.png"), "--columns", "2", "--cell", "50",
+        ])
+
+        #expect(outcome.status == 0 && outcome.problems == "")
+        #expect(outcome.output == "contact sheet: \(sheet.path), 136 x 136 pixels, 3 images, 0 failed\n")
+        #expect(try picture(sheet).size == PixelSize(width: 2 * 62 + 12, height: 2 * 62 + 12))
+    }
+
+    @Test func `without a word about them the sheet is square, of cells of 160 pixels`() async throws {
+        let outcome = try await draw([file("dunes.jpg"), file("tiles.png"), file("rings.png")])
+
+        #expect(outcome.status == 0)
+        #expect(try picture(sheet).size == PixelSize(width: 356, height: 356))
+    }
+
+    @Test func `it is the sheet that load draws`() async throws {
+        let files = [file("dunes.jpg"), file("tiles.png")]
+        let output = folder.url.appending(path: "load")
+
+        #expect(try await draw(files).status == 0)
+        #expect(try await alcedo.run(["load", "--size", "160", "--output", output.path] + files).status == 0)
+
+        let (ours, theirs) = (try picture(sheet), try picture(output.appending(path: "contact-sheet.png")))
+        #expect(ours.pixels == theirs.pixels)
+    }
+
+    @Test func `an image that cannot be read is a line and an empty cell`() async throws {
+        let origin = try Samples.troubledOrigin()
+        defer { origin.stop() }
+        let bad = origin.url(for: "/truncated.jpg").absoluteString
+
+        let outcome = try await draw([bad, file("tiles.png")])
+
+        #expect(outcome.status == 1)
+        #expect(outcome.problems.hasPrefix("alcedo: \(bad): ") && outcome.problems.filter { $0 == "\n" }.count == 1)
+        #expect(outcome.output.hasSuffix(", 2 images, 1 failed\n"))
+        let pixels = try picture(sheet).pixels
+        let middle = pixels.withUnsafeBytes { bytes in
+            let offset = 92 * pixels.bytesPerRow + 92 * pixels.format.bytesPerPixel
+            return (0..<3).map { bytes[offset + $0] }
+        }
+        #expect(middle == [78, 40, 40])
+    }
+
+    @Test func `without any image there is no sheet`() async throws {
+        let outcome = try await draw(["/missing.png"])
+
+        #expect(outcome.status == 1 && outcome.output == "")
+        #expect(!FileManager.default.fileExists(atPath: sheet.path))
+    }
+
+    @Test func `an image is not overwritten, and a sheet is bounded`() async throws {
+        let own = folder.url.appending(path: "own.png")
+        let tiles = try Samples.data("tiles.png")
+        try tiles.write(to: own)
+
+        let over = try await alcedo.run(["contact-sheet", own.path, "--output", own.path])
+        let large = try await draw(Array(repeating: own.path, count: 16) + ["--cell", "4096"])
+
+        #expect(over.status == 1 && over.problems.contains("is one of the images"))
+        #expect(try Data(contentsOf: own) == tiles)
+        #expect(large.status == 1 && large.problems.contains("try smaller cells"))
+    }
+
+    @Test func `processors work on the images before they are fitted`() async throws {
+        let outcome = try await draw([file("dunes.jpg"), "--processor", "crop:10x10", "--cell", "50"])
+        #expect(outcome.status == 0)
+        let pixels = try picture(sheet).pixels
+        // A small picture in the middle of its cell, paper around it.
+        let corner = pixels.withUnsafeBytes { bytes in
+            let offset = 20 * pixels.bytesPerRow + 20 * pixels.format.bytesPerPixel
+            return (0..<3).map { bytes[offset + $0] }
+        }
+        #expect(corner == [32, 36, 40])
+    }
+
+    @Test(arguments: [
+        [], ["a.png", "--columns", "0"], ["a.png", "--cell", "x"], ["a.png", "--output="], ["a.png", "--rows", "2"],
+    ])
+    func `a command line that makes no sense ends with 2`(words: [String]) async throws {
+        let outcome = try await alcedo.run(["contact-sheet"] + words)
+
+        #expect(outcome.status == 2 && outcome.output == "")
+    }
+}
