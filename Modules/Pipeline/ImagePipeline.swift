@@ -219,6 +219,8 @@ public final class ImagePipeline: ImageLoading {
     private func run(
         _ request: ImageRequest, _ priority: LivePriority, _ update: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> ImageResponse {
+        // An equal load may have ended between the look into memory and the beginning of this one.
+        if let image = memory.image(request) { return ImageResponse(image: image, layer: .memory) }
         let mark = changes.mark(request.key.resource)
         let keepsVariants = content(request).keepsVariants && request.isVariant
         if keepsVariants, let picture = try await variants.picture(request, priority) {
