@@ -7,8 +7,8 @@ struct BatchLoad {
     let width: Int
     /// When it has come no more loads begin, and nothing more is handed over.
     let interruption: Interruption?
-    /// Makes the request of an image what is to be loaded.
-    let change: (ImageRequest) -> ImageRequest
+    /// Makes the request of an image, by its index, what is to be loaded.
+    let change: (ImageRequest, _ index: Int) -> ImageRequest
 
     var isInterrupted: Bool { interruption?.hasCome ?? false }
 
@@ -22,7 +22,7 @@ struct BatchLoad {
         for (index, image) in images.enumerated() {
             switch image.request {
             case .success(let request):
-                requests.append(change(request))
+                requests.append(change(request, index))
                 indices.append(index)
             case .failure(let error):
                 await onResult(index, .failure(error))

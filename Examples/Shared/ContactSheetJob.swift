@@ -53,7 +53,8 @@ public struct ContactSheetJob: Sendable {
         var configuration = configuration
         configuration.observer = troubles
         let pipeline = ImagePipeline(configuration)
-        let batch = BatchLoad(images: images, width: 8, interruption: interruption, change: sized)
+        let batch = BatchLoad(
+            images: images, width: 8, interruption: interruption, change: { request, _ in sized(request) })
         let drawing = BlockingExecutor(name: "alcedo.sheet", width: 1)
         var pictures = [DecodedImage?](repeating: nil, count: images.count)
         var problems: [Int: String] = [:]

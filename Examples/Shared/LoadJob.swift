@@ -39,14 +39,16 @@ public struct LoadJob: Sendable {
     /// - Returns: Whether everything went well. An image that fails does not keep the others from loading.
     public func run() async -> Bool {
         let troubles = TroubleObserver()
+        let times = LoadTimes()
         var configuration = configuration
         configuration.observer = troubles
+        configuration.interceptors.insert(times, at: 0)
         let pipeline = ImagePipeline(configuration)
         var isGood = true
         var pictures: [DecodedImage?] = []
         for pass in 1...max(1, passes) {
             if passes > 1 { Console.output("pass \(pass) of \(passes)\n") }
-            let outcomes = await load(with: pipeline, isFirst: pass == 1)
+            let outcomes = await load(with: pipeline, isFirst: pass == 1, times)
             guard !isInterrupted else { break }
             isGood = report(outcomes.map(\.row)) && isGood
             pictures = pass == 1 ? outcomes.map(\.picture) : pictures
@@ -75,50 +77,28 @@ public struct LoadJob: Sendable {
     }
 
     /// - Parameter isFirst: Whether pictures are to be fitted and images written, which is done once.
-    private func load(with pipeline: ImagePipeline, isFirst: Bool) async -> [Outcome] {
-        let progress = ProgressLine(total: images.count, isVisible: Console.errorIsTerminal)
+    private func load(with pipeline: ImagePipeline, isFirst: Bool, _ times: LoadTimes) async -> [Outcome] {
         let drawing = BlockingExecutor(name: "alcedo.sheet", width: 1)
-        let outcomes = await withTaskGroup(of: (Int, Outcome).self) { group in
-            var outcomes = [Outcome?](repeating: nil, count: images.count)
-            var next = 0
-            func addNext() {
-                guard next < images.count, !isInterrupted else { return }
-                let index = next
-                next += 1
-                group.addTask {
-                    var (outcome, image) = await loadOne(index, with: pipeline, progress: progress)
-                    if let image, isFirst, !isInterrupted { await use(image, index, &outcome, on: drawing) }
-                    return (index, outcome)
-                }
-            }
-            for _ in 0..<max(1, width) { addNext() }
-            while let (index, outcome) = await group.next() {
-                outcomes[index] = outcome
-                await progress.finishedOne()
-                addNext()
-            }
-            return outcomes
+        let batch = BatchLoad(images: images, width: width, interruption: interruption, change: sized)
+        var outcomes = [Outcome?](repeating: nil, count: images.count)
+        await batch.run(with: pipeline) { index, result in
+            var outcome = Outcome(row: row(index, result, times))
+            if isFirst, let image = try? result.get().image { await use(image, index, &outcome, on: drawing) }
+            outcomes[index] = outcome
         }
-        await progress.end()
         return outcomes.compactMap { $0 }
     }
 
-    private func loadOne(
-        _ index: Int, with pipeline: ImagePipeline, progress: ProgressLine
-    ) async -> (Outcome, DecodedImage?) {
-        let image = images[index]
-        let start = ContinuousClock.now
-        do {
-            let response = try await pipeline.load(sized(image.request.get())) { received in
-                Task { await progress.received(received, for: index) }
-            }
-            let facts = LoadedRow.Facts(
-                layer: response.layer, format: response.image.format, size: response.image.size,
-                byteCount: response.encodedByteCount, duration: ContinuousClock.now - start)
-            return (Outcome(row: LoadedRow(name: image.name, result: .success(facts))), response.image)
-        } catch {
-            return (Outcome(row: LoadedRow(name: image.name, result: .failure(error))), nil)
-        }
+    private func row(
+        _ index: Int, _ result: Result<ImageResponse, any Error>, _ times: LoadTimes
+    ) -> LoadedRow {
+        LoadedRow(
+            name: images[index].name,
+            result: result.map { response in
+                LoadedRow.Facts(
+                    layer: response.layer, format: response.image.format, size: response.image.size,
+                    byteCount: response.encodedByteCount, duration: times[index])
+            })
     }
 
     /// Writes the image where that is wanted, and fits it for the sheet while there is room.
@@ -135,8 +115,8 @@ public struct LoadJob: Sendable {
         }
     }
 
-    private func sized(_ request: ImageRequest) -> ImageRequest {
-        var request = request
+    private func sized(_ request: ImageRequest, _ index: Int) -> ImageRequest {
+        var request = LoadTimes.marked(request, index)
         if let longestSide {
             let size = PixelSize(width: longestSide, height: longestSide)
             request.decoding.target = TargetSize(size)

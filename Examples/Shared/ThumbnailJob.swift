@@ -43,7 +43,8 @@ public struct ThumbnailJob: Sendable {
         var configuration = configuration
         configuration.observer = troubles
         let pipeline = ImagePipeline(configuration)
-        let batch = BatchLoad(images: images, width: width, interruption: interruption, change: sized)
+        let batch = BatchLoad(
+            images: images, width: width, interruption: interruption, change: { request, _ in sized(request) })
         let names = fileNames()
         let inputs = FileIdentity.inputs(of: images)
         let encoding = BlockingExecutor(name: "alcedo.encode", width: configuration.decodingWidth)
