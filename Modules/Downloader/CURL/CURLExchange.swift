@@ -74,7 +74,8 @@ final class CURLExchange: HTTPBodySource {
 
     /// Ends the exchange; nil when the answer is whole.
     func finish(_ error: HTTPTransportError?) {
-        settle(.failure(error ?? HTTPTransportError(.invalidResponse, "the answer has no head")))
+        // libcurl takes a connection that ends in the head for an answer without a body.
+        settle(.failure(error ?? HTTPTransportError(.connectionLost, "the connection ended in the answer's head")))
         body.finish(error)
     }
 }

@@ -155,6 +155,26 @@ struct ResumeTests {
         let versions = (0..<4).map { sample(2 << 20, seed: UInt64($0)) }
         let origin = try LoopbackOrigin { request in
             let version = min(request.attempt / 2, 3)
+    @Test func `a real connection that is cut in the head is tried again, and goes on`() async throws {
+        let large = sample(100_000)
+        let origin = try LoopbackOrigin { request in
+            switch request.attempt {
+            case 1: RangeServer.reply(large, tag: "\"a\"", to: request).cutting(at: .afterBody(70_000))
+            case 2: .raw(Data("HTTP/1.1 206 Partial Content\r\nContent-Ran".utf8))
+            default: RangeServer.reply(large, tag: "\"a\"", to: request)
+            }
+        }
+        defer { origin.stop() }
+        let failed = FailedURLs()
+        let fetcher = HTTPFetcher.make(CURLTransport()) {
+            $0.retries()
+            $0.failedURLs = failed
+        }
+        #expect(try await fetcher.fetch(origin.url(for: "/a").absoluteString).data == large)
+        #expect(origin.requests.map { $0.fields["Range"] } == [nil, "bytes=70000-", "bytes=70000-"])
+        #expect(failed.count == 0)
+    }
+
             let reply = RangeServer.reply(versions[version], tag: "\"\(version)\"", to: request)
             return request.attempt < 7 ? reply.cutting(at: .afterBody(500_000)) : reply
         }
