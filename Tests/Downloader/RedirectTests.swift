@@ -102,6 +102,42 @@ struct RedirectTests {
         #expect(transport.requests.value.count == 1)
     }
 
+    @Test(arguments: [
+        ("/b?\u{C3}\u{A9}", "http://h/b?%C3%A9"), ("/\u{FC}", "http://h/%FC"),
+        ("/%20\u{C3}\u{A9}%2F", "http://h/%20%C3%A9%2F"), ("b/\u{20AC}", "http://h/b/%E2%82%AC"),
+    ])
+    func `bytes above ASCII in a target are sent as they came`(location: String, target: String) async throws {
+        let transport = FakeTransport { request in
+            let isFirst = request.url.path == "/a"
+            let fields: HTTPFields = isFirst ? ["Location": location] : HTTPFields()
+            let head = HTTPResponseHead(url: request.url, status: isFirst ? 302 : 200, fields: fields)
+            return HTTPResponse(head: head, body: HTTPBody(Data([1])))
+        }
+        _ = try await Downloader(transport: transport).download(web("http://h/a"))
+        #expect(transport.requests.value.last?.url.absoluteString == target)
+    }
+
+    @Test func `a redirect does not wait for a body that stalls`() async throws {
+        let clock = ManualClock()
+        let cancellations = Guarded(0)
+        let transport = FakeTransport { request in
+            guard request.url.path == "/a" else {
+                return HTTPResponse(
+                    head: HTTPResponseHead(url: request.url, status: 200), body: HTTPBody(Data("x".utf8)))
+            }
+            let pipe = HTTPBodyPipe(onSpace: {}, onCancel: { cancellations.change { $0 += 1 } })
+            let head = HTTPResponseHead(url: request.url, status: 302, fields: ["Location": "/b"])
+            return HTTPResponse(head: head, body: HTTPBody(pipe))
+        }
+        let downloader = Downloader(transport: transport, time: clock)
+        let task = Task { try await downloader.download(web("http://h/a")) }
+        try await clock.waitForSleepers(count: 1)
+        clock.advance(by: .milliseconds(100))
+        #expect(try await task.value.data == Data("x".utf8))
+        #expect(cancellations.value == 1)
+        #expect(clock.sleeperCount == 0)
+    }
+
     @Test func `a redirect without a target is refused`() async throws {
         let transport = FakeTransport.giving(Data([1]), status: 301)
         #expect(try await code(Downloader(transport: transport), web("http://h/a")) == .badRedirect)

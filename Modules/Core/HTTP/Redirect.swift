@@ -15,7 +15,7 @@ enum Redirect {
     /// - Throws: ``RedirectError`` for a target that is not on the web.
     static func request(after request: HTTPRequest, head: HTTPResponseHead) throws(RedirectError) -> HTTPRequest? {
         guard head.isRedirect, let location = head.fields.values(of: "Location").first else { return nil }
-        guard let target = URL(string: location, relativeTo: request.url)?.absoluteURL,
+        guard let target = URL(string: reference(location), relativeTo: request.url)?.absoluteURL,
             let scheme = target.scheme?.lowercased(), scheme == "http" || scheme == "https", target.host() != nil
         else { throw RedirectError(message: "the server redirects to \(location.debugDescription)") }
         var next = request
@@ -31,6 +31,17 @@ enum Redirect {
             for name in bodyFields { next.fields[name] = nil }
         }
         return next
+    }
+
+    /// The text of a `Location` as a URL may have it: bytes above ASCII, which stand there as code points, percent-encoded.
+    private static func reference(_ location: String) -> String {
+        let bytes = location.latin1 ?? Array(location.utf8)
+        guard bytes.contains(where: { $0 >= 0x80 }) else { return location }
+        let hexadecimal = Array("0123456789ABCDEF".utf8)
+        let encoded = bytes.flatMap { byte in
+            byte < 0x80 ? [byte] : [UInt8(ascii: "%"), hexadecimal[Int(byte >> 4)], hexadecimal[Int(byte & 15)]]
+        }
+        return String(decoding: encoded, as: UTF8.self)
     }
 }
 
