@@ -35,8 +35,9 @@ final class CURLExchange: HTTPBodySource {
             onSpace: { link.object.map(onSpace) },
             onCancel: {
                 guard let exchange = link.object else { return }
-                onCancel(exchange)
+                // First, because a loop that finds the cancellation before the start looks whether it is settled.
                 exchange.settle(.failure(CancellationError()))
+                onCancel(exchange)
             })
         link.object = self
     }

@@ -1,0 +1,23 @@
+import AlcedoCore
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import AlcedoCURL
+
+@Suite struct CURLExchangeTests {
+    static func request(_ text: String) throws -> CURLRequest {
+        try CURLRequest(HTTPRequest(url: try #require(URL(string: text))), CURLSettings(CURLOptions()))
+    }
+
+    /// The loop may take both commands before the canceller goes on, and looks then.
+    @Test func `a cancelled exchange is settled before the loop hears of it`() throws {
+        let seen = Guarded<[Bool]>([])
+        let exchange = CURLExchange(try Self.request("http://h/"), onSpace: { _ in }) { exchange in
+            seen.change { $0.append(exchange.isSettled) }
+        }
+        exchange.cancel()
+        exchange.cancel()
+        #expect(seen.value == [true])
+    }
+}
