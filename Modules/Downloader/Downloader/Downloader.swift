@@ -25,7 +25,7 @@ public final class Downloader: Downloading {
     private let fetcher: SourceFetcher
     private let time: any TimeSource
     private let table: Locked<Table>
-    /// Those who have begun, while their request is still being modified.
+    /// Those who have begun, while their request is still being modified. The table's lock may be taken inside of this one.
     private let preparing = Locked<[DownloadReceipt: Preparation]>([:])
     /// Transfers that have rested and wait for a slot.
     private let returning = Locked<[Int: CheckedContinuation<Void, any Error>]>([:])
@@ -187,10 +187,12 @@ public final class Downloader: Downloading {
         let task = Task {
             do {
                 let modified = try await fetcher.http.prepare(http)
-                guard let early = preparing.withLock({ $0.removeValue(forKey: receipt) }) else { return }
-                let order = TransferOrder(
-                    source: .http(modified), path: path, tellsBytes: early.waiter.onBytes != nil)
-                join(order, early.priority, receipt, early.waiter)
+                let order = TransferOrder(source: .http(modified), path: path, tellsBytes: waiter.onBytes != nil)
+                // In one step: who cancels it, or changes its priority, finds it in the one place or the other.
+                let isIn = preparing.withLock { preparing in
+                    preparing.removeValue(forKey: receipt).map { enter(order, $0.priority, receipt, waiter) }
+                }
+                if let isIn { goOn(isIn, waiter) }
             } catch {
                 preparing.withLock({ $0.removeValue(forKey: receipt) })?.waiter.complete(.failure(error))
             }
@@ -207,7 +209,14 @@ public final class Downloader: Downloading {
         _ order: TransferOrder, _ priority: LoadPriority, _ receipt: DownloadReceipt, _ waiter: DownloadWaiter,
         isInTask: Bool = false
     ) {
-        let isIn = table.withLock { table in
+        goOn(enter(order, priority, receipt, waiter), waiter, isInTask: isInTask)
+    }
+
+    /// Returns false when nobody is let in any more.
+    private func enter(
+        _ order: TransferOrder, _ priority: LoadPriority, _ receipt: DownloadReceipt, _ waiter: DownloadWaiter
+    ) -> Bool {
+        table.withLock { table in
             guard !table.isShutDown else { return false }
             table.join(
                 TransferKey(order), order, host: order.source.host, id: receipt.id, priority: priority, waiter)
@@ -233,6 +242,9 @@ public final class Downloader: Downloading {
 
     /// Begins what may begin.
     ///
+    }
+
+    private func goOn(_ isIn: Bool, _ waiter: DownloadWaiter, isInTask: Bool = false) {
     /// - Parameter isInTask: Whether the caller is a task that is about to wait: requests to servers then begin at once,
     ///   on its thread, which saves the way through the pool.
     private func pump(isInTask: Bool = false) {
