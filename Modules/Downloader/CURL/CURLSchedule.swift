@@ -6,8 +6,10 @@ struct CURLSchedule {
     private struct Host {
         var running = 0
         var waiting: ArraySlice<CURLExchange> = []
-        /// Whether the host is in `ready`.
+        /// Whether the host is in `ready`. It stays known for so long, lest it be there twice.
         var isReady = false
+
+        var isIdle: Bool { running == 0 && waiting.isEmpty && !isReady }
     }
 
     private let limit: Int
@@ -32,7 +34,10 @@ struct CURLSchedule {
     mutating func next() -> CURLExchange? {
         while running < limit, let name = ready.popFirst() {
             hosts[name]?.isReady = false
-            guard let exchange = hosts[name]?.waiting.popFirst() else { continue }
+            guard let exchange = hosts[name]?.waiting.popFirst() else {
+                forget(name)
+                continue
+            }
             hosts[name]?.running += 1
             running += 1
             makeReady(name)
@@ -47,20 +52,24 @@ struct CURLSchedule {
         running -= 1
         hosts[name]?.running -= 1
         makeReady(name)
-        if let host = hosts[name], host.running == 0, host.waiting.isEmpty { hosts[name] = nil }
+        forget(name)
     }
 
     /// Removes an exchange that waits. O(waiting for the host).
     mutating func remove(_ exchange: CURLExchange) {
         let name = exchange.request.host
         hosts[name]?.waiting.removeAll { $0 === exchange }
-        if let host = hosts[name], host.running == 0, host.waiting.isEmpty { hosts[name] = nil }
+        forget(name)
     }
 
     /// Takes out everything that waits.
     mutating func removeAllWaiting() -> [CURLExchange] {
         defer { for name in hosts.keys { hosts[name]?.waiting = [] } }
         return hosts.values.flatMap(\.waiting)
+    }
+
+    private mutating func forget(_ name: String) {
+        if hosts[name]?.isIdle == true { hosts[name] = nil }
     }
 
     private mutating func makeReady(_ name: String) {
