@@ -8,7 +8,7 @@ public struct HTTPRequest: Sendable, Hashable {
     public var body: Data?
     /// Longest time without a byte from the server, the connection's own set-up included. Default: 15 seconds.
     public var idleTimeout: Duration
-    /// Longest time until the first byte of the answer; nil, the default, is the idle timeout's alone. Like all three
+    /// Longest time until the head of the answer is there, interim answers aside; nil, the default, is the idle timeout's alone. Like all three
     /// timeouts, it begins when the request has left the transport's own line.
     public var firstByteTimeout: Duration?
     /// Longest time until the end of the body, pauses of its reader included; nil, the default, is no limit.

@@ -52,6 +52,7 @@ final class CURLTransfer {
             if exchange.request.decodesContent, heads.final.fields["Content-Encoding"] != nil { unpackedCount = 0 }
             self.heads = heads
             hasHead = true
+            clock.receivedHead()
             arrivals.add(exchange.id)
             return true
         } catch {

@@ -5,7 +5,8 @@ struct TransferClock: Sendable {
     private let enqueued: ContinuousClock.Instant
     private let started = ContinuousClock.now
     private var lastActivity: ContinuousClock.Instant
-    private var hasBytes = false
+    /// The final answer's: interim ones may come without end.
+    private var hasHead = false
     /// The reader lags; silence is ours, not the server's.
     private var isPaused = false
 
@@ -20,8 +21,9 @@ struct TransferClock: Sendable {
 
     mutating func receivedBytes() {
         lastActivity = .now
-        hasBytes = true
     }
+
+    mutating func receivedHead() { hasHead = true }
 
     mutating func pause() { isPaused = true }
 
@@ -36,7 +38,7 @@ struct TransferClock: Sendable {
         func note(_ deadline: CURLDeadline) {
             if deadline.time < earliest?.time ?? deadline.time.advanced(by: .nanoseconds(1)) { earliest = deadline }
         }
-        if !hasBytes, let timeout = timeouts.firstByte { note(CURLDeadline(.firstByte, timeout, from: started)) }
+        if !hasHead, let timeout = timeouts.firstByte { note(CURLDeadline(.firstByte, timeout, from: started)) }
         if let timeout = timeouts.total { note(CURLDeadline(.total, timeout, from: started)) }
         return earliest
     }

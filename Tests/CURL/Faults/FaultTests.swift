@@ -48,6 +48,23 @@ struct FaultTests {
         #expect(slow?.message == "the transfer took more than 0.5 seconds")
     }
 
+    @Test func `interim answers are not the first byte`() async {
+        let hints = "HTTP/1.1 103 Early Hints\r\n\r\n"
+        let drip = OriginReply.raw(Data(String(repeating: hints, count: 3).utf8)).stalling(
+            at: .afterBody(hints.utf8.count))
+        let error = await code { try await answer(drip, firstByte: .milliseconds(100), total: .seconds(3)) }
+        #expect(error?.message == "no answer began within 0.1 seconds")
+    }
+
+    @Test(arguments: [
+        "HTTP/1.1 200 OK\r\nContent-Len", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n",
+        "HTTP/1.1 103 Early Hints\r\n\r\n", "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\n",
+    ])
+    func `a connection that ends in the head is lost`(head: String) async {
+        let error = await code { try await answer(.raw(Data(head.utf8))) }
+        #expect(error?.code == .connectionLost)
+    }
+
     @Test func `the whole has a time, however lively the server and lazy the reader`() async throws {
         let origin = try LoopbackOrigin { _ in .endless() }
         defer { origin.stop() }
