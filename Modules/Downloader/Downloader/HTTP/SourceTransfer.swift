@@ -19,6 +19,8 @@ struct SourceTransfer<Sink: ContentSink> {
     private var content: UnfinishedContent?
     private var recorder: PartRecorder?
     private var isChecked = false
+    /// Whether a part was of no use; a cache on the way might make parts of the next request too.
+    private var avoidsParts = false
 
     init(
         _ http: RuledTransport, _ request: HTTPRequest, parts: PartStore?, random: @escaping @Sendable () -> Double,
@@ -67,9 +69,21 @@ struct SourceTransfer<Sink: ContentSink> {
             case .useless:
                 response.body.cancel()
                 await forgetContent()
+                avoidsParts = true
             }
         }
-        return try await readAll(try await http.send(request))
+        return try await readAll(try await http.send(wholeRequest))
+    }
+
+    private var wholeRequest: HTTPRequest {
+        var whole = request
+        switch whole.cachePolicy {
+        case .useProtocolCachePolicy, .returnCacheDataElseLoad, .reloadRevalidatingCacheData:
+            if avoidsParts { whole.cachePolicy = .reloadIgnoringLocalCacheData }
+        // These do not read what is stored, or must not load.
+        case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData, .returnCacheDataDontLoad: break
+        }
+        return whole
     }
 
     /// Takes an answer that has the content from its beginning.
