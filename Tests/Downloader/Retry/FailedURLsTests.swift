@@ -61,6 +61,18 @@ import Testing
         #expect(failed.failure(of: try request("http://h/a#part"), at: .zero) != nil)
         #expect(failed.failure(of: try request("http://h/b"), at: .zero) == nil)
         #expect(failed.failure(of: try request("http://h/a", ["Authorization": "me"]), at: .zero) == nil)
+        #expect(failed.failure(of: try request("http://h/a", ["X-Api-Key": "good"]), at: .zero) == nil)
+    }
+
+    @Test func `every field counts, and their names' case does not`() throws {
+        let failed = FailedURLs()
+        let keyed = try request("http://h/a", ["X-Api-Key": "bad"])
+        failed.note(gone, of: keyed, at: .zero)
+        #expect(failed.failure(of: try request("http://h/a", ["x-api-key": "bad"]), at: .zero) != nil)
+        #expect(failed.failure(of: try request("http://h/a", ["X-Api-Key": "good"]), at: .zero) == nil)
+        #expect(failed.failure(of: try request("http://h/a"), at: .zero) == nil)
+        failed.forget(keyed)
+        #expect(failed.count == 0)
     }
 
     @Test func `failures can be forgotten on request`() throws {

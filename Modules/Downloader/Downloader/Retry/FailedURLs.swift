@@ -35,9 +35,9 @@ public final class FailedURLs: Sendable {
     /// How many failures are remembered, expired ones that nobody has asked for included.
     public var count: Int { state.withLock { $0.failures.count } }
 
-    /// Forgets what is remembered of a request; the next one is sent.
+    /// Forgets what is remembered of a request, of just these fields; the next one is sent.
     public func forget(_ request: HTTPRequest) {
-        let key = ResourceKey(request)
+        let key = Self.key(request)
         state.withLock { Self.remove(key, from: &$0) }
     }
 
@@ -50,7 +50,7 @@ public final class FailedURLs: Sendable {
     ///
     /// - Parameter now: Uptime.
     func failure(of request: HTTPRequest, at now: Duration) -> DownloadError? {
-        let key = ResourceKey(request)
+        let key = Self.key(request)
         return state.withLock { state in
             guard let failure = state.failures[key] else { return nil }
             guard failure.expiry > now else {
@@ -66,7 +66,7 @@ public final class FailedURLs: Sendable {
     /// - Parameter now: Uptime.
     func note(_ error: DownloadError, of request: HTTPRequest, at now: Duration) {
         guard limit > 0, Self.isLasting(error.code) else { return }
-        let key = ResourceKey(request)
+        let key = Self.key(request)
         state.withLock { state in
             Self.remove(key, from: &state)
             if state.failures.count >= limit, let oldest = state.byAge.popFirst() {
@@ -87,6 +87,18 @@ public final class FailedURLs: Sendable {
         case .transport(.invalidRequest), .transport(.invalidResponse), .transport(.bodyTooLarge): true
         default: false
         }
+    }
+
+    /// Another field may be why the server says something else, whatever its name. A digest, because some are secret.
+    private static func key(_ request: HTTPRequest) -> ResourceKey {
+        let resource = ResourceKey(request)
+        guard !request.fields.fields.isEmpty else { return resource }
+        var digest = SHA256()
+        for field in request.fields.fields {
+            let name = field.name.lowercased()
+            digest.update(Array("\(name.utf8.count):\(field.value.utf8.count):\(name)\(field.value)".utf8))
+        }
+        return ResourceKey("\(resource) \(digest.finalizedHexadecimal())")
     }
 
     private static func remove(_ key: ResourceKey, from state: inout State) {
