@@ -8,15 +8,19 @@ package struct RedirectFollower: Sendable {
     private let transport: any HTTPTransport
     private let limit: Int
     private let hook: Hook?
+    private let time: any TimeSource
 
     /// Is told the head of a redirect and the request that would be sent next; returns the one to send, nil for none.
     package typealias Hook = @Sendable (HTTPResponseHead, HTTPRequest) async throws -> HTTPRequest?
 
-    /// - Parameter limit: Most redirects in a row.
-    package init(_ transport: any HTTPTransport, limit: Int, hook: Hook? = nil) {
+    /// - Parameters:
+    ///   - limit: Most redirects in a row.
+    ///   - time: Tells how long the bodies of redirects, which nobody wants, are waited for.
+    package init(_ transport: any HTTPTransport, limit: Int, hook: Hook? = nil, time: any TimeSource = SystemClock()) {
         self.transport = transport
         self.limit = limit
         self.hook = hook
+        self.time = time
     }
 
     /// Returns the first answer that leads nowhere else; a redirect without a `Location` is such an answer too.
@@ -33,7 +37,7 @@ package struct RedirectFollower: Sendable {
                 response.body.cancel()
                 throw error
             }
-            try await response.body.drain()
+            try await response.body.drain(time)
         }
         throw RedirectError(message: "more than \(limit) redirects from \(first.url.absoluteString)")
     }

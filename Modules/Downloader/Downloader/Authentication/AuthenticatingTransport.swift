@@ -31,11 +31,16 @@ public struct AuthenticatingTransport: HTTPTransport {
 
     private let transport: any HTTPTransport
     private let responder: Responder
+    private let time: any TimeSource
     private let memory = CredentialMemory()
     private let questions = Coalescer<Key, Never, HTTPCredential?>()
 
-    public init(wrapping transport: any HTTPTransport, responder: @escaping Responder) {
+    /// - Parameter time: Tells how long the bodies of refusals, which nobody wants, are waited for.
+    public init(
+        wrapping transport: any HTTPTransport, time: any TimeSource = SystemClock(), responder: @escaping Responder
+    ) {
         self.transport = transport
+        self.time = time
         self.responder = responder
     }
 
@@ -68,7 +73,7 @@ public struct AuthenticatingTransport: HTTPTransport {
             let credential = isOld ? use?.credential : try await credential(question, origin, refused: use?.credential)
             guard let credential, let next = CredentialUse(credential, for: challenges) else { return response }
             memory.store(next, for: origin)
-            try await response.body.drain()
+            try await response.body.drain(time)
             (use, isFromMemory) = (next, false)
             attempt += 1
         }

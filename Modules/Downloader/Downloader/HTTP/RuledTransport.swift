@@ -12,7 +12,7 @@ final class RuledTransport: Sendable {
         let hook = rules.redirects.hook.map { hook -> RedirectFollower.Hook in
             { head, next in try await AppClosure.run("the redirect hook") { try await hook(head, next) } }
         }
-        follower = RedirectFollower(transport, limit: rules.redirects.limit, hook: hook)
+        follower = RedirectFollower(transport, limit: rules.redirects.limit, hook: hook, time: time)
     }
 
     /// The request as the rules change it.
