@@ -51,7 +51,7 @@ struct AuthenticatingTransportTests {
         let origin = try origin(wanting: "Bearer t0ken", asking: "Basic realm=x, Bearer realm=y")
         defer { origin.stop() }
         let transport = AuthenticatingTransport(
-            wrapping: CURLTransport(), credentials: ["127.0.0.1": .bearer("t0ken")])
+            wrapping: CURLTransport(), credentials: [origin.url: .bearer("t0ken")])
         #expect(try await send(origin.url(for: "/"), transport) == (200, "yours"))
     }
 
@@ -109,6 +109,37 @@ struct AuthenticatingTransportTests {
         #expect(try await send(first.url(for: "/"), transport).status == 200)
         #expect(try await send(other.url(for: "/"), transport).status == 200)
         #expect(other.requests.first?.fields["Authorization"] == nil)
+    }
+
+    @Test func `a credential is one server's, scheme and port included`() async throws {
+        let transport = FakeTransport.giving(Data(), status: 401, fields: ["WWW-Authenticate": "Basic realm=x"])
+        let server = try #require(URL(string: "https://h/path"))
+        let signing = AuthenticatingTransport(wrapping: transport, credentials: [server: Self.right])
+        for text in ["http://h/", "http://h:443/", "https://h:444/", "https://h.other/"] {
+            #expect(try await send(try #require(URL(string: text)), signing).status == 401)
+        }
+        #expect(transport.requests.value.count == 4)
+        #expect(transport.requests.value.allSatisfy { $0.fields["Authorization"] == nil })
+        _ = try await send(try #require(URL(string: "https://H:443/a")), signing)
+        #expect(transport.requests.value.last?.fields["Authorization"] == Self.basic)
+    }
+
+    @Test func `a refusal's body that stalls is not waited for`() async throws {
+        let clock = ManualClock()
+        let transport = FakeTransport { request in
+            let isRefused = request.fields["Authorization"] == nil
+            let fields: HTTPFields = isRefused ? ["WWW-Authenticate": "Basic realm=x"] : HTTPFields()
+            let head = HTTPResponseHead(url: request.url, status: isRefused ? 401 : 200, fields: fields)
+            return HTTPResponse(
+                head: head,
+                body: isRefused ? HTTPBody(HTTPBodyPipe(onSpace: {}, onCancel: {})) : HTTPBody(Data("yours".utf8)))
+        }
+        let signing = AuthenticatingTransport(wrapping: transport, time: clock) { _ in Self.right }
+        let url = try #require(URL(string: "https://h/"))
+        let task = Task { try await send(url, signing).body }
+        try await clock.waitForSleepers(count: 1)
+        clock.advance(by: .milliseconds(100))
+        #expect(try await task.value == "yours")
     }
 
     @Test func `many that are refused at once share one question`() async throws {

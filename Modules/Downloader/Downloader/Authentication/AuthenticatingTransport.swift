@@ -1,5 +1,5 @@
 public import AlcedoCore
-import FoundationEssentials
+public import FoundationEssentials
 
 /// Shows servers who asks, over any other transport.
 ///
@@ -44,11 +44,13 @@ public struct AuthenticatingTransport: HTTPTransport {
         self.responder = responder
     }
 
-    /// - Parameter credentials: By host, its name in lower case.
-    public init(wrapping transport: any HTTPTransport, credentials: [String: HTTPCredential]) {
-        self.init(wrapping: transport) { question in
-            question.url.host().flatMap { credentials[$0.lowercased()] }
-        }
+    /// - Parameter credentials: By server: any URL of it, of which scheme, host and port count. What is meant for `https` is
+    ///   never shown over `http`. Of several URLs of one server, any one's counts.
+    public init(
+        wrapping transport: any HTTPTransport, credentials: [URL: HTTPCredential], time: any TimeSource = SystemClock()
+    ) {
+        let byOrigin = Dictionary(credentials.map { ($0.key.origin, $0.value) }) { first, _ in first }
+        self.init(wrapping: transport, time: time) { byOrigin[$0.url.origin] }
     }
 
     /// - Throws: What the wrapped transport or the responder throws.
