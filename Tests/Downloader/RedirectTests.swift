@@ -143,6 +143,25 @@ struct RedirectTests {
         #expect(try await code(Downloader(transport: transport), web("http://h/a")) == .badRedirect)
     }
 
+    @Test(arguments: ["ftp://me:secret@h/b", "http://me:secret@h/b", "//me:secret@h/b"])
+    func `no error tells a password`(location: String) async throws {
+        let transport = FakeTransport.giving(Data([1]), status: 302, fields: ["Location": location])
+        let error = try await failure {
+            try await Downloader(transport: transport).download(web("http://me:secret@h/a"))
+        }
+        #expect(error.code == .badRedirect)
+        #expect(!error.message.contains("secret"))
+        for (status, code) in [(404, DownloadError.Code.status(404)), (304, .notModified), (302, .badRedirect)] {
+            let transport = FakeTransport.giving(Data([1]), status: status)
+            let error = try await failure {
+                try await Downloader(transport: transport).download(web("http://me:secret@h/a"))
+            }
+            #expect(error.code == code)
+            #expect(!error.message.contains("secret"))
+            #expect(error.message.contains("http://h/a"))
+        }
+    }
+
     @Test(arguments: [
         (301, HTTPMethod.post, HTTPMethod.get), (302, .post, .get), (303, .post, .get), (307, .post, .post),
         (308, .post, .post), (303, .put, .get), (301, .put, .put), (303, .head, .head), (302, .get, .get),

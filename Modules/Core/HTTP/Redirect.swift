@@ -17,7 +17,7 @@ enum Redirect {
         guard head.isRedirect, let location = head.fields.values(of: "Location").first else { return nil }
         guard let target = URL(string: reference(location), relativeTo: request.url)?.absoluteURL,
             let scheme = target.scheme?.lowercased(), scheme == "http" || scheme == "https", target.host() != nil
-        else { throw RedirectError(message: "the server redirects to \(location.debugDescription)") }
+        else { throw RedirectError(message: "the server redirects to \(location.withoutCredentials.debugDescription)") }
         var next = request
         next.url = target
         if target.origin != request.url.origin {

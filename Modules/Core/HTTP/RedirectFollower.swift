@@ -39,16 +39,16 @@ package struct RedirectFollower: Sendable {
             }
             try await response.body.drain(time)
         }
-        throw RedirectError(message: "more than \(limit) redirects from \(first.url.absoluteString)")
+        throw RedirectError(message: "more than \(limit) redirects from \(first.url.shown)")
     }
 
     private func allowed(_ next: HTTPRequest, after head: HTTPResponseHead) async throws -> HTTPRequest {
         guard let hook else { return next }
         guard let chosen = try await hook(head, next) else {
-            throw RedirectError(message: "the redirect to \(next.url.absoluteString) is refused")
+            throw RedirectError(message: "the redirect to \(next.url.shown) is refused")
         }
         guard ["http", "https"].contains(chosen.url.scheme?.lowercased()) else {
-            throw RedirectError(message: "the redirect is to go to \(chosen.url.absoluteString.debugDescription)")
+            throw RedirectError(message: "the redirect is to go to \(chosen.url.shown.debugDescription)")
         }
         return chosen
     }

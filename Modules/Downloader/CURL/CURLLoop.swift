@@ -79,7 +79,7 @@ final class CURLLoop {
                 active[exchange.id] = transfer
             } else {
                 schedule.ended(exchange)
-                exchange.finish(HTTPTransportError(.invalidRequest, "libcurl refuses \(exchange.request.url)"))
+                exchange.finish(HTTPTransportError(.invalidRequest, "libcurl refuses \(exchange.request.url.shown)"))
             }
         }
     }

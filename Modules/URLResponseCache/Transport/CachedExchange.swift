@@ -37,7 +37,7 @@ struct CachedExchange: Sendable {
         case .forward(let reason): return try await forward(reason)
         case .unsatisfiable:
             guard request.cachePolicy != .returnCacheDataDontLoad else {
-                throw HTTPTransportError(.notCached, "nothing is stored for \(request.url.absoluteString)")
+                throw HTTPTransportError(.notCached, "nothing is stored for \(request.url.shown)")
             }
             var head = HTTPResponseHead(url: request.url, status: 504, fields: ["Content-Length": "0"])
             CacheStatus(outcome: .unsatisfiable).add(to: &head.fields)

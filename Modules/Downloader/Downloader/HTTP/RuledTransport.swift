@@ -21,7 +21,7 @@ final class RuledTransport: Sendable {
     func prepare(_ request: HTTPRequest) async throws -> HTTPRequest {
         guard let modify = rules.modifyRequest else { return request }
         guard let modified = try await AppClosure.run("the request modifier", { try await modify(request) }) else {
-            throw DownloadError(.declined, "the app does not want \(request.url.absoluteString) sent")
+            throw DownloadError(.declined, "the app does not want \(request.url.shown) sent")
         }
         return modified
     }
@@ -35,7 +35,7 @@ final class RuledTransport: Sendable {
     /// The head as the rules change it, if its status is one that brings a content.
     func accepted(_ head: HTTPResponseHead) async throws -> HTTPResponseHead {
         let head = try await modified(head)
-        let url = head.url.absoluteString
+        let url = head.url.shown
         if head.status == 304 { throw DownloadError(.notModified, "\(url) has not changed", head: head) }
         if head.isRedirect {
             throw DownloadError(.badRedirect, "the server redirects without saying where: \(url)", head: head)
@@ -50,7 +50,7 @@ final class RuledTransport: Sendable {
         guard let modify = rules.modifyResponse else { return head }
         guard let modified = try await AppClosure.run("the response modifier", { try await modify(head) }) else {
             throw DownloadError(
-                .declined, "the app does not want the answer of \(head.url.absoluteString)", head: head)
+                .declined, "the app does not want the answer of \(head.url.shown)", head: head)
         }
         return modified
     }

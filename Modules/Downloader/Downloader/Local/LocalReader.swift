@@ -27,7 +27,7 @@ struct LocalReader: Sendable {
         var meter = ProgressMeter(interval: progressInterval, time: time, report: report)
         switch source {
         case .http(let request):
-            throw DownloadError(.invalidSource, "not a local source: \(request.url.absoluteString)")
+            throw DownloadError(.invalidSource, "not a local source: \(request.url.shown)")
         case .file(let path): try await copy(path, into: &sink, &meter)
         case .dataURL(let text):
             try await pass(try await files.run { try DataURL.decode(text) }, to: &sink, &meter)

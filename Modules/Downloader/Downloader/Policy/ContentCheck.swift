@@ -19,6 +19,6 @@ public struct ContentCheck: Sendable {
         guard !accepts(Data(beginning.prefix(Self.byteCount))) else { return }
         let type = head.fields["Content-Type"].map { ", which it calls \($0)" } ?? ""
         throw DownloadError(
-            .unexpectedContent, "\(head.url.absoluteString) gives something else than was expected\(type)", head: head)
+            .unexpectedContent, "\(head.url.shown) gives something else than was expected\(type)", head: head)
     }
 }
