@@ -108,6 +108,28 @@ struct WireTests {
         await expectRefusal(.head, body: Data("body".utf8))
     }
 
+    @Test(arguments: ["http:///127.0.0.1", "http:/127.0.0.1", "http:127.0.0.1", "http://"])
+    func `a URL without a host is refused`(start: String) async throws {
+        let origin = try LoopbackOrigin { _ in .text("x") }
+        defer { origin.stop() }
+        let url = try #require(URL(string: "\(start):\(origin.port)/") ?? URL(string: start))
+        let error = await #expect(throws: HTTPTransportError.self) {
+            try await CURLTransport().send(HTTPRequest(url: url, idleTimeout: .seconds(120)))
+        }
+        #expect(error?.code == .invalidRequest)
+        #expect(origin.requests.isEmpty)
+    }
+
+    @Test(arguments: ["ftp://me:secret@127.0.0.1/", "http://me:secret@/"])
+    func `an error does not tell a password`(text: String) async throws {
+        let url = try #require(URL(string: text))
+        let error = await #expect(throws: HTTPTransportError.self) {
+            try await CURLTransport().send(HTTPRequest(url: url, idleTimeout: .seconds(120)))
+        }
+        #expect(error?.code == .invalidRequest)
+        #expect(error?.message.contains("secret") == false)
+    }
+
     @Test func `fields of an answer are read as the standard says, however they are written`() async throws {
         let head = """
             HTTP/1.1 200 OK\r\nX-A:1\r\nX-B : 2\r\nX-C:\t 3 \t\r\nX-D: a,\r\n  b: c\r\n\td\r\nX E: 5\r\n: 6\r\n(G): 7\r\n\

@@ -20,12 +20,16 @@ struct CURLRequest: Sendable {
     let connectTimeout: Duration
     let timeouts: CURLTimeouts
 
-    /// - Throws: ``HTTPTransportError`` `invalidRequest` for what must not go on the wire: another scheme, a line end or
-    ///   a NUL where one would make a header of its own (RFC 9110 section 5.5), a value that has no bytes in ISO-8859-1,
+    /// - Throws: ``HTTPTransportError`` `invalidRequest` for what must not go on the wire: another scheme, no host, a line end
+    ///   or a NUL where one would make a header of its own (RFC 9110 section 5.5), a value that has no bytes in ISO-8859-1,
     ///   a HEAD with a body.
     init(_ request: HTTPRequest, _ settings: CURLSettings) throws(HTTPTransportError) {
         guard let scheme = request.url.scheme?.lowercased(), scheme == "http" || scheme == "https" else {
-            throw HTTPTransportError(.invalidRequest, "not an HTTP URL: \(request.url.absoluteString)")
+            throw HTTPTransportError(.invalidRequest, "not an HTTP URL: \(request.url.shown)")
+        }
+        // libcurl would take the next word for the host, which is not what pins and limits are counted by.
+        guard let host = request.url.host(), !host.isEmpty else {
+            throw HTTPTransportError(.invalidRequest, "a URL without a host: \(request.url.shown)")
         }
         guard request.method.rawValue.isToken else {
             throw HTTPTransportError(.invalidRequest, "not a method: \(request.method.rawValue.debugDescription)")
@@ -36,7 +40,7 @@ struct CURLRequest: Sendable {
         method = request.method.rawValue
         url = request.url
         let name = Self.name(of: request.url)
-        host = request.url.origin
+        self.host = request.url.origin
         pinnedKeys = settings.pinnedKeys(of: name)
         verifies = settings.verifies(name)
         // Without one, these would say nothing of their length. RFC 9110 section 8.6.
