@@ -151,6 +151,16 @@ struct ReceiptTests {
         #expect(transport.requests.value.count == 1)
     }
 
+    @Test func `who waits for a downloader that is let go is told`() throws {
+        do {
+            let downloader = downloader(.giving(Data("x".utf8)))
+            downloader.isPaused = true
+            try start("a", on: downloader)
+            try start("b", on: downloader)
+        }
+        #expect(outcomes.texts == ["a": ["cancelled"], "b": ["cancelled"]])
+    }
+
     @Test func `a rate spreads beginnings over time, and one timer serves all`() async throws {
         let downloader = downloader(
             .giving(Data("x".utf8)),

@@ -13,7 +13,8 @@ import FoundationEssentials
 /// put together in lies beside the file, under a hidden name that ends in `.alcedo-part`; what a killed process has left
 /// of it, the next download to the same file takes away.
 ///
-/// Errors are ``DownloadError``, or `CancellationError`.
+/// Errors are ``DownloadError``, or `CancellationError`. A downloader lives while it works; when one is let go that is
+/// paused, or else has nothing begun, those who wait get `CancellationError`.
 public final class Downloader: Downloading {
     public typealias Progress = @Sendable (DownloadProgress) -> Void
     public typealias Completion = @Sendable (Result<Download, any Error>) -> Void
@@ -29,6 +30,8 @@ public final class Downloader: Downloading {
     private let preparing = Locked<[DownloadReceipt: Preparation]>([:])
     /// Transfers that have rested and wait for a slot.
     private let returning = Locked<[Int: CheckedContinuation<Void, any Error>]>([:])
+    /// Those who have shut the downloader down and wait for its transfers.
+    private let closers = Locked<[CheckedContinuation<Void, Never>]>([])
 
     public init(
         transport: any HTTPTransport, configuration: Configuration = Configuration(),
@@ -43,6 +46,9 @@ public final class Downloader: Downloading {
                     hostLimit: configuration.maximumConcurrentDownloadsPerHost, order: configuration.order,
                     rate: configuration.rate)))
     }
+
+    /// Who still waits has begun nothing: whatever runs keeps the downloader alive.
+    deinit { endAll(with: CancellationError()) }
 
     public func download(_ request: DownloadRequest, progress: Progress?) async throws -> Download {
         Download(try await delivery(request, to: nil, progress))
@@ -135,6 +141,20 @@ public final class Downloader: Downloading {
     public func shutDown() async {
         table.withLock { $0.shutDown() }
         for task in endAll(with: Self.isShutDown) { await task.value }
+        // The task of a transfer that has only just begun may not be known yet.
+        await withCheckedContinuation { continuation in
+            closers.withLock { $0.append(continuation) }
+            if table.withLock({ $0.hasEnded }) { tellClosers() }
+        }
+    }
+
+    /// Who waits for the last transfer to end.
+    private func tellClosers() {
+        let told = closers.withLock { closers in
+            defer { closers = [] }
+            return closers
+        }
+        for closer in told { closer.resume() }
     }
 
     private static let isShutDown = DownloadError(.shutDown, "the downloader has been shut down")
@@ -222,6 +242,9 @@ public final class Downloader: Downloading {
                 TransferKey(order), order, host: order.source.host, id: receipt.id, priority: priority, waiter)
             return true
         }
+    }
+
+    private func goOn(_ isIn: Bool, _ waiter: DownloadWaiter, isInTask: Bool = false) {
         if isIn { pump(isInTask: isInTask) } else { waiter.complete(.failure(Self.isShutDown)) }
     }
 
@@ -242,9 +265,6 @@ public final class Downloader: Downloading {
 
     /// Begins what may begin.
     ///
-    }
-
-    private func goOn(_ isIn: Bool, _ waiter: DownloadWaiter, isInTask: Bool = false) {
     /// - Parameter isInTask: Whether the caller is a task that is about to wait: requests to servers then begin at once,
     ///   on its thread, which saves the way through the pool.
     private func pump(isInTask: Bool = false) {
@@ -295,7 +315,9 @@ public final class Downloader: Downloading {
         } catch {
             outcome = .failure(error)
         }
-        for waiter in table.withLock({ $0.finish(id) }) { waiter.complete(outcome) }
+        let (waiters, hasEnded) = table.withLock { ($0.finish(id), $0.hasEnded) }
+        for waiter in waiters { waiter.complete(outcome) }
+        if hasEnded { return tellClosers() }
         pump()
     }
 

@@ -17,6 +17,7 @@ struct TransferTableTests {
 
         var isEmpty: Bool { table.isEmpty }
         var isShutDown: Bool { table.isShutDown }
+        var hasEnded: Bool { table.hasEnded }
         var runningCount: Int { table.runningCount }
         var waitingCount: Int { table.waitingCount }
         func pause(_ isPaused: Bool) { table.isPaused = isPaused }
@@ -67,6 +68,17 @@ struct TransferTableTests {
 
     private func beginning(_ table: Desk) throws -> Table.Beginning {
         try #require(table.begin(at: .zero).beginnings.first)
+    }
+
+    @Test func `work that is not known yet has not ended`() throws {
+        let table = table()
+        join(table, "a")
+        let id = try #require(table.begin(at: .zero).beginnings.first).id
+        table.shutDown()
+        #expect(table.removeAll().tasks.isEmpty)
+        #expect(!table.hasEnded)
+        #expect(table.finish(id).isEmpty)
+        #expect(table.hasEnded)
     }
 
     @Test func `equal requests are one transfer, and all get its end in the order they came`() throws {

@@ -54,6 +54,9 @@ struct TransferTable<Key: Hashable & Sendable, Order: Sendable, Waiter: Sendable
     var waitingCount: Int { schedule.waitingCount }
     var isEmpty: Bool { transfers.isEmpty }
 
+    /// Whether it is shut down and all work has ended, that of abandoned transfers too.
+    var hasEnded: Bool { isShutDown && work.isEmpty }
+
     var isPaused: Bool {
         get { schedule.isPaused }
         set { schedule.isPaused = newValue }
