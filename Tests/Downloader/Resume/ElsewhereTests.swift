@@ -150,6 +150,29 @@ struct ElsewhereTests {
         #expect(try await fetch(cache, "http://h/a") == Self.other)
     }
 
+    @Test func `behind a response cache parts that are shorter than they say do not come for ever`() async throws {
+        let ranges = Guarded<[String?]>([])
+        let transport = FakeTransport { request in
+            let range = request.fields["Range"]
+            let isFirst = ranges.change { ranges -> Bool in
+                ranges.append(range)
+                return ranges.count == 1
+            }
+            guard let range, let offset = Int(range.dropFirst("bytes=".count).dropLast()) else {
+                let fields: HTTPFields = ["ETag": "\"a\"", "Content-Length": "10000"]
+                return response(
+                    request, 200, fields, isFirst ? Self.body.prefix(4_000) : Self.body, isBroken: isFirst)
+            }
+            let fields: HTTPFields = [
+                "ETag": "\"a\"", "Content-Range": "bytes \(offset)-9999/10000", "Content-Length": "10",
+            ]
+            return response(request, 206, fields, Self.body[offset..<offset + 10])
+        }
+        let cache = cached(transport)
+        #expect(try await fetch(cache, "http://h/a", attempts: 4) == Self.body)
+        #expect(ranges.value.last == .some(nil))
+    }
+
     @Test func `what a fresh answer in the cache has is not asked for again`() async throws {
         let count = Guarded(0)
         let transport = FakeTransport { request in
