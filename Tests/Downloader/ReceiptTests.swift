@@ -237,6 +237,25 @@ struct ReceiptTests {
         #expect(transport.requests.value.isEmpty)
     }
 
+    @Test func `who is cancelled while its modified request joins the others has its outcome at once`() async throws {
+        let modified = Guarded(-1)
+        var configuration = Downloader.Configuration(maximumConcurrentDownloads: 10_000)
+        configuration.rules.modifyRequest = { request in
+            let number = Int(request.url.lastPathComponent) ?? -1
+            modified.change { $0 = number }
+            return request
+        }
+        let downloader = downloader(.waiting(on: clock), configuration)
+        // Where exactly the cancellation falls is chance, so there are many.
+        for number in 0..<2_000 {
+            let receipt = try start("\(number)", on: downloader)
+            while modified.value != number { await Task.yield() }
+            for _ in 0..<number % 100 { _ = modified.value }
+            downloader.cancel(receipt)
+            #expect(outcomes.texts["\(number)"] == ["cancelled"])
+        }
+    }
+
     @Test func `a priority that changes while the request is modified counts`() async throws {
         let transport = FakeTransport { [clock] request in
             #expect(request.fields["X-Token"] == "t")
