@@ -19,6 +19,7 @@ enum AlcedoTool {
           alcedo bench memory-cache [options]    hits, misses and puts of the memory caches; replays traces
           alcedo bench response-cache [options]  fresh hits of the response cache
           alcedo bench download [options]        downloads beside a C loop, URLSession and aiohttp
+          alcedo bench pipeline [options]        hits, equal requests and memory of the whole stack
           alcedo bench resize [options]          the processors, beside Pillow
 
         alcedo COMMAND --help says more.
@@ -42,6 +43,8 @@ enum AlcedoTool {
                 return try await ResponseCacheBenchCommand(words.dropFirst(2)).run()
             case "bench" where words.dropFirst().first == "download":
                 return try await DownloadBenchCommand(words.dropFirst(2)).run()
+            case "bench" where words.dropFirst().first == "pipeline":
+                return try await PipelineBenchCommand(words.dropFirst(2)).run()
             case "bench" where words.dropFirst().first == "resize":
                 return try ResizeBenchCommand(words.dropFirst(2)).run()
             case "bench": return try await BenchCommand(words.dropFirst()).run()

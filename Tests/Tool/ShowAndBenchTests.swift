@@ -81,6 +81,27 @@ struct ShowAndBenchTests {
         #expect(lines[2].hasPrefix("jpeg: ") && lines[3].hasPrefix("png: "))
     }
 
+    @Test func `the pipeline benchmark sees one download and one decode of what many ask for`() async throws {
+        let outcome = try await alcedo.run([
+            "bench", "pipeline", "--directory", folder.path, "--images", "16", "--requests", "200", "--rounds", "1",
+        ])
+
+        #expect(outcome.status == 0 && outcome.problems == "")
+        let rows = outcome.output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+        #expect(rows.contains { $0.starts(with: ["200", "requests", "1", "1"]) })
+        #expect(rows.contains { $0.first == "16" && (Int($0[1]) ?? 0) > 0 })
+        #expect(rows.contains { $0.first == "cachedImage" && (Int($0[1]) ?? 0) > 0 })
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder.path).allSatisfy {
+                !$0.hasPrefix("alcedo-bench")
+            })
+    }
+
+    @Test(arguments: [["--images", "0"], ["--requests", "x"], ["--rounds=0"], ["extra"], ["--size", "1"]])
+    func `what the pipeline benchmark does not understand is a question of usage`(words: [String]) async throws {
+        #expect(try await alcedo.run(["bench", "pipeline"] + words).status == 2)
+    }
+
     @Test func `a folder without pictures has no benchmark`() async throws {
         let outcome = try await alcedo.run(["bench", "decode", folder.url.path])
 

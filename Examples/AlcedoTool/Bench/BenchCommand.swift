@@ -11,6 +11,7 @@ struct BenchCommand {
                alcedo bench disk-cache [options]
                alcedo bench response-cache [options]
                alcedo bench download [options]
+               alcedo bench pipeline [options]
                alcedo bench resize [options]
 
         decode: decodes every image of DIR at full size, animations to their last frame, by our decoders and by a plain
@@ -53,7 +54,7 @@ struct BenchCommand {
         case ("memory", _): throw UsageError("bench memory needs one file")
         default:
             throw UsageError(
-                "bench can do this: decode DIR, memory FILE, memory-cache, disk-cache, response-cache, download, resize"
+                "bench can do this: decode DIR, memory FILE, memory-cache, disk-cache, response-cache, download, pipeline, resize"
             )
         }
     }

@@ -1,0 +1,64 @@
+import Alcedo
+import ExampleSupport
+import Foundation
+
+/// `alcedo bench pipeline`
+struct PipelineBenchCommand {
+    static let help = """
+        usage: alcedo bench pipeline [--directory DIR] [--requests N] [--images N] [--rounds N]
+
+        The default stack: what an image in memory takes to be found; many requests for one URL at once, and how many
+        downloads and decodes they make; many different images of 256 x 256 pixels from a server in another process, and the
+        memory that is resident meanwhile, beside the limits of the caches and 100 MiB.
+
+          --directory DIR  where the disk cache works; what is made is removed (default: the temporary directory)
+          --requests N     requests for one URL (default: 10000)
+          --images N       different images (default: 10000)
+          --rounds N       how often a hit is measured; the best counts (default: 7)
+
+        """
+
+    private var directory = FileManager.default.temporaryDirectory
+    private var requests = 10_000
+    private var images = 10_000
+    private var rounds = 7
+    private var isServer = false
+    private var showsHelp = false
+
+    init(_ words: some Sequence<String>) throws {
+        var arguments = Arguments(words)
+        while let option = arguments.nextOption() {
+            switch option {
+            case "--directory": directory = URL(filePath: try arguments.value(of: option))
+            case "--requests": requests = try arguments.number(of: option, in: 1...1_000_000)
+            case "--images": images = try arguments.number(of: option, in: 1...10_000_000)
+            case "--rounds": rounds = try arguments.number(of: option, in: 1...1_000)
+            // The server's process.
+            case "--serve": isServer = true
+            case "--help", "-h": showsHelp = true
+            default: throw UsageError("bench pipeline has no option '\(option)'")
+            }
+        }
+        try arguments.finish()
+        if let extra = arguments.rest.first { throw UsageError("bench pipeline does not take '\(extra)'") }
+    }
+
+    func run() async throws -> ExitStatus {
+        if showsHelp {
+            Console.output(Self.help)
+            return .success
+        }
+        if isServer {
+            try ManyImagesBenchmark.serve()
+            return .success
+        }
+        let place = directory.appending(path: "alcedo-bench-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: place) }
+        // Memory first: what others free would be used again without a rise.
+        try await ManyImagesBenchmark(directory: place, count: images).run()
+        try await OneImageBenchmark(count: requests).run()
+        try await PipelineHitBenchmark(rounds: rounds).run()
+        return .success
+    }
+}
