@@ -54,7 +54,8 @@ let package = Package(
         .target(
             name: "AlcedoProcessing", dependencies: ["AlcedoCore", "CSampleKernels"], path: "Modules/Processing",
             exclude: ["CSampleKernels", "README.md"]),
-        .target(name: "AlcedoPipeline", dependencies: ["AlcedoCore"], path: "Modules/Pipeline"),
+        .target(
+            name: "AlcedoPipeline", dependencies: ["AlcedoCore"], path: "Modules/Pipeline", exclude: ["README.md"]),
         .target(name: "AlcedoViewBinding", dependencies: ["AlcedoCore"], path: "Modules/ViewBinding/Binding"),
         .target(
             name: "AlcedoTerminal", dependencies: ["AlcedoCore", "AlcedoViewBinding"],

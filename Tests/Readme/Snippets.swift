@@ -117,3 +117,13 @@ struct Shade: PointProcessing, Hashable {
         }
     }
 }
+
+func show(_ url: URL, with pipeline: ImagePipeline) async throws -> DecodedImage? {
+    guard let request = ImageRequest(url: url, processors: [Resize(width: 320), Circle()]) else { return nil }
+    if let image = pipeline.cachedImage(for: request) { return image }
+    let task = pipeline.task(for: request, on: .mainActor) { event in
+        if case .progress(let progress) = event { print(progress.received, progress.expected ?? 0) }
+    }
+    task.priority = .high
+    return try await task.response.image
+}
