@@ -4,7 +4,7 @@ import AlcedoTesting
 import FoundationEssentials
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct CURLTransportTests {
     @Test(arguments: TransportConformance.checks)
     func conforms(to check: TransportConformance.Check) async throws {

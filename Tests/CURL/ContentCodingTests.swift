@@ -4,7 +4,7 @@ import AlcedoTesting
 import FoundationEssentials
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct ContentCodingTests {
     /// "alcedo alcedo alcedo alcedo", by gzip.
     private static let packed = Data([

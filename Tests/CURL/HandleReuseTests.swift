@@ -4,7 +4,7 @@ import AlcedoTesting
 import FoundationEssentials
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct HandleReuseTests {
     /// Requests that leave traces on a handle, if it lets them.
     private static func marked(_ base: URL) throws -> [HTTPRequest] {

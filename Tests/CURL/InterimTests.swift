@@ -4,7 +4,7 @@ import AlcedoTesting
 import FoundationEssentials
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct InterimTests {
     private func response(to bytes: String) async throws -> (response: HTTPResponse, body: String) {
         let origin = try LoopbackOrigin { _ in .raw(Data(bytes.utf8)) }

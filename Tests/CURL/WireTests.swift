@@ -5,7 +5,7 @@ import FoundationEssentials
 import Testing
 
 /// What goes over the wire, in both directions, and what must not.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct WireTests {
     /// All the characters that stand for bytes above ASCII.
     private static let high = String(String.UnicodeScalarView((0x80...0xFF).map { Unicode.Scalar(UInt8($0)) }))

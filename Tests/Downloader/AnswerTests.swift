@@ -7,7 +7,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct AnswerTests {
     private func downloader(limit: Int = 1000) -> Downloader {
         Downloader(transport: CURLTransport(), configuration: .init(maximumByteCount: limit))

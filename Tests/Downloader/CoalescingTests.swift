@@ -6,7 +6,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct CoalescingTests {
     private let body = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 >> 3) })
 

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Downloads for callers that are not tasks, and what holds for all downloads at once.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct ReceiptTests {
     private let clock = ManualClock()
     private let outcomes = Outcomes()

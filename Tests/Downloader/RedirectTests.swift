@@ -6,7 +6,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct RedirectTests {
     private static let secrets: HTTPFields = [
         "Authorization": "Bearer secret", "Cookie": "a=b", "Proxy-Authorization": "Basic secret", "Accept": "image/*",

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Testing
 
 /// The two modes of `redirect`.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct FollowingTests {
     @Test(arguments: [301, 302, 303, 307, 308]) func `follow goes to the end`(status: Int) async throws {
         let origin = try LoopbackOrigin { request in

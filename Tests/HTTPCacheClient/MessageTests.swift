@@ -4,7 +4,7 @@ import FoundationEssentials
 import Testing
 
 /// What a call says reaches the server, and what the server says reaches the answer.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct MessageTests {
     private static let high = String(String.UnicodeScalarView((0x80...0xFF).map { Unicode.Scalar(UInt8($0)) }))
 

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The contract of AFNetworking's `AFAutoPurgingImageCache`, by the cases of its own tests and AlamofireImage's.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct AutoPurgingImageCacheTests {
     @Test(arguments: MemoryCacheConformance.checks)
     func conforms(to check: MemoryCacheConformance.Check) async throws {

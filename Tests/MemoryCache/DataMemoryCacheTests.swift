@@ -20,7 +20,7 @@ private struct NewestGoes: EvictionPolicy {
 }
 
 /// The memory cache as a data cache.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct DataMemoryCacheTests {
     private let clock = ManualClock()
 

@@ -3,7 +3,7 @@ import AlcedoMemoryCache
 import AlcedoTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct MemoryCacheTests {
     @Test(arguments: MemoryCacheConformance.checks)
     func conforms(to check: MemoryCacheConformance.Check) async throws {

@@ -9,7 +9,7 @@ import Testing
 ///
 /// Which entry goes is the policy's matter; all else follows from the contract: what is found, until when, in which group,
 /// what is found only because it is held, every sum, and that each value that was stored leaves exactly once.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct PolicyModelTests {
     private struct Key: GroupedKey {
         let number: Int

@@ -3,7 +3,7 @@ import AlcedoMemoryCache
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct ReleaseTests {
     private typealias Cache = MemoryCache<Int, Caller>
 

@@ -3,7 +3,7 @@ import AlcedoNSCache
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct NSCacheReleaseTests {
     private final class Count: Sendable {
         private let atomic = Atomic<Int>(0)

@@ -3,7 +3,7 @@ import AlcedoNSCache
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct NSCacheThreadsTests {
     @Test func `four threads at once find what belongs to the key, and leave the account right`() async {
         let (costLimit, countLimit) = (60, 15)

@@ -48,7 +48,7 @@ private struct HeavyCodec: ImageDecoding {
     }
 }
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct DecodingBudgetTests {
     private let codec = HeavyCodec()
 

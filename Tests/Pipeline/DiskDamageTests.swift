@@ -3,7 +3,7 @@ import AlcedoPipeline
 import FoundationEssentials
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct DiskDamageTests {
     private func stack(onDisk content: Data) async throws -> Stack {
         let stack = Stack(FakeDownloader(giving: level(7)))

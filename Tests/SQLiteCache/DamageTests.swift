@@ -5,7 +5,7 @@ import Testing
 
 @testable import AlcedoSQLiteCache
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct DamageTests {
     private let directory: TemporaryDirectory
     /// Of the largest size that is kept in a row.

@@ -5,7 +5,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct FullDiskTests {
     /// A file system of 8 MiB in memory.
     private final class SmallDisk {

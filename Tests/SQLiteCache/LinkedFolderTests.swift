@@ -7,7 +7,7 @@ import Testing
 @testable import AlcedoSQLiteCache
 
 /// A link out of the cache, where a folder of values should be, is damage: it goes, and what it leads to stays as it is.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct LinkedFolderTests {
     private let directory: TemporaryDirectory
     private let outside: TemporaryDirectory

@@ -5,7 +5,7 @@ import Testing
 
 @testable import AlcedoSQLiteCache
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct PendingWriteTests {
     private let directory: TemporaryDirectory
     private let cache: SQLiteDiskCache

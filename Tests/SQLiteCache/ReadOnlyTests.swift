@@ -8,7 +8,7 @@ import Testing
 @testable import AlcedoSQLiteCache
 
 @Suite(
-    .timeLimit(.minutes(3)), .enabled(if: ReadOnlyPlace.isPermitted, "only the superuser may make a read-only place"))
+    .timeLimit(.minutes(10)), .enabled(if: ReadOnlyPlace.isPermitted, "only the superuser may make a read-only place"))
 struct ReadOnlyTests {
     private let directory: TemporaryDirectory
     private let sizes = [0, 10, 30_000, 40_000]

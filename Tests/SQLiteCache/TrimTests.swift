@@ -5,7 +5,7 @@ import AlcedoTesting
 import FoundationEssentials
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct TrimTests {
     private let directory: TemporaryDirectory
     /// Holds ten entries of `entrySize` bytes.

@@ -7,7 +7,7 @@ import Testing
 @testable import AlcedoSQLiteCache
 
 /// What one look at everything removes is gone for the next.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct VerifyingTests {
     private let directory: TemporaryDirectory
     private let cache: SQLiteDiskCache

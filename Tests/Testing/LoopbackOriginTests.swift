@@ -4,7 +4,7 @@ import FoundationEssentials
 import Glibc
 import Testing
 
-@Suite(.timeLimit(.minutes(3))) struct LoopbackOriginTests {
+@Suite(.timeLimit(.minutes(10))) struct LoopbackOriginTests {
     private func get(_ target: String = "/", _ fields: String = "") -> String {
         "GET \(target) HTTP/1.1\r\nHost: x\r\n\(fields)\r\n"
     }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import AlcedoTesting
 
-@Suite(.timeLimit(.minutes(3))) struct WatchedTests {
+@Suite(.timeLimit(.minutes(10))) struct WatchedTests {
     @Test func `every waiter wakes once, however updates and waits interleave`() async throws {
         let number = Watched(0)
 

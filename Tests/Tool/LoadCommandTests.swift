@@ -4,7 +4,7 @@ import AlcedoTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct LoadCommandTests {
     let folder: TemporaryDirectory
     let alcedo: Program
@@ -153,7 +153,7 @@ struct LoadCommandTests {
         let outcome = try await alcedo.run(["load", "-v", name, missing, "http://user:secret@127.0.0.1:1/a.png"])
 
         #expect(outcome.status == 1)
-        #expect(outcome.problems.contains("the server answered 404 for http://user:...@127.0.0.1"))
+        #expect(outcome.problems.contains("the server answered 404 for http://127.0.0.1"))
         #expect(!(outcome.output + outcome.problems).contains("\u{1B}"))
         #expect(!(outcome.output + outcome.problems).contains("secret"))
         #expect(outcome.problems.filter { $0 == "\n" }.count == 3 + 3)

@@ -3,7 +3,7 @@ import Alcedo
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct QuickstartTests {
     @Test func `it loads its samples without a network, and has them on disk the next time`() async throws {
         let folder = try TemporaryDirectory()

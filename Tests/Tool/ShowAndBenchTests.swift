@@ -3,7 +3,7 @@ import AlcedoTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct ShowAndBenchTests {
     let folder: TemporaryDirectory
     let alcedo: Program

@@ -6,7 +6,7 @@ import FoundationEssentials
 import Testing
 
 /// The same over a real socket: what a server sees of a cache.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct LoopbackTests {
     private static let content = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
 

@@ -4,7 +4,7 @@ import AlcedoURLSession
 import FoundationEssentials
 import Testing
 
-@Suite(.timeLimit(.minutes(3))) struct CancellationTests {
+@Suite(.timeLimit(.minutes(10))) struct CancellationTests {
     private let transport = URLSessionTransport()
 
     @Test func `cancelling before the head ends the transfer`() async throws {

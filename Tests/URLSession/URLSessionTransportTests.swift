@@ -4,7 +4,7 @@ import AlcedoURLSession
 import FoundationEssentials
 import Testing
 
-@Suite(.timeLimit(.minutes(3))) struct URLSessionTransportTests {
+@Suite(.timeLimit(.minutes(10))) struct URLSessionTransportTests {
     private let transport = URLSessionTransport()
 
     private func send(

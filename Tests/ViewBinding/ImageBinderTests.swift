@@ -2,7 +2,7 @@ import AlcedoCore
 import AlcedoViewBinding
 import Testing
 
-@Suite(.timeLimit(.minutes(3))) @MainActor struct ImageBinderTests {
+@Suite(.timeLimit(.minutes(10))) @MainActor struct ImageBinderTests {
     private let loader = FakeLoader()
     private let view = FakeView()
     private let binder: ImageBinder

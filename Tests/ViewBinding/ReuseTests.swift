@@ -4,7 +4,7 @@ import Testing
 
 /// One recycled view under thousands of random events, checked after each against a model that knows nothing of
 /// receipts.
-@Suite(.timeLimit(.minutes(3))) @MainActor struct ReuseTests {
+@Suite(.timeLimit(.minutes(10))) @MainActor struct ReuseTests {
     private struct Pending {
         var serial: Int
         var image: Int

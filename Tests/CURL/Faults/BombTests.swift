@@ -5,7 +5,7 @@ import FoundationEssentials
 import Testing
 
 /// Bodies that are small on the wire only.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct BombTests {
     /// Zstandard (RFC 8878) that says "128 KiB of the same byte" `count` times: 32,000 bytes for each byte sent.
     private static func bomb(_ count: Int) -> Data {

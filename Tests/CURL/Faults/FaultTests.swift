@@ -5,7 +5,7 @@ import FoundationEssentials
 import Testing
 
 /// Servers that do what they must not.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct FaultTests {
     private func answer(
         _ reply: OriginReply, idle: Duration = .seconds(120), firstByte: Duration? = nil, total: Duration? = nil

@@ -5,7 +5,7 @@ import FoundationEssentials
 import Testing
 
 /// RFC 9112 sections 2.2 and 6.3, RFC 9110 section 8.6: where an answer ends, and where its lines do.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct FramingTests {
     private func response(
         _ fields: String, status: String = "200 OK", body: String = "hello", method: HTTPMethod = .get

@@ -5,7 +5,7 @@ import FoundationEssentials
 import Testing
 
 /// What a transfer may hold. Each runs in a process of its own: the others' memory is not counted.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct MemoryTests {
     @Test func `a gigabyte passes, and a reader that stops, and memory stays flat`() async {
         await #expect(processExitsWith: .success) {

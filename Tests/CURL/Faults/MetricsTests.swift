@@ -4,7 +4,7 @@ import AlcedoTesting
 import FoundationEssentials
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct MetricsTests {
     @Test func `an answer tells what it took, from its end on`() async throws {
         let body = Data(repeating: 1, count: 10_000)

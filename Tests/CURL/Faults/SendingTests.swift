@@ -5,7 +5,7 @@ import FoundationEssentials
 import Testing
 
 /// RFC 9110 section 9.2.2: what may not be done twice is not sent twice.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct SendingTests {
     /// A server that answers `/` and closes the connection at anything else.
     private func origin() throws -> LoopbackOrigin {

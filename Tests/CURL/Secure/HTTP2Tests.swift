@@ -3,7 +3,7 @@ import AlcedoCore
 import FoundationEssentials
 import Testing
 
-@Suite(.timeLimit(.minutes(3)), .enabled(if: SecureServer.isInstalled, "nginx and openssl are not installed"))
+@Suite(.timeLimit(.minutes(10)), .enabled(if: SecureServer.isInstalled, "nginx and openssl are not installed"))
 struct HTTP2Tests {
     private func answer(_ url: URL, _ transport: CURLTransport) async throws -> HTTPResponse {
         let response = try await transport.send(HTTPRequest(url: url, idleTimeout: .seconds(120)))

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Testing
 
 /// Whom the transport believes.
-@Suite(.timeLimit(.minutes(3)), .enabled(if: SecureServer.isInstalled, "nginx and openssl are not installed"))
+@Suite(.timeLimit(.minutes(10)), .enabled(if: SecureServer.isInstalled, "nginx and openssl are not installed"))
 struct SecureTests {
     private func send(_ url: URL, _ options: CURLTransport.Options) async throws -> HTTPResponse {
         let response = try await CURLTransport(options: options).send(HTTPRequest(url: url, idleTimeout: .seconds(120)))

@@ -2,7 +2,7 @@ import AlcedoCore
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct CompositedAnimationTests {
     private func animation(
         _ synthetic: SyntheticAnimation, orientation: ImageOrientation = .up,

@@ -3,7 +3,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct HTTPBodyTests {
     /// Gives pieces of one length for ever, and counts.
     private final class Endless: HTTPBodySource {

@@ -3,7 +3,7 @@ import Dispatch
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct BlockingExecutorTests {
     /// Keeps the one lane of an executor busy until `open` is called.
     private struct Plug {

@@ -3,7 +3,7 @@ import AlcedoTesting
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct CoalescerTests {
     private let coalescer = Coalescer<String, Int, String>()
     private let runs = Guarded(0)

@@ -5,7 +5,7 @@ import Testing
 
 import AlcedoCore
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct FolderListingTests {
     private let directory: TemporaryDirectory
 

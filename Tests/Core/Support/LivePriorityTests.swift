@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct LivePriorityTests {
     @Test func `those who observe are told of changes, and of nothing else`() async {
         let priority = LivePriority(.low)

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct LoopThreadTests {
     @Test func `more loops may run than all dispatch queues have threads`() async {
         await #expect(processExitsWith: .success) {

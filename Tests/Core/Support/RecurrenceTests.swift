@@ -3,7 +3,7 @@ import AlcedoTesting
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct RecurrenceTests {
     private let clock = ManualClock()
     private let count = Guarded(0)

@@ -5,7 +5,7 @@ import AlcedoTesting
 import FoundationEssentials
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct FileDiskCacheTests {
     private let directory: TemporaryDirectory
     private let clock = ManualClock()

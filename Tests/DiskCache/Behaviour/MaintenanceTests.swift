@@ -6,7 +6,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct MaintenanceTests {
     private let directory: TemporaryDirectory
     private let other: TemporaryDirectory

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Stores that have begun and cannot end, since somebody else keeps the index.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct ReadYourWriteTests {
     private let directory: TemporaryDirectory
     private let cache: FileDiskCache

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// What a cache tells of itself.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct TellingTests {
     private let directory: TemporaryDirectory
     private let clock = ManualClock()

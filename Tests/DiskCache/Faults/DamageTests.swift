@@ -7,7 +7,7 @@ import Glibc
 import Testing
 
 /// Damage is a miss that removes the file, and the next store works.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct DamageTests {
     private let directory: TemporaryDirectory
     private let cache: FileDiskCache

@@ -6,7 +6,7 @@ import Testing
 
 @testable import AlcedoDiskCache
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct FullDiskTests {
     @Test(.enabled(if: SmallDisk.isPermitted, "only the superuser may make a small file system"))
     func `a full disk makes the cache give up old entries, not the new one`() async throws {

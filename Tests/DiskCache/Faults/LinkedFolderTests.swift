@@ -8,7 +8,7 @@ import Testing
 @testable import AlcedoDiskCache
 
 /// A link out of the cache, where a folder of entries should be, is damage: it goes, and what it leads to stays as it is.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct LinkedFolderTests {
     private let directory: TemporaryDirectory
     private let outside: TemporaryDirectory

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @Suite(
-    .timeLimit(.minutes(3)),
+    .timeLimit(.minutes(10)),
     .enabled(if: ReadOnlyView.isPermitted, "only the superuser may make a directory that he cannot write to"))
 struct ReadOnlyTests {
     private let directory: TemporaryDirectory

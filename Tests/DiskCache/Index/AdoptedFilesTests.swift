@@ -7,7 +7,7 @@ import Testing
 @testable import AlcedoDiskCache
 
 /// What the directory holds and the index does not tell of, and the other way round.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct AdoptedFilesTests {
     /// What makes a cache look at the directory's names.
     private enum Doubt: CaseIterable {

@@ -7,7 +7,7 @@ import Testing
 @testable import AlcedoDiskCache
 
 /// An index file that has grown long for what it tells is written anew.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct CompactionTests {
     private let directory: TemporaryDirectory
     private let index: IndexBytes

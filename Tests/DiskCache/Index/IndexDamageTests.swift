@@ -8,7 +8,7 @@ import Testing
 @testable import AlcedoDiskCache
 
 /// Whatever becomes of the index, the entries' files tell what there is.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct IndexDamageTests {
     private let directory: TemporaryDirectory
     private let index: IndexBytes

@@ -5,7 +5,7 @@ import Testing
 
 @testable import AlcedoDiskCache
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct IndexRecordTests {
     private static let generation: UInt64 = 0x0123_4567_89AB_CDEF
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AlcedoDiskCache
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct IndexTableTests {
     /// Names that differ everywhere, names that begin at few slots, and names that all begin at the same one.
     enum Names: CaseIterable {

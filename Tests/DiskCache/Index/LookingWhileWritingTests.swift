@@ -6,7 +6,7 @@ import Testing
 @testable import AlcedoDiskCache
 
 /// An index is made anew while others look for entries.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct LookingWhileWritingTests {
     private let directory: TemporaryDirectory
     private let names = (0..<1500).map { "\($0)" }

@@ -7,7 +7,7 @@ import Testing
 @testable import AlcedoDiskCache
 
 /// Looks at all entries that keep no reader waiting.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct WalkTests {
     private let directory: TemporaryDirectory
     private let store: EntryStore

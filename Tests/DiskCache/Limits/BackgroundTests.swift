@@ -7,7 +7,7 @@ import Testing
 @testable import AlcedoDiskCache
 
 /// What a cache does by itself.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct BackgroundTests {
     private let directory: TemporaryDirectory
     private let clock = ManualClock()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import AlcedoDiskCache
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct SizeAndCountTests {
     private let directory: TemporaryDirectory
     private let reports = TrimReports()

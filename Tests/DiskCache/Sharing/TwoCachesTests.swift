@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Two caches in one process share a directory as two processes do: by the files alone.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct TwoCachesTests {
     private let directory: TemporaryDirectory
     private let clock = ManualClock()

@@ -6,7 +6,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct AuthenticatingTransportTests {
     private static let right = HTTPCredential.password(user: "alcedo", password: "fish")
     private static let wrong = HTTPCredential.password(user: "alcedo", password: "crab")

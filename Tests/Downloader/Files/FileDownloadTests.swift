@@ -8,7 +8,7 @@ import Testing
 
 @testable import AlcedoDownloader
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct FileDownloadTests {
     private let directory: TemporaryDirectory
     private let path: String

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Downloads to files by the downloader's own doors.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct FileWaiterTests {
     private let directory: TemporaryDirectory
     private let clock = ManualClock()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import AlcedoDownloader
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct RulesTests {
     private struct Oops: Error {}
 

@@ -9,7 +9,7 @@ import Testing
 @testable import AlcedoDownloader
 
 /// Transfers that go on behind redirects, with signed addresses, and behind a response cache.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct ElsewhereTests {
     private static let body = sample(10_000)
     private static let other = sample(10_000, seed: 2)

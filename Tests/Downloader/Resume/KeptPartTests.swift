@@ -10,7 +10,7 @@ import Testing
 @testable import AlcedoDownloader
 
 /// What a download has left is there for the next one, of another process too.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct KeptPartTests {
     private static let body = sample(10_000)
     private static let whole: HTTPFields = ["ETag": "\"a\"", "Content-Length": "10000", "Set-Cookie": "secret=1"]

@@ -8,7 +8,7 @@ import Testing
 
 @testable import AlcedoDownloader
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct MixedContentTests {
     /// A server whose content changes, whose connections break, and which answers ranges in every way there is. What it
     /// says of its bytes is true.

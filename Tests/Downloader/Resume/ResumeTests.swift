@@ -7,7 +7,7 @@ import Testing
 
 @testable import AlcedoDownloader
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct ResumeTests {
     private let body = sample(10_000)
     private let whole: HTTPFields = ["ETag": "\"a\"", "Content-Length": "10000"]

@@ -7,7 +7,7 @@ import Testing
 
 @testable import AlcedoDownloader
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct RetryTests {
     private let pauses = Guarded<[Duration]>([])
     private let ok = Script.Answer.head(200, [:], Data("x".utf8))

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// A download that waits before a further attempt.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct SlotTests {
     private let clock = ManualClock()
     private let outcomes = Outcomes()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import AlcedoDownloader
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct TransferTableTests {
     private typealias Table = TransferTable<String, String, String>
 

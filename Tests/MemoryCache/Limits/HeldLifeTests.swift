@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// How long values are found that are held elsewhere and have left the cache.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct HeldLifeTests {
     private let clock = ManualClock()
     private let held = DecodedImage.gray(side: 1, level: 9)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Listeners that call the cache.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct ListenerTests {
     private typealias Cache = MemoryCache<Int, Int>
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What holds for every policy.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct PolicyTests {
 
     @Test(arguments: PolicyChoice.allCases, MemoryCacheConformance.checks)

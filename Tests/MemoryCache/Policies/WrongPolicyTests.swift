@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What policies of somebody else's can do wrong, and cannot do to a cache.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct WrongPolicyTests {
     enum Fault: CaseIterable, Sendable {
         case sameSlotAgain, slotOfAnother, silence, keepsTooMuch, keepsLessThanNothing

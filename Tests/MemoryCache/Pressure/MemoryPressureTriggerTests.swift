@@ -6,7 +6,7 @@ import Testing
 @testable import AlcedoMemoryCache
 
 /// Triggers as the thread sees them. A socket with urgent data, like a pressure file, is ready with POLLPRI.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct MemoryPressureTriggerTests {
     /// Two connected sockets. The source closes the first, the test the second.
     private struct Pair {

@@ -2,7 +2,7 @@
 import Glibc
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct StallTriggersTests {
     private let system: FakeSystem
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import AlcedoMemoryCache
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct SystemMemoryPressureSourceTests {
     @Test func `observers hear of changes only, down to normal again`() async throws {
         let system = WatchedSystem()

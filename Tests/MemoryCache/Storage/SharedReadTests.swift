@@ -6,7 +6,7 @@ import Testing
 @testable import AlcedoMemoryCache
 
 /// Which look-ups let other threads read at the same time.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct SharedReadTests {
     private typealias Cache = MemoryCache<Int, Int>
 

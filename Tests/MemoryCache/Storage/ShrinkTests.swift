@@ -6,7 +6,7 @@ import Testing
 @testable import AlcedoMemoryCache
 
 /// What a cache costs that was large once.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct ShrinkTests {
     @Test(arguments: [1, 2, 3] as [UInt64])
     func `a set of slots has in a row what is in use`(seed: UInt64) {

@@ -5,7 +5,7 @@ import Testing
 @testable import AlcedoMemoryCache
 
 /// What a hit leaves for the policy.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct UseMarksTests {
     @Test func `uses are counted up to fifteen, and the last is never set back`() {
         let marks = UseMarks()

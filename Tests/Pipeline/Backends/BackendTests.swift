@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The same pipeline, and the same image cache, over every data cache.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct BackendTests {
     private let directory: TemporaryDirectory
     private let downloader = FakeDownloader { request, _ in

@@ -7,7 +7,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct TieredDataCacheTests {
     private let clock = ManualClock()
     private let directory: TemporaryDirectory

@@ -6,7 +6,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct CacheSerializerTests {
     private let codecs = CodecRegistry.standard
     private let image = DecodedImage.coordinates(PixelSize(width: 20, height: 10))

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// What happens at the same time.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct ImageCacheOrderTests {
     private let clock = ManualClock()
     private let key = ImageCache.imageKey("a")

@@ -7,7 +7,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct ImageCacheTests {
     private let parts = ImageCacheParts()
 

@@ -4,7 +4,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct DiskContentTests {
     /// What is on disk after a plain load and after one of a variant: the original, the variant.
     private static let rows: [(DiskContent, plain: Bool, original: Bool, variant: Bool)] = [

@@ -4,7 +4,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct MetricsTests {
     private func pipeline(_ observer: any PipelineObserving, _ downloader: FakeDownloader) -> ImagePipeline {
         ImagePipeline(

@@ -37,7 +37,7 @@ private struct LastByteCodec: ImageDecoding {
     func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding { Incremental() }
 }
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct PreviewTests {
     private let clock = ManualClock()
     private let levels = Guarded<[UInt8]>([])

@@ -4,7 +4,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct RandomLoadTests {
     /// Ten resources, a few ways each, joined, raised and cancelled at random: every task has one end and the right image,
     /// no resource is downloaded twice at once, and nothing is left.

@@ -2,7 +2,7 @@ import AlcedoCore
 import AlcedoProcessing
 import Testing
 
-@Suite(.timeLimit(.minutes(3))) struct PropertyTests {
+@Suite(.timeLimit(.minutes(10))) struct PropertyTests {
     @Test(arguments: AllProcessors.list.indices)
     func `straight and premultiplied pictures come out the same`(index: Int) throws {
         let processor = AllProcessors.list[index]

@@ -2,7 +2,7 @@ import AlcedoCore
 import AlcedoProcessing
 import Testing
 
-@Suite(.timeLimit(.minutes(3))) struct RowTests {
+@Suite(.timeLimit(.minutes(10))) struct RowTests {
     static let sizes = [(1, 1), (1, 6), (9, 1), (2, 3), (16, 11), (23, 30)]
 
     @Test(arguments: AllProcessors.list.indices)

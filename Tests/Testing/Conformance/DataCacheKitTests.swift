@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A kit that cannot fail proves nothing: each of these caches is broken in one way.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct DataCacheKitTests {
     private static let checks = DataCacheConformance.checks + DataCacheConformance.persistenceChecks
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A kit that cannot fail proves nothing: each of these caches is broken in one way.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct MemoryCacheKitTests {
     enum Fault: CaseIterable {
         case confusesKeysOfOneLength, ignoresVariants, keepsWhatItShouldReplace, countsReplacedImages

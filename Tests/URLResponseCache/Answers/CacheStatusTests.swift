@@ -3,7 +3,7 @@ import AlcedoURLResponseCache
 import Testing
 
 /// RFC 9211.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct CacheStatusTests {
     private static let life: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"v\""]
 

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Testing
 
 /// What an answer says of itself in `caching`: its source, and whether others may keep it.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct VerdictTests {
     private static let life: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"v\""]
 

@@ -4,7 +4,7 @@ import AlcedoURLResponseCache
 import Testing
 
 /// A time to live of the app's own, in the place of what the headers say.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct CustomLifetimeTests {
     /// The 600 seconds of the article on `NSURLCache`, in five lines.
     @Test(

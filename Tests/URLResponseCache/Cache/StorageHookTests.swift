@@ -4,7 +4,7 @@ import FoundationEssentials
 import Testing
 
 /// The hook that sees an answer before it is stored.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct StorageHookTests {
     private static let life: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"v\""]
 

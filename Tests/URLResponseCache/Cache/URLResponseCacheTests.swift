@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The rows of `URLCache`: capacities, look-up, removal.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct URLResponseCacheTests {
     private let server = FakeTransport()
     private let clock = ManualClock()

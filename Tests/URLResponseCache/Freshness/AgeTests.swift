@@ -5,7 +5,7 @@ import FoundationEssentials
 import Testing
 
 /// RFC 9111 sections 4.2.3 and 5.1.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct AgeTests {
     @Test(
         arguments: Roles.all,

@@ -3,7 +3,7 @@ import AlcedoURLResponseCache
 import Testing
 
 /// RFC 9111 section 4.2.2, RFC 9110 section 15.1.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct HeuristicTests {
     private static let old: HTTPFields = ["Last-Modified": date(-1_000), "Date": date(0)]
 

@@ -3,7 +3,7 @@ import AlcedoURLResponseCache
 import Testing
 
 /// RFC 9111 sections 5.2.1 and 5.4, RFC 8246.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct RequestDirectiveTests {
     struct Row: Sendable {
         var response = "max-age=60"

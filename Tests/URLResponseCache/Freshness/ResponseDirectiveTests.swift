@@ -3,7 +3,7 @@ import AlcedoURLResponseCache
 import Testing
 
 /// RFC 9111 sections 5.2.2 and 5.4: directives that decide on reuse.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct ResponseDirectiveTests {
     @Test(
         arguments: Roles.all,

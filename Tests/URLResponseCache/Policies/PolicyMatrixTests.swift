@@ -3,7 +3,7 @@ import AlcedoURLResponseCache
 import Testing
 
 /// Six policies, five states of the store, with the network and without: what each of the sixty does.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct PolicyMatrixTests {
     /// What is stored before the request.
     enum State: String, CaseIterable {

@@ -3,7 +3,7 @@ import AlcedoURLResponseCache
 import Testing
 
 /// What the policies tell other caches, and what they leave in the store.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct PolicyTests {
     private static let life: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"v\""]
 

@@ -3,7 +3,7 @@ import AlcedoURLResponseCache
 import Testing
 
 /// RFC 9110 sections 13.1.5, 14.2, 15.3.7 and 15.5.17: ranges of what is stored whole.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct StoredRangeTests {
     struct Row: Sendable {
         var range: String

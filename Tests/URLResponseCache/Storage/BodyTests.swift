@@ -4,7 +4,7 @@ import FoundationEssentials
 import Testing
 
 /// RFC 9111 section 3.3: bodies that come whole, and others.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct BodyTests {
     private static let fresh: HTTPFields = ["Cache-Control": "max-age=60"]
 

@@ -6,7 +6,7 @@ import Testing
 @testable import AlcedoURLResponseCache
 
 /// RFC 9111 section 3.5 and the safety of shared caches: what was meant for one user does not reach another.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct CredentialTests {
     private static let users: [HTTPFields] = [
         ["Authorization": "one"], ["Authorization": "two"], ["Cookie": "user=one"], ["Cookie": "user=two"], [:],

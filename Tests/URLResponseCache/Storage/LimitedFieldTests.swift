@@ -3,7 +3,7 @@ import AlcedoURLResponseCache
 import Testing
 
 /// RFC 9111 sections 5.2.2.4 and 5.2.2.7, RFC 9110 section 7.6.1: fields that are named to be kept out.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct LimitedFieldTests {
     @Test(
         arguments: Roles.all,

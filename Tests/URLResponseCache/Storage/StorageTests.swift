@@ -4,7 +4,7 @@ import FoundationEssentials
 import Testing
 
 /// RFC 9111 sections 3, 3.5, 5.2.1.5 and 5.2.2: what is stored, and what nobody may keep.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct StorageTests {
     struct Row: Sendable {
         var request: HTTPFields

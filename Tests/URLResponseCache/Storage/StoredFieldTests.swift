@@ -3,7 +3,7 @@ import AlcedoURLResponseCache
 import Testing
 
 /// RFC 9111 section 3.1, RFC 9110 section 6.6.1.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct StoredFieldTests {
     @Test(arguments: Roles.all) func `fields of one connection or one exchange are not stored`(
         role: CacheRole

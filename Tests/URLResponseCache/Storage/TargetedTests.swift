@@ -3,7 +3,7 @@ import AlcedoURLResponseCache
 import Testing
 
 /// RFC 9213.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct TargetedTests {
     private static let role = CacheRole.shared(targets: ["Example-CDN-Cache-Control", "CDN-Cache-Control"])
 

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Answers as the entries of a data cache, alone and below a memory store.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct DataResponseStoreTests {
     private let data = DataMemoryCache(sizeLimit: 1 << 20)
 

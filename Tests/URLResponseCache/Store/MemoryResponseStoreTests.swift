@@ -4,7 +4,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct MemoryResponseStoreTests {
     /// Room for two answers of 1,000 bytes, not for three.
     private let store = MemoryResponseStore(byteLimit: 4_000)

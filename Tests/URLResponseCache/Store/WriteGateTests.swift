@@ -3,7 +3,7 @@ import Testing
 
 @testable import AlcedoURLResponseCache
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct WriteGateTests {
     /// How many tasks are inside, were at most, and have been.
     private final class Crowd: Sendable {

@@ -3,7 +3,7 @@ import AlcedoURLResponseCache
 import Testing
 
 /// RFC 9111 section 4.3.2, RFC 9110 sections 13.1.2 and 13.1.3: the caller has a copy of its own.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct CallerConditionTests {
     private static let then = date(-1_000)
 

@@ -3,7 +3,7 @@ import AlcedoURLResponseCache
 import Testing
 
 /// RFC 9111 section 4.3.5.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct HeadTests {
     private static let then = date(-1_000)
 

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Testing
 
 /// RFC 9111 section 4.1.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct VaryTests {
     @Test(
         arguments: Roles.all,

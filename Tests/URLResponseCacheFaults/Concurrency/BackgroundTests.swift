@@ -7,7 +7,7 @@ import Testing
 @testable import AlcedoURLResponseCache
 
 /// Answers that are made new behind their use. RFC 5861 section 3.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct BackgroundTests {
     private let clock = ManualClock()
     private let gate = Gate()

@@ -7,7 +7,7 @@ import Testing
 @testable import AlcedoURLResponseCache
 
 /// Bodies on their way into the store.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct BodyTests {
     private let bodies = Guarded<[BrokenBody]>([])
 

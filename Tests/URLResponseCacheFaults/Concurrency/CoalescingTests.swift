@@ -7,7 +7,7 @@ import Testing
 @testable import AlcedoURLResponseCache
 
 /// Equal questions at the same time.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct CoalescingTests {
     private let gate = Gate()
     private let cancellations = Guarded(0)

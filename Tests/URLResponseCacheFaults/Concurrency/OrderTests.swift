@@ -7,7 +7,7 @@ import Testing
 @testable import AlcedoURLResponseCache
 
 /// Answers that overtake one another, and changes that overtake answers. RFC 9111 sections 4 and 4.4.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct OrderTests {
     private let gate = Gate()
     private let clock = ManualClock()

@@ -6,7 +6,7 @@ import Testing
 @testable import AlcedoURLResponseCache
 
 /// Changes that meet an entry on its way from the large store to the fast one.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct TieredStoreRaceTests {
     enum Change: CaseIterable, Sendable {
         case remove, removeOfResource, removeSince, removeAll, store

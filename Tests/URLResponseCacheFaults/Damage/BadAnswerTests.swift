@@ -7,7 +7,7 @@ import Testing
 @testable import AlcedoURLResponseCache
 
 /// Servers that say what cannot be.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct BadAnswerTests {
     private let clock = ManualClock()
     private let store = MemoryResponseStore(byteLimit: 64 << 20)

@@ -8,7 +8,7 @@ import Testing
 @testable import AlcedoURLResponseCache
 
 /// Answers on disk that somebody or something has changed.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct DamagedFileTests {
     private let directory: TemporaryDirectory
     private let server = ClosureTransport {

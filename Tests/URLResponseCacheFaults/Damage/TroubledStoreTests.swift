@@ -7,7 +7,7 @@ import Testing
 @testable import AlcedoURLResponseCache
 
 /// A cache problem never fails a request that the network could answer.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct TroubledStoreTests {
     private let store = TroubledStore()
     private let server = ClosureTransport {

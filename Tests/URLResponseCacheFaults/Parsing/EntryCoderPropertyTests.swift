@@ -5,7 +5,7 @@ import Testing
 
 @testable import AlcedoURLResponseCache
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct EntryCoderPropertyTests {
     /// An entry of every shape that there is.
     static func entry(using random: inout SeededGenerator) -> ResponseEntry {

@@ -6,7 +6,7 @@ import Testing
 @testable import AlcedoURLResponseCache
 
 /// Long header values. Whatever took more than linear time would not end within the time limit.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct LongInputTests {
     /// Of most values, because there are many, and tests are built without optimisation; the square of it is far too many
     /// steps already.

@@ -6,7 +6,7 @@ import Testing
 @testable import AlcedoURLResponseCache
 
 /// What holds for all inputs of the parsers: they end, do not crash, and give back what was written.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct ParserPropertyTests {
     /// Bytes that parsers look for, and some that they do not.
     private static let alphabet = Array(
