@@ -60,4 +60,10 @@ public struct Arguments {
     public func finish() throws {
         if let pendingValueOf { throw UsageError("\(pendingValueOf) takes no value") }
     }
+
+    /// As ``finish()``, for a command that takes options only.
+    public func finish(refusingOthersFor command: String) throws {
+        try finish()
+        if let extra = rest.first { throw UsageError("\(command) does not take '\(extra)'") }
+    }
 }

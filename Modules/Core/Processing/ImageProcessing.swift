@@ -21,6 +21,6 @@ public protocol ImageProcessing: Sendable {
 
 extension ImageProcessing {
     public func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer {
-        WholePictureStage(self, next: next)
+        WholePictureStage(next: next) { try process($0) }
     }
 }

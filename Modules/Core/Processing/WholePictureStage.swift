@@ -1,11 +1,12 @@
 /// A processor that needs the whole picture, in a chain of row consumers.
 package final class WholePictureStage: PixelRowConsumer {
-    private let processor: any ImageProcessing
+    private let process: (DecodedImage) throws -> DecodedImage
     private let next: any PixelRowConsumer
     private let collector = PixelRowCollector()
 
-    package init(_ processor: any ImageProcessing, next: any PixelRowConsumer) {
-        self.processor = processor
+    /// - Parameter process: What the processor does.
+    package init(next: any PixelRowConsumer, _ process: @escaping (DecodedImage) throws -> DecodedImage) {
+        self.process = process
         self.next = next
     }
 
@@ -16,6 +17,6 @@ package final class WholePictureStage: PixelRowConsumer {
     package func finish() throws {
         try collector.finish()
         guard let image = collector.image else { return }
-        try processor.process(image).sendRows(to: next)
+        try process(image).sendRows(to: next)
     }
 }

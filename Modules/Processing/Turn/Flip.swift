@@ -28,7 +28,7 @@ public struct Flip: ImageProcessing, Hashable {
     public func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer {
         switch axis {
         case .leftAndRight: RowMirror(next: next)
-        case .topAndBottom: WholePictureStage(self, next: next)
+        case .topAndBottom: WholePictureStage(next: next) { try process($0) }
         }
     }
 }

@@ -24,7 +24,7 @@ final class RowOrienter: PixelRowConsumer {
             way = RowMirror(next: next)
             try way.begin(upright)
         case .down, .downMirrored, .leftMirrored, .right, .rightMirrored, .left:
-            way = WholePictureStage(orient, next: next)
+            way = WholePictureStage(next: next) { [orient] in try orient.process($0) }
             try way.begin(header)
         }
     }

@@ -36,6 +36,7 @@ enum Child {
     static func dieSoon(within milliseconds: Int) {
         let microseconds = UInt32.random(in: 500...UInt32(milliseconds * 1000))
         Task.detached(priority: .high) {
+            // Real time, in a process of its own: a clock that is moved by hand would know where its work stands.
             usleep(microseconds)
             kill(getpid(), SIGKILL)
         }

@@ -186,14 +186,13 @@ struct AuthenticatingTransportTests {
     @Test func `cancelling reaches a responder that thinks`() async throws {
         let origin = try origin(wanting: Self.basic, asking: "Basic realm=x")
         defer { origin.stop() }
-        let asked = Guarded(false)
+        let clock = ManualClock()
         let transport = AuthenticatingTransport(wrapping: CURLTransport()) { _ in
-            asked.change { $0 = true }
-            try await Task.sleep(for: .seconds(3600))
+            try await clock.sleep(for: .seconds(3600))
             return nil
         }
         let task = Task { try await send(origin.url(for: "/"), transport).status }
-        while !asked.value { await Task.yield() }
+        try await clock.waitForSleepers(count: 1)
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
     }

@@ -7,18 +7,14 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct RandomLoadTests {
     /// Ten resources, a few ways each, joined, raised and cancelled at random: every task has one end and the right image,
-    /// no resource is downloaded twice at once, and nothing is left.
+    /// work is shared, and nothing is left.
     @Test func `thousands of tasks that come, rise and go`() async throws {
         let running = Guarded<[String: Int]>([:])
-        let overlaps = Guarded(0)
         let stack = Stack(
             FakeDownloader { request, progress in
                 guard case .http(let http) = request.source else { throw CancellationError() }
                 let name = http.url.lastPathComponent
-                running.change {
-                    $0[name, default: 0] += 1
-                    if $0[name, default: 0] > 1 { overlaps.change { $0 += 1 } }
-                }
+                running.change { $0[name, default: 0] += 1 }
                 defer { running.change { $0[name, default: 0] -= 1 } }
                 for step in 0..<5 {
                     progress(DownloadProgress(received: step, expected: nil))
@@ -63,7 +59,7 @@ struct RandomLoadTests {
         #expect(ends.value.count == 3_000 && ends.value.values.allSatisfy { $0 == 1 })
         await stack.pipeline.shutDown()
         #expect(running.value.values.allSatisfy { $0 == 0 })
-        #expect(overlaps.value >= 0 && stack.downloader.count < 3_000)
+        #expect(stack.downloader.count < 1_500)
     }
 
     @Test func `ten thousand who want one image at once are one download and one decode`() async throws {

@@ -37,8 +37,7 @@ struct DiskCacheBenchCommand {
             default: throw UsageError("bench disk-cache has no option '\(option)'")
             }
         }
-        try arguments.finish()
-        if let extra = arguments.rest.first { throw UsageError("bench disk-cache does not take '\(extra)'") }
+        try arguments.finish(refusingOthersFor: "bench disk-cache")
     }
 
     func run() async throws -> ExitStatus {
@@ -50,9 +49,9 @@ struct DiskCacheBenchCommand {
             Console.output("\(try await SharedDirectoryBenchmark(directory: directory).work(as: worker))\n")
             return .success
         }
-        let place = directory.appending(path: "alcedo-bench-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: place) }
+        let folder = try BenchFolder(in: directory)
+        defer { folder.remove() }
+        let place = folder.url
         try await TransferBenchmark(directory: place, rounds: rounds).run()
         for count in counts { try await OpeningBenchmark(directory: place, count: count).run() }
         try await SharedDirectoryBenchmark(directory: place).run()

@@ -50,8 +50,7 @@ struct DownloadBenchCommand {
             default: throw UsageError("bench download has no option '\(option)'")
             }
         }
-        try arguments.finish()
-        if let extra = arguments.rest.first { throw UsageError("bench download does not take '\(extra)'") }
+        try arguments.finish(refusingOthersFor: "bench download")
         if cases.isEmpty { throw UsageError("no case has such a name; they are: \(DownloadCase.names)") }
     }
 
@@ -68,9 +67,9 @@ struct DownloadBenchCommand {
             try OriginServer.serve()
             return .success
         }
-        let place = FileManager.default.temporaryDirectory.appending(path: "alcedo-bench-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: place) }
+        let folder = try BenchFolder(in: FileManager.default.temporaryDirectory)
+        defer { folder.remove() }
+        let place = folder.url
         let usesNginx = !usesOrigin && NginxServer.isInstalled
         let server: any BenchServer = usesNginx ? try NginxServer(folder: place) : try OriginServer()
         Console.output("server: \(server.name)\n")

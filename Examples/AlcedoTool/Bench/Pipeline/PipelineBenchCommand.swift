@@ -39,8 +39,7 @@ struct PipelineBenchCommand {
             default: throw UsageError("bench pipeline has no option '\(option)'")
             }
         }
-        try arguments.finish()
-        if let extra = arguments.rest.first { throw UsageError("bench pipeline does not take '\(extra)'") }
+        try arguments.finish(refusingOthersFor: "bench pipeline")
     }
 
     func run() async throws -> ExitStatus {
@@ -52,9 +51,9 @@ struct PipelineBenchCommand {
             try ManyImagesBenchmark.serve()
             return .success
         }
-        let place = directory.appending(path: "alcedo-bench-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: place) }
+        let folder = try BenchFolder(in: directory)
+        defer { folder.remove() }
+        let place = folder.url
         // Memory first: what others free would be used again without a rise.
         try await ManyImagesBenchmark(directory: place, count: images).run()
         try await OneImageBenchmark(count: requests).run()

@@ -33,8 +33,7 @@ struct ResizeBenchCommand {
             default: throw UsageError("bench resize has no option '\(option)'")
             }
         }
-        try arguments.finish()
-        if let extra = arguments.rest.first { throw UsageError("bench resize does not take '\(extra)'") }
+        try arguments.finish(refusingOthersFor: "bench resize")
     }
 
     func run() throws -> ExitStatus {

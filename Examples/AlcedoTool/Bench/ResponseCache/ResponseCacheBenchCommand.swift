@@ -32,8 +32,7 @@ struct ResponseCacheBenchCommand {
             default: throw UsageError("bench response-cache has no option '\(option)'")
             }
         }
-        try arguments.finish()
-        if let extra = arguments.rest.first { throw UsageError("bench response-cache does not take '\(extra)'") }
+        try arguments.finish(refusingOthersFor: "bench response-cache")
     }
 
     func run() async throws -> ExitStatus {
@@ -41,9 +40,9 @@ struct ResponseCacheBenchCommand {
             Console.output(Self.help)
             return .success
         }
-        let place = directory.appending(path: "alcedo-bench-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: place) }
+        let folder = try BenchFolder(in: directory)
+        defer { folder.remove() }
+        let place = folder.url
         try await ResponseHitBenchmark(directory: place, urlCount: urlCount, rounds: rounds).run()
         return .success
     }
