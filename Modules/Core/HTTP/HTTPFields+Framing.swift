@@ -27,8 +27,8 @@ extension HTTPFields {
     ///
     /// - Throws: ``HTTPTransportError`` `invalidResponse` when nobody knows where the body ends.
     package func framed() throws(HTTPTransportError) -> HTTPFields {
+        if isPlainlyFramed { return self }
         let lines = values(of: "Content-Length")
-        guard !lines.isEmpty else { return self }
         var framed = self
         if !values(of: "Transfer-Encoding").isEmpty {
             framed["Content-Length"] = nil
@@ -40,5 +40,22 @@ extension HTTPFields {
         }
         if lines.count > 1 || lines != [String(first)] { framed["Content-Length"] = String(first.trimmedOfBlanks) }
         return framed
+    }
+
+    /// Whether there is no length, or just one that is a number and nothing else. Most answers are so; allocates nothing.
+    private var isPlainlyFramed: Bool {
+        var length: String.UTF8View?
+        var isTransferEncoded = false
+        for field in fields {
+            if Self.isSame(field.name, "Content-Length") {
+                if length != nil { return false }
+                length = field.value.utf8
+            } else if Self.isSame(field.name, "Transfer-Encoding") {
+                isTransferEncoded = true
+            }
+        }
+        guard let length else { return true }
+        // So many digits are an `Int` whatever they are.
+        return !isTransferEncoded && (1...18).contains(length.count) && length.allSatisfy { (0x30...0x39).contains($0) }
     }
 }

@@ -27,9 +27,16 @@ package struct RedirectFollower: Sendable {
     ///
     /// - Throws: ``RedirectError``, or what the transport or the hook throws.
     package func send(_ first: HTTPRequest) async throws -> HTTPResponse {
-        var request = first
-        for _ in 0...max(0, limit) {
-            let response = try await transport.send(request)
+        let response = try await transport.send(first)
+        // Most lead nowhere else.
+        guard response.head.isRedirect else { return response }
+        return try await follow(response, of: first)
+    }
+
+    private func follow(_ answer: HTTPResponse, of first: HTTPRequest) async throws -> HTTPResponse {
+        var (request, response) = (first, answer)
+        for step in 0...max(0, limit) {
+            if step > 0 { response = try await transport.send(request) }
             do {
                 guard let next = try Redirect.request(after: request, head: response.head) else { return response }
                 request = try await allowed(next, after: response.head)

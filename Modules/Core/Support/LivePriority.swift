@@ -6,7 +6,8 @@ public final class LivePriority: Sendable {
     private struct State: Sendable {
         var value: LoadPriority
         var version = 0
-        var observers: [Int: @Sendable () -> Void] = [:]
+        /// Few, and most often one.
+        var observers: [(id: Int, tell: @Sendable () -> Void)] = []
         var lastID = 0
     }
 
@@ -43,16 +44,16 @@ public final class LivePriority: Sendable {
     ) async rethrows -> Value {
         let id = state.withLock { state in
             state.lastID += 1
-            state.observers[state.lastID] = change
+            state.observers.append((state.lastID, change))
             return state.lastID
         }
-        defer { state.withLock { _ = $0.observers.removeValue(forKey: id) } }
+        defer { state.withLock { $0.observers.removeAll { $0.id == id } } }
         return try await body()
     }
 
     private static func change(_ state: inout State, to value: LoadPriority) -> [@Sendable () -> Void] {
         guard value != state.value else { return [] }
         state.value = value
-        return Array(state.observers.values)
+        return state.observers.map(\.tell)
     }
 }

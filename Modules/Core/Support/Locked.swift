@@ -12,24 +12,26 @@ public import Glibc
 /// `@unchecked` because of the pointers: all access to `value` is under `mutex`.
 @usableFromInline
 package struct Locked<Value: Sendable>: ~Copyable, @unchecked Sendable {
+    /// One allocation for both, the mutex first: there are several locks to each request and image.
     @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
     @usableFromInline let value: UnsafeMutablePointer<Value>
 
     @inlinable
     package init(_ initial: consuming Value) {
-        mutex = .allocate(capacity: 1)
-        mutex.initialize(to: pthread_mutex_t())
+        let alignment = max(MemoryLayout<pthread_mutex_t>.alignment, MemoryLayout<Value>.alignment)
+        let offset = (MemoryLayout<pthread_mutex_t>.size + alignment - 1) / alignment * alignment
+        let base = UnsafeMutableRawPointer.allocate(
+            byteCount: offset + MemoryLayout<Value>.size, alignment: alignment)
+        mutex = base.initializeMemory(as: pthread_mutex_t.self, to: pthread_mutex_t())
         pthread_mutex_init(mutex, nil)
-        value = .allocate(capacity: 1)
-        value.initialize(to: initial)
+        value = (base + offset).initializeMemory(as: Value.self, to: initial)
     }
 
     @inlinable
     deinit {
         value.deinitialize(count: 1)
-        value.deallocate()
         pthread_mutex_destroy(mutex)
-        mutex.deallocate()
+        UnsafeMutableRawPointer(mutex).deallocate()
     }
 
     /// Runs `body` on the value, alone.

@@ -1,47 +1,66 @@
 /// Those who wait, the more urgent first, equals in the order they came or in the opposite one.
 ///
 /// All operations are O(log *n*), amortised: a heap of places, in which the places of those who have left or moved stay
-/// until they come up, or are most of it.
+/// until they come up, or are most of it. Inlinable, because other modules' lines are short and in every request's way.
+@usableFromInline
 package struct WaitingLine<Member: Sendable>: Sendable {
     /// Which of equals is first.
+    @usableFromInline
     package enum Order: Sendable {
         case firstComeFirst, lastComeFirst
     }
 
     /// One who has left the line as its first, and may come back to the same place in this or another line.
+    @usableFromInline
     package struct First: Sendable {
-        package let id: Int
-        package let element: Member
-        fileprivate let place: Place
+        @usableFromInline package let id: Int
+        @usableFromInline package let element: Member
+        @usableFromInline let place: Place
+
+        @inlinable
+        init(id: Int, element: Member, place: Place) { (self.id, self.element, self.place) = (id, element, place) }
     }
 
-    fileprivate struct Place: Sendable, Comparable {
-        var priority: Int
+    @usableFromInline
+    struct Place: Sendable, Comparable {
+        @usableFromInline var priority: Int
         /// The larger one is first.
-        var rank: Int
-        var id: Int
+        @usableFromInline var rank: Int
+        @usableFromInline var id: Int
 
+        @inlinable
+        init(priority: Int, rank: Int, id: Int) { (self.priority, self.rank, self.id) = (priority, rank, id) }
+
+        @inlinable
         static func < (a: Self, b: Self) -> Bool { (a.priority, a.rank) < (b.priority, b.rank) }
     }
 
-    private struct Waiting: Sendable {
-        var place: Place
-        var element: Member
+    @usableFromInline
+    struct Waiting: Sendable {
+        @usableFromInline var place: Place
+        @usableFromInline var element: Member
+
+        @inlinable
+        init(place: Place, element: Member) { (self.place, self.element) = (place, element) }
     }
 
-    private let order: Order
-    private var waiting: [Int: Waiting] = [:]
+    @usableFromInline let order: Order
+    @usableFromInline var waiting: [Int: Waiting] = [:]
     /// Each place is not before that of its parent, at half its index.
-    private var heap: [Place] = []
-    private var lastRank = 0
+    @usableFromInline var heap: [Place] = []
+    @usableFromInline var lastRank = 0
 
+    @inlinable
     package init(order: Order = .firstComeFirst) { self.order = order }
 
+    @inlinable
     package var isEmpty: Bool { waiting.isEmpty }
 
+    @inlinable
     package var count: Int { waiting.count }
 
     /// Adds one at the end of its priority's line. `id` must not be in the line.
+    @inlinable
     package mutating func add(_ id: Int, _ element: Member, priority: LoadPriority) {
         lastRank += 1
         let rank = order == .firstComeFirst ? -lastRank : lastRank
@@ -49,15 +68,17 @@ package struct WaitingLine<Member: Sendable>: Sendable {
     }
 
     /// Adds one where it was in this line, or in one that it came from.
+    @inlinable
     package mutating func put(back first: First) { put(first.id, first.element, at: first.place) }
 
-    private mutating func put(_ id: Int, _ element: Member, at place: Place) {
+    @inlinable
+    mutating func put(_ id: Int, _ element: Member, at place: Place) {
         waiting[id] = Waiting(place: place, element: element)
         push(place)
     }
 
     /// Gives one another priority; its time of coming stays. Returns whether it is in the line.
-    @discardableResult
+    @discardableResult @inlinable
     package mutating func move(_ id: Int, to priority: LoadPriority) -> Bool {
         guard var moved = waiting[id] else { return false }
         guard moved.place.priority != priority.rawValue else { return true }
@@ -68,11 +89,13 @@ package struct WaitingLine<Member: Sendable>: Sendable {
     }
 
     /// Takes one out; nil when it is not in the line.
+    @inlinable
     package mutating func remove(_ id: Int) -> Member? {
         waiting.removeValue(forKey: id)?.element
     }
 
     /// The first, who stays.
+    @inlinable
     package mutating func first() -> (element: Member, priority: LoadPriority)? {
         while let place = heap.first {
             if let found = waiting[place.id], found.place == place {
@@ -84,6 +107,7 @@ package struct WaitingLine<Member: Sendable>: Sendable {
     }
 
     /// Takes out the first.
+    @inlinable
     package mutating func popFirst() -> First? {
         while let place = popPlace() {
             guard let found = waiting[place.id], found.place == place else { continue }
@@ -94,12 +118,14 @@ package struct WaitingLine<Member: Sendable>: Sendable {
     }
 
     /// Takes out everyone, in no order.
+    @inlinable
     package mutating func removeAll() -> [Member] {
         defer { (waiting, heap) = ([:], []) }
         return waiting.values.map(\.element)
     }
 
-    private mutating func push(_ place: Place) {
+    @inlinable
+    mutating func push(_ place: Place) {
         // Most of it is of those who have left: begin anew.
         if heap.count > 64, heap.count > 4 * waiting.count {
             heap = waiting.values.map(\.place).sorted(by: >)
@@ -113,7 +139,8 @@ package struct WaitingLine<Member: Sendable>: Sendable {
         }
     }
 
-    private mutating func popPlace() -> Place? {
+    @inlinable
+    mutating func popPlace() -> Place? {
         guard let first = heap.first else { return nil }
         let last = heap.removeLast()
         guard !heap.isEmpty else { return first }

@@ -4,9 +4,20 @@
 #include "CCURLShim.h"
 
 #include <curl/curl.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+
+enum { ALCEDO_MAXIMUM_READY = 64 };
 
 struct alcedo_curl_loop {
     CURLM *multi;
+    /// What the sockets of all transfers are watched by, and `wakeup`, an eventfd.
+    int watch, wakeup;
+    /// When libcurl wants to be called though no socket is ready, in milliseconds of the monotonic clock; negative: never.
+    int64_t timer;
+    /// What the last wait has found.
+    struct epoll_event ready[ALCEDO_MAXIMUM_READY];
+    int ready_count;
     /// Easy handles at rest.
     alcedo_curl_transfer *free_transfers;
     size_t free_count;

@@ -4,14 +4,53 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 // Not safe beside other threads in libcurl of this age, so once and before the first handle.
 static void init_library(void) { curl_global_init(CURL_GLOBAL_DEFAULT); }
 
+static int64_t now_ms(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+// libcurl names a socket and what it waits for there. Sockets are watched by the kernel, so that a turn costs what is
+// ready and not what is open.
+static int on_socket(CURL *easy, curl_socket_t socket, int what, void *data, void *known) {
+    (void)easy;
+    alcedo_curl_loop *loop = data;
+    if (what == CURL_POLL_REMOVE) {
+        epoll_ctl(loop->watch, EPOLL_CTL_DEL, socket, NULL);
+        curl_multi_assign(loop->multi, socket, NULL);
+        return 0;
+    }
+    struct epoll_event wanted = {.data.fd = socket};
+    if (what & CURL_POLL_IN) wanted.events |= EPOLLIN;
+    if (what & CURL_POLL_OUT) wanted.events |= EPOLLOUT;
+    int result = epoll_ctl(loop->watch, known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, socket, &wanted);
+    // The number may be that of a socket which was closed, or is still known.
+    if (result && errno == ENOENT) result = epoll_ctl(loop->watch, EPOLL_CTL_ADD, socket, &wanted);
+    if (result && errno == EEXIST) result = epoll_ctl(loop->watch, EPOLL_CTL_MOD, socket, &wanted);
+    curl_multi_assign(loop->multi, socket, loop);
+    return result;
+}
+
+static int on_timer(CURLM *multi, long timeout_ms, void *data) {
+    (void)multi;
+    alcedo_curl_loop *loop = data;
+    loop->timer = timeout_ms < 0 ? -1 : timeout_ms == 0 ? 0 : now_ms() + timeout_ms;
+    return 0;
+}
+
 static void free_loop(alcedo_curl_loop *loop) {
     if (loop->multi) curl_multi_cleanup(loop->multi);
+    if (loop->watch >= 0) close(loop->watch);
+    if (loop->wakeup >= 0) close(loop->wakeup);
     free(loop->proxy);
     free(loop->ca_file);
     free(loop->ca.data);
@@ -39,11 +78,20 @@ alcedo_curl_loop *alcedo_curl_loop_create(const alcedo_curl_settings *settings) 
     pthread_once(&once, init_library);
     alcedo_curl_loop *loop = calloc(1, sizeof *loop);
     if (!loop) return NULL;
+    loop->timer = -1;
+    loop->watch = epoll_create1(EPOLL_CLOEXEC);
+    loop->wakeup = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     loop->multi = curl_multi_init();
-    if (!loop->multi || !copy_settings(loop, settings)) {
+    struct epoll_event wakeup = {.events = EPOLLIN, .data.fd = loop->wakeup};
+    if (!loop->multi || epoll_ctl(loop->watch, EPOLL_CTL_ADD, loop->wakeup, &wakeup) ||
+        !copy_settings(loop, settings)) {
         free_loop(loop);
         return NULL;
     }
+    curl_multi_setopt(loop->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
+    curl_multi_setopt(loop->multi, CURLMOPT_SOCKETDATA, loop);
+    curl_multi_setopt(loop->multi, CURLMOPT_TIMERFUNCTION, on_timer);
+    curl_multi_setopt(loop->multi, CURLMOPT_TIMERDATA, loop);
     curl_multi_setopt(loop->multi, CURLMOPT_MAXCONNECTS, settings->connections);
     curl_multi_setopt(loop->multi, CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX);
     return loop;
@@ -59,15 +107,42 @@ void alcedo_curl_loop_destroy(alcedo_curl_loop *loop) {
     free_loop(loop);
 }
 
-void alcedo_curl_loop_wake(alcedo_curl_loop *loop) { curl_multi_wakeup(loop->multi); }
+void alcedo_curl_loop_wake(alcedo_curl_loop *loop) {
+    const uint64_t one = 1;
+    // It fails only when it is as awake as can be.
+    if (write(loop->wakeup, &one, sizeof one) < 0) return;
+}
 
 void alcedo_curl_wait(alcedo_curl_loop *loop, int timeout_ms) {
-    curl_multi_poll(loop->multi, NULL, 0, timeout_ms, NULL);
+    if (loop->timer >= 0 && timeout_ms > 0) {
+        const int64_t left = loop->timer == 0 ? 0 : loop->timer - now_ms();
+        if (left < timeout_ms) timeout_ms = left < 0 ? 0 : (int)left;
+    }
+    const int count = epoll_wait(loop->watch, loop->ready, ALCEDO_MAXIMUM_READY, timeout_ms);
+    loop->ready_count = count < 0 ? 0 : count;
 }
 
 void alcedo_curl_perform(alcedo_curl_loop *loop) {
     int running = 0;
-    curl_multi_perform(loop->multi, &running);
+    for (int i = 0; i < loop->ready_count; i++) {
+        const struct epoll_event *found = &loop->ready[i];
+        if (found->data.fd == loop->wakeup) {
+            uint64_t count;
+            if (read(loop->wakeup, &count, sizeof count) < 0) continue;
+        } else {
+            int what = 0;
+            if (found->events & EPOLLIN) what |= CURL_CSELECT_IN;
+            if (found->events & EPOLLOUT) what |= CURL_CSELECT_OUT;
+            // Whatever is tried there then tells why.
+            if (found->events & (EPOLLERR | EPOLLHUP)) what |= CURL_CSELECT_IN | CURL_CSELECT_OUT;
+            curl_multi_socket_action(loop->multi, found->data.fd, what, &running);
+        }
+    }
+    loop->ready_count = 0;
+    if (loop->timer < 0 || (loop->timer > 0 && loop->timer > now_ms())) return;
+    // Set again by libcurl when there is more to come.
+    loop->timer = -1;
+    curl_multi_socket_action(loop->multi, CURL_SOCKET_TIMEOUT, 0, &running);
 }
 
 static alcedo_curl_status status_of(CURLcode code, const alcedo_curl_transfer *transfer) {

@@ -8,7 +8,7 @@ final class CURLExchange: HTTPBodySource {
 
     private enum Head {
         case pending
-        case awaited(CheckedContinuation<ResponseHeads, any Error>)
+        case awaited(UnsafeContinuation<ResponseHeads, any Error>)
         case settled
     }
 
@@ -46,7 +46,8 @@ final class CURLExchange: HTTPBodySource {
 
     func cancel() { body.cancel() }
 
-    func expectHead(_ continuation: CheckedContinuation<ResponseHeads, any Error>) {
+    /// - Parameter continuation: Is resumed once: by who takes it out of the state.
+    func expectHead(_ continuation: UnsafeContinuation<ResponseHeads, any Error>) {
         let isSettled = head.withLock { head in
             if case .settled = head { return true }
             head = .awaited(continuation)
@@ -65,7 +66,7 @@ final class CURLExchange: HTTPBodySource {
 
     /// Gives the waiting task its head, or its error. Only the first call counts.
     func settle(_ result: Result<ResponseHeads, any Error>) {
-        let continuation = head.withLock { head -> CheckedContinuation<ResponseHeads, any Error>? in
+        let continuation = head.withLock { head -> UnsafeContinuation<ResponseHeads, any Error>? in
             defer { head = .settled }
             if case .awaited(let continuation) = head { return continuation }
             return nil

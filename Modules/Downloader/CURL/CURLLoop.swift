@@ -27,10 +27,8 @@ final class CURLLoop {
         mailbox.attach(loop)
         while obeyCommands() {
             startWaiting(loop)
-            if mailbox.mayWait() {
-                alcedo_curl_wait(loop, pollTimeout())
-                mailbox.hasWaited()
-            }
+            alcedo_curl_wait(loop, mailbox.mayWait() ? pollTimeout() : 0)
+            mailbox.hasWaited()
             alcedo_curl_perform(loop)
             finishEnded(loop)
             for id in arrivals.takeAll() { active[id]?.deliver() }

@@ -3,7 +3,8 @@
 /// libcurl has such limits too, but counts the waiting as silence of the server. All operations are O(1), apart from
 /// the removal of one that waits.
 struct CURLSchedule {
-    private struct Host {
+    /// A class, so that what changes with each exchange changes in place.
+    private final class Host {
         var running = 0
         var waiting: ArraySlice<CURLExchange> = []
         /// Whether the host is in `ready`. It stays known for so long, lest it be there twice.
@@ -26,21 +27,24 @@ struct CURLSchedule {
 
     mutating func enqueue(_ exchange: CURLExchange) {
         let name = exchange.request.host
-        hosts[name, default: Host()].waiting.append(exchange)
-        makeReady(name)
+        let host = hosts[name] ?? Host()
+        hosts[name] = host
+        host.waiting.append(exchange)
+        makeReady(name, host)
     }
 
     /// The next exchange to begin; it counts as running from now on.
     mutating func next() -> CURLExchange? {
         while running < limit, let name = ready.popFirst() {
-            hosts[name]?.isReady = false
-            guard let exchange = hosts[name]?.waiting.popFirst() else {
-                forget(name)
+            guard let host = hosts[name] else { continue }
+            host.isReady = false
+            guard let exchange = host.waiting.popFirst() else {
+                forget(name, host)
                 continue
             }
-            hosts[name]?.running += 1
+            host.running += 1
             running += 1
-            makeReady(name)
+            makeReady(name, host)
             return exchange
         }
         return nil
@@ -48,33 +52,35 @@ struct CURLSchedule {
 
     /// To be told when an exchange that was given out has ended.
     mutating func ended(_ exchange: CURLExchange) {
-        let name = exchange.request.host
         running -= 1
-        hosts[name]?.running -= 1
-        makeReady(name)
-        forget(name)
+        let name = exchange.request.host
+        guard let host = hosts[name] else { return }
+        host.running -= 1
+        makeReady(name, host)
+        forget(name, host)
     }
 
     /// Removes an exchange that waits. O(waiting for the host).
     mutating func remove(_ exchange: CURLExchange) {
         let name = exchange.request.host
-        hosts[name]?.waiting.removeAll { $0 === exchange }
-        forget(name)
+        guard let host = hosts[name] else { return }
+        host.waiting.removeAll { $0 === exchange }
+        forget(name, host)
     }
 
     /// Takes out everything that waits.
     mutating func removeAllWaiting() -> [CURLExchange] {
-        defer { for name in hosts.keys { hosts[name]?.waiting = [] } }
+        defer { for host in hosts.values { host.waiting = [] } }
         return hosts.values.flatMap(\.waiting)
     }
 
-    private mutating func forget(_ name: String) {
-        if hosts[name]?.isIdle == true { hosts[name] = nil }
+    private mutating func forget(_ name: String, _ host: Host) {
+        if host.isIdle { hosts[name] = nil }
     }
 
-    private mutating func makeReady(_ name: String) {
-        guard let host = hosts[name], !host.isReady, !host.waiting.isEmpty, host.running < hostLimit else { return }
-        hosts[name]?.isReady = true
+    private mutating func makeReady(_ name: String, _ host: Host) {
+        guard !host.isReady, !host.waiting.isEmpty, host.running < hostLimit else { return }
+        host.isReady = true
         ready.append(name)
     }
 }

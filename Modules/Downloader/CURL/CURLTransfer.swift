@@ -51,6 +51,7 @@ final class CURLTransfer {
             guard let heads = try parser.receive(line) else { return true }
             if exchange.request.decodesContent, heads.final.fields["Content-Encoding"] != nil { unpackedCount = 0 }
             self.heads = heads
+            if let count = heads.final.declaredBodyLength { exchange.body.expect(count) }
             hasHead = true
             clock.receivedHead()
             arrivals.add(exchange.id)

@@ -42,13 +42,9 @@ public final class CURLTransport: HTTPTransport {
     }
 
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-        // The closures hold the thread: it lives while anyone reads the body.
-        let exchange = CURLExchange(
-            try CURLRequest(request, settings),
-            onSpace: { [thread] in thread.post(.resume($0.id)) },
-            onCancel: { [thread] in thread.post(.cancel($0)) })
+        let exchange = try exchange(for: request)
         let heads = try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
+            try await withUnsafeThrowingContinuation { continuation in
                 exchange.expectHead(continuation)
                 thread.post(.start(exchange))
                 // A cancellation before the continuation was in place found nobody to wake.
@@ -59,5 +55,15 @@ public final class CURLTransport: HTTPTransport {
         }
         return HTTPResponse(
             head: heads.final, body: HTTPBody(exchange), interim: heads.interim, transfer: exchange.record)
+    }
+
+    /// Apart, so that what it takes to make one is not held while the answer is waited for.
+    @inline(never)
+    private func exchange(for request: HTTPRequest) throws(HTTPTransportError) -> CURLExchange {
+        // The closures hold the thread: it lives while anyone reads the body.
+        CURLExchange(
+            try CURLRequest(request, settings),
+            onSpace: { [thread] in thread.post(.resume($0.id)) },
+            onCancel: { [thread] in thread.post(.cancel($0)) })
     }
 }

@@ -25,7 +25,7 @@ struct ResponseHeadParser: Sendable {
     init(url: URL, isHEAD: Bool = false) {
         self.url = url
         self.isHEAD = isHEAD
-        fields.reserveCapacity(16)
+        fields.reserveCapacity(12)
     }
 
     /// Takes one line with its line end. Returns the heads after the last line of a final answer's head.
@@ -49,7 +49,8 @@ struct ResponseHeadParser: Sendable {
             guard let number = Int(String(decoding: code, as: UTF8.self)), (100...999).contains(number) else {
                 throw HTTPTransportError(.invalidResponse, "the answer has no status")
             }
-            (status, fields) = (number, [])
+            status = number
+            fields.removeAll(keepingCapacity: true)
         } else if let first = text.first, Self.isSpace(first) {
             // A value that goes on, in the old way of writing.
             if let last = fields.indices.last { fields[last].value += " " + Self.string(text[...]) }

@@ -171,7 +171,8 @@ public final class Downloader: Downloading {
             try await request.priority.observing {
                 self.follow(request.priority, receipt)
             } _: {
-                try await withCheckedThrowingContinuation { continuation in
+                // Resumed once: a waiter that leaves the table, by whatever way, gets its one outcome.
+                try await withUnsafeThrowingContinuation { continuation in
                     let waiter = DownloadWaiter(progress: progress, onBytes: request.onBytes) {
                         continuation.resume(with: $0)
                     }
@@ -194,6 +195,7 @@ public final class Downloader: Downloading {
         pump()
     }
 
+    @inline(never)
     private func begin(
         _ request: DownloadRequest, to path: String?, _ receipt: DownloadReceipt, _ waiter: DownloadWaiter,
         isInTask: Bool = false
@@ -303,14 +305,16 @@ public final class Downloader: Downloading {
         var tell: DownloadRequest.BytesHandler?
         if order.tellsBytes {
             tell = { offset, bytes in
-                for waiter in self.table.withLock({ $0.waiters(of: id) }) { waiter.onBytes?(offset, bytes) }
+                let listeners = self.table.withLock { $0.waiters(of: id) { $0.onBytes != nil } }
+                for waiter in listeners { waiter.onBytes?(offset, bytes) }
             }
         }
         let outcome: Result<Delivery, any Error>
         do {
             outcome = .success(
                 try await fetcher.fetch(order, pause: { try await self.rest(id, for: $0) }, onBytes: tell) { progress in
-                    for waiter in self.table.withLock({ $0.waiters(of: id) }) { waiter.progress?(progress) }
+                    let listeners = self.table.withLock { $0.waiters(of: id) { $0.progress != nil } }
+                    for waiter in listeners { waiter.progress?(progress) }
                 })
         } catch {
             outcome = .failure(error)

@@ -21,9 +21,18 @@ struct SourceFetcher: Sendable {
         _ order: TransferOrder, pause: @escaping TransferPause, onBytes: DownloadRequest.BytesHandler? = nil,
         report: @escaping @Sendable (DownloadProgress) -> Void
     ) async throws -> Delivery {
+        guard order.path == nil, case .http(let request) = order.source else {
+            return try await fetchLess(order, pause, onBytes, report)
+        }
+        return try await http.fetch(request, pause: pause, onBytes: onBytes, report: report)
+    }
+
+    /// What is asked for less often.
+    private func fetchLess(
+        _ order: TransferOrder, _ pause: @escaping TransferPause, _ onBytes: DownloadRequest.BytesHandler?,
+        _ report: @escaping @Sendable (DownloadProgress) -> Void
+    ) async throws -> Delivery {
         switch (order.source, order.path) {
-        case (.http(let request), nil):
-            return try await http.fetch(request, pause: pause, onBytes: onBytes, report: report)
         case (.http(let request), let path?):
             return try await http.fetch(request, to: path, pause: pause, report: report)
         case (let source, nil):

@@ -34,6 +34,19 @@ struct HTTPBodyPipeTests {
         #expect(try await pipe.next() == nil)
     }
 
+    @Test func `an announced length changes nothing of what comes, whether it is true or not`() async throws {
+        for announced in [0, 3, 5, 1 << 40] {
+            let pipe = HTTPBodyPipe(onSpace: {}, onCancel: {})
+            pipe.expect(announced)
+            #expect([1, 2].withUnsafeBytes { pipe.write($0) })
+            #expect([3, 4, 5].withUnsafeBytes { pipe.write($0) })
+            pipe.finish()
+            let expected = [1, 2, 3, 4, 5].withUnsafeBytes { Data($0) }
+            #expect(try await pipe.next() == expected)
+            #expect(try await pipe.next() == nil)
+        }
+    }
+
     @Test func `a reader that waits is woken by bytes, by the end and by an error`() async throws {
         let bytes = Task.immediate { try await pipe.next() }
         #expect(write([1]))

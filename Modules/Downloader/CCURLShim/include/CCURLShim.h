@@ -91,7 +91,7 @@ alcedo_curl_loop *_Nullable alcedo_curl_loop_create(const alcedo_curl_settings *
 void alcedo_curl_loop_destroy(alcedo_curl_loop *_Nonnull loop);
 /// Ends a wait in alcedo_curl_wait. The only function that any thread may call.
 void alcedo_curl_loop_wake(alcedo_curl_loop *_Nonnull loop);
-/// Waits at most `timeout_ms` for something to do.
+/// Looks what there is to do, and waits for it at most `timeout_ms`.
 void alcedo_curl_wait(alcedo_curl_loop *_Nonnull loop, int timeout_ms);
 /// Does what there is to do, without waiting.
 void alcedo_curl_perform(alcedo_curl_loop *_Nonnull loop);

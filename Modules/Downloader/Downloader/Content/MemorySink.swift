@@ -17,10 +17,9 @@ struct MemorySink: ContentSink {
     mutating func append(_ piece: Data) {
         onBytes?(data.count, piece)
         guard data.isEmpty else { return data.append(piece) }
-        // What comes in one piece is not copied.
-        if piece.count >= expectedCount, piece.startIndex == 0 { return data = piece }
-        data.reserveCapacity(expectedCount)
-        data.append(piece)
+        // What comes in one piece is not copied; a piece that begins a longer content may have the room for it.
+        if piece.startIndex == 0 { data = piece } else { data.append(piece) }
+        if data.count < expectedCount { data.reserveCapacity(expectedCount) }
     }
 
     /// Believed only as far as a megabyte: the rest is reserved as it comes.

@@ -40,12 +40,23 @@ final class HTTPFetcher: Sendable {
         _ request: HTTPRequest, pause: TransferPause? = nil, onBytes: DownloadRequest.BytesHandler? = nil,
         report: @escaping Report
     ) async throws -> Delivery {
-        try await firstThatWorks(request) { [self] source in
-            var transfer = transfer(of: source, into: MemorySink(onBytes: onBytes), pause, report)
-            let end = try await transfer.run()
-            let data = try await transformed(transfer.sink.data, end.head)
-            return Delivery(data: data, end: end)
-        }
+        guard hasDetours else { return try await fetchOnce(request, pause, onBytes, report) }
+        return try await firstThatWorks(request) { [self] in try await fetchOnce($0, pause, onBytes, report) }
+    }
+
+    private func fetchOnce(
+        _ request: HTTPRequest, _ pause: TransferPause?, _ onBytes: DownloadRequest.BytesHandler?,
+        _ report: @escaping Report
+    ) async throws -> Delivery {
+        var transfer = transfer(of: request, into: MemorySink(onBytes: onBytes), pause, report)
+        let end = try await transfer.run()
+        guard let transform = rules.transform else { return Delivery(data: transfer.sink.data, end: end) }
+        return Delivery(data: try await transformed(transfer.sink.data, end.head, transform), end: end)
+    }
+
+    /// Whether a request may become several, or must end by a time.
+    private var hasDetours: Bool {
+        rules.timeouts.total != nil || rules.alternatives != nil || rules.failedURLs != nil
     }
 
     /// Fetches a content into a file, which is replaced when the content is whole, and else left as it is. Where the rules
@@ -75,8 +86,11 @@ final class HTTPFetcher: Sendable {
         SourceTransfer(http, source, parts: parts, random: random, sink: sink, pause: pause, report: report)
     }
 
-    private func transformed(_ data: Data, _ head: HTTPResponseHead?) async throws -> Data {
-        guard let transform = rules.transform, let head else { return data }
+    private func transformed(
+        _ data: Data, _ head: HTTPResponseHead?,
+        _ transform: @escaping @Sendable (Data, HTTPResponseHead) throws -> Data
+    ) async throws -> Data {
+        guard let head else { return data }
         let content = try await AppClosure.run("the transform") {
             try await threads.run { try transform(data, head) }
         }

@@ -28,26 +28,41 @@ final class RuledTransport: Sendable {
 
     /// Sends a request, and returns when the head of its last answer has arrived.
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let deadline = Deadline(limit: rules.timeouts.firstByte, time: time, subject: "no answer")
+        guard let limit = rules.timeouts.firstByte else { return try await follower.send(request) }
+        return try await send(request, within: limit)
+    }
+
+    private func send(_ request: HTTPRequest, within limit: Duration) async throws -> HTTPResponse {
+        let deadline = Deadline(limit: limit, time: time, subject: "no answer")
         return try await deadline.run { [follower] in try await follower.send(request) }
     }
 
     /// The head as the rules change it, if its status is one that brings a content.
     func accepted(_ head: HTTPResponseHead) async throws -> HTTPResponseHead {
-        let head = try await modified(head)
-        let url = head.url.shown
-        if head.status == 304 { throw DownloadError(.notModified, "\(url) has not changed", head: head) }
-        if head.isRedirect {
-            throw DownloadError(.badRedirect, "the server redirects without saying where: \(url)", head: head)
+        guard let modify = rules.modifyResponse else {
+            try check(head)
+            return head
         }
-        guard rules.acceptsStatus(head.status) else {
-            throw DownloadError(.status(head.status), "the server answered \(head.status) for \(url)", head: head)
-        }
+        let head = try await modified(head, modify)
+        try check(head)
         return head
     }
 
-    private func modified(_ head: HTTPResponseHead) async throws -> HTTPResponseHead {
-        guard let modify = rules.modifyResponse else { return head }
+    private func check(_ head: HTTPResponseHead) throws(DownloadError) {
+        if head.status == 304 { throw DownloadError(.notModified, "\(head.url.shown) has not changed", head: head) }
+        if head.isRedirect {
+            throw DownloadError(
+                .badRedirect, "the server redirects without saying where: \(head.url.shown)", head: head)
+        }
+        guard rules.acceptsStatus(head.status) else {
+            throw DownloadError(
+                .status(head.status), "the server answered \(head.status) for \(head.url.shown)", head: head)
+        }
+    }
+
+    private func modified(
+        _ head: HTTPResponseHead, _ modify: @Sendable (HTTPResponseHead) async throws -> HTTPResponseHead?
+    ) async throws -> HTTPResponseHead {
         guard let modified = try await AppClosure.run("the response modifier", { try await modify(head) }) else {
             throw DownloadError(
                 .declined, "the app does not want the answer of \(head.url.shown)", head: head)

@@ -6,6 +6,9 @@ typealias TransferPause = @Sendable (Duration) async throws -> Void
 
 /// One content from one place: attempts, until one succeeds or no other may help. What has arrived is not asked for again
 /// where the server allows that.
+///
+/// What few transfers need is in functions of its own: everything that an asynchronous function ever holds is in its
+/// frame, and frames that are small enough cost nothing.
 struct SourceTransfer<Sink: ContentSink> {
     private let http: RuledTransport
     private let parts: PartStore?
@@ -38,48 +41,61 @@ struct SourceTransfer<Sink: ContentSink> {
     /// - Throws: ``DownloadError``, or `CancellationError`.
     mutating func run() async throws -> SourceEnd {
         if mayRetry { rules.retryBudget.deposit(at: http.time.uptime) }
-        try await restore()
+        if parts != nil { try await restore() }
         var attempts = 0
         while true {
             do {
                 let end = try await attempt()
-                await recorder?.forget()
+                if recorder != nil { await recorder?.forget() }
                 return end
             } catch {
-                let failure = Self.named(error)
-                await settle(after: failure)
                 attempts += 1
-                guard let wait = waitingTime(after: failure, attempts: attempts) else { throw failure }
-                try await pause(wait)
+                try await recover(from: error, attempts: attempts)
             }
         }
+    }
+
+    /// Returns when there may be another attempt.
+    ///
+    /// - Throws: Why there is none.
+    private mutating func recover(from error: any Error, attempts: Int) async throws {
+        let failure = Self.named(error)
+        await settle(after: failure)
+        guard let wait = waitingTime(after: failure, attempts: attempts) else { throw failure }
+        try await pause(wait)
     }
 
     // MARK: Attempts
 
     private mutating func attempt() async throws -> SourceEnd {
-        if let content, sink.count > 0 {
-            let response = try await http.send(content.request(like: request, from: sink.count))
-            switch content.continuation(from: sink.count, response.head) {
-            case .rest(let total):
-                recorder?.heed(response)
-                let whole = content.head(completedBy: response.head, total: total)
-                return try await read(response, head: try await http.accepted(whole), expected: total)
-            case .another: return try await readAll(response)
-            case .useless:
-                response.body.cancel()
-                await forgetContent()
-                avoidsParts = true
-            }
-        }
-        return try await readAll(try await http.send(wholeRequest))
+        if content != nil, sink.count > 0, let end = try await goOn() { return end }
+        return try await readAll(try await http.send(avoidsParts ? wholeRequest : request))
     }
 
+    /// Asks for what is missing. Nil when the whole has to be asked for.
+    private mutating func goOn() async throws -> SourceEnd? {
+        guard let content else { return nil }
+        let response = try await http.send(content.request(like: request, from: sink.count))
+        switch content.continuation(from: sink.count, response.head) {
+        case .rest(let total):
+            recorder?.heed(response)
+            let whole = content.head(completedBy: response.head, total: total)
+            return try await read(response, head: try await http.accepted(whole), expected: total)
+        case .another: return try await readAll(response)
+        case .useless:
+            response.body.cancel()
+            await forgetContent()
+            avoidsParts = true
+            return nil
+        }
+    }
+
+    /// The request that no cache on the way answers with a part.
     private var wholeRequest: HTTPRequest {
         var whole = request
         switch whole.cachePolicy {
         case .useProtocolCachePolicy, .returnCacheDataElseLoad, .reloadRevalidatingCacheData:
-            if avoidsParts { whole.cachePolicy = .reloadIgnoringLocalCacheData }
+            whole.cachePolicy = .reloadIgnoringLocalCacheData
         // These do not read what is stored, or must not load.
         case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData, .returnCacheDataDontLoad: break
         }
@@ -89,20 +105,16 @@ struct SourceTransfer<Sink: ContentSink> {
     /// Takes an answer that has the content from its beginning.
     private mutating func readAll(_ response: HTTPResponse) async throws -> SourceEnd {
         let head = try await http.accepted(response.head)
-        guard response.head.status != 206 || request.fields["Range"] != nil else {
-            throw DownloadError(
-                .transport(.invalidResponse), "the server sends a part, and was asked for the whole", head: head)
-        }
-        try await beginAnew(response)
+        guard response.head.status != 206 || request.fields["Range"] != nil else { throw TransferFailure.part(head) }
+        isChecked = false
+        if content != nil || recorder != nil { await forgetContent() }
+        if sink.count > 0 { try await sink.removeAll() }
+        if rules.resume != nil, mayRetry || parts != nil { remember(response) }
         let expected = request.method == .head ? nil : response.head.declaredBodyLength
         return try await read(response, head: head, expected: expected)
     }
 
-    private mutating func beginAnew(_ response: HTTPResponse) async throws {
-        await forgetContent()
-        isChecked = false
-        try await sink.removeAll()
-        guard rules.resume != nil, mayRetry || parts != nil else { return }
+    private mutating func remember(_ response: HTTPResponse) {
         content = UnfinishedContent(of: request, head: response.head, now: http.time.now)
         guard let content, let parts else { return }
         recorder = PartRecorder(parts, request: request, content: content)
@@ -120,31 +132,22 @@ struct SourceTransfer<Sink: ContentSink> {
         -> SourceEnd
     {
         let limit = rules.maximumByteCount
-        if let expected, expected > limit {
-            throw DownloadError(.tooLarge, "the server declares \(expected) bytes, more than \(limit)", head: head)
-        }
+        if let expected, expected > limit { throw TransferFailure.declaredTooLarge(expected, limit, head) }
         meter.mark(DownloadProgress(received: sink.count, expected: expected))
         sink.reserve(expected ?? 0)
         for try await piece in response.body {
-            guard piece.count <= limit - sink.count else {
-                throw DownloadError(.tooLarge, "the content has more than \(limit) bytes", head: head)
-            }
+            guard piece.count <= limit - sink.count else { throw TransferFailure.tooLarge(limit, head) }
             try await sink.append(piece)
-            if let expected, sink.count > expected {
-                throw HTTPTransportError(.invalidResponse, "more than the \(expected) declared bytes have arrived")
-            }
+            if let expected, sink.count > expected { throw TransferFailure.tooMany(expected) }
             if !isChecked, sink.count >= ContentCheck.byteCount { try check(head) }
-            await recorder?.append(piece)
+            if recorder != nil { await recorder?.append(piece) }
             meter.update(DownloadProgress(received: sink.count, expected: expected))
         }
-        if let expected, sink.count != expected {
-            throw HTTPTransportError(
-                .connectionLost, "\(sink.count) of \(expected) declared bytes have arrived")
-        }
-        guard sink.count > 0 else { throw DownloadError(.empty, "there are no bytes", head: head) }
+        if let expected, sink.count != expected { throw TransferFailure.tooFew(sink.count, expected) }
+        guard sink.count > 0 else { throw TransferFailure.empty(head) }
         if !isChecked { try check(head) }
         meter.mark(DownloadProgress(received: sink.count, expected: expected))
-        return SourceEnd(head: head, caching: response.caching, metrics: response.metrics)
+        return SourceEnd(head: head, caching: response.caching, transfer: response.transfer)
     }
 
     private mutating func check(_ head: HTTPResponseHead) throws(DownloadError) {

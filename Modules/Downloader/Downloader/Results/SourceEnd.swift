@@ -5,5 +5,8 @@ struct SourceEnd: Sendable {
     /// Nil for a source that is not a server.
     var head: HTTPResponseHead?
     var caching: ResponseCaching?
-    var metrics: HTTPTransferMetrics?
+    /// Where the transport has noted what the exchange took.
+    var transfer: HTTPTransferRecord?
+
+    var metrics: HTTPTransferMetrics? { transfer?.metrics }
 }

@@ -80,8 +80,8 @@ struct DownloadSchedule: Sendable {
                 ready.put(back: first)
                 return .wait(delay)
             }
-            transfers[first.id]?.place = .running
-            runningOfHost[host, default: 0] += 1
+            transfers[first.id] = Transfer(host: host, place: .running)
+            runningOfHost[host] = (runningOfHost[host] ?? 0) + 1
             runningCount += 1
             return .begin(first.id)
         }
@@ -128,7 +128,7 @@ struct DownloadSchedule: Sendable {
 
     /// Lets the first of those who wait for a slot of the host back into the line, when there is one.
     private mutating func unblock(_ host: String) {
-        guard runningOfHost[host] ?? 0 < hostLimit else { return }
+        guard !blocked.isEmpty, runningOfHost[host] ?? 0 < hostLimit else { return }
         if let first = blocked[host]?.popFirst() {
             transfers[first.id]?.place = .ready
             ready.put(back: first)

@@ -3,19 +3,35 @@ import AlcedoCore
 /// What makes two downloads the same: for a server the whole request, otherwise the source's identity, and where the
 /// content goes.
 struct TransferKey: Hashable, Sendable {
-    private enum Source: Hashable {
-        case http(HTTPRequest)
-        case other(ResourceKey)
-    }
-
-    private let source: Source
-    private let path: String?
+    private let order: TransferOrder
+    /// Of a source that is not a server.
+    private let resource: ResourceKey?
+    /// Made once, because a key is looked for several times.
+    private let digest: Int
 
     init(_ order: TransferOrder) {
-        switch order.source {
-        case .http(let request): source = .http(request)
-        case .file, .dataURL, .bytes, .provider: source = .other(order.source.resource)
+        self.order = order
+        var hasher = Hasher()
+        if case .http(let request) = order.source {
+            resource = nil
+            hasher.combine(request)
+        } else {
+            resource = order.source.resource
+            hasher.combine(resource)
         }
-        path = order.path
+        hasher.combine(order.path)
+        digest = hasher.finalize()
     }
+
+    static func == (a: Self, b: Self) -> Bool {
+        if a.order === b.order { return true }
+        guard a.digest == b.digest, a.order.path == b.order.path, a.resource == b.resource else { return false }
+        return switch (a.order.source, b.order.source) {
+        case (.http(let a), .http(let b)): a == b
+        case (.http, _), (_, .http): false
+        default: true
+        }
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 }

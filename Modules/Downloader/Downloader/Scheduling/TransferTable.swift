@@ -29,15 +29,18 @@ struct TransferTable<Key: Hashable & Sendable, Order: Sendable, Waiter: Sendable
     private struct Transfer: Sendable {
         var key: Key
         var order: Order
-        var seats: Set<Int> = []
-        /// How many wish for each priority.
-        var wishes: [LoadPriority: Int] = [:]
+        /// The one it is there for, until that one leaves.
+        var first: Int?
+        var wishes = PriorityCounts()
     }
 
     private var schedule: DownloadSchedule
     private var ids: [Key: Int] = [:]
     private var transfers: [Int: Transfer] = [:]
     private var seats: [Int: Seat] = [:]
+    /// Those who wait for a transfer beside its first; none for most. Apart from the transfers, which are small so, and
+    /// read and written as a whole.
+    private var crowds: [Int: Set<Int>] = [:]
     /// The work of the transfers that have begun and not ended, of abandoned ones too; nil where it is not known yet.
     private var work: [Int: Task<Void, Never>?] = [:]
     /// Transfers that need no slot and have not begun.
@@ -76,39 +79,46 @@ struct TransferTable<Key: Hashable & Sendable, Order: Sendable, Waiter: Sendable
     mutating func join(
         _ key: Key, _ order: Order, host: String?, id: Int, priority: LoadPriority, _ waiter: Waiter
     ) {
-        let transfer: Int
+        let number: Int
         if let known = ids[key] {
-            transfer = known
+            number = known
+            crowds[known, default: []].insert(id)
         } else {
-            transfer = makeID()
-            ids[key] = transfer
-            transfers[transfer] = Transfer(key: key, order: order)
-            if let host { schedule.add(transfer, host: host, priority: priority) } else { free.append(transfer) }
+            number = makeID()
+            ids[key] = number
+            transfers[number] = Transfer(key: key, order: order, first: id)
+            if let host { schedule.add(number, host: host, priority: priority) } else { free.append(number) }
         }
-        seats[id] = Seat(waiter: waiter, priority: priority, transfer: transfer)
-        transfers[transfer]?.seats.insert(id)
-        change(1, priority, of: transfer)
+        seats[id] = Seat(waiter: waiter, priority: priority, transfer: number)
+        change(nil, to: priority, of: number)
     }
 
     /// Removes a waiter; nil when it has gone or has its outcome.
     mutating func leave(_ id: Int) -> Departure? {
         guard let seat = seats.removeValue(forKey: id) else { return nil }
-        transfers[seat.transfer]?.seats.remove(id)
-        guard transfers[seat.transfer]?.seats.isEmpty == true else {
-            change(-1, seat.priority, of: seat.transfer)
+        let number = seat.transfer
+        if var transfer = transfers[number], transfer.first == id {
+            transfer.first = nil
+            transfers[number] = transfer
+        } else {
+            crowds[number]?.remove(id)
+            if crowds[number]?.isEmpty == true { crowds[number] = nil }
+        }
+        guard transfers[number]?.first == nil, crowds[number] == nil else {
+            change(seat.priority, to: nil, of: number)
             return Departure(waiter: seat.waiter)
         }
-        _ = remove(seat.transfer)
-        return Departure(waiter: seat.waiter, abandonedTask: work[seat.transfer] ?? nil)
+        _ = remove(number)
+        return Departure(waiter: seat.waiter, abandonedTask: work[number] ?? nil)
     }
 
     /// Changes what a waiter thinks of its transfer's urgency. Returns whether it still waits.
     @discardableResult
     mutating func setPriority(_ priority: LoadPriority, of id: Int) -> Bool {
-        guard let seat = seats[id] else { return false }
-        seats[id]?.priority = priority
-        change(1, priority, of: seat.transfer)
-        change(-1, seat.priority, of: seat.transfer)
+        guard var seat = seats[id] else { return false }
+        change(seat.priority, to: priority, of: seat.transfer)
+        seat.priority = priority
+        seats[id] = seat
         return true
     }
 
@@ -142,14 +152,19 @@ struct TransferTable<Key: Hashable & Sendable, Order: Sendable, Waiter: Sendable
 
     /// Lets a transfer that rests wait for a slot again, as urgent as its waiters are by now.
     mutating func comeBack(_ id: Int) {
-        if let priority = transfers[id]?.wishes.keys.max() { schedule.comeBack(id, priority: priority) }
+        if let priority = transfers[id]?.wishes.highest { schedule.comeBack(id, priority: priority) }
     }
 
-    /// Those who wait for a transfer, in the order they came.
-    func waiters(of id: Int) -> [Waiter] {
-        guard let numbers = transfers[id]?.seats else { return [] }
-        if numbers.count == 1, let only = numbers.first { return [seats[only]?.waiter].compactMap(\.self) }
-        return numbers.sorted().compactMap { seats[$0]?.waiter }
+    /// Those who wait for a transfer and are wanted, in the order they came.
+    func waiters(of id: Int, where isWanted: (Waiter) -> Bool = { _ in true }) -> [Waiter] {
+        let first = transfers[id]?.first.flatMap { seats[$0]?.waiter }
+        guard let crowd = crowds[id] else {
+            // For most there is nobody else, and nobody wanted: this is asked at each step of the progress.
+            guard let first, isWanted(first) else { return [] }
+            return [first]
+        }
+        let others = crowd.sorted().compactMap { seats[$0]?.waiter }
+        return ((first.map { [$0] } ?? []) + others).filter(isWanted)
     }
 
     /// To be told when the work of a transfer has ended. Returns who waited for it; nobody when it was abandoned.
@@ -184,24 +199,28 @@ struct TransferTable<Key: Hashable & Sendable, Order: Sendable, Waiter: Sendable
 
     private mutating func end(_ id: Int) -> [Waiter] {
         let waiters = waiters(of: id)
-        for seat in remove(id)?.seats ?? [] { seats[seat] = nil }
+        let crowd = crowds[id] ?? []
+        if let first = remove(id)?.first { seats[first] = nil }
+        for seat in crowd { seats[seat] = nil }
         return waiters
     }
 
     private mutating func remove(_ id: Int) -> Transfer? {
         guard let transfer = transfers.removeValue(forKey: id) else { return nil }
+        crowds[id] = nil
         // A later one may have the key by now.
         if ids[transfer.key] == id { ids[transfer.key] = nil }
         schedule.abandon(id)
         return transfer
     }
 
-    /// One more, or one fewer, wishes for a priority; the transfer has the highest of them.
-    private mutating func change(_ difference: Int, _ priority: LoadPriority, of id: Int) {
-        guard var wishes = transfers[id]?.wishes else { return }
-        let count = (wishes[priority] ?? 0) + difference
-        wishes[priority] = count == 0 ? nil : count
-        transfers[id]?.wishes = wishes
-        if let highest = wishes.keys.max() { schedule.move(id, to: highest) }
+    /// One wishes for another priority, no longer, or from now on; the transfer has the highest wish.
+    private mutating func change(_ old: LoadPriority?, to new: LoadPriority?, of id: Int) {
+        guard var transfer = transfers[id] else { return }
+        let before = transfer.wishes.highest
+        if let new { transfer.wishes.add(new) }
+        if let old { transfer.wishes.remove(old) }
+        transfers[id] = transfer
+        if let highest = transfer.wishes.highest, let before, highest != before { schedule.move(id, to: highest) }
     }
 }
