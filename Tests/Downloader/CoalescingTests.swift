@@ -49,6 +49,20 @@ struct CoalescingTests {
         #expect(early.value[0]?.first == DownloadProgress(received: 0, expected: 200_000))
     }
 
+    @Test func `what asks for something to be done is done as often as it is asked for`() async throws {
+        let origin = try LoopbackOrigin { _ in .text("done").stalling(at: .beforeHead) }
+        defer { origin.stop() }
+        let downloader = Downloader(transport: CURLTransport())
+        let request = HTTPRequest(
+            method: .post, url: origin.url(for: "/a"), body: Data("x".utf8), idleTimeout: .seconds(120))
+        let (tasks, _) = waiters(2, on: downloader, for: .http(request))
+        try await origin.waitForStalls(count: 2)
+        origin.release()
+
+        for task in tasks { #expect(try await task.value == Data("done".utf8)) }
+        #expect(origin.requestCount(for: "/a") == 2)
+    }
+
     @Test func `the last waiter who leaves ends the transfer`() async throws {
         let origin = try LoopbackOrigin { [body] _ in .ok(body).stalling(at: .afterBody(100_000)) }
         defer { origin.stop() }

@@ -11,4 +11,13 @@ public struct HTTPMethod: RawRepresentable, Sendable, Hashable, CustomStringConv
     public static let post = HTTPMethod(rawValue: "POST")
     public static let put = HTTPMethod(rawValue: "PUT")
     public static let delete = HTTPMethod(rawValue: "DELETE")
+
+    /// Those that ask for nothing to be done. Source: RFC 9110 section 9.2.1; of unknown methods nobody knows it.
+    package static let safe: Set<HTTPMethod> = Set(
+        ["GET", "HEAD", "OPTIONS", "TRACE"].map { HTTPMethod(rawValue: $0) })
+    /// Those that do no more when they are sent twice. Source: RFC 9110 section 9.2.2.
+    package static let idempotent: Set<HTTPMethod> = safe.union([.put, .delete])
+
+    package var isSafe: Bool { Self.safe.contains(self) }
+    package var isIdempotent: Bool { Self.idempotent.contains(self) }
 }

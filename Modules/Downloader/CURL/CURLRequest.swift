@@ -3,9 +3,6 @@ import FoundationEssentials
 
 /// A request in the form that libcurl takes, checked.
 struct CURLRequest: Sendable {
-    /// RFC 9110 section 9.2.2; of other methods nobody knows it.
-    private static let idempotent: Set = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]
-
     let method: String
     let url: URL
     /// Scheme, host and port: what connections are counted by.
@@ -38,6 +35,7 @@ struct CURLRequest: Sendable {
             throw HTTPTransportError(.invalidRequest, "a HEAD request has no body")
         }
         method = request.method.rawValue
+        isIdempotent = request.method.isIdempotent
         url = request.url
         let name = Self.name(of: request.url)
         self.host = request.url.origin
@@ -64,7 +62,7 @@ struct CURLRequest: Sendable {
     }
 
     /// Whether to send it twice does no more than to send it once.
-    var isIdempotent: Bool { Self.idempotent.contains(method) }
+    let isIdempotent: Bool
 
     /// Calls `body` with the method, the URL and the pinned keys.
     func withCStrings<Result>(

@@ -3,7 +3,6 @@ import FoundationEssentials
 
 /// What a request tells a cache to do. Source: RFC 9111 section 5.2.1, RFC 9110 sections 13 and 14.
 struct RequestDirectives {
-    private static let safeMethods: Set = ["GET", "HEAD", "OPTIONS", "TRACE"]
 
     let method: HTTPMethod
     /// Whether the network must not be asked.
@@ -59,7 +58,7 @@ struct RequestDirectives {
     }
 
     /// Whether the request may change what is at the URL; unknown methods may. RFC 9110 section 9.2.1.
-    var isUnsafe: Bool { !Self.safeMethods.contains(method.rawValue) }
+    var isUnsafe: Bool { !method.isSafe }
 
     /// Whether the request wants something newer than what may be fresh.
     var isDemanding: Bool { demandsValidation || maximumAge != nil || minimumFreshness != nil }

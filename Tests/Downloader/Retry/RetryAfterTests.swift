@@ -23,10 +23,12 @@ import Testing
         #expect(RetryAfter.delay(in: ["Retry-After": text], now: now) == nil)
     }
 
-    @Test func `no line or two lines say nothing`() {
+    @Test func `no line, or lines that differ, say nothing, and one that is said twice is said once`() {
         #expect(RetryAfter.delay(in: HTTPFields(), now: now) == nil)
         var fields: HTTPFields = ["Retry-After": "1"]
         fields.append("Retry-After", "1")
+        #expect(RetryAfter.delay(in: fields, now: now) == .seconds(1))
+        fields.append("Retry-After", "2")
         #expect(RetryAfter.delay(in: fields, now: now) == nil)
     }
 }

@@ -18,8 +18,7 @@ public struct RetryPolicy: Sendable, Hashable {
     /// Statuses after which another attempt may help. Default: 408, 425, 429, 500, 502, 503 and 504.
     public var statuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
     /// Methods that may be repeated when the server may have seen the request. Default: the idempotent ones.
-    public var repeatableMethods: Set<HTTPMethod> = Set(
-        ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].map { HTTPMethod(rawValue: $0) })
+    public var repeatableMethods: Set<HTTPMethod> = HTTPMethod.idempotent
 
     public init(
         maximumAttempts: Int = 3,

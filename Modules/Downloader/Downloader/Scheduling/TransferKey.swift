@@ -1,7 +1,7 @@
 import AlcedoCore
 
 /// What makes two downloads the same: for a server the whole request, otherwise the source's identity, and where the
-/// content goes.
+/// content goes. Requests of methods that are not safe (RFC 9110 section 9.2.1) are never the same.
 struct TransferKey: Hashable, Sendable {
     private let order: TransferOrder
     /// Of a source that is not a server.
@@ -27,7 +27,8 @@ struct TransferKey: Hashable, Sendable {
         if a.order === b.order { return true }
         guard a.digest == b.digest, a.order.path == b.order.path, a.resource == b.resource else { return false }
         return switch (a.order.source, b.order.source) {
-        case (.http(let a), .http(let b)): a == b
+        // Who asks twice for something to be done wants it done twice.
+        case (.http(let a), .http(let b)): a.method.isSafe && a == b
         case (.http, _), (_, .http): false
         default: true
         }
