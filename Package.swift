@@ -91,6 +91,9 @@ let package = Package(
             name: "quickstart", dependencies: ["Alcedo", "AlcedoTesting", "ExampleSupport"],
             path: "Examples/Quickstart", exclude: ["README.md", "contact-sheet.png"], resources: [.copy("Pictures")]),
         .executableTarget(
+            name: "swap-backends", dependencies: ["Alcedo", "AlcedoSQLiteCache", "AlcedoTesting", "ExampleSupport"],
+            path: "Examples/SwapBackends", exclude: ["README.md"]),
+        .executableTarget(
             name: "http-cache-client",
             dependencies: [
                 "AlcedoCURL", "AlcedoCore", "AlcedoDiskCache", "AlcedoURLResponseCache", "ExampleSupport",
@@ -193,7 +196,8 @@ package.targets += [
         dependencies: ["AlcedoCore", "AlcedoTesting", "TestSupport", "http-cache-client"],
         path: "Tests/HTTPCacheClient"),
     .testTarget(
-        name: "ToolTests", dependencies: ["Alcedo", "AlcedoTesting", "AlcedoTool", "TestSupport", "quickstart"],
+        name: "ToolTests",
+        dependencies: ["Alcedo", "AlcedoTesting", "AlcedoTool", "TestSupport", "quickstart", "swap-backends"],
         path: "Tests/Tool",
         exclude: ["Fixtures"]),
 ]

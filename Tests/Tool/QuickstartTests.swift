@@ -1,6 +1,6 @@
-import TestSupport
 import Alcedo
 import Foundation
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))
