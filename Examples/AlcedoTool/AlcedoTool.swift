@@ -13,6 +13,8 @@ enum AlcedoTool {
                                                  draw many images on one picture
           alcedo show URL|FILE [options]         draw an image in the terminal
           alcedo inspect URL|FILE... [options]   say what images are, as text or JSON
+          alcedo cache stat|list|verify|trim|clear [options]
+                                                 look into the cache on disk, and put it in order
           alcedo bench decode DIR [options]      our decoders against the same C libraries, as ratios
           alcedo bench memory FILE [options]     what decoding an image adds to the process's memory
           alcedo bench disk-cache [options]      puts and gets of the disk caches beside bare system calls
@@ -35,6 +37,7 @@ enum AlcedoTool {
             case "contact-sheet": return try await ContactSheetCommand(words.dropFirst()).run()
             case "show": return try await ShowCommand(words.dropFirst()).run()
             case "inspect": return try await InspectCommand(words.dropFirst()).run()
+            case "cache": return try await CacheCommand(words.dropFirst()).run()
             case "bench" where words.dropFirst().first == "disk-cache":
                 return try await DiskCacheBenchCommand(words.dropFirst(2)).run()
             case "bench" where words.dropFirst().first == "memory-cache":

@@ -54,9 +54,8 @@ struct StackOptions {
     /// Where the beginnings of broken transfers are kept: beside the images, in a folder of their own, whose name is none that
     /// the images' cache has for its own purposes.
     private var parts: FileDiskCache? {
-        cache.map {
-            FileDiskCache(
-                directory: $0.appending(path: "parts", directoryHint: .isDirectory), sizeLimit: Self.partLimit)
-        }
+        cache.map { FileDiskCache(directory: Self.parts(in: $0), sizeLimit: Self.partLimit) }
     }
+
+    static func parts(in cache: URL) -> URL { cache.appending(path: "parts", directoryHint: .isDirectory) }
 }

@@ -1,0 +1,82 @@
+import AlcedoTesting
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(10)))
+struct CacheCommandTests {
+    let folder: TemporaryDirectory
+    let alcedo: Program
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
+    }
+
+    private var cache: URL { folder.url.appending(path: "alcedo") }
+
+    private func fill() async throws {
+        let origin = try Samples.troubledOrigin()
+        defer { origin.stop() }
+        let urls = ["/good.png", "/good.png?2"].map { origin.url(for: $0).absoluteString }
+        #expect(try await alcedo.run(["load"] + urls + ["--output", folder.url.path]).status == 0)
+    }
+
+    private func object(_ words: [String]) async throws -> [String: Any] {
+        let outcome = try await alcedo.run(["cache"] + words + ["--json"])
+        #expect(outcome.problems == "")
+        let found = try JSONSerialization.jsonObject(with: Data(outcome.output.utf8))
+        return try #require(found as? [String: Any])
+    }
+
+    @Test func `a cache that is not there is empty, and not made`() async throws {
+        #expect(try await object(["stat"])["entries"] as? Int == 0)
+        #expect(try await alcedo.run(["cache", "clear"]).output == "removed: 0 entries, 0 bytes\n")
+        #expect(!FileManager.default.fileExists(atPath: cache.path))
+    }
+
+    @Test func `what was loaded is counted, listed, trimmed and cleared`() async throws {
+        try await fill()
+        let stat = try await object(["stat"])
+        #expect(stat["entries"] as? Int == 2)
+        let bytes = try #require(stat["bytes"] as? Int)
+
+        let list = try await alcedo.run(["cache", "list"])
+        let lines = list.output.split(separator: "\n")
+        #expect(lines.count == 2 && lines.allSatisfy { $0.contains("/good.png") })
+        #expect(
+            lines.compactMap { $0.split(separator: " ").dropFirst().first.flatMap { Int($0) } }.reduce(0, +) == bytes)
+
+        #expect(try await object(["trim", "--count", "1"])["removed"] as? Int == 1)
+        #expect(try await object(["stat"])["entries"] as? Int == 1)
+        #expect(try await alcedo.run(["cache", "clear"]).output.hasPrefix("removed: 1 entries, "))
+        #expect(try await object(["stat"])["bytes"] as? Int == 0)
+    }
+
+    @Test func `damage is found, told and removed, once`() async throws {
+        try await fill()
+        #expect(try await alcedo.run(["cache", "verify"]).status == 0)
+        let files = try #require(FileManager.default.enumerator(at: cache, includingPropertiesForKeys: nil))
+        let entries = files.compactMap { $0 as? URL }.filter { (try? Data(contentsOf: $0).count) ?? 0 > 500 }
+        let entry = try #require(entries.first)
+        var data = try Data(contentsOf: entry)
+        data[data.startIndex + 100] ^= 1
+        try data.write(to: entry)
+
+        let verified = try await alcedo.run(["cache", "verify"])
+        #expect(verified.status == 1)
+        #expect(verified.output.contains("damaged, and removed: ") && verified.output.contains(", 1 damaged\n"))
+        #expect(try await alcedo.run(["cache", "verify"]).status == 0)
+        #expect(try await object(["stat"])["entries"] as? Int == 1)
+    }
+
+    @Test(arguments: [
+        ["cache"], ["cache", "burn"], ["cache", "stat", "list"], ["cache", "trim"], ["cache", "stat", "--size", "1"],
+        ["cache", "trim", "--size", "1T"], ["cache", "trim", "--size", "9999999999G"], ["cache", "stat", "--colour"],
+    ])
+    func `what makes no sense is a line, and ends with 2`(words: [String]) async throws {
+        let outcome = try await alcedo.run(words)
+        #expect(outcome.status == 2 && outcome.output == "")
+        #expect(outcome.problems.hasPrefix("alcedo: ") && outcome.problems.split(separator: "\n").count == 1)
+    }
+}
