@@ -11,7 +11,8 @@ let package = Package(
     name: "Alcedo",
     products: [
         "Alcedo", "AlcedoCore", "AlcedoMemoryCache", "AlcedoNSCache", "AlcedoDiskCache", "AlcedoSQLiteCache",
-        "AlcedoURLResponseCache", "AlcedoDownloader", "AlcedoCURL", "AlcedoURLSession", "AlcedoCodecs", "AlcedoPNG",
+        "AlcedoRedisCache", "AlcedoURLResponseCache", "AlcedoDownloader", "AlcedoCURL", "AlcedoURLSession",
+        "AlcedoCodecs", "AlcedoPNG",
         "AlcedoJPEG", "AlcedoGIF", "AlcedoWebP", "AlcedoProcessing", "AlcedoPipeline", "AlcedoViewBinding",
         "AlcedoTerminal", "AlcedoGTK", "AlcedoTesting",
     ].map { .library(name: $0, targets: [$0]) } + [.executable(name: "alcedo", targets: ["AlcedoTool"])],
@@ -31,6 +32,8 @@ let package = Package(
         .target(
             name: "AlcedoSQLiteCache", dependencies: ["AlcedoCore", "CBeneath", "CSQLite"],
             path: "Modules/DiskCache/SQLite"),
+        .target(
+            name: "AlcedoRedisCache", dependencies: ["AlcedoCore", "CHiredis"], path: "Modules/RedisCache/Redis"),
         .target(
             name: "AlcedoURLResponseCache", dependencies: ["AlcedoCore"], path: "Modules/URLResponseCache",
             exclude: ["README.md"]),
@@ -118,6 +121,8 @@ let package = Package(
         .systemLibrary(
             name: "CCURL", path: "Modules/Downloader/CCURL", pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev"])]),
+        // Its pkg-config file has a flag that SwiftPM refuses.
+        .systemLibrary(name: "CHiredis", path: "Modules/RedisCache/CHiredis", providers: [.apt(["libhiredis-dev"])]),
         .systemLibrary(
             name: "CSQLite", path: "Modules/DiskCache/CSQLite", pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"])]),
@@ -151,6 +156,7 @@ let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
     ),
     ("PNG", ["AlcedoJPEG", "TestSupport"], true),
     ("Processing", ["AlcedoPNG"], true),
+    ("RedisCache", ["AlcedoTesting", "TestSupport"], false),
     ("SQLiteCache", ["AlcedoTesting", "TestSupport"], false),
     ("Terminal", ["AlcedoViewBinding"], false),
     ("Testing", ["AlcedoCURL", "TestSupport"], false),

@@ -1,0 +1,20 @@
+import AlcedoCore
+import FoundationEssentials
+
+/// How entries are named on the server.
+struct RedisNames: Sendable {
+    let prefix: String
+
+    func entry(_ key: ImageKey) -> Data { entry(named: key.fileName) }
+
+    func entry(named name: String) -> Data { Data("\(prefix)e:\(name)".utf8) }
+
+    /// The set of the names of a resource's entries.
+    func variants(of resource: ResourceKey) -> Data { Data("\(prefix)r:\(ImageKey(resource).fileName)".utf8) }
+
+    /// A pattern that matches all names of a kind, and of no other prefix.
+    func pattern(_ kind: String) -> Data {
+        let escaped = prefix.map { "*?[]\\^-".contains($0) ? "\\\($0)" : "\($0)" }.joined()
+        return Data("\(escaped)\(kind)*".utf8)
+    }
+}

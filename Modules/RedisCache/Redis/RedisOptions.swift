@@ -1,0 +1,51 @@
+/// How to reach a Redis server, and what of it to use.
+public struct RedisOptions: Sendable, Hashable {
+    public enum Address: Sendable, Hashable {
+        /// A name or number, and a port.
+        case network(host: String, port: Int)
+        /// The path of a socket on this machine.
+        case socket(String)
+    }
+
+    /// Default: 127.0.0.1, port 6379.
+    public var address: Address
+    /// Who the cache says it is; nil: the server's default user. Default: nil.
+    public var user: String?
+    /// Default: none.
+    public var password: String?
+    /// The number of the database. Default: 0.
+    public var database: Int
+    /// Begins all names that the cache uses, so that several can share a server. Default: `alcedo:`.
+    public var prefix: String
+    /// Most connections, and most calls that are under way at once. Default: 4.
+    public var connections: Int
+    /// Longest time to connect. Default: half a second.
+    public var connectTimeout: Duration
+    /// Longest time for a part of an answer. Default: half a second.
+    public var answerTimeout: Duration
+    /// Most bytes of an entry, its notes included. Default: 16 MiB.
+    public var maximumEntryByteCount: Int
+    /// After so many failures in a row the server is left alone. Default: 3.
+    public var failureLimit: Int
+    /// For how long it is left alone then. Default: five seconds.
+    public var restTime: Duration
+
+    public init(
+        address: Address = .network(host: "127.0.0.1", port: 6379), user: String? = nil, password: String? = nil,
+        database: Int = 0, prefix: String = "alcedo:", connections: Int = 4,
+        connectTimeout: Duration = .milliseconds(500), answerTimeout: Duration = .milliseconds(500),
+        maximumEntryByteCount: Int = 16 << 20, failureLimit: Int = 3, restTime: Duration = .seconds(5)
+    ) {
+        self.address = address
+        self.user = user
+        self.password = password
+        self.database = database
+        self.prefix = prefix
+        self.connections = max(1, connections)
+        self.connectTimeout = connectTimeout
+        self.answerTimeout = answerTimeout
+        self.maximumEntryByteCount = maximumEntryByteCount
+        self.failureLimit = max(1, failureLimit)
+        self.restTime = restTime
+    }
+}

@@ -1,0 +1,156 @@
+import AlcedoCore
+import AlcedoTesting
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+@testable import AlcedoRedisCache
+
+@Suite(.timeLimit(.minutes(10)), .enabled(if: RedisServer.isInstalled))
+struct RedisDataCacheTests {
+    private let key = ImageKey(ResourceKey("a"))
+
+    /// How much is kept is the server's own policy, so that rule is not the cache's.
+    static let checks = (DataCacheConformance.checks + DataCacheConformance.persistenceChecks).filter {
+        $0.description != "the size stays within the limit, and the newest entry stays"
+    }
+
+    @Test(arguments: checks)
+    func conforms(to check: DataCacheConformance.Check) async throws {
+        let server = try await RedisServer()
+        try await check {
+            RedisDataCache(
+                server.cacheOptions(prefix: "store *[\($0.storage)]:", maximumEntryByteCount: $0.sizeLimit))
+        }
+    }
+
+    @Test func `two caches on one server share entries, and two prefixes do not`() async throws {
+        let server = try await RedisServer()
+        let (first, second) = (RedisDataCache(server.cacheOptions()), RedisDataCache(server.cacheOptions()))
+        let other = RedisDataCache(server.cacheOptions(prefix: "test:*"))
+        try await first.store(Data("bytes".utf8), for: key)
+        try await other.store(Data("other".utf8), for: key)
+
+        #expect(await second.data(for: key) == Data("bytes".utf8))
+        await other.removeAll()
+        #expect(await second.data(for: key) == Data("bytes".utf8))
+        #expect(await other.count == 0)
+        #expect(await second.count == 1)
+    }
+
+    @Test func `an entry goes by itself when its time is over`() async throws {
+        let server = try await RedisServer()
+        let clock = ManualClock()
+        let cache = RedisDataCache(server.cacheOptions(), clock: clock)
+        let expiry = clock.now.addingTimeInterval(60)
+        try await cache.store(CachedData(Data("bytes".utf8), expiry: expiry), for: key)
+        let kept = try RedisConnection(server.cacheOptions()).ask([
+            ["PTTL", "test:e:\(key.fileName)"].map { Data($0.utf8) }
+        ])
+        #expect((1...60_000).contains(kept.first?.number ?? 0))
+        #expect(await cache.entry(for: key)?.expiry != nil)
+
+        clock.advance(by: .seconds(60))
+
+        #expect(await cache.entry(for: key) == nil)
+    }
+
+    @Test func `a value that is damaged, or somebody else's, is a miss, and goes`() async throws {
+        let server = try await RedisServer()
+        let cache = RedisDataCache(server.cacheOptions())
+        let whole = RedisEntry.encode(CachedData(Data((0..<200).map { UInt8($0) }), metadata: Data("notes".utf8)))
+        var damaged: [Data] = [Data(), Data("hello".utf8), whole.dropLast(), whole + [0]]
+        for index in whole.indices {
+            var copy = whole
+            copy[index] ^= 0x10
+            damaged.append(copy)
+        }
+        #expect(RedisEntry.decode(whole) != nil)
+        for value in damaged { #expect(RedisEntry.decode(value) == nil) }
+
+        let name = Data("test:e:\(key.fileName)".utf8)
+        _ = try RedisConnection(server.cacheOptions()).ask([[Data("SET".utf8), name, damaged[9]]])
+        #expect(await cache.entry(for: key) == nil)
+        #expect(await cache.contains(key) == false)
+        #expect(cache.statistics.damagedEntries == 1)
+        // Another kind of value altogether.
+        _ = try RedisConnection(server.cacheOptions()).ask([[Data("LPUSH".utf8), name, Data("x".utf8)]])
+        #expect(await cache.entry(for: key) == nil)
+        #expect(await cache.removeAll(of: key.resource) == 0)
+    }
+
+    @Test func `a dead server is a miss and no error, and one that comes back is used again`() async throws {
+        let server = try await RedisServer()
+        let clock = ManualClock()
+        let cache = RedisDataCache(server.cacheOptions(), clock: clock)
+        try await cache.store(Data("bytes".utf8), for: key)
+        #expect(await cache.data(for: key) != nil)
+
+        try await server.kill()
+        for _ in 0..<5 {
+            #expect(await cache.data(for: key) == nil)
+            try await cache.store(Data("bytes".utf8), for: key)
+        }
+        #expect(await cache.count == 0)
+        #expect(await cache.remove(key) == false)
+        #expect(cache.statistics.failures == 5)
+
+        try await server.start()
+        // Left alone for now.
+        try await cache.store(Data("bytes".utf8), for: key)
+        #expect(cache.statistics.failures == 6)
+        clock.advance(by: cache.options.restTime)
+        try await cache.store(Data("bytes".utf8), for: key)
+        #expect(await cache.data(for: key) == Data("bytes".utf8))
+    }
+
+    @Test func `a connection that ended between two calls costs no call`() async throws {
+        let server = try await RedisServer()
+        let cache = RedisDataCache(server.cacheOptions())
+        try await cache.store(Data("bytes".utf8), for: key)
+
+        try await server.kill()
+        try await server.start()
+
+        try await cache.store(Data("again".utf8), for: key)
+        #expect(await cache.data(for: key) == Data("again".utf8))
+        #expect(cache.statistics.failures == 0)
+    }
+
+    @Test func `a server that has no room takes nothing, and answers the rest`() async throws {
+        let server = try await RedisServer(["--maxmemory", "3mb", "--maxmemory-policy", "noeviction"])
+        let cache = RedisDataCache(server.cacheOptions())
+        try await cache.store(Data("small".utf8), for: key)
+        for number in 0..<8 { try await cache.store(Data(count: 1 << 20), for: ImageKey(ResourceKey("\(number)"))) }
+
+        #expect(cache.statistics.failures >= 5)
+        #expect(await cache.data(for: key) == Data("small".utf8))
+    }
+
+    @Test func `a server that does not answer is waited for as long as the options say, and then left alone`()
+        async throws
+    {
+        let folder = try TemporaryDirectory()
+        let path = folder.url.appending(path: "s").path
+        let listener = try SilentSocket(path: path)
+        var options = RedisOptions(
+            address: .socket(path), connectTimeout: .seconds(60), answerTimeout: .milliseconds(1))
+        options.failureLimit = 2
+        let cache = RedisDataCache(options, clock: ManualClock())
+        for _ in 0..<50 { #expect(await cache.data(for: key) == nil) }
+        // The first two asked; a socket that nobody accepts from holds those connections.
+        #expect(cache.statistics.misses == 50)
+        #expect(listener.connectionCount() == 2)
+    }
+
+    @Test func `a wrong password is a miss`() async throws {
+        let server = try await RedisServer()
+        var options = server.cacheOptions()
+        options.password = "wrong"
+        let cache = RedisDataCache(options)
+        try await cache.store(Data("bytes".utf8), for: key)
+        #expect(await cache.data(for: key) == nil)
+        #expect(cache.statistics.failures == 1)
+    }
+}
