@@ -54,10 +54,11 @@ public final class ImagePipeline: ImageLoading {
     }
 
     public func load(
-        _ request: ImageRequest, progress: (@Sendable (DownloadProgress) -> Void)? = nil
+        _ request: ImageRequest, priority: LivePriority, onUpdate: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> ImageResponse {
-        try await load(request, LivePriority(request.priority)) { update in
-            if case .progress(let step) = update { progress?(step) }
+        try await interceptors.load(request) { request in
+            guard request.showsCachedFirst else { return try await share(request, priority, onUpdate) }
+            return try await refresh(request, priority, onUpdate)
         }
     }
 
@@ -73,7 +74,7 @@ public final class ImagePipeline: ImageLoading {
     ) -> ImageTask {
         let mailbox = onEvent.map { EventMailbox(executor, $0) }
         let task = ImageTask(request) { mailbox?.post($0) }
-        task.start { try await self.load(request, $0, $1) }
+        task.start { try await self.load(request, priority: $0, onUpdate: $1) }
         return task
     }
 
@@ -189,15 +190,6 @@ public final class ImagePipeline: ImageLoading {
     }
 
     // MARK: One load
-
-    func load(
-        _ request: ImageRequest, _ priority: LivePriority, _ update: @escaping @Sendable (LoadUpdate) -> Void
-    ) async throws -> ImageResponse {
-        try await interceptors.load(request) { request in
-            guard request.showsCachedFirst else { return try await share(request, priority, update) }
-            return try await refresh(request, priority, update)
-        }
-    }
 
     /// The image from memory, or from the one load of all equal requests.
     private func share(

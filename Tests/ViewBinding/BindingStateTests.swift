@@ -14,29 +14,29 @@ import Testing
     private var state = BindingState()
 
     @Test mutating func `a first request is looked up in memory`() {
-        #expect(state.bind(a, look: plain) == .lookUp(first, abandoned: nil))
+        #expect(state.bind(a, look: plain) == .begin(first, abandoned: nil))
         #expect(state.activeReceipt == first)
     }
 
     @Test mutating func `a memory hit shows the image and leaves nothing active`() {
         _ = state.bind(a, look: full)
 
-        #expect(state.lookedUp(first, hit: true) == [.show(.image), .report(first)])
+        #expect(state.lookedUp(first, .image(isRefreshed: false)) == [.show(.image), .report(first)])
         #expect(state.activeReceipt == nil)
     }
 
     @Test mutating func `a miss shows the placeholder, then starts the load`() {
         _ = state.bind(a, look: full)
 
-        #expect(state.lookedUp(first, hit: false) == [.show(.placeholder), .startLoad(first)])
+        #expect(state.lookedUp(first, .nothing) == [.show(.placeholder), .startLoad(first)])
     }
 
     @Test mutating func `a miss without placeholder clears the view, or keeps it when asked to`() {
         _ = state.bind(a, look: plain)
-        #expect(state.lookedUp(first, hit: false) == [.show(.nothing), .startLoad(first)])
+        #expect(state.lookedUp(first, .nothing) == [.show(.nothing), .startLoad(first)])
 
         _ = state.bind(b, look: keeping)
-        #expect(state.lookedUp(second, hit: false) == [.startLoad(second)])
+        #expect(state.lookedUp(second, .nothing) == [.startLoad(second)])
     }
 
     @Test mutating func `the request in flight is joined`() {
@@ -48,32 +48,32 @@ import Testing
     @Test mutating func `another request abandons the one in flight`() {
         _ = state.bind(a, look: plain)
 
-        #expect(state.bind(b, look: plain) == .lookUp(second, abandoned: first))
+        #expect(state.bind(b, look: plain) == .begin(second, abandoned: first))
     }
 
     @Test mutating func `the same request again after its end is a new load`() {
         _ = state.bind(a, look: plain)
-        _ = state.finish(first, .image)
+        _ = state.finish(first, .image(isNew: true))
 
-        #expect(state.bind(a, look: plain) == .lookUp(second, abandoned: nil))
+        #expect(state.bind(a, look: plain) == .begin(second, abandoned: nil))
     }
 
     @Test mutating func `going back to a request does not revive its first load`() {
         _ = state.bind(a, look: plain)
         _ = state.bind(b, look: plain)
         let third = Receipt(number: 3)
-        #expect(state.bind(a, look: plain) == .lookUp(third, abandoned: second))
+        #expect(state.bind(a, look: plain) == .begin(third, abandoned: second))
 
-        #expect(state.finish(first, .image) == [])
-        #expect(state.finish(second, .image) == [])
-        #expect(state.finish(third, .image) == [.show(.image), .report(third)])
+        #expect(state.finish(first, .image(isNew: true)) == [])
+        #expect(state.finish(second, .image(isNew: true)) == [])
+        #expect(state.finish(third, .image(isNew: true)) == [.show(.image), .report(third)])
     }
 
     @Test mutating func `events of an abandoned load change nothing`() {
         _ = state.bind(a, look: full)
         #expect(state.cancel() == first)
 
-        #expect(state.lookedUp(first, hit: true) == [])
+        #expect(state.lookedUp(first, .image(isRefreshed: false)) == [])
         #expect(state.finish(first, .failure) == [])
         #expect(state.cancel() == nil)
     }

@@ -8,7 +8,8 @@ final class FakeLoader: ImageLoading {
 
     private struct Call {
         var continuation: CheckedContinuation<Outcome, Never>
-        var progress: (@Sendable (DownloadProgress) -> Void)?
+        var priority: LivePriority
+        var onUpdate: @Sendable (LoadUpdate) -> Void
     }
 
     private struct State {
@@ -38,14 +39,16 @@ final class FakeLoader: ImageLoading {
     }
 
     func load(
-        _ request: ImageRequest, progress: (@Sendable (DownloadProgress) -> Void)?
+        _ request: ImageRequest, priority: LivePriority, onUpdate: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> ImageResponse {
         let serial = request.serial
         let outcome: Outcome = await withCheckedContinuation { continuation in
             let (early, waiting) = state.withLock { state in
                 state.started.append(serial)
                 let early = state.early.removeValue(forKey: serial)
-                if early == nil { state.calls[serial] = Call(continuation: continuation, progress: progress) }
+                if early == nil {
+                    state.calls[serial] = Call(continuation: continuation, priority: priority, onUpdate: onUpdate)
+                }
                 return (early, state.arrivals.removeValue(forKey: serial))
             }
             if let early { continuation.resume(returning: early) }
@@ -76,10 +79,14 @@ final class FakeLoader: ImageLoading {
         call?.continuation.resume(returning: outcome)
     }
 
-    func reportProgress(_ serial: Int) {
-        let progress = state.withLock { $0.calls[serial]?.progress }
-        progress?(DownloadProgress(received: 1, expected: nil))
+    /// Tells of the load of `serial`, which has begun.
+    func report(_ serial: Int, _ update: LoadUpdate) {
+        let onUpdate = state.withLock { $0.calls[serial]?.onUpdate }
+        onUpdate?(update)
     }
+
+    /// How urgent the load of `serial` is.
+    func priority(of serial: Int) -> LoadPriority? { state.withLock { $0.calls[serial]?.priority.value } }
 }
 
 extension Result<ImageResponse, any Error> {

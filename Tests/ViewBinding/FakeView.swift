@@ -8,6 +8,7 @@ import AlcedoViewBinding
         case nothing
         case placeholder(UInt8)
         case failure(UInt8)
+        case preview(UInt8)
         case image(UInt8, ImageResponse.Layer)
     }
 
@@ -23,6 +24,7 @@ import AlcedoViewBinding
             case .nothing: .nothing
             case .placeholder(let image): .placeholder(image.gray)
             case .failure(let image): .failure(image.gray)
+            case .preview(let image): .preview(image.gray)
             case .image(let image, from: let layer): .image(image.gray, layer)
             }
         history.append(entry)

@@ -74,6 +74,9 @@ public struct PixelBuffer: Sendable {
         }
     }
 
+    /// Whether both are one picture in one memory. O(1); equal pictures in memories of their own are not told equal.
+    package func sharesMemory(with other: PixelBuffer) -> Bool { storage === other.storage }
+
     /// All bytes, padding included.
     public var bytes: RawSpan {
         @_lifetime(borrow self)

@@ -6,16 +6,31 @@ public protocol ImageLoading: Sendable {
     func cachedImage(for request: ImageRequest) -> DecodedImage?
     /// Returns the image, from the nearest layer that has it.
     ///
-    /// - Parameter progress: Called while bytes arrive, from any thread; must not block.
+    /// - Parameters:
+    ///   - priority: How urgent the load is, in place of the request's own; the caller may change it at any time.
+    ///   - onUpdate: Is told how the load goes, from any thread; must not block. A last call may come when the load has
+    ///     ended.
     /// - Throws: The pipeline's error, or `CancellationError`.
     func load(
-        _ request: ImageRequest, progress: (@Sendable (DownloadProgress) -> Void)?
+        _ request: ImageRequest, priority: LivePriority, onUpdate: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> ImageResponse
 }
 
 extension ImageLoading {
-    /// Returns the image, from the nearest layer that has it. Throws as ``load(_:progress:)`` does.
+    /// Returns the image, from the nearest layer that has it, as urgently as the request says.
+    ///
+    /// - Parameter progress: Called while bytes arrive, from any thread; must not block. Default: nobody is told.
+    /// - Throws: As ``load(_:priority:onUpdate:)`` does.
+    public func load(
+        _ request: ImageRequest, progress: (@Sendable (DownloadProgress) -> Void)? = nil
+    ) async throws -> ImageResponse {
+        try await load(request, priority: LivePriority(request.priority)) { update in
+            if case .progress(let step) = update { progress?(step) }
+        }
+    }
+
+    /// Returns the image, from the nearest layer that has it. Throws as ``load(_:priority:onUpdate:)`` does.
     public func image(for request: ImageRequest) async throws -> DecodedImage {
-        try await load(request, progress: nil).image
+        try await load(request).image
     }
 }

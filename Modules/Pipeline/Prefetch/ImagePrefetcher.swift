@@ -109,7 +109,7 @@ public final class ImagePrefetcher: Sendable {
         switch destination {
         case .memory:
             if cached.contains(.memory), request.cachePolicy.memory.contains(.read) { return false }
-            _ = try await pipeline.load(request, priority) { _ in }
+            _ = try await pipeline.load(request, priority: priority) { _ in }
         case .disk:
             if !cached.isDisjoint(with: .disk), request.cachePolicy.disk.contains(.read) { return false }
             _ = try await pipeline.originalData(for: request, priority)

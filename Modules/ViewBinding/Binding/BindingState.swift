@@ -6,40 +6,80 @@ struct BindingState: Sendable {
         case nothing
         case placeholder
         case failureImage
+        case preview
+        case lowResolution
         case image
     }
 
     enum Start: Equatable, Sendable {
         /// The same load is under way: wait for it.
         case join(Receipt)
-        /// Cancel `abandoned`, ask the memory cache, and report with ``lookedUp(_:hit:)``.
-        case lookUp(Receipt, abandoned: Receipt?)
+        /// Cancel `abandoned`. Then ask the memory cache and report with ``lookedUp(_:_:)``, or call
+        /// ``waitForSize(_:)``.
+        case begin(Receipt, abandoned: Receipt?)
     }
 
     enum Action: Equatable, Sendable {
         case show(Slot)
         case startLoad(Receipt)
+        /// Load the low-resolution picture, too.
+        case startLowResolution(Receipt)
         /// Tell those who wait for this load how it ended.
         case report(Receipt)
     }
 
+    /// What the memory cache has.
+    enum Memory: Equatable, Sendable {
+        /// The image; whether the source is to be asked for a newer one all the same.
+        case image(isRefreshed: Bool)
+        case lowResolution
+        case nothing
+    }
+
+    /// What comes before a load's end.
+    enum Arrival: Equatable, Sendable {
+        case preview
+        case lowResolution
+        /// The image as the caches have it.
+        case cached
+    }
+
     enum Outcome: Equatable, Sendable {
-        case image
+        /// Whether it is another image than the one that the view shows.
+        case image(isNew: Bool)
         case failure
         case cancelled
     }
 
-    /// Which pictures the options hold.
+    /// What the options hold.
     struct Look: Equatable, Sendable {
         var hasPlaceholder = false
         var hasFailureImage = false
         var keepsCurrentImage = false
+        var hasLowResolution = false
+
+        /// What is shown of a request of which there is nothing.
+        var standIn: Slot { hasPlaceholder ? .placeholder : .nothing }
+    }
+
+    /// How much the view shows of the request; it never goes back.
+    private enum Shown: Int, Comparable, Sendable {
+        /// What the request before left.
+        case another
+        case standIn
+        case preview
+        case lowResolution
+        case image
+
+        static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
     }
 
     private struct Load: Sendable {
         var receipt: Receipt
         var identity: LoadIdentity
         var look: Look
+        var shown = Shown.another
+        var waitsForSize = false
     }
 
     private var load: Load?
@@ -55,18 +95,60 @@ struct BindingState: Sendable {
         lastNumber += 1
         let receipt = Receipt(number: lastNumber)
         load = Load(receipt: receipt, identity: identity, look: look)
-        return .lookUp(receipt, abandoned: abandoned)
+        return .begin(receipt, abandoned: abandoned)
+    }
+
+    /// The view does not know yet how large it is.
+    mutating func waitForSize(_ receipt: Receipt) -> [Action] {
+        guard load?.receipt == receipt else { return [] }
+        load?.waitsForSize = true
+        return showStandIn()
+    }
+
+    /// The view has a size, of which the request is `identity`. Returns the load that waited for it, to ask the memory
+    /// cache for.
+    mutating func sizeIsKnown(_ identity: LoadIdentity) -> Receipt? {
+        guard let load, load.waitsForSize else { return nil }
+        self.load?.waitsForSize = false
+        self.load?.identity = identity
+        return load.receipt
     }
 
     /// The memory cache has answered.
-    mutating func lookedUp(_ receipt: Receipt, hit: Bool) -> [Action] {
+    mutating func lookedUp(_ receipt: Receipt, _ memory: Memory) -> [Action] {
         guard let load, load.receipt == receipt else { return [] }
-        if hit {
+        switch memory {
+        case .image(isRefreshed: false):
             self.load = nil
             return [.show(.image), .report(receipt)]
+        case .image(isRefreshed: true):
+            self.load?.shown = .image
+            return [.show(.image), .startLoad(receipt)]
+        case .lowResolution:
+            self.load?.shown = .lowResolution
+            return [.show(.lowResolution), .startLoad(receipt)]
+        case .nothing:
+            let low: [Action] = load.look.hasLowResolution ? [.startLowResolution(receipt)] : []
+            return showStandIn() + low + [.startLoad(receipt)]
         }
-        if load.look.hasPlaceholder { return [.show(.placeholder), .startLoad(receipt)] }
-        return load.look.keepsCurrentImage ? [.startLoad(receipt)] : [.show(.nothing), .startLoad(receipt)]
+    }
+
+    /// A picture has come before the load's end.
+    mutating func arrived(_ receipt: Receipt, _ arrival: Arrival) -> [Action] {
+        guard let load, load.receipt == receipt else { return [] }
+        switch arrival {
+        case .preview where load.shown <= .preview:
+            self.load?.shown = .preview
+            return [.show(.preview)]
+        case .lowResolution where load.shown < .lowResolution:
+            self.load?.shown = .lowResolution
+            return [.show(.lowResolution)]
+        case .cached:
+            self.load?.shown = .image
+            return [.show(.image)]
+        // What there is, is better.
+        case .preview, .lowResolution: return []
+        }
     }
 
     /// A load has ended. The result of any but the active one is dropped: its view shows something else by now.
@@ -74,13 +156,9 @@ struct BindingState: Sendable {
         guard let load, load.receipt == receipt else { return [] }
         self.load = nil
         switch outcome {
-        case .image: return [.show(.image), .report(receipt)]
-        case .cancelled: return [.report(receipt)]
-        case .failure:
-            if load.look.hasFailureImage { return [.show(.failureImage), .report(receipt)] }
-            // A picture that was kept belongs to another request; without a new one it must not stay for good.
-            let isStale = load.look.keepsCurrentImage && !load.look.hasPlaceholder
-            return isStale ? [.show(.nothing), .report(receipt)] : [.report(receipt)]
+        case .image(isNew: true): return [.show(.image), .report(receipt)]
+        case .image(isNew: false), .cancelled: return [.report(receipt)]
+        case .failure: return Self.afterFailure(load).map { [.show($0), .report(receipt)] } ?? [.report(receipt)]
         }
     }
 
@@ -88,5 +166,23 @@ struct BindingState: Sendable {
     mutating func cancel() -> Receipt? {
         defer { load = nil }
         return load?.receipt
+    }
+
+    private mutating func showStandIn() -> [Action] {
+        guard let look = load?.look, load?.shown == .another, look.hasPlaceholder || !look.keepsCurrentImage else {
+            return []
+        }
+        load?.shown = .standIn
+        return [.show(look.standIn)]
+    }
+
+    /// What a view is to show whose load has failed; nil for what it shows.
+    private static func afterFailure(_ load: Load) -> Slot? {
+        switch load.shown {
+        case .image: nil
+        case .standIn, .lowResolution: load.look.hasFailureImage ? .failureImage : nil
+        // A picture of another request, or a part that will never be whole, must not stay for good.
+        case .another, .preview: load.look.hasFailureImage ? .failureImage : load.look.standIn
+        }
     }
 }

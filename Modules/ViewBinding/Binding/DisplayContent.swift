@@ -8,15 +8,16 @@ public enum DisplayContent: Sendable {
     case placeholder(DecodedImage)
     /// A stand-in for a picture that could not be loaded.
     case failure(DecodedImage)
-    /// The picture that was asked for, and the layer that had it: a view that fades pictures in leaves that out for
-    /// `.memory`.
+    /// The picture that was asked for, in part or coarser, while the rest is on its way.
+    case preview(DecodedImage)
+    /// The picture that was asked for, and the layer that had it.
     case image(DecodedImage, from: ImageResponse.Layer)
 
-    /// The pixels to draw; nil for ``nothing``.
+    /// The picture to draw; nil for ``nothing``.
     public var picture: DecodedImage? {
         switch self {
         case .nothing: nil
-        case .placeholder(let image), .failure(let image), .image(let image, from: _): image
+        case .placeholder(let image), .failure(let image), .preview(let image), .image(let image, from: _): image
         }
     }
 }
