@@ -165,7 +165,7 @@ let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
         ["AlcedoCURL", "AlcedoDiskCache", "AlcedoMemoryCache", "AlcedoTesting", "TestSupport"], false
     ),
     ("URLSession", ["AlcedoTesting"], false),
-    ("ViewBinding", [], false),
+    ("ViewBinding", ["AlcedoTesting", "TestSupport"], false),
     ("WebP", ["AlcedoTesting", "CWebP", "TestSupport"], true),
 ]
 for test in tests {

@@ -8,6 +8,7 @@ import Testing
     private let b = LoadIdentity(ImageRequest(image: 2, serial: 0))
     private let plain = BindingState.Look()
     private let full = BindingState.Look(hasPlaceholder: true, hasFailureImage: true, keepsCurrentImage: false)
+    private let low = BindingState.Look(hasPlaceholder: true, hasLowResolution: true)
     private let keeping = BindingState.Look(keepsCurrentImage: true)
     private let first = Receipt(number: 1)
     private let second = Receipt(number: 2)
@@ -74,6 +75,8 @@ import Testing
         #expect(state.cancel() == first)
 
         #expect(state.lookedUp(first, .image(isRefreshed: false)) == [])
+        #expect(state.waitForSize(first) == [])
+        #expect(state.arrived(first, .cached) == [])
         #expect(state.finish(first, .failure) == [])
         #expect(state.cancel() == nil)
     }
@@ -83,6 +86,7 @@ import Testing
         #expect(state.finish(first, .failure) == [.show(.failureImage), .report(first)])
 
         _ = state.bind(a, look: BindingState.Look(hasPlaceholder: true, keepsCurrentImage: true))
+        _ = state.lookedUp(second, .nothing)
         #expect(state.finish(second, .failure) == [.report(second)])
     }
 
@@ -96,6 +100,61 @@ import Testing
         _ = state.bind(a, look: full)
 
         #expect(state.finish(first, .cancelled) == [.report(first)])
+    }
+
+    @Test mutating func `a load that waits for the view's size shows the placeholder once`() {
+        _ = state.bind(a, look: full)
+        #expect(state.waitForSize(first) == [.show(.placeholder)])
+
+        #expect(state.sizeIsKnown(b) == first)
+        #expect(state.lookedUp(first, .nothing) == [.startLoad(first)])
+        #expect(state.sizeIsKnown(b) == nil)
+        #expect(state.bind(b, look: full) == .join(first))
+    }
+
+    @Test mutating func `a low-resolution picture in memory stands in for the placeholder`() {
+        _ = state.bind(a, look: low)
+
+        #expect(state.lookedUp(first, .lowResolution) == [.show(.lowResolution), .startLoad(first)])
+    }
+
+    @Test mutating func `what is shown of a load never becomes less`() {
+        _ = state.bind(a, look: low)
+        #expect(
+            state.lookedUp(first, .nothing) == [.show(.placeholder), .startLowResolution(first), .startLoad(first)])
+
+        #expect(state.arrived(first, .preview) == [.show(.preview)])
+        #expect(state.arrived(first, .preview) == [.show(.preview)])
+        #expect(state.arrived(first, .lowResolution) == [.show(.lowResolution)])
+        #expect(state.arrived(first, .preview) == [])
+        #expect(state.arrived(first, .cached) == [.show(.image)])
+        #expect(state.arrived(first, .lowResolution) == [])
+        #expect(state.arrived(first, .preview) == [])
+        #expect(state.finish(first, .image(isNew: true)) == [.show(.image), .report(first)])
+    }
+
+    @Test mutating func `an image that the view shows already is not set again`() {
+        _ = state.bind(a, look: plain)
+        #expect(state.lookedUp(first, .image(isRefreshed: true)) == [.show(.image), .startLoad(first)])
+
+        #expect(state.finish(first, .image(isNew: false)) == [.report(first)])
+    }
+
+    @Test(arguments: [
+        (BindingState.Arrival.preview, true, BindingState.Slot?.some(.failureImage)), (.preview, false, .placeholder),
+        (.lowResolution, true, .failureImage), (.lowResolution, false, nil), (.cached, true, nil),
+    ])
+    mutating func `a failure leaves a whole picture of the request, and no part of one`(
+        arrival: BindingState.Arrival, hasFailureImage: Bool, slot: BindingState.Slot?
+    ) {
+        let look = BindingState.Look(hasPlaceholder: true, hasFailureImage: hasFailureImage, hasLowResolution: true)
+        _ = state.bind(a, look: look)
+        _ = state.lookedUp(first, .nothing)
+        _ = state.arrived(first, arrival)
+
+        let actions = state.finish(first, .failure)
+
+        #expect(actions == (slot.map { [.show($0)] } ?? []) + [.report(first)])
     }
 
     @Test func `a request is the same load only with the same key, source and cache policy`() throws {

@@ -13,28 +13,31 @@ final class FakeLoader: ImageLoading {
     }
 
     private struct State {
-        var memory: [ImageKey: DecodedImage] = [:]
+        var memory: [ResourceKey: DecodedImage] = [:]
         var calls: [Int: Call] = [:]
         var early: [Int: Outcome] = [:]
         var arrivals: [Int: CheckedContinuation<Void, Never>] = [:]
         var lookUps = 0
-        var started: [Int] = []
+        var requests: [ImageRequest] = []
     }
 
     private let state = Locked(State())
 
     var lookUps: Int { state.withLock(\.lookUps) }
     /// The serials of the loads that were started, in order.
-    var started: [Int] { state.withLock(\.started) }
+    var started: [Int] { state.withLock { $0.requests.map(\.serial) } }
+    /// The requests of those loads.
+    var requests: [ImageRequest] { state.withLock(\.requests) }
 
+    /// Of every variant of the request's resource.
     func setMemory(_ image: DecodedImage?, for request: ImageRequest) {
-        state.withLock { $0.memory[request.key] = image }
+        state.withLock { $0.memory[request.key.resource] = image }
     }
 
     func cachedImage(for request: ImageRequest) -> DecodedImage? {
         state.withLock {
             $0.lookUps += 1
-            return $0.memory[request.key]
+            return $0.memory[request.key.resource]
         }
     }
 
@@ -44,7 +47,7 @@ final class FakeLoader: ImageLoading {
         let serial = request.serial
         let outcome: Outcome = await withCheckedContinuation { continuation in
             let (early, waiting) = state.withLock { state in
-                state.started.append(serial)
+                state.requests.append(request)
                 let early = state.early.removeValue(forKey: serial)
                 if early == nil {
                     state.calls[serial] = Call(continuation: continuation, priority: priority, onUpdate: onUpdate)
@@ -61,7 +64,7 @@ final class FakeLoader: ImageLoading {
     func arrival(of serial: Int) async {
         await withCheckedContinuation { continuation in
             let isHere = state.withLock { state in
-                if state.started.contains(serial) { return true }
+                if state.requests.contains(where: { $0.serial == serial }) { return true }
                 state.arrivals[serial] = continuation
                 return false
             }
@@ -85,6 +88,9 @@ final class FakeLoader: ImageLoading {
         onUpdate?(update)
     }
 
+    /// Whether the load of `serial` has begun and not ended.
+    func isRunning(_ serial: Int) -> Bool { state.withLock { $0.calls[serial] != nil } }
+
     /// How urgent the load of `serial` is.
     func priority(of serial: Int) -> LoadPriority? { state.withLock { $0.calls[serial]?.priority.value } }
 }
@@ -102,5 +108,16 @@ extension ImageRequest {
 
     var serial: Int { userInfo["serial"] as? Int ?? -1 }
 }
+
+extension LoadUpdate {
+    static func preview(_ value: UInt8) -> Self { .preview(ImagePreview(image: .gray(value), rowCount: 1)) }
+
+    static func cached(_ value: UInt8) -> Self { .cached(ImageResponse(image: .gray(value), layer: .disk)) }
+
+    static func received(_ count: Int) -> Self { .progress(DownloadProgress(received: count, expected: nil)) }
+}
+
+/// Returns when what the main actor had to do before has been done.
+@MainActor func nextTurn() async { await Task {}.value }
 
 struct LoadFailure: Error, Equatable {}

@@ -13,22 +13,38 @@ import AlcedoViewBinding
     }
 
     private(set) var history: [Shown] = []
+    /// What was to be shown in a transition.
+    private(set) var transitions: [Shown] = []
+    private(set) var activity: [Bool] = []
+    private(set) var progress: [Int] = []
+    var displaySize = DisplaySize.any
     /// Called during each `display`, as a view might that reacts to its own change.
     var onDisplay: (() -> Void)?
 
     var shown: Shown { history.last ?? .nothing }
 
     func display(_ content: DisplayContent) {
-        let entry: Shown =
-            switch content {
-            case .nothing: .nothing
-            case .placeholder(let image): .placeholder(image.gray)
-            case .failure(let image): .failure(image.gray)
-            case .preview(let image): .preview(image.gray)
-            case .image(let image, from: let layer): .image(image.gray, layer)
-            }
-        history.append(entry)
+        history.append(Self.shown(content))
         onDisplay?()
+    }
+
+    func transition(to content: DisplayContent) {
+        transitions.append(Self.shown(content))
+        display(content)
+    }
+
+    func showActivity(_ isActive: Bool) { activity.append(isActive) }
+
+    func showProgress(_ progress: DownloadProgress) { self.progress.append(progress.received) }
+
+    private static func shown(_ content: DisplayContent) -> Shown {
+        switch content {
+        case .nothing: .nothing
+        case .placeholder(let image): .placeholder(image.gray)
+        case .failure(let image): .failure(image.gray)
+        case .preview(let image): .preview(image.gray)
+        case .image(let image, from: let layer): .image(image.gray, layer)
+        }
     }
 }
 

@@ -23,7 +23,10 @@ final class UpdateMailbox: Sendable {
             var news = waiting ?? News()
             switch update {
             case .progress(let progress): news.progress = progress
-            case .preview(let preview): news.picture = .preview(preview.image)
+            case .preview(let preview):
+                // Less than what the caches have.
+                if case .cached = news.picture { break }
+                news.picture = .preview(preview.image)
             case .cached(let response): news.picture = .cached(response)
             }
             defer { waiting = news }

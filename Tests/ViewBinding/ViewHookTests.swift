@@ -1,0 +1,312 @@
+import AlcedoCore
+import AlcedoViewBinding
+import Testing
+
+/// What a view, and whoever binds it, may know and decide beyond showing pictures.
+@Suite(.timeLimit(.minutes(10))) @MainActor struct ViewHookTests {
+    private let loader = FakeLoader()
+    private let view = FakeView()
+    private let binder: ImageBinder
+    private let target = TargetSize(PixelSize(width: 30, height: 20), mode: .fill)
+
+    /// As little as a view can be.
+    private final class BareView: ImageDisplaying {
+        private(set) var count = 0
+
+        func display(_ content: DisplayContent) { count += 1 }
+    }
+
+    init() { binder = ImageBinder(view: view, loader: loader) }
+
+    private func bind(_ image: Int, options: BindingOptions = BindingOptions()) -> Task<Void, Never>? {
+        binder.bind(ImageRequest(image: image, serial: image), options: options)
+        return binder.task
+    }
+
+    // MARK: Size
+
+    @Test func `the image is decoded at the view's size`() async {
+        view.displaySize = .target(target)
+
+        let task = bind(1)
+        loader.finish(1, .gray(1))
+        await task?.value
+
+        #expect(loader.requests.map(\.decoding.target) == [target])
+    }
+
+    @Test func `a request's own size, and one that is not to be set, stay`() async {
+        view.displaySize = .target(target)
+        let own = TargetSize(PixelSize(width: 5, height: 5))
+        var request = ImageRequest(image: 1, serial: 1)
+        request.decoding.target = own
+        binder.bind(request)
+        let first = binder.task
+        loader.finish(1, .gray(1))
+        await first?.value
+
+        let second = bind(2, options: BindingOptions(usesViewSize: false))
+        loader.finish(2, .gray(2))
+        await second?.value
+
+        #expect(loader.requests.map(\.decoding.target) == [own, nil])
+    }
+
+    @Test(arguments: [
+        DisplaySize.pending, .target(TargetSize(PixelSize(width: 0, height: 20))),
+        .target(TargetSize(PixelSize(width: 20, height: -1))),
+    ])
+    func `a load waits until the view has a size`(size: DisplaySize) async {
+        view.displaySize = size
+        var endings = 0
+        binder.bind(
+            ImageRequest(image: 1, serial: 1), options: BindingOptions(placeholder: .gray(200))
+        ) { _ in endings += 1 }
+        #expect(binder.isLoading)
+        #expect(binder.task == nil)
+        binder.viewSizeChanged()
+        #expect(loader.lookUps == 0)
+
+        view.displaySize = .target(target)
+        binder.viewSizeChanged()
+        let task = binder.task
+        loader.finish(1, .gray(1))
+        await task?.value
+        binder.viewSizeChanged()
+
+        #expect(loader.requests.map(\.decoding.target) == [target])
+        #expect(view.history == [.placeholder(200), .image(1, .network)])
+        #expect(endings == 1)
+        #expect(!binder.isLoading)
+    }
+
+    @Test func `an image in memory is shown as soon as the view has a size`() {
+        loader.setMemory(.gray(7), for: ImageRequest(image: 1, serial: 0))
+        view.displaySize = .pending
+        _ = bind(1)
+        #expect(view.history == [.nothing])
+
+        view.displaySize = .target(target)
+        binder.viewSizeChanged()
+
+        #expect(view.history == [.nothing, .image(7, .memory)])
+        #expect(!binder.isLoading)
+    }
+
+    @Test func `a load that waits for a size can be joined, replaced and cancelled`() {
+        view.displaySize = .pending
+        var endings: [Int] = []
+        binder.bind(ImageRequest(image: 1, serial: 1)) { _ in endings.append(1) }
+        binder.bind(ImageRequest(image: 1, serial: 2)) { _ in endings.append(2) }
+        #expect(endings.isEmpty)
+        binder.bind(ImageRequest(image: 3, serial: 3)) { _ in endings.append(3) }
+        #expect(endings == [1, 2])
+
+        binder.cancel()
+        view.displaySize = .target(target)
+        binder.viewSizeChanged()
+
+        #expect(endings == [1, 2, 3])
+        #expect(binder.task == nil)
+    }
+
+    @Test func `a view that has grown gets a larger picture when it is bound again`() async {
+        view.displaySize = .target(TargetSize(PixelSize(width: 10, height: 10)))
+        _ = bind(1)
+        await loader.arrival(of: 1)
+        view.displaySize = .target(target)
+        binder.viewSizeChanged()
+        #expect(loader.started == [1])
+
+        binder.bind(ImageRequest(image: 1, serial: 2))
+        await loader.arrival(of: 2)
+
+        #expect(loader.requests.last?.decoding.target == target)
+        loader.finish(1, .gray(1))
+        loader.finish(2, .gray(2))
+    }
+
+    // MARK: Transition, activity, progress
+
+    @Test func `only an image that was not in memory is shown in a transition`() async {
+        loader.setMemory(.gray(7), for: ImageRequest(image: 1, serial: 0))
+        _ = bind(1)
+        let second = bind(2, options: BindingOptions(placeholder: .gray(200), failureImage: .gray(250)))
+        loader.finish(2, .failure(LoadFailure()))
+        await second?.value
+        let third = bind(3)
+        loader.finish(3, .gray(3))
+        await third?.value
+        let fourth = bind(4, options: BindingOptions(usesTransition: false))
+        loader.finish(4, .gray(4))
+        await fourth?.value
+        // In memory by the time the load began.
+        let fifth = bind(5)
+        loader.finish(5, .success(ImageResponse(image: .gray(5), layer: .memory)))
+        await fifth?.value
+
+        #expect(view.transitions == [.image(3, .network)])
+        #expect(view.shown == .image(5, .memory))
+    }
+
+    @Test func `activity is told when it begins and ends`() async {
+        loader.setMemory(.gray(7), for: ImageRequest(image: 1, serial: 0))
+        _ = bind(1)
+        #expect(view.activity.isEmpty)
+
+        _ = bind(2)
+        let third = bind(3)
+        #expect(view.activity == [true])
+        loader.finish(3, .gray(3))
+        await third?.value
+        #expect(view.activity == [true, false])
+
+        let fourth = bind(4)
+        loader.finish(4, .failure(LoadFailure()))
+        await fourth?.value
+        _ = bind(5)
+        binder.cancel()
+        _ = bind(6)
+        _ = bind(1)
+        _ = bind(7)
+        binder.bind(nil)
+
+        #expect(view.activity == [true, false, true, false, true, false, true, false, true, false])
+    }
+
+    @Test func `progress is told to the view and the options, of the running load alone`() async {
+        var told: [Int] = []
+        let options = BindingOptions(onProgress: { told.append($0.received) })
+        let first = bind(1, options: options)
+        await loader.arrival(of: 1)
+        loader.report(1, .received(10))
+        await nextTurn()
+        loader.report(1, .received(20))
+        loader.report(1, .received(30))
+        await nextTurn()
+
+        let second = bind(2, options: options)
+        await loader.arrival(of: 2)
+        loader.report(1, .received(40))
+        loader.report(2, .received(5))
+        await nextTurn()
+
+        #expect(view.progress == [10, 30, 5])
+        #expect(told == [10, 30, 5])
+        loader.finish(1, .gray(1))
+        loader.finish(2, .gray(2))
+        await first?.value
+        await second?.value
+    }
+
+    @Test func `a view of one function is enough`() async {
+        let view = BareView()
+        let binder = ImageBinder(view: view, loader: loader)
+
+        binder.bind(ImageRequest(image: 1, serial: 1))
+        let task = binder.task
+        await loader.arrival(of: 1)
+        loader.report(1, .received(10))
+        loader.finish(1, .gray(1))
+        await task?.value
+
+        #expect(view.count == 2)
+    }
+
+    // MARK: The image in other hands
+
+    @Test func `whoever takes the image shows it in place of the view`() async {
+        loader.setMemory(.gray(7), for: ImageRequest(image: 1, serial: 0))
+        var taken: [UInt8] = []
+        let options = BindingOptions(placeholder: .gray(200), onImage: { taken.append($0.image.gray) })
+
+        _ = bind(1, options: options)
+        #expect(taken == [7])
+        let task = bind(2, options: options)
+        loader.finish(2, .gray(2))
+        await task?.value
+
+        #expect(taken == [7, 2])
+        #expect(view.history == [.placeholder(200)])
+    }
+
+    @Test func `the image of a replaced request is given to nobody`() async {
+        var taken: [UInt8] = []
+        let task = bind(1, options: BindingOptions(onImage: { taken.append($0.image.gray) }))
+        await loader.arrival(of: 1)
+        _ = bind(2)
+
+        loader.finish(1, .gray(1))
+        await task?.value
+
+        #expect(taken.isEmpty)
+    }
+
+    // MARK: Priority, retry
+
+    @Test func `a load becomes as urgent as it is told to be`() async {
+        let options = BindingOptions(lowResolution: ImageRequest(image: 51, serial: 51))
+        var request = ImageRequest(image: 1, serial: 1)
+        request.priority = .high
+        binder.bind(request, options: options)
+        await loader.arrival(of: 1)
+        await loader.arrival(of: 51)
+        #expect(loader.priority(of: 1) == .high)
+
+        binder.setPriority(.veryLow)
+
+        #expect(loader.priority(of: 1) == .veryLow)
+        #expect(loader.priority(of: 51) == .veryLow)
+        loader.finish(1, .gray(1))
+        loader.finish(51, .gray(51))
+    }
+
+    @Test func `a failed load can be tried again, as it was`() async {
+        let options = BindingOptions(placeholder: .gray(200), failureImage: .gray(250))
+        let failing = bind(1, options: options)
+        #expect(!binder.retry())
+        loader.finish(1, .failure(LoadFailure()))
+        await failing?.value
+        #expect(view.shown == .failure(250))
+
+        var endings = 0
+        #expect(binder.retry { _ in endings += 1 })
+        #expect(!binder.retry())
+        let task = binder.task
+        loader.finish(1, .gray(1))
+        await task?.value
+
+        #expect(
+            view.history == [.placeholder(200), .failure(250), .placeholder(200), .image(1, .network)])
+        #expect(endings == 1)
+        #expect(!binder.retry())
+    }
+
+    @Test func `what was replaced or cleared is not tried again`() async {
+        let first = bind(1)
+        loader.finish(1, .failure(LoadFailure()))
+        await first?.value
+        binder.bind(nil)
+        #expect(!binder.retry())
+
+        let second = bind(2)
+        await loader.arrival(of: 2)
+        loader.setMemory(.gray(7), for: ImageRequest(image: 3, serial: 0))
+        _ = bind(3)
+        loader.finish(2, .failure(LoadFailure()))
+        await second?.value
+
+        #expect(!binder.retry())
+        #expect(view.shown == .image(7, .memory))
+    }
+
+    @Test func `a thousand requests in one turn are one load`() async {
+        for image in 1...1_000 { _ = bind(image) }
+        let task = binder.task
+        loader.finish(1_000, .gray(1))
+        await task?.value
+
+        #expect(loader.started == [1_000])
+        #expect(view.shown == .image(1, .network))
+    }
+}
