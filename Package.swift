@@ -59,7 +59,9 @@ let package = Package(
             exclude: ["CSampleKernels", "README.md"]),
         .target(
             name: "AlcedoPipeline", dependencies: ["AlcedoCore"], path: "Modules/Pipeline", exclude: ["README.md"]),
-        .target(name: "AlcedoViewBinding", dependencies: ["AlcedoCore"], path: "Modules/ViewBinding/Binding"),
+        .target(
+            name: "AlcedoViewBinding", dependencies: ["AlcedoCore"], path: "Modules/ViewBinding",
+            exclude: ["CGTK", "GTK", "README.md", "Terminal"], sources: ["Animation", "Binding"]),
         .target(
             name: "AlcedoTerminal", dependencies: ["AlcedoCore", "AlcedoViewBinding"],
             path: "Modules/ViewBinding/Terminal"),

@@ -1,0 +1,131 @@
+public import AlcedoCore
+
+/// Plays an animated image, by the clock of the view that shows it.
+///
+/// The view shows the image, whose pixels are the first frame, and then calls ``advance(to:)`` for each tick of its frame
+/// clock, or at ``nextDeadline``, and shows what that returns. Frames keep the file's delays exactly: a tick that comes
+/// late, or a frame that is decoded too late, costs frames and no time. Decoding happens off the main thread, ahead of
+/// time, in a ``FramePool``.
+///
+/// While a frame that is due is not there, the last one before it that is, is shown. A frame that cannot be decoded is left
+/// out: the one before it stays.
+@MainActor public final class ImageAnimator {
+    private let image: DecodedImage
+    private let buffer: FrameBuffer
+    private var viewer = 0
+    private var playback: PlaybackState
+    private var shown = 0
+    /// A frame that is late must come after this one.
+    private var limit = 0
+
+    /// Called when a frame has come that was not there in time: the view may call ``advance(to:)`` then, without waiting
+    /// for its next tick. nil: nobody is told.
+    public var onLateFrame: (@MainActor () -> Void)?
+
+    /// - Parameter pool: Has the frames, for all views of the image.
+    /// - Returns: nil when the image is not animated.
+    public init?(_ image: DecodedImage, pool: FramePool) {
+        guard image.isAnimated, let source = image.frames else { return nil }
+        self.image = image
+        buffer = pool.buffer(for: source, first: image.pixels)
+        let timeline = AnimationTimeline(delays: (0..<source.frameCount).map { source.delay(at: $0) })
+        playback = PlaybackState(timeline: timeline, playCount: source.playCount)
+        viewer = buffer.makeViewer { [weak self] in
+            Task { @MainActor in self?.onLateFrame?() }
+        }
+    }
+
+    isolated deinit { buffer.remove(viewer: viewer) }
+
+    // MARK: Playing
+
+    /// How many times the animation plays; nil for ever, below one counts as one. Default: as the file says.
+    public var playCount: Int? {
+        get { playback.playCount }
+        set { playback.playCount = newValue }
+    }
+
+    /// How fast the animation plays; twice as fast is 2. It stops at what is no number above nought. Default: 1.
+    public var rate: Double {
+        get { playback.rate }
+        set { playback.setRate(newValue) }
+    }
+
+    /// Whether the animation plays, when it is not hidden. Default: true. One that was paused goes on where it was.
+    public var isPlaying: Bool {
+        get { playback.isPlaying }
+        set { playback.setPlaying(newValue) }
+    }
+
+    /// Whether nobody sees the view. Time then stands still, and frames are given back. Default: false.
+    public var isHidden: Bool {
+        get { playback.isHidden }
+        set {
+            playback.setHidden(newValue)
+            if newValue { buffer.rest(viewer: viewer) }
+        }
+    }
+
+    /// Whether the animation has been played as often as it is to be.
+    public var isFinished: Bool { playback.isFinished }
+
+    /// The frame that is due, counted from nought; ``advance(to:)`` shows it.
+    public var frameIndex: Int { playback.place.frame }
+
+    /// Goes to a frame of the play that the animation is in. Out of range counts as the nearest one.
+    public func seek(toFrame frame: Int) {
+        playback.seek(to: frame)
+        limitLateFrames()
+    }
+
+    /// Plays from the beginning, all plays.
+    public func restart() {
+        playback.restart()
+        limitLateFrames()
+    }
+
+    // MARK: Frames
+
+    /// When ``advance(to:)`` should be called next; nil when nothing is to change: paused, hidden, at the end, or before
+    /// the first call.
+    public var nextDeadline: Duration? { playback.deadline }
+
+    /// Why a frame could not be decoded; nil when all could so far.
+    public var failure: (any Error)? { buffer.failure }
+
+    /// The decoding that is under way.
+    package var work: Task<Void, Never>? { buffer.work }
+
+    /// Goes on to `time`, and returns the picture that is to be shown then; nil when it is the one that this returned last.
+    ///
+    /// O(1) in most cases, never blocks for a decoder.
+    ///
+    /// - Parameter time: Of a clock that never goes back, such as the frame clock of a window. The first call is the
+    ///   beginning.
+    public func advance(to time: Duration) -> DecodedImage? {
+        playback.advance(to: time)
+        guard !playback.isHidden else { return nil }
+        let place = playback.place
+        let frame = buffer.frame(
+            place.frame, isShown: place.frame == shown, after: limit, remaining: remaining(from: place), viewer: viewer)
+        guard let frame, frame.index != shown else { return nil }
+        (shown, limit) = (frame.index, frame.index)
+        var picture = image
+        picture.pixels = frame.pixels
+        picture.frames = nil
+        return picture
+    }
+
+    /// After a jump, what lies before it is no stand-in for what is due.
+    private func limitLateFrames() {
+        let count = playback.timeline.frameCount
+        limit = (playback.place.frame + count - 1) % count
+    }
+
+    /// How many frames are still to come; one turn is as many as anybody asks for.
+    private func remaining(from place: AnimationTimeline.Place) -> Int {
+        let left = playback.timeline.frameCount - 1 - place.frame
+        guard let playCount, place.play + 1 >= playCount else { return playback.timeline.frameCount }
+        return left
+    }
+}

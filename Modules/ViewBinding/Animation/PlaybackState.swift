@@ -1,0 +1,89 @@
+/// Where an animation is, by a clock from outside. Decides only.
+///
+/// The position follows from the clock and from when something last changed, never from the tick before: ticks that are
+/// late or left out cost frames, and no time.
+struct PlaybackState: Sendable {
+    /// A position, and the time at which it was taken.
+    private struct Anchor: Sendable {
+        var time: Duration
+        var position: Duration
+    }
+
+    let timeline: AnimationTimeline
+    /// How many times the animation plays; nil for ever. Below one counts as one.
+    var playCount: Int?
+    /// nil before the first tick.
+    private var anchor: Anchor?
+    /// Where the animation is while no clock has ticked.
+    private var position = Duration.zero
+    /// The last tick; time does not go back.
+    private var now = Duration.zero
+    private(set) var rate = 1.0
+    private(set) var isPlaying = true
+    private(set) var isHidden = false
+
+    init(timeline: AnimationTimeline, playCount: Int?) {
+        self.timeline = timeline
+        self.playCount = playCount
+    }
+
+    private var isRunning: Bool { isPlaying && !isHidden && rate > 0 }
+
+    var place: AnimationTimeline.Place { timeline.place(at: currentPosition, playCount: playCount) }
+
+    /// Whether the last frame of the last play has been shown for its time.
+    var isFinished: Bool {
+        guard let playCount else { return false }
+        return currentPosition >= timeline.length * max(1, playCount)
+    }
+
+    /// When another frame is to be shown, if nothing changes; nil when none is.
+    var deadline: Duration? {
+        guard isRunning, let anchor, let next = place.next else { return nil }
+        let distance = next - anchor.position
+        // A nanosecond more than the quotient, which is rounded: at the deadline the frame must have begun.
+        return anchor.time + (rate == 1 ? distance : distance / rate + .nanoseconds(1))
+    }
+
+    /// The clock has ticked. The first tick is the beginning.
+    mutating func advance(to time: Duration) {
+        now = max(now, time)
+        if anchor == nil { anchor = Anchor(time: now, position: position) }
+    }
+
+    mutating func setPlaying(_ isPlaying: Bool) { change { $0.isPlaying = isPlaying } }
+
+    /// Time stands still for an animation that nobody sees.
+    mutating func setHidden(_ isHidden: Bool) { change { $0.isHidden = isHidden } }
+
+    /// - Parameter rate: Twice as fast is 2. What is no number above nought stops the animation.
+    mutating func setRate(_ rate: Double) { change { $0.rate = rate.isFinite && rate > 0 ? rate : 0 } }
+
+    /// Goes to the beginning of a frame of the play that the animation is in. Out of range counts as the nearest frame.
+    mutating func seek(to frame: Int) {
+        let play = place.play
+        change { _ in }
+        position = timeline.start(of: frame, play: play)
+        anchor?.position = position
+    }
+
+    /// Goes back to the beginning of the first play.
+    mutating func restart() {
+        change { _ in }
+        position = .zero
+        anchor?.position = .zero
+    }
+
+    private var currentPosition: Duration {
+        guard let anchor, isRunning else { return position }
+        let elapsed = now - anchor.time
+        return anchor.position + (rate == 1 ? elapsed : elapsed * rate)
+    }
+
+    /// Changes how time passes from now on.
+    private mutating func change(_ body: (inout Self) -> Void) {
+        position = currentPosition
+        body(&self)
+        if anchor != nil { anchor = Anchor(time: now, position: position) }
+    }
+}

@@ -1,0 +1,63 @@
+import AlcedoCore
+import Dispatch
+
+@testable import AlcedoViewBinding
+
+/// An animation of grey pixels, each of its frame's number, which can be held back.
+final class FakeFrames: ImageFrameSource {
+    private let delays: [Duration]
+    private let broken: Set<Int>
+    private let gate: DispatchSemaphore?
+    private let asked = Locked<[Int]>([])
+
+    let playCount: Int?
+
+    /// - Parameter isHeld: Whether each frame waits for ``release(_:)``.
+    init(delays: [Duration], playCount: Int? = nil, broken: Set<Int> = [], isHeld: Bool = false) {
+        self.delays = delays
+        self.playCount = playCount
+        self.broken = broken
+        gate = isHeld ? DispatchSemaphore(value: 0) : nil
+    }
+
+    /// Frames of 100 ms.
+    convenience init(count: Int, playCount: Int? = nil, broken: Set<Int> = [], isHeld: Bool = false) {
+        self.init(
+            delays: Array(repeating: .milliseconds(100), count: count), playCount: playCount, broken: broken,
+            isHeld: isHeld)
+    }
+
+    let canvasSize = PixelSize(width: 1, height: 1)
+    var frameCount: Int { delays.count }
+    var cost: Int { 0 }
+    /// The frames that were decoded, in order.
+    var decoded: [Int] { asked.withLock { $0 } }
+    var image: DecodedImage { DecodedImage(pixels: DecodedImage.gray(0).pixels, frames: self) }
+
+    func delay(at index: Int) -> Duration { delays[index] }
+
+    func rawDelay(at index: Int) -> Duration { delays[index] }
+
+    func frame(at index: Int) throws -> PixelBuffer {
+        gate?.wait()
+        asked.withLock { $0.append(index) }
+        if broken.contains(index) { throw ImageDecodingError(.corrupt, "frame \(index) is damaged") }
+        return DecodedImage.gray(UInt8(truncatingIfNeeded: index)).pixels
+    }
+
+    func release(_ count: Int = 1) { for _ in 0..<count { gate?.signal() } }
+}
+
+extension ImageAnimator {
+    /// The value of the frame that is to be shown at a time.
+    func shows(at time: Duration) -> UInt8? { advance(to: time)?.gray }
+
+    /// Returns when nothing is being decoded.
+    func decodingEnds() async {
+        while let work { await work.value }
+    }
+}
+
+extension Duration {
+    static func ms(_ count: Int) -> Duration { .milliseconds(count) }
+}

@@ -1,0 +1,256 @@
+import AlcedoCore
+import AlcedoTesting
+import Testing
+
+@testable import AlcedoViewBinding
+
+@Suite(.timeLimit(.minutes(10))) @MainActor struct ImageAnimatorTests {
+    private let clock = ManualClock(uptime: .seconds(1_000))
+    private let pressure = ManualMemoryPressureSource()
+    private let pool: FramePool
+
+    init() { pool = FramePool(byteLimit: 1 << 20, pressureSource: pressure) }
+
+    private func animator(_ frames: FakeFrames, in pool: FramePool? = nil) throws -> ImageAnimator {
+        try #require(ImageAnimator(frames.image, pool: pool ?? self.pool))
+    }
+
+    /// What is to be shown after so many milliseconds more.
+    private func shown(by animator: ImageAnimator, after milliseconds: Int) -> UInt8? {
+        clock.advance(by: .ms(milliseconds))
+        return animator.shows(at: clock.uptime)
+    }
+
+    @Test func `a still image has no animator`() {
+        #expect(ImageAnimator(.gray(1), pool: pool) == nil)
+        #expect(ImageAnimator(FakeFrames(count: 1).image, pool: pool) == nil)
+    }
+
+    @Test func `each frame is shown for its delay`() async throws {
+        let animator = try animator(FakeFrames(delays: [.ms(30), .ms(50), .ms(20)]))
+        #expect(shown(by: animator, after: 0) == nil)
+        await animator.decodingEnds()
+
+        #expect(animator.nextDeadline == clock.uptime + .ms(30))
+        #expect(shown(by: animator, after: 29) == nil)
+        #expect(shown(by: animator, after: 1) == 1)
+        #expect(animator.nextDeadline == clock.uptime + .ms(50))
+        #expect(shown(by: animator, after: 49) == nil)
+        #expect(shown(by: animator, after: 1) == 2)
+        #expect(shown(by: animator, after: 20) == 0)
+        #expect(shown(by: animator, after: 10) == nil)
+        // Late by nearly a play: two frames are left out, and the next is in time.
+        #expect(shown(by: animator, after: 95) == nil)
+        #expect(animator.nextDeadline == clock.uptime + .ms(25))
+        #expect(shown(by: animator, after: 25) == 1)
+    }
+
+    @Test func `the picture is the image with the frame's pixels`() async throws {
+        var image = FakeFrames(count: 2).image
+        image.scale = 2
+        image.orientation = .right
+        let animator = try #require(ImageAnimator(image, pool: pool))
+        _ = animator.advance(to: .zero)
+        await animator.decodingEnds()
+
+        let picture = try #require(animator.advance(to: .ms(100)))
+
+        #expect(picture.gray == 1)
+        #expect(picture.scale == 2)
+        #expect(picture.orientation == .right)
+        #expect(!picture.isAnimated)
+    }
+
+    @Test func `an animation ends after its plays, and can be played again`() async throws {
+        let frames = FakeFrames(count: 3, playCount: 2)
+        let animator = try animator(frames)
+        _ = shown(by: animator, after: 0)
+        await animator.decodingEnds()
+        #expect((1...5).map { _ in shown(by: animator, after: 100) } == [1, 2, 0, 1, 2])
+        #expect(animator.nextDeadline == nil)
+        #expect(!animator.isFinished)
+        #expect(shown(by: animator, after: 100) == nil)
+        #expect(animator.isFinished)
+
+        animator.restart()
+        #expect(shown(by: animator, after: 0) == 0)
+        #expect(shown(by: animator, after: 100) == 1)
+        #expect(frames.decoded == [1, 2])
+    }
+
+    @Test func `the number of plays can be set`() async throws {
+        let animator = try animator(FakeFrames(count: 2))
+        #expect(animator.playCount == nil)
+        animator.playCount = 1
+        _ = shown(by: animator, after: 0)
+        await animator.decodingEnds()
+
+        #expect(shown(by: animator, after: 150) == 1)
+        #expect(shown(by: animator, after: 1_000) == nil)
+        #expect(animator.isFinished)
+    }
+
+    @Test func `pausing, hiding, seeking and the rate`() async throws {
+        let animator = try animator(FakeFrames(count: 5))
+        _ = shown(by: animator, after: 0)
+        await animator.decodingEnds()
+        animator.isPlaying = false
+        #expect(shown(by: animator, after: 500) == nil)
+        animator.seek(toFrame: 3)
+        #expect(shown(by: animator, after: 0) == 3)
+        animator.isPlaying = true
+        animator.rate = 2
+        #expect(shown(by: animator, after: 51) == 4)
+        #expect(animator.frameIndex == 4)
+
+        animator.isHidden = true
+        #expect(pool.frameCount == 0)
+        #expect(shown(by: animator, after: 500) == nil)
+        animator.isHidden = false
+        animator.rate = 1
+        #expect(shown(by: animator, after: 0) == nil)
+        await animator.decodingEnds()
+        #expect(shown(by: animator, after: 100) == 0)
+        #expect(shown(by: animator, after: 100) == 1)
+    }
+
+    @Test func `a frame that is late is left out, not waited for`() async throws {
+        let frames = FakeFrames(count: 6, isHeld: true)
+        let animator = try animator(frames)
+        var late = 0
+        animator.onLateFrame = { late += 1 }
+        _ = shown(by: animator, after: 0)
+        #expect(shown(by: animator, after: 100) == nil)
+        #expect(shown(by: animator, after: 250) == nil)
+
+        // Frame 3 is due; frame 1 was begun long ago.
+        frames.release(6)
+        await animator.decodingEnds()
+        await nextTurn()
+        #expect(late == 1)
+        #expect(frames.decoded.starts(with: [1, 3]))
+        #expect(shown(by: animator, after: 0) == 3)
+        #expect(shown(by: animator, after: 50) == 4)
+    }
+
+    @Test func `a late frame is shown while a later one is due`() async throws {
+        let frames = FakeFrames(count: 6, isHeld: true)
+        let animator = try animator(frames)
+        _ = shown(by: animator, after: 0)
+        await withCheckedContinuation { late in
+            animator.onLateFrame = { late.resume() }
+            #expect(shown(by: animator, after: 250) == nil)
+            frames.release()
+        }
+
+        #expect(shown(by: animator, after: 0) == 1)
+        animator.onLateFrame = nil
+        frames.release(10)
+        await animator.decodingEnds()
+        #expect(shown(by: animator, after: 0) == 2)
+    }
+
+    @Test func `after a jump nothing before it is shown`() async throws {
+        let frames = FakeFrames(count: 20, isHeld: true)
+        let animator = try animator(frames)
+        frames.release(4)
+        _ = shown(by: animator, after: 0)
+        await animator.decodingEnds()
+        #expect(shown(by: animator, after: 300) == 3)
+
+        animator.seek(toFrame: 2)
+        #expect(shown(by: animator, after: 0) == 2)
+        animator.seek(toFrame: 10)
+        #expect(shown(by: animator, after: 0) == nil)
+        frames.release(50)
+        await animator.decodingEnds()
+        #expect(shown(by: animator, after: 0) == 10)
+    }
+
+    @Test func `a frame that cannot be decoded is left out`() async throws {
+        let animator = try animator(FakeFrames(count: 4, broken: [2]))
+        _ = shown(by: animator, after: 0)
+        await animator.decodingEnds()
+        #expect(shown(by: animator, after: 100) == 1)
+        await animator.decodingEnds()
+
+        #expect(shown(by: animator, after: 100) == nil)
+        #expect(shown(by: animator, after: 100) == 3)
+        #expect((animator.failure as? ImageDecodingError)?.code == .corrupt)
+    }
+
+    @Test func `views of one image share its frames`() async throws {
+        let frames = FakeFrames(count: 6)
+        let first = try animator(frames)
+        let second = try animator(frames)
+        for step in 0..<12 {
+            _ = shown(by: first, after: 100)
+            if step > 3 { _ = second.shows(at: clock.uptime) }
+            await first.decodingEnds()
+        }
+
+        #expect(frames.decoded.sorted() == [1, 2, 3, 4, 5])
+        #expect(pool.frameCount == 5)
+    }
+
+    @Test func `animations share the limit, and have two frames each at least`() async throws {
+        let bytes = try #require(PixelBuffer.byteCount(size: PixelSize(width: 1, height: 1), format: .rgba8))
+        let pool = FramePool(byteLimit: 8 * bytes)
+        var animators: [ImageAnimator] = []
+        for _ in 0..<2 { animators.append(try animator(FakeFrames(count: 50), in: pool)) }
+        for step in 0..<60 {
+            for animator in animators {
+                _ = animator.advance(to: .ms(step * 100))
+                await animator.decodingEnds()
+            }
+            #expect(pool.frameCount <= 8)
+        }
+        #expect(pool.frameCount == 8)
+
+        for _ in 0..<8 { animators.append(try animator(FakeFrames(count: 50), in: pool)) }
+        for step in 60..<70 {
+            for animator in animators {
+                _ = animator.advance(to: .ms(step * 100))
+                await animator.decodingEnds()
+            }
+        }
+        #expect(pool.frameCount == 20)
+    }
+
+    @Test func `frames go when their views go`() async throws {
+        var animator: ImageAnimator? = try animator(FakeFrames(count: 6))
+        _ = animator?.advance(to: .zero)
+        await animator?.decodingEnds()
+        #expect(pool.frameCount == 4)
+
+        animator = nil
+
+        #expect(pool.frameCount == 0)
+    }
+
+    @Test func `frames go when memory is short, and the animation goes on`() async throws {
+        let frames = FakeFrames(count: 6)
+        let animator = try animator(frames)
+        _ = shown(by: animator, after: 0)
+        await animator.decodingEnds()
+        #expect(pool.frameCount == 4)
+
+        pressure.set(.warning)
+        #expect(pool.frameCount == 2)
+        #expect(shown(by: animator, after: 100) == 1)
+        pressure.set(.critical)
+        #expect(pool.frameCount == 0)
+
+        for expected in [2, 3, 4, 5, 0, 1] as [UInt8] {
+            await animator.decodingEnds()
+            #expect(pool.frameCount <= 1)
+            let frame = shown(by: animator, after: 100)
+            await animator.decodingEnds()
+            #expect((frame ?? shown(by: animator, after: 0)) == expected)
+        }
+        pressure.set(.normal)
+        _ = shown(by: animator, after: 0)
+        await animator.decodingEnds()
+        #expect(pool.frameCount == 5)
+    }
+}

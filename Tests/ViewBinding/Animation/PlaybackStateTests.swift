@@ -1,0 +1,153 @@
+import Testing
+
+@testable import AlcedoViewBinding
+
+@Suite struct PlaybackStateTests {
+    private var state = PlaybackState(
+        timeline: AnimationTimeline(delays: [.ms(100), .ms(100), .ms(100), .ms(100)]), playCount: nil)
+
+    private mutating func frame(at time: Int) -> Int {
+        state.advance(to: .ms(time))
+        return state.place.frame
+    }
+
+    @Test mutating func `the first tick is the beginning`() {
+        #expect(state.deadline == nil)
+        #expect(frame(at: 5_000) == 0)
+        #expect(state.deadline == .ms(5_100))
+        #expect(frame(at: 5_099) == 0)
+        #expect(frame(at: 5_100) == 1)
+    }
+
+    @Test mutating func `late and missing ticks cost frames and no time`() {
+        var frames: [Int] = []
+        for time in [0, 117, 130, 251, 390, 401, 1_999, 2_000] { frames.append(frame(at: time)) }
+
+        #expect(frames == [0, 1, 1, 2, 3, 0, 3, 0])
+        #expect(state.deadline == .ms(2_100))
+    }
+
+    @Test mutating func `a clock that goes back is not followed`() {
+        _ = frame(at: 0)
+        #expect(frame(at: 250) == 2)
+        #expect(frame(at: 50) == 2)
+        #expect(frame(at: 300) == 3)
+    }
+
+    @Test mutating func `a paused animation goes on where it was, within its frame`() {
+        _ = frame(at: 0)
+        _ = frame(at: 130)
+        state.setPlaying(false)
+        #expect(frame(at: 10_000) == 1)
+        #expect(state.deadline == nil)
+
+        state.setPlaying(true)
+        #expect(state.deadline == .ms(10_070))
+        #expect(frame(at: 10_069) == 1)
+        #expect(frame(at: 10_070) == 2)
+    }
+
+    @Test mutating func `time stands still while nobody sees`() {
+        _ = frame(at: 0)
+        state.setHidden(true)
+        state.setPlaying(false)
+        _ = frame(at: 500)
+        state.setPlaying(true)
+        #expect(frame(at: 900) == 0)
+        state.setHidden(false)
+
+        #expect(frame(at: 1_000) == 1)
+    }
+
+    @Test(arguments: [(2.0, 50), (0.5, 200), (1.5, 67)])
+    mutating func `the rate scales time, and the deadline is when the frame has begun`(rate: Double, milliseconds: Int)
+    {
+        _ = frame(at: 0)
+        state.setRate(rate)
+
+        for expected in [1, 2, 3, 0, 1, 2] {
+            guard let deadline = state.deadline else {
+                Issue.record("no deadline")
+                return
+            }
+            state.advance(to: deadline - .nanoseconds(2))
+            #expect(state.place.frame == (expected + 3) % 4)
+            state.advance(to: deadline)
+            #expect(state.place.frame == expected)
+        }
+        #expect(abs((state.deadline ?? .zero) / .ms(1) - Double(milliseconds) * 7) < 3)
+    }
+
+    @Test(arguments: [0, -1, .nan, .infinity] as [Double])
+    mutating func `a rate of nothing stops, and another goes on`(rate: Double) {
+        _ = frame(at: 0)
+        _ = frame(at: 150)
+        state.setRate(rate)
+        #expect(state.deadline == nil)
+        #expect(frame(at: 9_000) == 1)
+
+        state.setRate(1)
+        #expect(frame(at: 9_050) == 2)
+    }
+
+    @Test mutating func `a change of the rate leaves the position`() {
+        _ = frame(at: 0)
+        _ = frame(at: 150)
+        state.setRate(10)
+        #expect(state.place.frame == 1)
+
+        #expect(frame(at: 155) == 2)
+        state.setRate(1)
+        #expect(frame(at: 254) == 2)
+        #expect(frame(at: 255) == 3)
+    }
+
+    @Test mutating func `an animation ends with its last frame`() {
+        state.playCount = 2
+        _ = frame(at: 0)
+        #expect(frame(at: 700) == 3)
+        #expect(state.deadline == nil)
+        #expect(!state.isFinished)
+        #expect(frame(at: 799) == 3)
+        #expect(!state.isFinished)
+
+        #expect(frame(at: 800) == 3)
+        #expect(state.isFinished)
+        state.restart()
+        #expect(!state.isFinished)
+        #expect(state.deadline == .ms(900))
+    }
+
+    @Test mutating func `fewer plays than one are one`() {
+        state.playCount = 0
+        _ = frame(at: 0)
+
+        #expect(frame(at: 399) == 3)
+        #expect(frame(at: 400) == 3)
+        #expect(state.isFinished)
+    }
+
+    @Test mutating func `a jump goes to the beginning of a frame, in the same play`() {
+        state.playCount = 3
+        _ = frame(at: 0)
+        _ = frame(at: 550)
+        state.seek(to: 3)
+        #expect(state.place == AnimationTimeline.Place(play: 1, frame: 3, next: .ms(800)))
+        #expect(state.deadline == .ms(650))
+        state.seek(to: 77)
+        #expect(state.place.frame == 3)
+        state.seek(to: -77)
+        #expect(state.place.frame == 0)
+    }
+
+    @Test mutating func `a jump before the first tick, and one while paused, count`() {
+        state.seek(to: 2)
+        #expect(frame(at: 100) == 2)
+        #expect(frame(at: 200) == 3)
+        state.setPlaying(false)
+        state.seek(to: 1)
+        #expect(frame(at: 9_000) == 1)
+        state.setPlaying(true)
+        #expect(frame(at: 9_100) == 2)
+    }
+}
