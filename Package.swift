@@ -160,7 +160,7 @@ let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
     ("Processing", ["AlcedoPNG"], true),
     ("RedisCache", ["AlcedoTesting", "TestSupport"], false),
     ("SQLiteCache", ["AlcedoTesting", "TestSupport"], false),
-    ("Terminal", ["AlcedoViewBinding"], false),
+    ("Terminal", ["AlcedoTesting", "AlcedoViewBinding", "TestSupport"], true),
     ("Testing", ["AlcedoCURL", "TestSupport"], false),
     (
         "URLResponseCache",

@@ -11,7 +11,8 @@ enum AlcedoTool {
           alcedo thumbnail URL|FILE... [options] write small pictures of images
           alcedo contact-sheet URL|FILE... [options]
                                                  draw many images on one picture
-          alcedo show URL|FILE [options]         draw an image in the terminal
+          alcedo show URL|FILE|FOLDER... [options]
+                                                 draw images in the terminal, and play them
           alcedo inspect URL|FILE... [options]   say what images are, as text or JSON
           alcedo cache stat|list|verify|trim|clear [options]
                                                  look into the cache on disk, and put it in order

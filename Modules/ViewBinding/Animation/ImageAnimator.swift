@@ -90,6 +90,10 @@ public import AlcedoCore
     /// the first call.
     public var nextDeadline: Duration? { playback.deadline }
 
+    /// When the last frame of the last play has been shown for its time; nil before that frame, and when the animation does
+    /// not run.
+    public var endDeadline: Duration? { playback.endDeadline }
+
     /// Why a frame could not be decoded; nil when all could so far.
     public var failure: (any Error)? { buffer.failure }
 

@@ -38,11 +38,12 @@ struct PlaybackState: Sendable {
     }
 
     /// When another frame is to be shown, if nothing changes; nil when none is.
-    var deadline: Duration? {
-        guard isRunning, let anchor, let next = place.next else { return nil }
-        let distance = next - anchor.position
-        // A nanosecond more than the quotient, which is rounded: at the deadline the frame must have begun.
-        return anchor.time + (rate == 1 ? distance : distance / rate + .nanoseconds(1))
+    var deadline: Duration? { place.next.flatMap { time(of: $0) } }
+
+    /// When the last frame has been shown for its time; nil before that frame, and after that time.
+    var endDeadline: Duration? {
+        guard let playCount, !isFinished, place.next == nil else { return nil }
+        return time(of: timeline.length * max(1, playCount))
     }
 
     /// The clock has ticked. The first tick is the beginning.
@@ -78,6 +79,14 @@ struct PlaybackState: Sendable {
         guard let anchor, isRunning else { return position }
         let elapsed = now - anchor.time
         return anchor.position + (rate == 1 ? elapsed : elapsed * rate)
+    }
+
+    /// When the animation is at a position that it has not reached; nil when it does not run.
+    private func time(of position: Duration) -> Duration? {
+        guard isRunning, let anchor else { return nil }
+        let distance = position - anchor.position
+        // A nanosecond more than the quotient, which is rounded: at that time the frame must have begun.
+        return anchor.time + (rate == 1 ? distance : distance / rate + .nanoseconds(1))
     }
 
     /// Changes how time passes from now on.

@@ -2,7 +2,7 @@ import AlcedoCore
 import Glibc
 
 /// A terminal that a test looks at from outside.
-final class PseudoTerminal: Sendable {
+package final class PseudoTerminal: Sendable {
     private struct Trouble: Error {
         var number = errno
     }
@@ -11,11 +11,11 @@ final class PseudoTerminal: Sendable {
     private static let (setLock, getNumber) = (UInt(0x4004_5431), UInt(0x8004_5430))
 
     /// What a process has as its terminal.
-    let inside: Int32
+    package let inside: Int32
     private let outside: Int32
     private let reader = BlockingExecutor(name: "terminal", width: 1)
 
-    init() throws {
+    package init() throws {
         outside = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         var (lock, number) = (Int32(0), Int32(0))
         guard outside >= 0, ioctl(outside, Self.setLock, &lock) == 0, ioctl(outside, Self.getNumber, &number) == 0
@@ -29,8 +29,21 @@ final class PseudoTerminal: Sendable {
         close(outside)
     }
 
+    /// Types at the terminal.
+    package func type(_ text: String) throws {
+        let bytes = Array(text.utf8)
+        guard write(outside, bytes, bytes.count) == bytes.count else { throw Trouble() }
+    }
+
+    /// Makes it another size. Processes that it is the terminal of are told.
+    package func resize(columns: Int, rows: Int) throws {
+        var size = winsize(
+            ws_row: UInt16(clamping: rows), ws_col: UInt16(clamping: columns), ws_xpixel: 0, ws_ypixel: 0)
+        guard ioctl(outside, UInt(TIOCSWINSZ), &size) == 0 else { throw Trouble() }
+    }
+
     /// Returns what has been written since the last call, when this text is in it.
-    func read(until text: String) async throws -> String {
+    package func read(until text: String) async throws -> String {
         try await reader.run { [outside] in
             var all: [UInt8] = []
             while !String(decoding: all, as: UTF8.self).contains(text) {

@@ -1,0 +1,121 @@
+import Alcedo
+import ExampleSupport
+import FoundationEssentials
+
+/// `alcedo show`
+struct ShowCommand {
+    private static let help = """
+        usage: alcedo show URL|FILE|FOLDER... [options]
+
+        Draws images in the terminal: in pixels where the terminal has the Kitty graphics protocol or Sixel, else two pixels
+        a character cell in 24-bit or 256 colours, or characters where it has no colour. Animations are played; Ctrl-C ends
+        them. Of a folder, what is called as an image is shown.
+
+          --protocol P   auto, blocks, kitty or sixel (default: auto, which asks the terminal)
+          --loops N      play animations N times (default: as their files say; of several images, once)
+          --color MODE   auto, truecolor, 256 or none (default: auto, from the environment)
+          --width N      at most N columns (default: the terminal's, or 80)
+          --height N     at most N lines (default: the terminal's, or 40)
+
+        """
+
+    private enum GraphicsProtocol: String {
+        case auto, blocks, kitty, sixel
+    }
+
+    private var images: [ImageArgument] = []
+    private var depth = TerminalColorDepth(
+        environment: ProcessInfo.processInfo.environment, isTerminal: Console.outputIsTerminal)
+    private var graphics = GraphicsProtocol.auto
+    private var loops: Int?
+    private var columns: Int?
+    private var lines: Int?
+    private var showsHelp = false
+
+    init(_ words: some Sequence<String>) throws {
+        var arguments = Arguments(words)
+        while let option = arguments.nextOption() {
+            switch option {
+            case "--color":
+                let mode = try arguments.value(of: option)
+                guard let depth = try Self.depth(mode) else { continue }
+                self.depth = depth
+            case "--protocol":
+                let name = try arguments.value(of: option)
+                guard let graphics = GraphicsProtocol(rawValue: name) else {
+                    throw UsageError("--protocol takes auto, blocks, kitty or sixel, not '\(name)'")
+                }
+                self.graphics = graphics
+            case "--loops": loops = try arguments.number(of: option, in: 1...1_000_000)
+            case "--width": columns = try arguments.number(of: option, in: 1...1000)
+            case "--height": lines = try arguments.number(of: option, in: 1...1000)
+            case "--help", "-h": showsHelp = true
+            default: throw UsageError("show has no option '\(option)'")
+            }
+        }
+        try arguments.finish()
+        guard !showsHelp else { return }
+        guard !arguments.rest.isEmpty, !arguments.rest.contains(where: \.isEmpty) else {
+            throw UsageError("show needs a URL, a file or a folder")
+        }
+        images = arguments.rest.flatMap(ImageFiles.expanding).map { ImageArgument($0) }
+        guard !images.isEmpty else { throw UsageError("there is no image in '\(arguments.rest[0])'") }
+    }
+
+    func run() async throws -> ExitStatus {
+        guard !showsHelp else {
+            Console.output(Self.help)
+            return .success
+        }
+        let troubles = TroubleObserver()
+        var configuration = ImagePipeline.Configuration.standard()
+        configuration.observer = troubles
+        let pipeline = ImagePipeline(configuration)
+        let show = await TerminalShow(pipeline: pipeline, playCount: loops ?? (images.count > 1 ? 1 : nil))
+        // From here on Ctrl-C leaves the terminal as it was.
+        let interruption = Interruption { await show.stop() }
+        let graphics = try await BlockingExecutor(name: "terminal", width: 1).run { chosenGraphics() }
+        let renderer = TerminalRenderer(
+            canvas: canvas(on: TerminalCanvas(fileDescriptor: 1)), depth: depth, graphics: graphics)
+        // Without escape codes nothing can be drawn over.
+        let isLive = Console.outputIsTerminal && (depth != .none || graphics != .blocks)
+        let resizing: @MainActor (TerminalCanvas) -> TerminalCanvas = { canvas(on: $0) }
+        let isGood = await show.show(images, by: renderer, resizing: isLive ? resizing : nil)
+        // The bytes go to disk behind the load; the process must not end before.
+        await pipeline.flush()
+        for trouble in troubles.messages { Console.problem("alcedo: \(trouble)") }
+        return await interruption.finish() ?? (isGood && troubles.messages.isEmpty ? .success : .failure)
+    }
+
+    /// The cells that a picture may have. The last line is left to the prompt.
+    private func canvas(on screen: TerminalCanvas?) -> TerminalCanvas {
+        TerminalCanvas(
+            columns: min(columns ?? .max, screen?.columns ?? columns ?? 80),
+            rows: min(lines ?? .max, screen.map { max(1, $0.rows - 1) } ?? lines ?? 40))
+    }
+
+    /// Asks the terminal, where there is one to ask; blocks for a moment.
+    private func chosenGraphics() -> TerminalGraphics {
+        let terminal = TerminalFile(fileDescriptor: 1)
+        switch graphics {
+        case .blocks: return .blocks
+        case .kitty: return .kitty(cell: TerminalGraphics.cell(asking: terminal))
+        case .sixel: return .sixel(cell: TerminalGraphics.cell(asking: terminal))
+        case .auto:
+            let isWorthAsking = TerminalGraphics.isWorthAsking(
+                environment: ProcessInfo.processInfo.environment, isTerminal: Console.outputIsTerminal)
+            return isWorthAsking && depth != .none ? TerminalGraphics(asking: terminal) : .blocks
+        }
+    }
+
+    /// nil for `auto`.
+    private static func depth(_ mode: String) throws -> TerminalColorDepth? {
+        switch mode {
+        case "auto": nil
+        case "truecolor": .trueColor
+        case "256": .ansi256
+        case "none": TerminalColorDepth.none
+        default: throw UsageError("--color takes auto, truecolor, 256 or none, not '\(mode)'")
+        }
+    }
+}

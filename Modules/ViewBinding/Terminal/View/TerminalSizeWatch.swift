@@ -1,0 +1,56 @@
+import AlcedoCore
+import Dispatch
+import Glibc
+
+/// Tells when the size of a terminal changes, for as long as it lives.
+///
+/// Takes over the process's SIGWINCH.
+@MainActor public final class TerminalSizeWatch {
+    /// Leads from the handler, which may do next to nothing, to the main queue.
+    nonisolated private static let line: (outside: Int32, inside: Int32)? = {
+        var files: [Int32] = [-1, -1]
+        guard pipe(&files) == 0 else { return nil }
+        for file in files {
+            _ = fcntl(file, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(file, F_SETFL, O_NONBLOCK)
+        }
+        return (files[0], files[1])
+    }()
+    private static var source: (any DispatchSourceRead)?
+    private static var handlers: [Int: @MainActor () -> Void] = [:]
+    private static var lastID = 0
+
+    private let id: Int
+
+    /// - Parameters:
+    ///   - fileDescriptor: Of the terminal.
+    ///   - onChange: Gets the size that the terminal has now.
+    public init(fileDescriptor: Int32, onChange: @escaping @MainActor (TerminalCanvas) -> Void) {
+        Self.lastID += 1
+        id = Self.lastID
+        Self.handlers[id] = {
+            if let canvas = TerminalCanvas(fileDescriptor: fileDescriptor) { onChange(canvas) }
+        }
+        Self.listen()
+    }
+
+    isolated deinit { Self.handlers[id] = nil }
+
+    private static func listen() {
+        guard source == nil, let line else { return }
+        let source = DispatchSource.makeReadSource(fileDescriptor: line.outside, queue: .main)
+        source.setEventHandler {
+            var changes = [UInt8](repeating: 0, count: 64)
+            _ = read(line.outside, &changes, changes.count)
+            MainActor.assumeIsolated { for handler in handlers.values { handler() } }
+        }
+        source.resume()
+        self.source = source
+        signal(SIGWINCH) { _ in
+            let before = errno
+            var one: UInt8 = 1
+            if let line = TerminalSizeWatch.line { _ = write(line.inside, &one, 1) }
+            errno = before
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import AlcedoCore
+import AlcedoTesting
+import AlcedoViewBinding
+import Glibc
+import TestSupport
+import Testing
+
+@testable import AlcedoTerminal
+
+@Suite(.timeLimit(.minutes(10))) @MainActor struct TerminalPlayerTests {
+    /// Grey frames of one cell, each lighter than the one before.
+    private final class Frames: ImageFrameSource {
+        let canvasSize = PixelSize(width: 1, height: 1)
+        let frameCount = 3
+        let playCount: Int? = 2
+        let cost = 0
+
+        func delay(at index: Int) -> Duration { .milliseconds(100) }
+
+        func rawDelay(at index: Int) -> Duration { delay(at: index) }
+
+        func frame(at index: Int) throws -> PixelBuffer { .grays([[0, 128, 255][index]], width: 1) }
+    }
+
+    @MainActor private final class Screen {
+        private(set) var output: [String] = []
+
+        func write(_ text: String) { output.append(text) }
+    }
+
+    private let clock = ManualClock()
+    private let screen = Screen()
+    private let view: TerminalView
+    private let player: TerminalPlayer
+    private let animation = DecodedImage(pixels: .grays([0], width: 1), frames: Frames())
+    private let up = "\u{1B}[1A"
+
+    init() {
+        let renderer = TerminalRenderer(canvas: TerminalCanvas(columns: 80, rows: 24), depth: .none)
+        view = TerminalView(renderer: renderer, redrawsInPlace: true, write: screen.write)
+        player = TerminalPlayer(view: view, pool: FramePool(), clock: clock)
+    }
+
+    /// Lets time pass up to the next frame. Late ones wake the player, so that nothing depends on the decoder's speed.
+    private func nextFrame() async throws {
+        let count = screen.output.count
+        try await clock.waitForSleepers(count: 1)
+        clock.advance(by: .milliseconds(100))
+        while screen.output.count == count { await Task.yield() }
+    }
+
+    @Test func `an animation is played in place, as often as its file says`() async throws {
+        player.display(.image(animation, from: .memory))
+        for _ in 0..<5 { try await nextFrame() }
+        try await clock.waitForSleepers(count: 1)
+        clock.advance(by: .milliseconds(100))
+        await player.finish()
+
+        let frames = [" ", "+", "@", " ", "+", "@"]
+        #expect(screen.output == zip(["", up, up, up, up, up], frames).map { $0 + $1 + "\n" })
+    }
+
+    @Test func `the number of plays can be set, and a still picture ends at once`() async throws {
+        player.playCount = 1
+        player.display(.image(animation, from: .memory))
+        for _ in 0..<2 { try await nextFrame() }
+        try await clock.waitForSleepers(count: 1)
+        clock.advance(by: .milliseconds(100))
+        await player.finish()
+        #expect(screen.output.count == 3)
+
+        player.display(.image(DecodedImage(pixels: .grays([255], width: 1)), from: .memory))
+        await player.finish()
+        #expect(screen.output.last == up + "@\n")
+    }
+
+    @Test func `another picture, and stopping, end an animation`() async throws {
+        player.display(.image(animation, from: .memory))
+        try await nextFrame()
+        player.display(.placeholder(DecodedImage(pixels: .grays([255], width: 1))))
+        await player.finish()
+        clock.advance(by: .seconds(10))
+        #expect(screen.output == [" \n", up + "+\n", up + "@\n"])
+
+        player.display(.image(animation, from: .memory))
+        player.stop()
+        await player.finish()
+        #expect(screen.output.last == up + " \n")
+    }
+
+    @Test func `a new size draws the picture anew on a clear screen`() {
+        let wide = DecodedImage(pixels: .grays([255, 255, 255, 255], width: 2))
+        player.display(.image(wide, from: .memory))
+
+        player.resize(to: TerminalCanvas(columns: 1, rows: 5))
+        player.resize(to: TerminalCanvas(columns: 1, rows: 5))
+
+        #expect(screen.output == ["@@\n", "\u{1B}[2J\u{1B}[H", "@\n"])
+        #expect(player.displaySize == .target(TargetSize(PixelSize(width: 1, height: 10))))
+    }
+
+    @Test func `the Kitty picture is replaced by number, and taken away with the content`() {
+        let cell = PixelSize(width: 10, height: 20)
+        let renderer = TerminalRenderer(
+            canvas: TerminalCanvas(columns: 8, rows: 4), depth: .none, graphics: .kitty(cell: cell))
+        let view = TerminalView(renderer: renderer, redrawsInPlace: true, id: 9, write: screen.write)
+
+        view.display(.image(animation, from: .memory))
+        view.display(.nothing)
+
+        #expect(screen.output[0].contains("a=T,f=24,s=1,v=1,i=9,p=1,C=1,"))
+        #expect(screen.output[1] == "\(up)\u{1B}_Ga=d,d=I,i=9,q=2\u{1B}\\\u{1B}[J")
+    }
+
+    @Test func `a change of the terminal's size is told`() async throws {
+        let terminal = try PseudoTerminal()
+        var sizes: [TerminalCanvas] = []
+        let watch = TerminalSizeWatch(fileDescriptor: terminal.inside) { sizes.append($0) }
+        try terminal.resize(columns: 33, rows: 11)
+
+        kill(getpid(), SIGWINCH)
+        while sizes.isEmpty { await Task.yield() }
+
+        #expect(sizes.allSatisfy { $0 == TerminalCanvas(columns: 33, rows: 11) })
+        withExtendedLifetime(watch) {}
+    }
+}

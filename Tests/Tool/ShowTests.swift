@@ -1,0 +1,114 @@
+import AlcedoTesting
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(10)))
+struct ShowTests {
+    private let folder: TemporaryDirectory
+    private let alcedo: Program
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
+    }
+
+    private func file(_ name: String) -> String { Samples.folder.appending(path: name).path }
+
+    @Test(arguments: [("kitty", "\u{1B}_Ga=T,f=24,s=128,v=128,C=1,"), ("sixel", "\u{1B}P0;1;0q\"1;1;128;128")])
+    func `a protocol can be chosen, also where there is no terminal to ask`(name: String, text: String) async throws {
+        let outcome = try await alcedo.run(["show", file("tiles.gif"), "--protocol", name])
+
+        #expect(outcome.status == 0 && outcome.problems == "")
+        #expect(outcome.output.contains(text))
+    }
+
+    @Test func `several images have their names, and one that fails does not keep the others`() async throws {
+        let outcome = try await alcedo.run([
+            "show", file("tiles.png"), "missing.png", file("rings.png"), "--width", "10",
+        ])
+
+        #expect(outcome.status == 1)
+        let lines = outcome.output.split(separator: "\n")
+        #expect(lines.count == 13)
+        #expect(lines[0] == file("tiles.png"))
+        #expect(lines[6] == "missing.png")
+        #expect(outcome.problems.hasPrefix("alcedo: missing.png: "))
+    }
+
+    @Test func `of a folder its images are shown, by name`() async throws {
+        for name in ["b.png", "a.PNG"] { try Samples.data("tiles.png").write(to: folder.url.appending(path: name)) }
+        try Data("no image".utf8).write(to: folder.url.appending(path: "notes.txt"))
+
+        let outcome = try await alcedo.run(["show", folder.url.path, "--width", "8"])
+
+        #expect(outcome.status == 0)
+        let names = outcome.output.split(separator: "\n").filter { $0.hasPrefix("/") }.map { $0.suffix(5) }
+        #expect(names == ["a.PNG", "b.png"])
+    }
+
+    @Test(arguments: [
+        ["--protocol", "ascii"], ["--loops", "0"], ["--loops"], [], [""], ["--width=0", "x.png"],
+    ])
+    func `what makes no sense is a question of usage`(words: [String]) async throws {
+        #expect(try await alcedo.run(["show"] + words).status == 2)
+    }
+
+    @Test func `a folder without images is a question of usage`() async throws {
+        #expect(try await alcedo.run(["show", folder.url.path]).status == 2)
+    }
+
+    // MARK: In a terminal
+
+    private func start(
+        _ arguments: [String], in terminal: PseudoTerminal, environment: [String: String] = [:]
+    ) throws -> ChildProcess {
+        try ChildProcess(
+            "alcedo", ["show"] + arguments,
+            environment: ["XDG_CACHE_HOME": folder.url.path, "TERM": "xterm-256color", "NO_COLOR": ""]
+                .merging(environment) { $1 },
+            folder: folder.path, input: .descriptor(terminal.inside), output: .descriptor(terminal.inside),
+            problems: .file(folder.url.appending(path: "problems").path))
+    }
+
+    @Test func `the terminal is asked, and shows pixels when it can`() async throws {
+        let terminal = try PseudoTerminal()
+        try terminal.resize(columns: 80, rows: 24)
+        // Before it is asked, so that no machine is too slow for the time limit.
+        try terminal.type("\u{1B}_Gi=31;OK\u{1B}\\\u{1B}[6;20;10t\u{1B}[?62c")
+        let process = try start([file("tiles.gif")], in: terminal)
+
+        let text = try await terminal.read(until: "\u{1B}[?25h")
+
+        #expect(try await process.wait() == 0)
+        #expect(text.contains("a=T,f=24,s=128,v=128,i="))
+    }
+
+    @Test func `Ctrl-C ends an animation that plays for ever, and gives the cursor back`() async throws {
+        let terminal = try PseudoTerminal()
+        try terminal.resize(columns: 80, rows: 24)
+        let process = try start(
+            [try Self.endlessAnimation(in: folder).path, "--protocol", "blocks", "--color", "256"], in: terminal)
+        // Drawn, and drawn over.
+        let before = try await terminal.read(until: "\u{1B}[1A")
+
+        kill(process.id, SIGINT)
+        _ = try await terminal.read(until: "\u{1B}[?25h")
+
+        #expect(try await process.wait() == 130)
+        #expect(before.hasPrefix("\u{1B}[?25l"))
+    }
+
+    /// A GIF of two frames of a pixel each, 20 ms apart, for ever. Source: GIF89a.
+    private static func endlessAnimation(in folder: TemporaryDirectory) throws -> URL {
+        var bytes: [UInt8] = Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0, 255, 0, 0, 0, 0, 255]
+        bytes += [0x21, 0xFF, 11] + Array("NETSCAPE2.0".utf8) + [3, 1, 0, 0, 0]
+        for image in [0x44, 0x4C] as [UInt8] {
+            bytes += [0x21, 0xF9, 4, 4, 2, 0, 0, 0, 0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, image, 1, 0]
+        }
+        let file = folder.url.appending(path: "endless.gif")
+        try Data(bytes + [0x3B]).write(to: file)
+        return file
+    }
+}
