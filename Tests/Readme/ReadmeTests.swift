@@ -11,7 +11,7 @@ struct ReadmeTests {
     @Test(arguments: [
         "README.md", "Modules/MemoryCache/README.md", "Modules/DiskCache/README.md",
         "Modules/Downloader/README.md", "Modules/URLResponseCache/README.md", "Modules/Processing/README.md",
-        "Modules/Pipeline/README.md",
+        "Modules/Pipeline/README.md", "Modules/ViewBinding/README.md",
     ])
     func `every Swift snippet is compiled`(file: String) throws {
         let readme = try Self.text(Self.root.appending(path: file))

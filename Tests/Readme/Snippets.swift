@@ -127,3 +127,54 @@ func show(_ url: URL, with pipeline: ImagePipeline) async throws -> DecodedImage
     task.priority = .high
     return try await task.response.image
 }
+
+/// A cell of a list, which is used again and again.
+@MainActor final class PictureCell: ImageDisplaying {
+    private(set) var picture: DecodedImage?
+    private var binder: ImageBinder?
+
+    func show(_ url: URL, from loader: any ImageLoading) {
+        let binder = binder ?? ImageBinder(view: self, loader: loader)
+        self.binder = binder
+        binder.bind(ImageRequest(url: url))
+    }
+
+    func display(_ content: DisplayContent) { picture = content.picture }
+}
+
+@MainActor func show(_ request: ImageRequest, by binder: ImageBinder, insteadOf placeholder: DecodedImage) {
+    var options = BindingOptions(placeholder: placeholder)
+    // What the list has shown already, while the large picture comes.
+    options.lowResolution = request
+    options.lowResolution?.decoding.target = TargetSize(PixelSize(width: 96, height: 96), mode: .fill)
+    options.onProgress = { print($0.received, $0.expected ?? 0) }
+    binder.bind(request, options: options) { result in
+        if case .failure(let error) = result { print(error) }
+    }
+}
+
+/// Plays an image by the frame clock of a window.
+@MainActor final class Playing {
+    private let animator: ImageAnimator
+    private let draw: (DecodedImage) -> Void
+
+    init?(_ image: DecodedImage, frames: FramePool, draw: @escaping (DecodedImage) -> Void) {
+        guard let animator = ImageAnimator(image, pool: frames) else { return nil }
+        self.animator = animator
+        self.draw = draw
+    }
+
+    func tick(at time: Duration) {
+        if let picture = animator.advance(to: time) { draw(picture) }
+    }
+}
+
+@MainActor func play(_ request: ImageRequest, from loader: any ImageLoading) async {
+    let canvas = TerminalCanvas(fileDescriptor: 1) ?? TerminalCanvas(columns: 80, rows: 24)
+    let renderer = TerminalRenderer(canvas: canvas, depth: .trueColor)
+    let view = TerminalView(renderer: renderer, redrawsInPlace: true) { print($0, terminator: "") }
+    let player = TerminalPlayer(view: view, pool: FramePool())
+    let binder = ImageBinder(view: player, loader: loader)
+    await withCheckedContinuation { ended in binder.bind(request) { _ in ended.resume() } }
+    await player.finish()
+}

@@ -68,11 +68,15 @@ struct FrameBufferState: Sendable {
         if viewers.isEmpty { frames = [:] }
     }
 
-    /// Begins the decoding of the frame that is needed first; nil when none is, or one is being decoded.
+    /// Begins the decoding of the frame that is needed first; nil when none is, or one is being decoded. Drops frames, when
+    /// there is less room than there was.
     ///
     /// - Parameter capacity: Most frames to keep, unless more viewers than that wait for one each.
     mutating func beginDecoding(capacity: Int) -> Int? {
-        guard !isDecoding, let frame = needed(room(capacity)).first(where: { pixels($0) == nil }) else { return nil }
+        trim(to: capacity)
+        guard !isDecoding, frames.count < frameCount - 1,
+            let frame = needed(room(capacity)).first(where: { pixels($0) == nil })
+        else { return nil }
         isDecoding = true
         return frame
     }
@@ -93,12 +97,12 @@ struct FrameBufferState: Sendable {
 
     /// Drops frames that there is no room for, those that are needed last first.
     mutating func trim(to capacity: Int) {
+        guard frames.count > max(1, capacity) else { return }
         let room = room(capacity)
-        guard frames.count > room else { return }
         let needed = Set(needed(room))
         // What is needed is never more than there is room for: dropping it would have it decoded for ever.
         let dispensable = frames.keys.filter { !needed.contains($0) }.sorted { distance(to: $0) > distance(to: $1) }
-        for frame in dispensable.prefix(frames.count - room) { frames[frame] = nil }
+        for frame in dispensable.prefix(max(0, frames.count - room)) { frames[frame] = nil }
     }
 
     mutating func removeAll() { frames = [:] }
@@ -113,10 +117,11 @@ struct FrameBufferState: Sendable {
     private func needed(_ room: Int) -> [Int] {
         let viewers = viewers.sorted { $0.key < $1.key }.map(\.value)
         var needed: [Int] = []
+        var seen: Set<Int> = []
         for distance in 0...Self.ahead {
             for viewer in viewers where distance <= viewer.remaining && !(distance == 0 && viewer.isShown) {
                 let frame = (viewer.frame + distance) % frameCount
-                guard frame != 0, failures[frame] == nil, !needed.contains(frame) else { continue }
+                guard frame != 0, failures[frame] == nil, seen.insert(frame).inserted else { continue }
                 guard needed.count < room else { return needed }
                 needed.append(frame)
             }

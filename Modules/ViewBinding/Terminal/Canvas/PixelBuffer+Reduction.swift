@@ -8,7 +8,7 @@ extension PixelBuffer {
     ///
     /// - Parameter target: Sides from one pixel to the source's own; others are brought into that range.
     /// - Returns: An `rgbx8` buffer; nil when there is no memory layout for the size.
-    func reduced(to target: PixelSize, over background: TerminalColor) -> PixelBuffer? {
+    func reduced(to target: PixelSize, over background: OpaqueColor) -> PixelBuffer? {
         let target = PixelSize(
             width: min(max(1, target.width), width), height: min(max(1, target.height), height))
         let columns = Self.boundaries(of: width, parts: target.width)

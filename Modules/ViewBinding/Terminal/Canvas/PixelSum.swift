@@ -22,14 +22,14 @@ struct PixelSum: Sendable {
     }
 
     /// The mean of the pixels laid over `background`; the background itself when there are none.
-    func average(over background: TerminalColor) -> TerminalColor {
+    func average(over background: OpaqueColor) -> OpaqueColor {
         let whole = count * 255
         guard whole > 0 else { return background }
         let transparent = whole - sum.w / 255
         let mix = { (sum: UInt64, behind: UInt8) in
             UInt8(truncatingIfNeeded: (sum + UInt64(behind) * transparent + whole / 2) / whole)
         }
-        return TerminalColor(
+        return OpaqueColor(
             red: mix(sum.x, background.red), green: mix(sum.y, background.green), blue: mix(sum.z, background.blue))
     }
 }

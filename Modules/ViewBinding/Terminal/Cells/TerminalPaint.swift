@@ -1,12 +1,14 @@
+import AlcedoCore
+
 /// A colour as a terminal is told it. Two paints are equal when no code is needed between them.
 enum TerminalPaint: Equatable, Sendable {
-    case rgb(TerminalColor)
+    case rgb(OpaqueColor)
     /// A place in the palette of 256.
     case indexed(UInt8)
 
     /// The nearest palette colour: of the 6 × 6 × 6 cube from 16 on, or of the 24 greys from 232 on. The first 16 are
     /// left out, because users set them as they like. Source: xterm's `256colres.pl`.
-    init(nearest color: TerminalColor) {
+    init(nearest color: OpaqueColor) {
         let samples = [Int(color.red), Int(color.green), Int(color.blue)]
         let steps = samples.map { $0 < 48 ? 0 : $0 < 115 ? 1 : ($0 - 35) / 40 }
         let cubeError = zip(samples, steps).reduce(0) { $0 + Self.squared($1.0 - ($1.1 == 0 ? 0 : $1.1 * 40 + 55)) }

@@ -9,14 +9,14 @@ public struct TerminalRenderer: Sendable {
     public var depth: TerminalColorDepth
     public var graphics: TerminalGraphics
     /// What shows through transparent pixels. Default: black, the screen of most terminals.
-    public var background: TerminalColor
+    public var background: OpaqueColor
 
     /// - Parameters:
     ///   - depth: Colours of character cells; pixels have all that their protocol can.
     ///   - graphics: Default: character cells.
     public init(
         canvas: TerminalCanvas, depth: TerminalColorDepth, graphics: TerminalGraphics = .blocks,
-        background: TerminalColor = .black
+        background: OpaqueColor = .black
     ) {
         self.canvas = canvas
         self.depth = depth
@@ -93,24 +93,24 @@ public struct TerminalRenderer: Sendable {
         return image.pixels.reduced(to: stored, over: background)?.upright(from: image.orientation)
     }
 
-    private func line(upper: [TerminalColor], lower: [TerminalColor]?) -> String {
+    private func line(upper: [OpaqueColor], lower: [OpaqueColor]?) -> String {
         guard depth != .none else { return Self.colorlessLine(upper: upper, lower: lower ?? upper) }
-        let paint: (TerminalColor) -> TerminalPaint =
+        let paint: (OpaqueColor) -> TerminalPaint =
             depth == .trueColor ? { .rgb($0) } : { TerminalPaint(nearest: $0) }
         var line = TerminalLine()
         for x in upper.indices { line.append(upper: paint(upper[x]), lower: lower.map { paint($0[x]) }) }
         return line.finished()
     }
 
-    private static func colorlessLine(upper: [TerminalColor], lower: [TerminalColor]) -> String {
+    private static func colorlessLine(upper: [OpaqueColor], lower: [OpaqueColor]) -> String {
         String(zip(upper, lower).map { ramp[($0.luminance + $1.luminance) / 2 * ramp.count / 256] })
     }
 
-    private static func colors(_ row: RawSpan) -> [TerminalColor] {
-        var colors: [TerminalColor] = []
+    private static func colors(_ row: RawSpan) -> [OpaqueColor] {
+        var colors: [OpaqueColor] = []
         for offset in stride(from: 0, to: row.byteCount, by: 4) {
             let pixel = row.unsafeLoad(fromByteOffset: offset, as: SIMD4<UInt8>.self)
-            colors.append(TerminalColor(red: pixel.x, green: pixel.y, blue: pixel.z))
+            colors.append(OpaqueColor(red: pixel.x, green: pixel.y, blue: pixel.z))
         }
         return colors
     }
