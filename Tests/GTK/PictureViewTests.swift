@@ -6,40 +6,151 @@
     import Testing
 
     /// GTK makes widgets only where there is a display.
-    @Suite(.enabled("needs a display") { @MainActor in gtk_init_check() != 0 })
+    @Suite(.enabled("needs a display") { @MainActor in TestWindow.isPossible }, .timeLimit(.minutes(3)))
     @MainActor struct PictureViewTests {
-        private func image(width: Int, orientation: ImageOrientation = .up) throws -> DecodedImage {
-            let size = PixelSize(width: width, height: 1)
-            let pixels = try #require(PixelBuffer(size: size, format: .rgba8, alphaMode: .straight))
+        private func image(
+            width: Int, height: Int = 1, orientation: ImageOrientation = .up, red: UInt8 = 0
+        ) throws -> DecodedImage {
+            let size = PixelSize(width: width, height: height)
+            let pixels = try #require(
+                PixelBuffer(size: size, format: .rgba8, alphaMode: .straight) { memory, bytesPerRow in
+                    for y in 0..<height {
+                        for x in 0..<width {
+                            memory.storeBytes(
+                                of: SIMD4(red, 0, 0, 255), toByteOffset: y * bytesPerRow + x * 4,
+                                as: SIMD4<UInt8>.self)
+                        }
+                    }
+                })
             return DecodedImage(pixels: pixels, orientation: orientation)
         }
 
-        @Test func `the widget has the picture, upright, until it is cleared`() throws {
-            let view = PictureView()
-            #expect(gtk_picture_get_paintable(view.widget) == nil)
-
-            view.display(.image(try image(width: 3, orientation: .right), from: .memory))
-            let shown = try #require(gtk_picture_get_paintable(view.widget))
-            #expect(gdk_paintable_get_intrinsic_width(shown) == 1)
-            #expect(gdk_paintable_get_intrinsic_height(shown) == 3)
-
-            view.display(.nothing)
-            #expect(gtk_picture_get_paintable(view.widget) == nil)
+        private func has(_ styleClass: String, _ view: PictureView) -> Bool {
+            gtk_widget_has_css_class(UnsafeMutablePointer(view.widget), styleClass) != 0
         }
 
-        @Test func `a view keeps a widget that it wraps, and lets it go`() throws {
-            let picture = try #require(OpaquePointer(gtk_picture_new()))
-            let object = UnsafeMutableRawPointer(picture)
-            g_object_ref_sink(object)
-            let references = { object.assumingMemoryBound(to: GObject.self).pointee.ref_count }
+        @Test func `the view has the picture, upright, until it is cleared`() throws {
+            let view = PictureView()
+            #expect(view.texture == nil)
 
-            var view: PictureView? = PictureView(wrapping: picture)
-            view?.display(.placeholder(try image(width: 2)))
-            #expect(references() == 2)
+            view.display(.image(try image(width: 3, orientation: .right), from: .memory))
+            let shown = try #require(view.texture)
+            #expect(gdk_texture_get_width(shown) == 1)
+            #expect(gdk_texture_get_height(shown) == 3)
+
+            view.display(.nothing)
+            #expect(view.texture == nil)
+        }
+
+        @Test func `style sheets know what is shown`() throws {
+            let view = PictureView()
+            #expect(has("empty", view))
+
+            view.display(.placeholder(try image(width: 2)))
+            #expect(has("placeholder", view) && !has("empty", view))
+            view.display(.failure(try image(width: 2)))
+            #expect(has("failure", view) && !has("placeholder", view))
+            view.transition(to: .image(try image(width: 2), from: .network))
+            #expect(has("picture", view) && !has("failure", view))
+            view.showActivity(true)
+            #expect(has("loading", view))
+            view.showActivity(false)
+            #expect(!has("loading", view))
+        }
+
+        @Test func `pixels are let go when they are no longer shown`() throws {
+            let view = PictureView()
+            let window = TestWindow(view.widget)
+            window.run { view.displaySize != .pending }
+            var image: DecodedImage? = try image(width: 4)
+            let weakImage = try #require(image?.weakReference)
+
+            view.display(.image(try #require(image), from: .memory))
+            image = nil
+            window.drawFrame()
+            #expect(weakImage() != nil)
+
+            view.display(.nothing)
+            window.drawFrame()
+            #expect(weakImage() == nil)
+        }
+
+        @Test func `a view in a window says its size in device pixels`() throws {
+            let view = PictureView(contentMode: .fill)
+            #expect(view.displaySize == .pending)
+
+            var isSized = false
+            view.onSizeChange = { isSized = true }
+            let window = TestWindow(view.widget, width: 120, height: 80)
+            window.run { isSized }
+
+            guard case .target(let target) = view.displaySize else {
+                Issue.record("there is no size")
+                return
+            }
+            let scale = Int(gtk_widget_get_scale_factor(UnsafeMutablePointer(view.widget)))
+            #expect(target.mode == .fill)
+            #expect(target.size.width == Int(gtk_widget_get_width(UnsafeMutablePointer(view.widget))) * scale)
+        }
+
+        @Test func `a view of no size shows nothing and takes no harm`() throws {
+            let view = PictureView()
+            let widget = UnsafeMutablePointer<GtkWidget>(view.widget)
+            gtk_widget_set_halign(widget, GTK_ALIGN_CENTER)
+            gtk_widget_set_valign(widget, GTK_ALIGN_CENTER)
+            let window = TestWindow(view.widget)
+            window.run { gtk_widget_get_mapped(widget) != 0 }
+
+            view.transition(to: .image(try image(width: 3, height: 3), from: .network))
+            window.drawFrame()
+
+            #expect(gtk_widget_get_width(widget) == 0)
+            #expect(view.displaySize == .pending)
+        }
+
+        @Test func `a widget goes on to show its picture when its view has gone`() throws {
+            var view: PictureView? = PictureView()
+            view?.onSizeChange = { Issue.record("nobody listens any more") }
+            let widget = try #require(view?.widget)
+            g_object_ref(UnsafeMutableRawPointer(widget))
+            let weakImage = try {
+                let image = try image(width: 5)
+                view?.transition(to: .image(image, from: .network))
+                return try #require(image.weakReference)
+            }()
             view = nil
+            #expect(weakImage() != nil)
 
-            #expect(references() == 1)
-            g_object_unref(object)
+            var window: TestWindow? = TestWindow(widget)
+            window?.run { gtk_widget_get_width(UnsafeMutablePointer(widget)) > 0 }
+            window?.drawFrame()
+            window = nil
+            g_object_unref(UnsafeMutableRawPointer(widget))
+
+            #expect(weakImage() == nil)
+        }
+
+        @Test func `a picture that the view waited for fades in, and one from memory does not`() throws {
+            let view = PictureView()
+            view.fadeDuration = .milliseconds(1)
+            let window = TestWindow(view.widget)
+            window.run { gtk_widget_get_mapped(UnsafeMutablePointer(view.widget)) != 0 }
+            var old: DecodedImage? = try image(width: 4)
+            let weakOld = try #require(old?.weakReference)
+            view.display(.image(try #require(old), from: .memory))
+            old = nil
+
+            view.transition(to: .image(try image(width: 2), from: .network))
+            #expect(weakOld() != nil)
+            window.run { weakOld() == nil }
+
+            var next: DecodedImage? = try image(width: 4)
+            let weakNext = try #require(next?.weakReference)
+            view.display(.image(try #require(next), from: .memory))
+            next = nil
+            view.display(.image(try image(width: 2), from: .memory))
+            window.drawFrame()
+            #expect(weakNext() == nil)
         }
     }
 #endif

@@ -6,12 +6,16 @@
     /// Runs the main actor while GTK's main loop has the main thread.
     ///
     /// Without it, `@MainActor` tasks and blocks on `DispatchQueue.main` wait for as long as `g_application_run` runs.
-    public enum MainActorBridge {
-        @MainActor private static var isInstalled = false
+    @MainActor public enum MainActorBridge {
+        private static var isInstalled = false
+
+        /// How long the main actor's work has kept the main loop so far: what GTK calls itself is not in it. To be
+        /// compared with the time of a frame.
+        public private(set) static var busyTime = Duration.zero
 
         /// Adds the main queue to the default main context, for good. Call it before the loop runs; further calls do
         /// nothing.
-        @MainActor public static func install() {
+        public static func install() {
             guard !isInstalled else { return }
             isInstalled = true
             g_unix_fd_add(_dispatch_get_main_queue_port_4CF(), G_IO_IN, runMainQueue, nil)
@@ -22,7 +26,9 @@
             // ready keeps GTK, whose redraws are less urgent, from ever drawing.
             var wakeUps: UInt64 = 0
             _ = read(descriptor, &wakeUps, MemoryLayout<UInt64>.size)
+            let start = ContinuousClock.now
             _dispatch_main_queue_callback_4CF(nil)
+            MainActor.assumeIsolated { busyTime += ContinuousClock.now - start }
             return gboolean(1)
         }
     }

@@ -1,0 +1,99 @@
+#if GTK
+    public import AlcedoCore
+    import CGTK
+
+    /// Has the images loaded that a list will show next, in the direction in which it is scrolled.
+    ///
+    /// What loads them is injected, so that this module knows no pipeline; an `ImagePrefetcher` fits:
+    ///
+    /// ```swift
+    /// let scrolling = ScrollPrefetcher(
+    ///     adjustment: gtk_scrolled_window_get_vadjustment(window), ahead: 60,
+    ///     count: { names.count }, request: { request(for: names[$0]) },
+    ///     start: prefetcher.start, stop: prefetcher.stop)
+    /// ```
+    ///
+    /// Which items are in sight is worked out from the adjustment, so rows must be of about the same height. It costs
+    /// O(items ahead) a scroll.
+    @MainActor public final class ScrollPrefetcher {
+        /// Called with the positions in sight whenever the list moves or is laid out anew, before anything is loaded
+        /// for it: to make the loads of cells that GTK binds far off less urgent, say.
+        public var onMove: (@MainActor (_ visible: Range<Int>) -> Void)?
+        private let adjustment: OpaquePointer
+        private let count: @MainActor () -> Int
+        private let request: @MainActor (_ position: Int) -> ImageRequest?
+        private let start: @MainActor ([ImageRequest]) -> Void
+        private let stop: @MainActor ([ImageRequest]) -> Void
+        private var window: PrefetchWindow
+        private var running: [Int: ImageRequest] = [:]
+        private var signals: [Signal] = []
+
+        /// - Parameters:
+        ///   - adjustment: The `GtkAdjustment` of the direction in which the list scrolls.
+        ///   - ahead: How many items beyond those in sight. Default: 60.
+        ///   - count: How many items the list has.
+        ///   - request: What the cell at a position will ask for: the same size, or nothing is gained. nil: nothing.
+        ///   - start: Begins to load these, the first first.
+        ///   - stop: Gives these up.
+        public init(
+            adjustment: OpaquePointer, ahead: Int = 60, count: @escaping @MainActor () -> Int,
+            request: @escaping @MainActor (_ position: Int) -> ImageRequest?,
+            start: @escaping @MainActor ([ImageRequest]) -> Void, stop: @escaping @MainActor ([ImageRequest]) -> Void
+        ) {
+            self.adjustment = adjustment
+            self.count = count
+            self.request = request
+            self.start = start
+            self.stop = stop
+            window = PrefetchWindow(length: ahead)
+            let object = UnsafeMutableRawPointer(adjustment)
+            g_object_ref(object)
+            signals = ["value-changed", "changed"].map { name in
+                Signal(object, name) { [weak self] in self?.update() }
+            }
+        }
+
+        isolated deinit {
+            for signal in signals { signal.disconnect() }
+            stop(Array(running.values))
+            g_object_unref(UnsafeMutableRawPointer(adjustment))
+        }
+
+        /// The positions that are in sight now, rows that are so in part included; none while there is no layout.
+        public var visiblePositions: Range<Int> {
+            let adjustment = UnsafeMutablePointer<GtkAdjustment>(adjustment)
+            let (lower, upper) = (gtk_adjustment_get_lower(adjustment), gtk_adjustment_get_upper(adjustment))
+            let (value, page) = (gtk_adjustment_get_value(adjustment), gtk_adjustment_get_page_size(adjustment))
+            guard upper > lower, page > 0 else { return 0..<0 }
+            let perPoint = Double(count()) / (upper - lower)
+            let first = Int(((value - lower) * perPoint).rounded(.down))
+            let end = Int(((value - lower + page) * perPoint).rounded(.up))
+            return max(0, first)..<max(0, first, end)
+        }
+
+        /// The list has other items, or requests of another size: what was begun is given up, and begun anew.
+        public func reset() {
+            give(up: window.reset())
+            update()
+        }
+
+        private func update() {
+            let visible = visiblePositions
+            onMove?(visible)
+            let change = window.move(to: visible, of: count())
+            give(up: change.stop)
+            var requests: [ImageRequest] = []
+            for position in change.start {
+                guard let request = request(position) else { continue }
+                running[position] = request
+                requests.append(request)
+            }
+            if !requests.isEmpty { start(requests) }
+        }
+
+        private func give(up positions: [Int]) {
+            let requests = positions.compactMap { running.removeValue(forKey: $0) }
+            if !requests.isEmpty { stop(requests) }
+        }
+    }
+#endif

@@ -1,0 +1,147 @@
+#if GTK
+    import AlcedoCore
+    import CGTK
+
+    /// What a picture widget shows: a texture, and for a moment the one before it.
+    ///
+    /// The widget owns it, so that a widget that outlives its ``PictureView`` still draws.
+    @MainActor final class PictureCanvas {
+        private struct Layer {
+            var texture: Texture
+            var size: PixelSize
+        }
+
+        /// Holds a `GdkTexture`.
+        private final class Texture {
+            let pointer: OpaquePointer
+
+            /// Takes over the caller's reference.
+            init(_ pointer: OpaquePointer) { self.pointer = pointer }
+
+            deinit { g_object_unref(UnsafeMutableRawPointer(pointer)) }
+        }
+
+        /// Unowned in effect: the widget lets go of the canvas when it ends.
+        private let widget: UnsafeMutablePointer<GtkWidget>
+        private var layer: Layer?
+        private var fadingLayer: Layer?
+        private var fade = PictureFade()
+        private var tick: guint?
+
+        var mode = ContentMode.fit { didSet { gtk_widget_queue_draw(widget) } }
+        /// How much has come of the picture that is on its way, from 0 to 1; nil: none is, or nobody knows.
+        var progress: Double? { didSet { if progress != oldValue { gtk_widget_queue_draw(widget) } } }
+        /// Called when the widget has been given a size.
+        var onResize: (@MainActor () -> Void)?
+        /// Called with the time of each frame while the widget is on screen, as long as it answers true; see
+        /// ``startTicking()``.
+        var onTick: (@MainActor (_ time: Duration) -> Bool)?
+
+        init(widget: UnsafeMutablePointer<GtkWidget>) { self.widget = widget }
+
+        /// What is shown now; nil for nothing. Borrowed.
+        var texture: OpaquePointer? { layer?.texture.pointer }
+
+        /// The widget's size in device pixels; nil while it has none.
+        var size: PixelSize? {
+            let scale = Int(gtk_widget_get_scale_factor(widget))
+            let size = PixelSize(
+                width: Int(gtk_widget_get_width(widget)) * scale, height: Int(gtk_widget_get_height(widget)) * scale)
+            return size.isPositive ? size : nil
+        }
+
+        /// Shows `texture`, whose reference is taken over, or nothing.
+        ///
+        /// - Parameter fading: How long it takes to cover what was there before; nought: at once.
+        func show(_ texture: OpaquePointer?, fading: Duration) {
+            fadingLayer = layer
+            layer = texture.map { texture in
+                Layer(
+                    texture: Texture(texture),
+                    size: PixelSize(
+                        width: Int(gdk_texture_get_width(texture)), height: Int(gdk_texture_get_height(texture))))
+            }
+            // What nobody sees need not fade.
+            if fading > .zero, layer != nil, gtk_widget_get_mapped(widget) != 0 {
+                fade.start(lasting: fading)
+                startTicking()
+            } else {
+                endFade()
+            }
+            gtk_widget_queue_draw(widget)
+        }
+
+        /// Asks for the time of each frame from now on.
+        func startTicking() {
+            guard tick == nil else { return }
+            tick = gtk_widget_add_tick_callback(
+                widget,
+                { _, clock, canvas in
+                    guard let clock, let canvas else { return 0 }
+                    let time = Duration.microseconds(gdk_frame_clock_get_frame_time(clock))
+                    return MainActor.assumeIsolated {
+                        Unmanaged<PictureCanvas>.fromOpaque(canvas).takeUnretainedValue().advance(to: time)
+                    } ? 1 : 0
+                }, Unmanaged.passUnretained(self).toOpaque(), nil)
+        }
+
+        private func advance(to time: Duration) -> Bool {
+            if fade.isRunning {
+                fade.advance(to: time)
+                if !fade.isRunning { fadingLayer = nil }
+                gtk_widget_queue_draw(widget)
+            }
+            let goesOn = onTick?(time) ?? false
+            guard goesOn || fade.isRunning else {
+                tick = nil
+                return false
+            }
+            return true
+        }
+
+        private func endFade() {
+            fade.end()
+            fadingLayer = nil
+        }
+
+        /// Nobody listens any more; what is shown stays.
+        func end() {
+            onResize = nil
+            onTick = nil
+            progress = nil
+        }
+
+        func sizeHasChanged() { onResize?() }
+
+        func draw(into snapshot: OpaquePointer) {
+            guard let size else { return }
+            if let fadingLayer { draw(fadingLayer, in: size, into: snapshot) }
+            if fade.isRunning { gtk_snapshot_push_opacity(snapshot, fade.opacity) }
+            if let layer { draw(layer, in: size, into: snapshot) }
+            if fade.isRunning { gtk_snapshot_pop(snapshot) }
+            if let progress { drawLine(progress, into: snapshot) }
+        }
+
+        /// Along the lower edge.
+        private func drawLine(_ part: Double, into snapshot: OpaquePointer) {
+            var color = GdkRGBA()
+            gtk_style_context_get_color(gtk_widget_get_style_context(widget), &color)
+            let (width, height) = (Float(gtk_widget_get_width(widget)), Float(gtk_widget_get_height(widget)))
+            var bounds = graphene_rect_t(
+                origin: graphene_point_t(x: 0, y: height - 3),
+                size: graphene_size_t(width: width * Float(part), height: 3))
+            gtk_snapshot_append_color(snapshot, &color, &bounds)
+        }
+
+        private func draw(_ layer: Layer, in size: PixelSize, into snapshot: OpaquePointer) {
+            guard let place = PicturePlacement(of: layer.size, in: size, mode: mode) else { return }
+            // GTK draws in points of the layout.
+            let scale = Float(gtk_widget_get_scale_factor(widget))
+            var bounds = graphene_rect_t(
+                origin: graphene_point_t(x: Float(place.x) / scale, y: Float(place.y) / scale),
+                size: graphene_size_t(
+                    width: Float(place.size.width) / scale, height: Float(place.size.height) / scale))
+            gtk_snapshot_append_texture(snapshot, layer.texture.pointer, &bounds)
+        }
+    }
+#endif

@@ -1,0 +1,100 @@
+#if GTK
+    public import AlcedoCore
+    public import AlcedoViewBinding
+    import CGTK
+
+    /// Shows pictures in a widget of its own.
+    ///
+    /// The pixels go to GTK without being copied; samples are taken as sRGB. A picture that a view had to wait for fades
+    /// in. The widget has no size of its own: give it one, or let it expand; loads without a target size wait until it
+    /// has one, if ``onSizeChange`` calls `viewSizeChanged()` of the binder. GTK must be initialised, and
+    /// ``MainActorBridge`` installed for images that arrive later.
+    ///
+    /// For style sheets the widget is an `alcedo-picture` of the class `empty`, `placeholder`, `failure` or `picture`,
+    /// and of the class `loading` while an image is on its way; the progress of that is a line of its `color`. It clips to
+    /// its `border-radius`.
+    @MainActor public final class PictureView: ImageDisplaying {
+        /// The `GtkWidget`, to put in a window or a cell. Valid for as long as the view; as long as it is in a window it
+        /// goes on to show what it shows.
+        public let widget: OpaquePointer
+        private let canvas: PictureCanvas
+        private var styleClass = "empty"
+
+        /// How long a picture takes to come in that the view waited for; nought: no time. Default: 150 ms.
+        public var fadeDuration = Duration.milliseconds(150)
+
+        /// - Parameter contentMode: How a picture of other proportions than the view is shown. Default: `fit`.
+        public init(contentMode: ContentMode = .fit) {
+            (widget, canvas) = PictureWidget.make()
+            canvas.mode = contentMode
+            g_object_ref_sink(UnsafeMutableRawPointer(widget))
+            gtk_widget_add_css_class(UnsafeMutablePointer(widget), styleClass)
+        }
+
+        isolated deinit {
+            canvas.end()
+            g_object_unref(UnsafeMutableRawPointer(widget))
+        }
+
+        /// How a picture of other proportions than the view is shown.
+        public var contentMode: ContentMode {
+            get { canvas.mode }
+            set { canvas.mode = newValue }
+        }
+
+        /// Called when the view has another size, from within GTK's layout.
+        public var onSizeChange: (@MainActor () -> Void)? {
+            get { canvas.onResize }
+            set { canvas.onResize = newValue }
+        }
+
+        /// The `GdkTexture` that is shown, borrowed; nil for nothing.
+        package var texture: OpaquePointer? { canvas.texture }
+
+        /// Shows `content`, upright; nothing when it is too large for GTK.
+        public func display(_ content: DisplayContent) { show(content, fading: .zero) }
+
+        public func transition(to content: DisplayContent) { show(content, fading: fadeDuration) }
+
+        /// The view's size in device pixels, which a window on a dense screen has more of.
+        public var displaySize: DisplaySize {
+            canvas.size.map { .target(TargetSize($0, mode: contentMode)) } ?? .pending
+        }
+
+        public func showActivity(_ isActive: Bool) {
+            canvas.progress = nil
+            setClass("loading", isActive)
+        }
+
+        public func showProgress(_ progress: DownloadProgress) {
+            guard let expected = progress.expected, expected > 0 else { return }
+            canvas.progress = min(1, Double(progress.received) / Double(expected))
+        }
+
+        private func show(_ content: DisplayContent, fading: Duration) {
+            let texture = content.picture.flatMap { $0.pixels.upright(from: $0.orientation).makeTexture() }
+            canvas.show(texture, fading: fading)
+            let name = texture == nil ? "empty" : content.styleClass
+            guard name != styleClass else { return }
+            setClass(styleClass, false)
+            setClass(name, true)
+            styleClass = name
+        }
+
+        private func setClass(_ name: String, _ isSet: Bool) {
+            let widget = UnsafeMutablePointer<GtkWidget>(widget)
+            if isSet { gtk_widget_add_css_class(widget, name) } else { gtk_widget_remove_css_class(widget, name) }
+        }
+    }
+
+    extension DisplayContent {
+        fileprivate var styleClass: String {
+            switch self {
+            case .nothing: "empty"
+            case .placeholder: "placeholder"
+            case .failure: "failure"
+            case .preview, .image: "picture"
+            }
+        }
+    }
+#endif

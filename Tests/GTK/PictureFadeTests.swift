@@ -1,0 +1,49 @@
+#if GTK
+    import AlcedoGTK
+    import Testing
+
+    @Suite struct PictureFadeTests {
+        @Test func `a fade begins with the first frame after it was asked for`() {
+            var fade = PictureFade()
+            fade.start(lasting: .milliseconds(100))
+
+            fade.advance(to: .seconds(7))
+            #expect(fade.isRunning)
+            #expect(fade.opacity == 0)
+            fade.advance(to: .seconds(7) + .milliseconds(50))
+            #expect(fade.isRunning)
+            #expect(fade.opacity == 0.75)
+            fade.advance(to: .seconds(7) + .milliseconds(100))
+            #expect(!fade.isRunning)
+            #expect(fade.opacity == 1)
+        }
+
+        @Test func `a frame that comes late ends the fade`() {
+            var fade = PictureFade()
+            fade.start(lasting: .milliseconds(100))
+            fade.advance(to: .zero)
+
+            fade.advance(to: .seconds(60))
+            #expect(!fade.isRunning)
+        }
+
+        @Test func `a clock that goes back does no harm`() {
+            var fade = PictureFade()
+            fade.start(lasting: .milliseconds(100))
+            fade.advance(to: .seconds(5))
+
+            fade.advance(to: .seconds(4))
+            #expect(fade.isRunning)
+            #expect(fade.opacity == 0)
+        }
+
+        @Test func `a fade of no length is over at once`() {
+            var fade = PictureFade()
+            fade.start(lasting: .zero)
+
+            fade.advance(to: .seconds(1))
+            #expect(!fade.isRunning)
+            #expect(fade.opacity == 1)
+        }
+    }
+#endif

@@ -1,0 +1,67 @@
+#if GTK
+    import AlcedoCore
+    import AlcedoGTK
+    import AlcedoViewBinding
+    import Testing
+
+    @Suite(.enabled("needs a display") { @MainActor in TestWindow.isPossible }, .timeLimit(.minutes(3)))
+    @MainActor struct ReleasedViewTests {
+        /// Never has an image; a load lasts until it is cancelled.
+        private struct EndlessLoader: ImageLoading {
+            let begun: @Sendable () -> Void
+
+            func cachedImage(for request: ImageRequest) -> DecodedImage? { nil }
+
+            func load(
+                _ request: ImageRequest, priority: LivePriority, onUpdate: @escaping @Sendable (LoadUpdate) -> Void
+            ) async throws -> ImageResponse {
+                begun()
+                try await Task.sleep(for: .seconds(3_600))
+                throw CancellationError()
+            }
+        }
+
+        /// As an app's cell is: a view and its binder.
+        @MainActor private final class Cell {
+            let view = PictureView()
+            let binder: ImageBinder
+
+            init(_ loader: any ImageLoading) { binder = ImageBinder(view: view, loader: loader) }
+        }
+
+        private func request() -> ImageRequest {
+            var request = ImageRequest(source: .file("picture"))
+            request.decoding.target = TargetSize(PixelSize(width: 10, height: 10))
+            return request
+        }
+
+        @Test func `a cell that goes while it loads ends the load`() async throws {
+            let (begun, signal) = AsyncStream.makeStream(of: Void.self)
+            var cell: Cell? = Cell(EndlessLoader { signal.yield() })
+            var results: [Result<ImageResponse, any Error>] = []
+            cell?.binder.bind(request()) { results.append($0) }
+            let task = try #require(cell?.binder.task)
+            for await _ in begun { break }
+
+            cell = nil
+
+            await task.value
+            #expect(results.count == 1)
+            #expect(throws: CancellationError.self) { try results.first?.get() }
+        }
+
+        @Test func `a load without a target waits for the view to have a size`() async throws {
+            let (begun, signal) = AsyncStream.makeStream(of: Void.self)
+            let cell = Cell(EndlessLoader { signal.yield() })
+            cell.view.onSizeChange = { [weak cell] in cell?.binder.viewSizeChanged() }
+            cell.binder.bind(ImageRequest(source: .file("picture")))
+            #expect(cell.binder.isLoading && cell.binder.task == nil)
+
+            let window = TestWindow(cell.view.widget)
+            window.run { cell.binder.task != nil }
+
+            for await _ in begun { break }
+            cell.binder.cancel()
+        }
+    }
+#endif

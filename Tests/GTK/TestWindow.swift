@@ -1,0 +1,46 @@
+#if GTK
+    import CGTK
+
+    /// A window on the test's display, and the loop that draws it.
+    @MainActor final class TestWindow {
+        /// Whether there is a display at all.
+        static var isPossible: Bool { gtk_init_check() != 0 }
+
+        let widget: UnsafeMutablePointer<GtkWidget>
+
+        init(_ child: OpaquePointer, width: Int32 = 200, height: Int32 = 200) {
+            widget = gtk_window_new()
+            gtk_window_set_default_size(window, width, height)
+            gtk_window_set_child(window, UnsafeMutablePointer(child))
+            gtk_window_present(window)
+        }
+
+        isolated deinit { gtk_window_destroy(window) }
+
+        private var window: UnsafeMutablePointer<GtkWindow> {
+            UnsafeMutableRawPointer(widget).assumingMemoryBound(to: GtkWindow.self)
+        }
+
+        /// Runs GTK's loop until the condition holds. What never holds is ended by the suite's limit of time.
+        func run(until isReached: () -> Bool) {
+            while !isReached() { g_main_context_iteration(nil, 1) }
+        }
+
+        /// Runs GTK's loop until something of the window has been drawn anew, after all layout.
+        func drawFrame() {
+            var isDrawn = false
+            let clock = gtk_widget_get_frame_clock(widget)
+            withUnsafeMutablePointer(to: &isDrawn) { flag in
+                let callback: @convention(c) (OpaquePointer?, gpointer?) -> Void = { _, flag in
+                    flag?.assumingMemoryBound(to: Bool.self).pointee = true
+                }
+                let handler = g_signal_connect_data(
+                    UnsafeMutableRawPointer(clock), "after-paint", unsafeBitCast(callback, to: GCallback.self), flag,
+                    nil, GConnectFlags(0))
+                gtk_widget_queue_draw(widget)
+                run { flag.pointee }
+                g_signal_handler_disconnect(UnsafeMutableRawPointer(clock), handler)
+            }
+        }
+    }
+#endif
