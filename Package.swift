@@ -68,7 +68,7 @@ let package = Package(
         .target(
             name: "AlcedoGTK",
             dependencies: ["AlcedoCore", "AlcedoViewBinding", gtkLibrary],
-            path: "Modules/ViewBinding/GTK"),
+            path: "Modules/ViewBinding/GTK", exclude: ["README.md"]),
 
         // For tests, and the stack that ties everything together
         .target(name: "AlcedoTesting", dependencies: ["AlcedoCore"], path: "Modules/Testing"),
@@ -83,6 +83,7 @@ let package = Package(
 
         // Examples
         .target(name: "ExampleSupport", dependencies: ["Alcedo"], path: "Examples/Shared"),
+        .systemLibrary(name: "CMalloc", path: "Examples/CMalloc"),
         .target(name: "CMultiLoop", dependencies: ["CCURL"], path: "Examples/CMultiLoop"),
         .executableTarget(
             name: "AlcedoTool",
@@ -95,6 +96,11 @@ let package = Package(
         .executableTarget(
             name: "quickstart", dependencies: ["Alcedo", "AlcedoTesting", "ExampleSupport"],
             path: "Examples/Quickstart", exclude: ["README.md", "contact-sheet.png"], resources: [.copy("Pictures")]),
+        // Says so, and no more, where the trait is off.
+        .executableTarget(
+            name: "gallery",
+            dependencies: ["Alcedo", "AlcedoGTK", "AlcedoTesting", "CMalloc", "ExampleSupport", gtkLibrary],
+            path: "Examples/Gallery", exclude: ["README.md", "gallery.png"]),
         .executableTarget(
             name: "swap-backends", dependencies: ["Alcedo", "AlcedoSQLiteCache", "AlcedoTesting", "ExampleSupport"],
             path: "Examples/SwapBackends", exclude: ["README.md"]),
@@ -146,7 +152,7 @@ let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
         ], false
     ),
     ("GIF", ["TestSupport"], true),
-    ("GTK", ["AlcedoViewBinding", gtkLibrary], false),
+    ("GTK", ["AlcedoViewBinding", "gallery", gtkLibrary], false),
     ("JPEG", ["TestSupport"], true),
     ("MemoryCache", ["AlcedoTesting", "TestSupport"], false),
     ("NSCache", ["AlcedoTesting", "TestSupport"], false),

@@ -19,6 +19,9 @@
         /// Called with the positions in sight whenever the list moves or is laid out anew, before anything is loaded
         /// for it: to make the loads of cells that GTK binds far off less urgent, say.
         public var onMove: (@MainActor (_ visible: Range<Int>) -> Void)?
+        /// How long this has computed on the main thread so far, the closures included. To be compared with the time of a
+        /// frame.
+        public private(set) var busyTime = Duration.zero
         private let adjustment: OpaquePointer
         private let count: @MainActor () -> Int
         private let request: @MainActor (_ position: Int) -> ImageRequest?
@@ -78,6 +81,12 @@
         }
 
         private func update() {
+            let start = ThreadTime.now
+            move()
+            busyTime += ThreadTime.now - start
+        }
+
+        private func move() {
             let visible = visiblePositions
             onMove?(visible)
             let change = window.move(to: visible, of: count())

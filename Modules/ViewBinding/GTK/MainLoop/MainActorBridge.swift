@@ -9,8 +9,8 @@
     @MainActor public enum MainActorBridge {
         private static var isInstalled = false
 
-        /// How long the main actor's work has kept the main loop so far: what GTK calls itself is not in it. To be
-        /// compared with the time of a frame.
+        /// How long the main actor's work has computed so far: what GTK calls itself is not in it. To be compared with
+        /// the time of a frame.
         public private(set) static var busyTime = Duration.zero
 
         /// Adds the main queue to the default main context, for good. Call it before the loop runs; further calls do
@@ -26,9 +26,9 @@
             // ready keeps GTK, whose redraws are less urgent, from ever drawing.
             var wakeUps: UInt64 = 0
             _ = read(descriptor, &wakeUps, MemoryLayout<UInt64>.size)
-            let start = ContinuousClock.now
+            let start = ThreadTime.now
             _dispatch_main_queue_callback_4CF(nil)
-            MainActor.assumeIsolated { busyTime += ContinuousClock.now - start }
+            MainActor.assumeIsolated { busyTime += ThreadTime.now - start }
             return gboolean(1)
         }
     }

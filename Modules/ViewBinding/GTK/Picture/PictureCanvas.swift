@@ -9,6 +9,12 @@
         private struct Layer {
             var texture: Texture
             var size: PixelSize
+
+            init(taking pointer: OpaquePointer) {
+                texture = Texture(pointer)
+                size = PixelSize(
+                    width: Int(gdk_texture_get_width(pointer)), height: Int(gdk_texture_get_height(pointer)))
+            }
         }
 
         /// Holds a `GdkTexture`.
@@ -26,18 +32,23 @@
         private var layer: Layer?
         private var fadingLayer: Layer?
         private var fade = PictureFade()
-        private var tick: guint?
+        private var ticker: FrameTicker?
 
         var mode = ContentMode.fit { didSet { gtk_widget_queue_draw(widget) } }
         /// How much has come of the picture that is on its way, from 0 to 1; nil: none is, or nobody knows.
         var progress: Double? { didSet { if progress != oldValue { gtk_widget_queue_draw(widget) } } }
         /// Called when the widget has been given a size.
         var onResize: (@MainActor () -> Void)?
+        /// Called when the widget comes into sight, or no longer is.
+        var onMap: (@MainActor (_ isMapped: Bool) -> Void)?
         /// Called with the time of each frame while the widget is on screen, as long as it answers true; see
         /// ``startTicking()``.
         var onTick: (@MainActor (_ time: Duration) -> Bool)?
 
-        init(widget: UnsafeMutablePointer<GtkWidget>) { self.widget = widget }
+        init(widget: UnsafeMutablePointer<GtkWidget>) {
+            self.widget = widget
+            ticker = FrameTicker(widget: OpaquePointer(widget)) { [weak self] in self?.advance(to: $0) ?? false }
+        }
 
         /// What is shown now; nil for nothing. Borrowed.
         var texture: OpaquePointer? { layer?.texture.pointer }
@@ -55,14 +66,9 @@
         /// - Parameter fading: How long it takes to cover what was there before; nought: at once.
         func show(_ texture: OpaquePointer?, fading: Duration) {
             fadingLayer = layer
-            layer = texture.map { texture in
-                Layer(
-                    texture: Texture(texture),
-                    size: PixelSize(
-                        width: Int(gdk_texture_get_width(texture)), height: Int(gdk_texture_get_height(texture))))
-            }
+            layer = texture.map { Layer(taking: $0) }
             // What nobody sees need not fade.
-            if fading > .zero, layer != nil, gtk_widget_get_mapped(widget) != 0 {
+            if fading > .zero, layer != nil, isMapped {
                 fade.start(lasting: fading)
                 startTicking()
             } else {
@@ -71,19 +77,17 @@
             gtk_widget_queue_draw(widget)
         }
 
-        /// Asks for the time of each frame from now on.
-        func startTicking() {
-            guard tick == nil else { return }
-            tick = gtk_widget_add_tick_callback(
-                widget,
-                { _, clock, canvas in
-                    guard let clock, let canvas else { return 0 }
-                    let time = Duration.microseconds(gdk_frame_clock_get_frame_time(clock))
-                    return MainActor.assumeIsolated {
-                        Unmanaged<PictureCanvas>.fromOpaque(canvas).takeUnretainedValue().advance(to: time)
-                    } ? 1 : 0
-                }, Unmanaged.passUnretained(self).toOpaque(), nil)
+        /// Shows `texture`, whose reference is taken over, in place of the frame before it of one animation.
+        func showNext(_ texture: OpaquePointer) {
+            layer = Layer(taking: texture)
+            gtk_widget_queue_draw(widget)
         }
+
+        /// Whether the widget is in a window that is shown, and its place in sight.
+        var isMapped: Bool { gtk_widget_get_mapped(widget) != 0 }
+
+        /// Asks for the time of each frame from now on.
+        func startTicking() { ticker?.start() }
 
         private func advance(to time: Duration) -> Bool {
             if fade.isRunning {
@@ -92,11 +96,7 @@
                 gtk_widget_queue_draw(widget)
             }
             let goesOn = onTick?(time) ?? false
-            guard goesOn || fade.isRunning else {
-                tick = nil
-                return false
-            }
-            return true
+            return goesOn || fade.isRunning
         }
 
         private func endFade() {
@@ -108,6 +108,7 @@
         func end() {
             onResize = nil
             onTick = nil
+            onMap = nil
             progress = nil
         }
 

@@ -18,15 +18,25 @@
         /// goes on to show what it shows.
         public let widget: OpaquePointer
         private let canvas: PictureCanvas
+        private let frames: FramePool?
+        private var animator: ImageAnimator?
         private var styleClass = "empty"
 
         /// How long a picture takes to come in that the view waited for; nought: no time. Default: 150 ms.
         public var fadeDuration = Duration.milliseconds(150)
 
-        /// - Parameter contentMode: How a picture of other proportions than the view is shown. Default: `fit`.
-        public init(contentMode: ContentMode = .fit) {
+        /// - Parameters:
+        ///   - contentMode: How a picture of other proportions than the view is shown. Default: `fit`.
+        ///   - frames: Has the frames of animations, best one for all views. nil: the first frame is shown. Default: nil.
+        public init(contentMode: ContentMode = .fit, frames: FramePool? = nil) {
+            self.frames = frames
             (widget, canvas) = PictureWidget.make()
             canvas.mode = contentMode
+            canvas.onTick = { [weak self] in self?.play(to: $0) ?? false }
+            canvas.onMap = { [weak self] isMapped in
+                self?.animator?.isHidden = !isMapped
+                self?.playOn()
+            }
             g_object_ref_sink(UnsafeMutableRawPointer(widget))
             gtk_widget_add_css_class(UnsafeMutablePointer(widget), styleClass)
         }
@@ -40,6 +50,14 @@
         public var contentMode: ContentMode {
             get { canvas.mode }
             set { canvas.mode = newValue }
+        }
+
+        /// Whether animations play. They rest while the widget is not in sight. Default: true.
+        public var isPlaying = true {
+            didSet {
+                animator?.isPlaying = isPlaying
+                playOn()
+            }
         }
 
         /// Called when the view has another size, from within GTK's layout.
@@ -74,11 +92,36 @@
         private func show(_ content: DisplayContent, fading: Duration) {
             let texture = content.picture.flatMap { $0.pixels.upright(from: $0.orientation).makeTexture() }
             canvas.show(texture, fading: fading)
+            animate(texture == nil ? nil : content)
             let name = texture == nil ? "empty" : content.styleClass
             guard name != styleClass else { return }
             setClass(styleClass, false)
             setClass(name, true)
             styleClass = name
+        }
+
+        private func animate(_ content: DisplayContent?) {
+            animator = nil
+            guard let frames, case .image(let image, from: _)? = content else { return }
+            animator = ImageAnimator(image, pool: frames)
+            animator?.isPlaying = isPlaying
+            animator?.isHidden = !canvas.isMapped
+            playOn()
+        }
+
+        private func playOn() {
+            if let animator, !animator.isHidden, isPlaying { canvas.startTicking() }
+        }
+
+        /// - Returns: Whether there is more to come.
+        private func play(to time: Duration) -> Bool {
+            guard let animator else { return false }
+            if let picture = animator.advance(to: time),
+                let texture = picture.pixels.upright(from: picture.orientation).makeTexture()
+            {
+                canvas.showNext(texture)
+            }
+            return !animator.isHidden && isPlaying && !animator.isFinished
         }
 
         private func setClass(_ name: String, _ isSet: Bool) {

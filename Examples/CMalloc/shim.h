@@ -1,0 +1,2 @@
+// Not in Swift's module of the C library.
+#include <malloc.h>

@@ -1,0 +1,49 @@
+#if GTK
+    import Alcedo
+    import FoundationEssentials
+
+    /// A landscape as a file: its name, its format, its bytes.
+    struct SceneFile {
+        private static let places = [
+            "valley", "ridge", "shore", "pass", "fjord", "plateau", "foothills", "bay", "summit", "moor", "gorge",
+        ]
+        private static let animationPeriod = 40
+
+        let number: Int
+        let format: ImageFormat
+
+        init(number: Int) {
+            self.number = number
+            format =
+                switch number % Self.animationPeriod {
+                case 7: .gif
+                case let rest where rest % 8 == 3: .webp
+                case let rest where rest % 8 == 5: .png
+                default: .jpeg
+                }
+        }
+
+        var name: String {
+            let digits = String(number)
+            let zeros = String(repeating: "0", count: max(0, 4 - digits.count))
+            let palette = ScenePalette.all[number % ScenePalette.all.count].name
+            return "\(palette) \(Self.places[number % Self.places.count]) \(zeros)\(digits)"
+        }
+
+        /// Draws and encodes it. Takes some milliseconds, an animation some hundred.
+        func encoded() throws -> Data {
+            let painter = ScenePainter(number: number)
+            guard var image = painter.paint(number: number) else {
+                throw ImageEncodingError(.outOfMemory, "there is no memory for a landscape")
+            }
+            switch format {
+            case .gif:
+                image.frames = MovingScene(painter: painter, number: number)
+                return try GIFEncoder().encode(image)
+            case .png: return try PNGEncoder(compressionLevel: 1).encode(image)
+            case .webp: return try WebPEncoder(compression: .lossy(quality: 80), method: 0).encode(image)
+            default: return try JPEGEncoder(quality: 88).encode(image)
+            }
+        }
+    }
+#endif

@@ -1,0 +1,29 @@
+#if GTK
+    import Alcedo
+
+    /// How bad the network is: set by the sliders, read by those who play it.
+    final class NetworkWeather: Sendable {
+        private struct State {
+            var delay: Duration
+            var failureRate: Double
+        }
+
+        private let state: Locked<State>
+
+        init(delay: Duration, failureRate: Double) {
+            state = Locked(State(delay: delay, failureRate: failureRate))
+        }
+
+        /// How much longer each answer takes.
+        var delay: Duration {
+            get { state.withLock { $0.delay } }
+            set { state.withLock { $0.delay = newValue } }
+        }
+
+        /// From 0, nothing fails, to 1.
+        var failureRate: Double {
+            get { state.withLock { $0.failureRate } }
+            set { state.withLock { $0.failureRate = newValue } }
+        }
+    }
+#endif

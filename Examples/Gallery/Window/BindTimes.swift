@@ -1,0 +1,27 @@
+#if GTK
+    import Alcedo
+    import AlcedoGTK
+
+    /// How long the main thread computes for binding a cell, and for all together.
+    @MainActor final class BindTimes {
+        private(set) var binds = DurationHistogram()
+        /// Of binds and unbinds.
+        private(set) var total = Duration.zero
+
+        func reset() { binds = DurationHistogram() }
+
+        func measure(_ bind: () -> Void) {
+            let start = ThreadTime.now
+            bind()
+            let time = ThreadTime.now - start
+            binds.add(time)
+            total += time
+        }
+
+        func measureUnbind(_ unbind: () -> Void) {
+            let start = ThreadTime.now
+            unbind()
+            total += ThreadTime.now - start
+        }
+    }
+#endif

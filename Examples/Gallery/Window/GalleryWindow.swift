@@ -1,0 +1,141 @@
+#if GTK
+    import Alcedo
+    import AlcedoGTK
+    import CGTK
+
+    /// The window: puts the parts together and passes on what happens.
+    @MainActor final class GalleryWindow {
+        private static let widths = [80, 112, 144, 176, 224, 288, 368, 480]
+        private static let updateInterval = Duration.milliseconds(250)
+
+        let window: Widget
+        let grid: PictureGrid
+        private let source: GallerySource
+        private let stack: GalleryStack
+        private let details: DetailsPane
+        private let status = StatusBar()
+        private let nothing = Widget.label("Nothing has this name", classes: "nothing")
+        private var header: HeaderBar?
+        private let onClose: () -> Void
+
+        init(source: GallerySource, stack: GalleryStack, cellWidth: Int, onClose: @escaping () -> Void) {
+            self.source = source
+            self.stack = stack
+            self.onClose = onClose
+            grid = PictureGrid(stack: stack, cellWidth: cellWidth)
+            details = DetailsPane(stack: stack)
+            window = gtk_window_new()
+            gtk_window_set_title(window.cast(), "Gallery")
+            gtk_window_set_default_size(window.cast(), 1240, 800)
+            gtk_widget_add_css_class(window, "gallery")
+            assemble()
+            grid.onActivate = { [weak self] in self?.showDetails(at: $0) }
+            Signal(window.object, "destroy") { [weak self] in self?.onClose() }
+            _ = Keyboard(on: window) { [weak self] key in self?.press(key) ?? false }
+            show("")
+            grid.selectedPosition = 0
+            update()
+            updateRegularly()
+        }
+
+        func present() {
+            gtk_window_present(window.cast())
+            grid.focus()
+        }
+
+        private func assemble() {
+            let network = NetworkPopover(weather: stack.weather, hasServer: source.server != nil) { [weak self] in
+                self?.emptyCaches()
+            }
+            let header = HeaderBar(
+                title: source.title, network: network.button, onSearch: { [weak self] in self?.show($0) },
+                onZoom: { [weak self] in self?.zoom(larger: $0) })
+            self.header = header
+            gtk_window_set_titlebar(window.cast(), header.widget)
+            gtk_widget_set_halign(nothing, GTK_ALIGN_CENTER)
+            gtk_widget_set_valign(nothing, GTK_ALIGN_CENTER)
+            let overlay: Widget = gtk_overlay_new()
+            gtk_overlay_set_child(overlay.opaque, grid.widget)
+            gtk_overlay_add_overlay(overlay.opaque, nothing)
+            let middle = Widget.box(GTK_ORIENTATION_HORIZONTAL, [overlay.expanding(), details.widget])
+            gtk_window_set_child(window.cast(), .box(GTK_ORIENTATION_VERTICAL, [middle, status.widget]))
+        }
+
+        // MARK: What a person does
+
+        /// Shows the pictures whose names hold these words.
+        func show(_ search: String) {
+            let words = search.lowercased().split(separator: " ")
+            let found =
+                words.isEmpty
+                ? source.items
+                : source.items.filter { item in
+                    let name = item.name.lowercased()
+                    return words.allSatisfy { name.contains($0) }
+                }
+            grid.show(found)
+            nothing.isVisible = found.isEmpty
+            let total = source.items.count
+            header?.setSubtitle(found.count == total ? "\(total) pictures" : "\(found.count) of \(total) pictures")
+        }
+
+        func showDetails(at position: Int) {
+            if let item = grid.item(at: position) { details.show(item) }
+        }
+
+        func zoom(larger: Bool) {
+            let widths = Self.widths
+            let next = larger ? widths.first { $0 > grid.cellWidth } : widths.last { $0 < grid.cellWidth }
+            if let next { grid.setCellWidth(next) }
+        }
+
+        private func emptyCaches() {
+            Task {
+                await stack.emptyCaches()
+                grid.reload()
+            }
+        }
+
+        private func press(_ key: guint) -> Bool {
+            let isTyping = header?.searchHasFocus ?? false
+            switch Int32(key) {
+            case GDK_KEY_Escape:
+                if isTyping {
+                    header?.clearSearch()
+                    grid.focus()
+                } else {
+                    details.hide()
+                }
+            case GDK_KEY_Return where isTyping, GDK_KEY_Down where isTyping: grid.focus()
+            case _ where isTyping: return false
+            case GDK_KEY_slash: header?.focusSearch()
+            case GDK_KEY_plus, GDK_KEY_KP_Add, GDK_KEY_equal: zoom(larger: true)
+            case GDK_KEY_minus, GDK_KEY_KP_Subtract: zoom(larger: false)
+            case GDK_KEY_Home: grid.scroll(toEnd: false)
+            case GDK_KEY_End: grid.scroll(toEnd: true)
+            case GDK_KEY_r: grid.retryFailures()
+            case GDK_KEY_q: gtk_window_destroy(window.cast())
+            default: return false
+            }
+            return true
+        }
+
+        // MARK: What is going on
+
+        private func updateRegularly() {
+            Task { [weak self] in
+                repeat { try? await Task.sleep(for: Self.updateInterval) } while self?.update() != nil
+            }
+        }
+
+        private func update() {
+            let loading = grid.boundCells.count { $0.cell.state == .loading }
+            status.update(grid.tally, stack.metrics.snapshot, loading: loading, cells: grid.cellCount)
+            if details.isOpen, let position = grid.selectedPosition, let item = grid.item(at: position),
+                item.origin != details.item?.origin
+            {
+                details.show(item)
+            }
+        }
+    }
+#endif

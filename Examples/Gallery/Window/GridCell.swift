@@ -1,0 +1,122 @@
+#if GTK
+    import Alcedo
+    import AlcedoGTK
+    import CGTK
+
+    /// One cell of the grid: a picture, its name below, and a word over it when it could not be had.
+    @MainActor final class GridCell: RecycledCell {
+        enum State {
+            case idle
+            case loading
+            case shown
+            case failed
+        }
+
+        let widget: OpaquePointer
+        let picture: PictureView
+        private(set) var state = State.idle
+        /// What the cell shows, or is to show.
+        private(set) var item: GalleryItem?
+
+        private let name: Widget
+        private let failure: Widget
+        private let failureText: Widget
+        private let binder: ImageBinder
+        private let grid: any GridCellOwner
+        private var position = 0
+
+        init(width: Int, grid: any GridCellOwner, loader: any ImageLoading) {
+            self.grid = grid
+            picture = PictureView(contentMode: .fill, frames: grid.frames)
+            let size = GridCell.size(ofWidth: width)
+            let pictureWidget = Widget(picture.widget)
+            gtk_widget_set_size_request(pictureWidget, Int32(size.width), Int32(size.height))
+            failureText = .label()
+            let icon: Widget = gtk_image_new_from_icon_name("image-missing-symbolic")
+            gtk_image_set_pixel_size(icon.opaque, 24)
+            failure = .box(GTK_ORIENTATION_VERTICAL, spacing: 4, [icon, failureText], classes: "failure")
+            gtk_widget_set_halign(failure, GTK_ALIGN_CENTER)
+            gtk_widget_set_valign(failure, GTK_ALIGN_CENTER)
+            gtk_widget_set_halign(failureText, GTK_ALIGN_CENTER)
+            failure.isVisible = false
+            let overlay: Widget = gtk_overlay_new()
+            gtk_overlay_set_child(overlay.opaque, pictureWidget)
+            gtk_overlay_add_overlay(overlay.opaque, failure)
+            name = .label(classes: "cell-name")
+            gtk_label_set_ellipsize(name.opaque, PANGO_ELLIPSIZE_MIDDLE)
+            gtk_label_set_max_width_chars(name.opaque, 1)
+            gtk_label_set_xalign(name.opaque, 0.5)
+            let box = Widget.box(GTK_ORIENTATION_VERTICAL, [overlay, name])
+            gtk_widget_set_halign(box, GTK_ALIGN_CENTER)
+            widget = box.opaque
+            g_object_ref_sink(box.object)
+            binder = ImageBinder(view: picture, loader: loader)
+            let click = gtk_gesture_click_new()
+            Signal(UnsafeMutableRawPointer(click).unsafelyUnwrapped, "released") { [weak self] in
+                guard let self else { return }
+                self.grid.cellWasClicked(at: self.position)
+            }
+            gtk_widget_add_controller(box, click)
+        }
+
+        isolated deinit { g_object_unref(UnsafeMutableRawPointer(widget)) }
+
+        /// Of a picture as wide as this, in points.
+        static func size(ofWidth width: Int) -> PixelSize { PixelSize(width: width, height: width * 3 / 4) }
+
+        func bind(to position: Int) {
+            self.position = position
+            guard let item = grid.item(at: position) else { return }
+            self.item = item
+            name.setText(item.name)
+            load(item)
+        }
+
+        func unbind() {
+            binder.cancel()
+            picture.display(.nothing)
+            item = nil
+            set(.idle)
+        }
+
+        /// Whether a person is waiting for the picture.
+        func setInSight(_ isInSight: Bool) { binder.setPriority(isInSight ? .high : .low) }
+
+        /// Loads again what could not be had.
+        func retry() {
+            guard state == .failed, let item else { return }
+            load(item)
+        }
+
+        private func load(_ item: GalleryItem) {
+            switch item.request {
+            case .success(let request):
+                set(.loading)
+                binder.bind(grid.thumbnail(request)) { [weak self] result in self?.finish(result) }
+                if state == .loading { setInSight(grid.isInSight(position)) }
+            case .failure(let error): finish(.failure(error))
+            }
+        }
+
+        private func finish(_ result: Result<ImageResponse, any Error>) {
+            switch result {
+            case .success: set(.shown)
+            case .failure(is CancellationError): return
+            case .failure(let error):
+                failureText.setText("\(error)".count < 24 ? "\(error)" : "not available")
+                gtk_widget_set_tooltip_text(failure, "\(error)")
+                set(.failed)
+            }
+            grid.cellDidLoad(result)
+        }
+
+        private func set(_ state: State) {
+            guard state != self.state else { return }
+            if state == .failed || self.state == .failed {
+                failure.isVisible = state == .failed
+                Widget(widget).setClass("failed", state == .failed)
+            }
+            self.state = state
+        }
+    }
+#endif

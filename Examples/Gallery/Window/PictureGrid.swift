@@ -1,0 +1,173 @@
+#if GTK
+    import Alcedo
+    import AlcedoGTK
+    import CGTK
+
+    /// The scrolling grid: a list model, its cells, and what is loaded ahead.
+    @MainActor final class PictureGrid: GridCellOwner {
+        let widget: Widget
+        let tally = LayerTally()
+        /// How long each bind has taken, for the self-test.
+        let bindTimes = BindTimes()
+        let frames: FramePool
+        var onActivate: ((_ position: Int) -> Void)?
+        /// What is shown, of all that there is.
+        private(set) var items: [GalleryItem] = []
+        private(set) var cellWidth: Int
+
+        private let stack: GalleryStack
+        private let model = gtk_string_list_new(nil)
+        private let selection: OpaquePointer
+        private let view: OpaquePointer
+        private var factory: CellFactory<MeteredCell>?
+        private var prefetcher: ScrollPrefetcher?
+        private(set) var positionsInSight = 0..<0
+
+        init(stack: GalleryStack, cellWidth: Int) {
+            self.stack = stack
+            frames = stack.frames
+            self.cellWidth = cellWidth
+            // The selection takes the model over, and the view the selection.
+            g_object_ref(UnsafeMutableRawPointer(model))
+            selection = gtk_single_selection_new(model)
+            gtk_single_selection_set_autoselect(selection, 0)
+            gtk_single_selection_set_can_unselect(selection, 1)
+            let grid: Widget = gtk_grid_view_new(selection, nil)
+            view = grid.opaque
+            let scroller: Widget = gtk_scrolled_window_new()
+            gtk_scrolled_window_set_child(scroller.opaque, grid)
+            gtk_scrolled_window_set_policy(scroller.opaque, GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC)
+            widget = scroller.expanding()
+            Signal(grid.object, "activate") { [weak self] in
+                guard let self, let position = self.selectedPosition else { return }
+                self.onActivate?(position)
+            }
+            makeCells()
+            // Across nothing scrolls, so this changes with the width only.
+            let across = gtk_scrolled_window_get_hadjustment(scroller.opaque)
+            Signal(UnsafeMutableRawPointer(across).unsafelyUnwrapped, "changed") { [weak self] in
+                // Not within the layout that this is a part of.
+                Task { self?.limitColumns() }
+            }
+            let adjustment = OpaquePointer(gtk_scrolled_window_get_vadjustment(scroller.opaque))
+            prefetcher = adjustment.map { adjustment in
+                ScrollPrefetcher(
+                    adjustment: adjustment, ahead: 48, count: { [weak self] in self?.items.count ?? 0 },
+                    request: { [weak self] in self?.prefetchRequest(at: $0) },
+                    start: { [stack] in stack.prefetcher.start($0) }, stop: { [stack] in stack.prefetcher.stop($0) })
+            }
+            WheelScroller(scrolledWindow: scroller.opaque)
+            prefetcher?.onMove = { [weak self] in self?.moved(to: $0) }
+        }
+
+        private func moved(to positions: Range<Int>) {
+            guard positions != positionsInSight else { return }
+            positionsInSight = positions
+            for (position, cell) in boundCells where cell.state == .loading {
+                cell.setInSight(positions.contains(position))
+            }
+        }
+
+        /// GTK makes thirty rows of cells, each as long as it may become: no longer than there is room for.
+        private func limitColumns() {
+            let width = guint(max(0, gtk_widget_get_width(Widget(view))))
+            let count = max(1, width / guint(cellWidth))
+            if gtk_grid_view_get_max_columns(view) != count { gtk_grid_view_set_max_columns(view, count) }
+        }
+
+        // MARK: Items
+
+        /// Shows these and no others, from the first on.
+        func show(_ items: [GalleryItem]) {
+            let before = guint(self.items.count)
+            self.items = items
+            // The model counts; what the items are is asked by position.
+            "".withCString { empty in
+                var names = [UnsafePointer<CChar>?](repeating: empty, count: items.count)
+                names.append(nil)
+                gtk_string_list_splice(model, 0, before, &names)
+            }
+            prefetcher?.reset()
+        }
+
+        /// Makes cells of another width, which hold other pictures.
+        func setCellWidth(_ width: Int) {
+            guard width != cellWidth else { return }
+            cellWidth = width
+            limitColumns()
+            makeCells()
+            prefetcher?.reset()
+        }
+
+        func retryFailures() {
+            for (_, cell) in factory?.boundCells ?? [] { cell.cell.retry() }
+        }
+
+        /// Binds all cells anew, after the caches were emptied.
+        func reload() { makeCells() }
+
+        private func makeCells() {
+            let width = cellWidth
+            let factory = CellFactory { [unowned self] in
+                MeteredCell(GridCell(width: width, grid: self, loader: stack.pipeline), times: bindTimes)
+            }
+            gtk_grid_view_set_factory(view, factory.factory)
+            self.factory = factory
+        }
+
+        // MARK: Selection and sight
+
+        var selectedPosition: Int? {
+            get {
+                let position = gtk_single_selection_get_selected(selection)
+                return position < guint(items.count) ? Int(position) : nil
+            }
+            set { gtk_single_selection_set_selected(selection, newValue.map { guint($0) } ?? guint.max) }
+        }
+
+        /// Shows and selects the first picture, or the last. GTK's own keys leave the list where it is when the picture
+        /// that they go to has the focus already.
+        func scroll(toEnd: Bool) {
+            let adjustment = gtk_scrolled_window_get_vadjustment(widget.opaque)
+            gtk_adjustment_set_value(
+                adjustment, toEnd ? gtk_adjustment_get_upper(adjustment) : gtk_adjustment_get_lower(adjustment))
+            selectedPosition = items.isEmpty ? nil : toEnd ? items.count - 1 : 0
+        }
+
+        func focus() { gtk_widget_grab_focus(Widget(view)) }
+
+        /// Cells that have an item, in sight or near.
+        var boundCells: [(position: Int, cell: GridCell)] {
+            (factory?.boundCells ?? []).map { ($0.position, $0.cell.cell) }
+        }
+
+        /// How long binds and what is loaded ahead have kept the main thread so far.
+        var busyTime: Duration { bindTimes.total + (prefetcher?.busyTime ?? .zero) }
+
+        var cellCount: Int { factory?.cellCount ?? 0 }
+
+        // MARK: What cells ask and tell
+
+        func item(at position: Int) -> GalleryItem? { items.indices.contains(position) ? items[position] : nil }
+
+        func thumbnail(_ request: ImageRequest) -> ImageRequest {
+            let (size, scale) = (GridCell.size(ofWidth: cellWidth), Int(gtk_widget_get_scale_factor(widget)))
+            return GalleryStack.thumbnail(
+                request, covering: PixelSize(width: size.width * scale, height: size.height * scale))
+        }
+
+        func isInSight(_ position: Int) -> Bool { positionsInSight.contains(position) }
+
+        func cellDidLoad(_ result: Result<ImageResponse, any Error>) { tally.add(result) }
+
+        func cellWasClicked(at position: Int) {
+            selectedPosition = position
+            onActivate?(position)
+        }
+
+        private func prefetchRequest(at position: Int) -> ImageRequest? {
+            guard case .success(let request)? = item(at: position)?.request else { return nil }
+            return thumbnail(request)
+        }
+    }
+#endif

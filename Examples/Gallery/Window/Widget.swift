@@ -1,0 +1,68 @@
+#if GTK
+    import AlcedoGTK
+    import CGTK
+
+    typealias Widget = UnsafeMutablePointer<GtkWidget>
+
+    /// Short ways to make and change widgets: GTK's own functions, with the casts that C macros would do.
+    extension UnsafeMutablePointer<GtkWidget> {
+        var opaque: OpaquePointer { OpaquePointer(self) }
+        var object: UnsafeMutableRawPointer { UnsafeMutableRawPointer(self) }
+
+        func cast<T>(to type: T.Type = T.self) -> UnsafeMutablePointer<T> { object.assumingMemoryBound(to: type) }
+
+        @MainActor static func box(
+            _ orientation: GtkOrientation, spacing: Int32 = 0, _ children: [Widget] = [], classes: String...
+        ) -> Widget {
+            let box: Widget = gtk_box_new(orientation, spacing)
+            for child in children { gtk_box_append(box.cast(), child) }
+            return box.styled(classes)
+        }
+
+        @MainActor static func label(_ text: String = "", classes: String...) -> Widget {
+            let label: Widget = gtk_label_new(text)
+            gtk_label_set_xalign(label.opaque, 0)
+            return label.styled(classes)
+        }
+
+        @MainActor static func button(
+            icon: String, tip: String, classes: String..., action: @escaping @MainActor () -> Void
+        ) -> Widget {
+            let button: Widget = gtk_button_new_from_icon_name(icon)
+            gtk_widget_set_tooltip_text(button, tip)
+            Signal(button.object, "clicked", action)
+            return button.styled(classes)
+        }
+
+        @MainActor static func button(
+            text: String, classes: String..., action: @escaping @MainActor () -> Void
+        ) -> Widget {
+            let button: Widget = gtk_button_new_with_label(text)
+            Signal(button.object, "clicked", action)
+            return button.styled(classes)
+        }
+
+        @MainActor func styled(_ classes: [String]) -> Widget {
+            for name in classes { gtk_widget_add_css_class(self, name) }
+            return self
+        }
+
+        /// Takes all the room there is.
+        @MainActor func expanding(across: Bool = true, along: Bool = true) -> Widget {
+            gtk_widget_set_hexpand(self, across ? 1 : 0)
+            gtk_widget_set_vexpand(self, along ? 1 : 0)
+            return self
+        }
+
+        @MainActor func setText(_ text: String) { gtk_label_set_text(opaque, text) }
+
+        @MainActor var isVisible: Bool {
+            get { gtk_widget_get_visible(self) != 0 }
+            nonmutating set { gtk_widget_set_visible(self, newValue ? 1 : 0) }
+        }
+
+        @MainActor func setClass(_ name: String, _ isSet: Bool) {
+            if isSet { gtk_widget_add_css_class(self, name) } else { gtk_widget_remove_css_class(self, name) }
+        }
+    }
+#endif
