@@ -24,8 +24,18 @@ import Testing
 
     @MainActor private final class Screen {
         private(set) var output: [String] = []
+        private var reader: CheckedContinuation<Void, Never>?
 
-        func write(_ text: String) { output.append(text) }
+        func write(_ text: String) {
+            output.append(text)
+            reader?.resume()
+            reader = nil
+        }
+
+        /// Returns when there are as many pieces of output.
+        func wait(for count: Int) async {
+            while output.count < count { await withCheckedContinuation { reader = $0 } }
+        }
     }
 
     private let clock = ManualClock()
@@ -46,7 +56,7 @@ import Testing
         let count = screen.output.count
         try await clock.waitForSleepers(count: 1)
         clock.advance(by: .milliseconds(100))
-        while screen.output.count == count { await Task.yield() }
+        await screen.wait(for: count + 1)
     }
 
     @Test func `an animation is played in place, as often as its file says`() async throws {
@@ -114,14 +124,15 @@ import Testing
 
     @Test func `a change of the terminal's size is told`() async throws {
         let terminal = try PseudoTerminal()
-        var sizes: [TerminalCanvas] = []
-        let watch = TerminalSizeWatch(fileDescriptor: terminal.inside) { sizes.append($0) }
+        let sizes = AsyncStream.makeStream(of: TerminalCanvas.self)
+        let watch = TerminalSizeWatch(fileDescriptor: terminal.inside) { sizes.continuation.yield($0) }
         try terminal.resize(columns: 33, rows: 11)
 
         kill(getpid(), SIGWINCH)
-        while sizes.isEmpty { await Task.yield() }
 
-        #expect(sizes.allSatisfy { $0 == TerminalCanvas(columns: 33, rows: 11) })
+        var iterator = sizes.stream.makeAsyncIterator()
+        let size = await iterator.next()
+        #expect(size == TerminalCanvas(columns: 33, rows: 11))
         withExtendedLifetime(watch) {}
     }
 }
