@@ -24,6 +24,7 @@ enum AlcedoTool {
           alcedo bench download [options]        downloads beside a C loop, URLSession and aiohttp
           alcedo bench pipeline [options]        hits, equal requests and memory of the whole stack
           alcedo bench resize [options]          the processors, beside Pillow
+          alcedo bench thumbnail [options]       thumbnails, beside Pillow and libvips
 
         alcedo COMMAND --help says more.
 
@@ -51,6 +52,8 @@ enum AlcedoTool {
                 return try await PipelineBenchCommand(words.dropFirst(2)).run()
             case "bench" where words.dropFirst().first == "resize":
                 return try ResizeBenchCommand(words.dropFirst(2)).run()
+            case "bench" where words.dropFirst().first == "thumbnail":
+                return try await ThumbnailBenchCommand(words.dropFirst(2)).run()
             case "bench": return try await BenchCommand(words.dropFirst()).run()
             case "--help", "-h", "help":
                 Console.output(help)

@@ -32,6 +32,9 @@ final class NginxServer: BenchServer {
         throw BenchProcess.Trouble(description: "nginx does not start")
     }
 
+    /// The address of the folder `files` in its folder, by HTTP/1.1 without TLS.
+    var plainBase: String { "http://127.0.0.1:\(ports[.plain] ?? 0)" }
+
     func base(for what: DownloadCase) -> String? {
         guard let port = ports[what.wire] else { return nil }
         let scheme = what.wire == .plain ? "http" : "https"

@@ -1,0 +1,83 @@
+import Alcedo
+import ExampleSupport
+
+/// Times thumbnails of files on disk, by the pipeline and by its peers in turns.
+struct ThumbnailSpeed {
+    /// What is asked of our time over another's.
+    struct Asked {
+        let most: [ImageFormat: Double]
+        /// Over the faster of both, or over libvips alone.
+        let comparesFaster: Bool
+    }
+
+    static let tables: [(name: String, asked: Asked)] = [
+        ("wallpapers", Asked(most: [.jpeg: 0.95, .png: 0.95, .webp: 0.7], comparesFaster: true)),
+        ("web", Asked(most: [.jpeg: 0.55, .png: 1, .webp: 0.55], comparesFaster: false)),
+    ]
+
+    let files: ThumbnailFiles
+    let asked: Asked
+    let python: String?
+    let rounds: Int
+    let most: Int
+
+    func run(_ name: String) async throws {
+        Console.output(
+            BenchTable.row([
+                name, "ours, ms", "Pillow, ms", "libvips, ms",
+                asked.comparesFaster ? "over the faster" : "over libvips",
+                "of the processor", "asked", "one thread over two", "asked",
+            ]))
+        for format in [ImageFormat.jpeg, .png, .webp] {
+            let paths = Array(files.paths(of: format).prefix(most))
+            guard !paths.isEmpty else { continue }
+            try await measure(paths, format)
+        }
+    }
+
+    private func measure(_ paths: [String], _ format: ImageFormat) async throws {
+        let (one, two) = (PipelineThumbnails(width: 1), PipelineThumbnails(width: 2))
+        let peers = try python.map { python in
+            try PythonThumbnails.Library.allCases.map { try PythonThumbnails($0, python: python) }
+        }
+        var times = (0..<1 + (peers?.count ?? 0)).map { _ in [ThumbnailTime]() }
+        var gains: [Double] = []
+        // One turn more, which warms all and does not count.
+        for round in 0...rounds {
+            var sums = Array(repeating: ThumbnailTime(), count: times.count)
+            for path in paths {
+                // Who goes first changes, so that nobody always finds the other's file in the cache.
+                for turn in times.indices {
+                    let index = (turn + round) % times.count
+                    let time = index == 0 ? try await one.make([path]) : try peers?[index - 1].make(path)
+                    if let time { sums[index] = sums[index] + time }
+                }
+            }
+            let gain = try await one.make(paths).wall / two.make(paths).wall
+            guard round > 0 else { continue }
+            gains.append(gain)
+            for index in times.indices { times[index].append(sums[index]) }
+        }
+        report(paths.count, format, times, gains)
+    }
+
+    private func report(_ count: Int, _ format: ImageFormat, _ times: [[ThumbnailTime]], _ gains: [Double]) {
+        /// Our time over the peer's that counts, round by round.
+        func ratio(_ part: KeyPath<ThumbnailTime, Double>) -> String {
+            let ratios = (0..<rounds).compactMap { round -> Double? in
+                let theirs = times.dropFirst(asked.comparesFaster ? 1 : 2).map { $0[round][keyPath: part] }
+                return theirs.min().map { times[0][round][keyPath: part] / $0 }
+            }
+            return DownloadSpeed.median(ratios).map { "\(($0 * 100).rounded() / 100)" } ?? "-"
+        }
+        let each = times.map { times in
+            DownloadSpeed.median(times.map(\.wall)).map { "\(BenchTable.rounded($0 / Double(count)))" } ?? "-"
+        }
+        let cells = (0..<3).map { $0 < each.count ? each[$0] : "-" }
+        let gain = DownloadSpeed.median(gains).map { "\(($0 * 100).rounded() / 100)" } ?? "-"
+        let limit = asked.most[format].map { "at most \($0)" } ?? ""
+        Console.output(
+            BenchTable.row(
+                ["\(count) \(format)"] + cells + [ratio(\.wall), ratio(\.processor), limit, gain, "1.9"]))
+    }
+}
