@@ -36,7 +36,7 @@ import Testing
             let size = try decode("large.jpg", width, height, mode: mode).size
 
             let need = full.scaled(to: PixelSize(width: width, height: height), mode: mode)
-            let sizes = (1...8).map { PixelSize(width: (150 * $0 + 7) / 8, height: (110 * $0 + 7) / 8) }
+            let sizes = [1, 2, 4, 8].map { PixelSize(width: (150 * $0 + 7) / 8, height: (110 * $0 + 7) / 8) }
             #expect(size == sizes.first { $0.width >= need.width && $0.height >= need.height }, "\(width) x \(height)")
         }
     }

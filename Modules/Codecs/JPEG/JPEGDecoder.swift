@@ -4,8 +4,8 @@ public import FoundationEssentials
 /// Decodes JPEG by libjpeg-turbo: baseline and progressive, Huffman and arithmetic coding; gray, YCbCr, RGB, CMYK, YCCK.
 ///
 /// The result is opaque RGBA8, or gray8 of a gray file when that is asked for, with the accurate integer DCT and smooth
-/// upsampling, the library's own defaults. With a target size the DCT scales by an eighth to eight eighths, and the
-/// full-size picture never exists.
+/// upsampling, the library's own defaults. With a target size the DCT scales to an eighth, a quarter or a half, and
+/// the full-size picture never exists then.
 ///
 /// A file that ends early or lost entropy-coded data is an error, although libjpeg only warns and fills in grey. Of an
 /// image in one scan a part is the rows above the cut; of one in several it is the whole, coarser. Arithmetic coding gives no

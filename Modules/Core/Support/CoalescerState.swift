@@ -118,14 +118,14 @@ struct CoalescerState<Work: Hashable & Sendable, Update: Sendable, Value: Sendab
 
     func listeners(_ work: Work, flight: Int) -> [@Sendable (Update) -> Void] {
         guard let found = flights[work], found.id == flight else { return [] }
-        return found.seats.values.compactMap(\.waiter.onUpdate)
+        return found.seats.values.compactMap { $0.waiter.onUpdate }
     }
 
     /// Ends a flight and returns who waited for it, in the order they came; nobody when it was abandoned.
     mutating func finish(_ work: Work, flight: Int) -> [Waiter] {
         guard let found = flights[work], found.id == flight else { return [] }
         flights[work] = nil
-        return found.seats.sorted { $0.key < $1.key }.map(\.value.waiter)
+        return found.seats.sorted { $0.key < $1.key }.map { $0.value.waiter }
     }
 
     /// Ends all flights, for good. Returns who waited, and the work that goes on.
@@ -133,6 +133,6 @@ struct CoalescerState<Work: Hashable & Sendable, Update: Sendable, Value: Sendab
         end = error
         defer { flights = [:] }
         let seats = flights.values.flatMap { Array($0.seats) }.sorted { $0.key < $1.key }
-        return (seats.map(\.value.waiter), flights.values.compactMap(\.task))
+        return (seats.map { $0.value.waiter }, flights.values.compactMap(\.task))
     }
 }

@@ -2,13 +2,13 @@
 
 #include <string.h>
 
-// The second body needs the loader to choose (an "ifunc"), which glibc's does; it would choose before the thread sanitizer is
+// The further bodies need the loader to choose (an "ifunc"), which glibc's does; it would choose before the thread sanitizer is
 // ready, so there is only the plain one then.
 #ifndef __has_feature
 #define __has_feature(name) 0
 #endif
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__clang__) && !__has_feature(thread_sanitizer)
-#define FOR_EACH_MACHINE __attribute__((target_clones("avx2", "default")))
+#define FOR_EACH_MACHINE __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define FOR_EACH_MACHINE
 #endif

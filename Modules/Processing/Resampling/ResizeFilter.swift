@@ -46,12 +46,15 @@ public enum ResizeFilter: String, Sendable, Hashable, CaseIterable {
             if distance < 1 { return (1.5 * distance - 2.5) * distance * distance + 1 }
             return distance < 2 ? ((-0.5 * distance + 2.5) * distance - 4) * distance + 2 : 0
         case .lanczos3:
-            return distance < 3 ? Self.sinc(x) * Self.sinc(x / 3) : 0
+            return distance < 3 ? Self.lanczos3(x) : 0
         }
     }
 
-    private static func sinc(_ x: Double) -> Double {
+    /// sinc(x) sinc(x / 3), with one sine for both: sin 3a = 3 sin a - 4 sin³ a.
+    private static func lanczos3(_ x: Double) -> Double {
         guard x != 0 else { return 1 }
-        return sin(x * .pi) / (x * .pi)
+        let angle = x * .pi / 3
+        let sine = sin(angle)
+        return (3 - 4 * sine * sine) * sine * sine / (3 * angle * angle)
     }
 }
