@@ -113,7 +113,10 @@ let package = Package(
             exclude: ["README.md"]),
 
         // C: shims of our own, and the system's libraries
-        .target(name: "CPNGShim", dependencies: ["CPNG"], path: "Modules/Codecs/CPNGShim"),
+        .target(
+            name: "CPNGShim", dependencies: ["CPNG"], path: "Modules/Codecs/CPNGShim",
+            // Comes with libpng, which stands on it.
+            linkerSettings: [.linkedLibrary("z")]),
         .target(name: "CJPEGShim", dependencies: ["CJPEG"], path: "Modules/Codecs/CJPEGShim"),
         .target(name: "CGIFShim", dependencies: ["CGIF"], path: "Modules/Codecs/CGIFShim"),
         .target(name: "CSampleKernels", path: "Modules/Processing/CSampleKernels"),

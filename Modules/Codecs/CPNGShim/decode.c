@@ -1,6 +1,11 @@
 #include "internal.h"
 
+#include "rows.h"
+
 #include <stdlib.h>
+
+/// Said by the fast reader of rows; another reader finds better words.
+static const char not_understood[] = "the file is not as it should be";
 
 static void on_error(png_structp png, png_const_charp message) {
     alcedo_png_decoder *d = png_get_error_ptr(png);
@@ -52,7 +57,8 @@ alcedo_png_decoder *alcedo_png_create(
         alcedo_png_destroy(d);
         return NULL;
     }
-    if (purpose == ALCEDO_PNG_CHECKED_FILE) png_set_crc_action(d->png, PNG_CRC_QUIET_USE, PNG_CRC_DEFAULT);
+    d->checks_crc = purpose != ALCEDO_PNG_CHECKED_FILE;
+    if (!d->checks_crc) png_set_crc_action(d->png, PNG_CRC_QUIET_USE, PNG_CRC_DEFAULT);
     static const png_byte texts[] = "tEXt\0zTXt\0iTXt";
     if (purpose == ALCEDO_PNG_TEXT) png_set_keep_unknown_chunks(d->png, PNG_HANDLE_CHUNK_AS_DEFAULT, texts, 3);
     png_set_read_fn(d->png, &d->input, alcedo_png_read_input);
@@ -60,6 +66,7 @@ alcedo_png_decoder *alcedo_png_create(
 }
 
 void alcedo_png_destroy(alcedo_png_decoder *d) {
+    alcedo_png_rows_destroy(d->rows);
     png_destroy_read_struct(&d->png, &d->info, NULL);
     free(d);
 }
@@ -122,6 +129,7 @@ alcedo_png_status alcedo_png_start(alcedo_png_decoder *d, alcedo_png_format form
     d->premultiplies = premultiplies && format != ALCEDO_PNG_GRAY8;
     if (!d->input.segments) return ALCEDO_PNG_OK;
     if (setjmp(d->escape)) return alcedo_png_failure(d);
+    d->rows = alcedo_png_rows_create(d);
     alcedo_png_transform(d);
     if (png_get_interlace_type(d->png, d->info) != PNG_INTERLACE_NONE) png_set_interlace_handling(d->png);
     png_read_update_info(d->png, d->info);
@@ -148,7 +156,11 @@ alcedo_png_status alcedo_png_read_rows(
     }
     for (size_t y = 0; y < rows; y++) {
         uint8_t *row = out + y * stride;
-        png_read_row(d->png, row, NULL);
+        if (!d->rows) {
+            png_read_row(d->png, row, NULL);
+        } else if (!alcedo_png_rows_read(d->rows, row)) {
+            png_error(d->png, not_understood);
+        }
         if (d->premultiplies) alcedo_png_premultiply(row, width, d->format == ALCEDO_PNG_RGBA16);
         d->progress.rows++;
     }
@@ -172,7 +184,11 @@ alcedo_png_status alcedo_png_read_interlaced(alcedo_png_decoder *d, uint8_t *out
 
 alcedo_png_status alcedo_png_finish(alcedo_png_decoder *d) {
     if (setjmp(d->escape)) return alcedo_png_failure(d);
-    png_read_end(d->png, NULL);
+    if (!d->rows) {
+        png_read_end(d->png, NULL);
+    } else if (!alcedo_png_rows_finish(d->rows)) {
+        png_error(d->png, not_understood);
+    }
     return ALCEDO_PNG_OK;
 }
 

@@ -28,7 +28,7 @@ void alcedo_png_ignore_warning(png_structp png, png_const_charp message) {
     (void)message;
 }
 
-// Eight tables, so that eight bytes take one step: libpng's own checksums are zlib's, which are not to be had here.
+// Eight tables, so that eight bytes take one step.
 static uint32_t tables[8][256];
 static pthread_once_t tables_once = PTHREAD_ONCE_INIT;
 
@@ -46,9 +46,11 @@ static void make_tables(void) {
     }
 }
 
-uint32_t alcedo_png_crc(const uint8_t *bytes, size_t count) {
+uint32_t alcedo_png_crc(const uint8_t *bytes, size_t count) { return alcedo_png_crc_continued(0, bytes, count); }
+
+uint32_t alcedo_png_crc_continued(uint32_t crc, const uint8_t *bytes, size_t count) {
     pthread_once(&tables_once, make_tables);
-    uint32_t crc = ~0u;
+    crc = ~crc;
     for (; count >= 8; count -= 8, bytes += 8) {
         crc ^= bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
         crc = tables[7][crc & 255] ^ tables[6][crc >> 8 & 255] ^ tables[5][crc >> 16 & 255] ^ tables[4][crc >> 24] ^

@@ -6,6 +6,9 @@ package final class BoxReducer: PixelRowConsumer {
     private let next: any PixelRowConsumer
     private var header: PixelRowHeader?
     private var sums: [SIMD4<UInt64>] = []
+    /// Sums of the columns of 8-bit samples that need no weights, while a few rows come: their cells are added up once.
+    private var columns: [UInt16] = []
+    private var columnRows = 0
     private var output: [UInt8] = []
     private var pendingRows = 0
     private var rowsLeft = 0
@@ -22,6 +25,8 @@ package final class BoxReducer: PixelRowConsumer {
         if reduction.factor > 1 {
             sums = Array(repeating: SIMD4(repeating: 0), count: reduced.size.width)
             output = Array(repeating: 0, count: reduced.bytesPerRow)
+            let addsColumns = header.format == .gray8 || header.format != .rgba16 && header.alphaMode != .straight
+            columns = Array(repeating: 0, count: addsColumns ? header.bytesPerRow : 0)
         }
         self.header = header
         rowsLeft = header.size.height
@@ -30,10 +35,12 @@ package final class BoxReducer: PixelRowConsumer {
 
     package func consume(_ row: RawSpan) throws {
         guard let header, reduction.factor > 1 else { return try next.consume(row) }
-        row.withUnsafeBytes { add($0, header) }
+        row.withUnsafeBytes { columns.isEmpty ? add($0, header) : addColumns($0) }
         pendingRows += 1
         rowsLeft -= 1
-        guard pendingRows == reduction.factor || rowsLeft == 0 else { return }
+        let isCellComplete = pendingRows == reduction.factor || rowsLeft == 0
+        if isCellComplete || columnRows == Self.mostColumnRows { addCells(ofColumns: header) }
+        guard isCellComplete else { return }
         writeAverages(header)
         pendingRows = 0
         for cell in sums.indices { sums[cell] = SIMD4(repeating: 0) }
@@ -42,32 +49,56 @@ package final class BoxReducer: PixelRowConsumer {
 
     package func finish() throws { try next.finish() }
 
+    /// As many bytes as fit the sums of columns.
+    private static let mostColumnRows = 257
+
+    private func addColumns(_ row: UnsafeRawBufferPointer) {
+        columns.withUnsafeMutableBufferPointer { columns in
+            for index in columns.indices { columns[index] &+= UInt16(row[index]) }
+        }
+        columnRows += 1
+    }
+
+    /// Adds the sums of columns to those of their cells, and begins new ones.
+    private func addCells(ofColumns header: PixelRowHeader) {
+        guard columnRows > 0 else { return }
+        columns.withUnsafeMutableBytes { columns in
+            guard let base = columns.baseAddress else { return }
+            if header.format == .gray8 {
+                addCells(header.size.width) {
+                    SIMD4<UInt32>(UInt32(base.load(fromByteOffset: $0 &* 2, as: UInt16.self)), 0, 0, 0)
+                }
+            } else {
+                addCells(header.size.width) {
+                    SIMD4<UInt32>(
+                        truncatingIfNeeded: base.loadUnaligned(fromByteOffset: $0 &* 8, as: SIMD4<UInt16>.self))
+                }
+            }
+            columns.initializeMemory(as: UInt16.self, repeating: 0)
+        }
+        columnRows = 0
+    }
+
     private func add(_ row: UnsafeRawBufferPointer, _ header: PixelRowHeader) {
         guard let base = row.baseAddress else { return }
         let width = header.size.width
-        switch (header.format, header.alphaMode) {
-        case (.gray8, _):
-            addCells(width) { SIMD4<UInt32>(UInt32(base.load(fromByteOffset: $0, as: UInt8.self)), 0, 0, 0) }
-        case (.rgba8, .straight), (.rgbx8, .straight):
+        if header.format == .rgba16 {
+            addCells(width) {
+                let pixel = SIMD4<UInt64>(
+                    truncatingIfNeeded: base.loadUnaligned(fromByteOffset: $0 &* 8, as: SIMD4<UInt16>.self))
+                return header.alphaMode == .straight ? pixel &* SIMD4(pixel.w, pixel.w, pixel.w, 1) : pixel
+            }
+        } else {
             addCells(width) {
                 let pixel = SIMD4<UInt32>(
                     truncatingIfNeeded: base.loadUnaligned(fromByteOffset: $0 &* 4, as: SIMD4<UInt8>.self))
                 return pixel &* SIMD4(pixel.w, pixel.w, pixel.w, 1)
             }
-        case (.rgba8, _), (.rgbx8, _):
-            addCells(width) {
-                SIMD4<UInt32>(truncatingIfNeeded: base.loadUnaligned(fromByteOffset: $0 &* 4, as: SIMD4<UInt8>.self))
-            }
-        case (.rgba16, let mode):
-            addCells(width) {
-                let pixel = SIMD4<UInt64>(
-                    truncatingIfNeeded: base.loadUnaligned(fromByteOffset: $0 &* 8, as: SIMD4<UInt16>.self))
-                return mode == .straight ? pixel &* SIMD4(pixel.w, pixel.w, pixel.w, 1) : pixel
-            }
         }
     }
 
-    /// Adds the pixels of every cell of one row. A row of a cell fits the sums of either width: 4096 × 255² is below 2³².
+    /// Adds the pixels of every cell of one row. A row of a cell fits the sums of either width:
+    /// 4096 × 255² and 4096 × 257 × 255 are below 2³².
     @inline(__always)
     private func addCells<Sum: FixedWidthInteger & UnsignedInteger & SIMDScalar>(
         _ width: Int, _ pixel: (_ x: Int) -> SIMD4<Sum>

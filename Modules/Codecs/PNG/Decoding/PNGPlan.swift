@@ -57,15 +57,15 @@ struct PNGPlan {
             orientation: options.appliesOrientation ? .up : info.orientation, format: .png, damage: damage)
     }
 
-    /// The most bytes that decoding holds: what it makes, what it turns that into, rows, and what libpng and zlib need
-    /// (the window of 32 KiB, two rows, and their states).
+    /// The most bytes that decoding holds: what it makes, what it turns that into, rows and a batch of them that are
+    /// still filtered, and what libpng and zlib need (the window of 32 KiB, two rows, and their states).
     var byteCount: Int {
         let reduced = PixelBuffer.byteCount(size: reduction.size(of: header.size), format: format) ?? Int.max
         let whole = PixelBuffer.byteCount(size: header.size, format: format) ?? Int.max
         let isReduced = reduction.factor > 1
         let parts = [
             isReduced ? reduced : 0, isReduced && streams ? Self.batchByteCount : whole,
-            turn == .up ? 0 : reduced, header.size.width.multipliedReportingOverflow(by: 32).partialValue, 64 << 10,
+            turn == .up ? 0 : reduced, header.size.width.multipliedReportingOverflow(by: 32).partialValue, 192 << 10,
         ]
         return parts.reduce(0) { sum, part in
             let (total, overflow) = sum.addingReportingOverflow(part)

@@ -1,0 +1,263 @@
+#include "rows.h"
+
+#include "filters.h"
+
+#include <stdlib.h>
+#include <zlib.h>
+
+// Rows are inflated in batches of about this size: zlib does the last bytes of each call slowly, and copies its window.
+// Wider pictures are libpng's, which needs fewer rows in memory.
+enum { BATCH_BYTES = 96 << 10, MOST_WIDTH = 1 << 17, CHUNK_HEAD = 8, CHUNK_TAIL = 4 };
+
+struct alcedo_png_rows {
+    z_stream stream;
+    const uint8_t *next;  // compressed bytes of the chunk that zlib has not been given
+    size_t chunk_left;
+    const uint8_t *end;  // of the file
+    uint32_t crc;  // of the chunk so far
+    int checks_crc;
+    int has_ended;  // the compressed stream
+    size_t width;
+    size_t height;
+    size_t pixel_bytes;
+    size_t row_bytes;  // without the byte that names the filter
+    size_t batch_rows;
+    size_t made;  // rows, in all
+    size_t left;  // rows of the batch that have not been read
+    uint8_t *row;  // of the batch, the next, with its filter
+    uint8_t *batch;  // the row above the batch, and the batch; each row has its filter before it
+    int is_gray;  // the output is
+    int color_type;
+    uint32_t palette[256];
+};
+
+static uint32_t big_endian(const uint8_t *bytes) {
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+/// Four samples as they lie in memory.
+static uint32_t rgba(uint8_t red, uint8_t green, uint8_t blue, uint8_t alpha) {
+    const uint8_t samples[4] = {red, green, blue, alpha};
+    uint32_t pixel;
+    memcpy(&pixel, samples, 4);
+    return pixel;
+}
+
+/// 0 when a palette is missing. What it does not have is black, as in libpng.
+static int read_palette(alcedo_png_rows *rows, const alcedo_png_decoder *d) {
+    png_colorp colors = NULL;
+    int count = 0;
+    if (!png_get_PLTE(d->png, d->info, &colors, &count) || count > 256) return 0;
+    png_bytep alphas = NULL;
+    int alpha_count = 0;
+    png_get_tRNS(d->png, d->info, &alphas, &alpha_count, NULL);
+    for (int i = 0; i < 256; i++) {
+        const uint8_t alpha = i < alpha_count ? alphas[i] : 255;
+        rows->palette[i] = i < count ? rgba(colors[i].red, colors[i].green, colors[i].blue, alpha)
+                                     : rgba(0, 0, 0, alpha);
+    }
+    return 1;
+}
+
+static size_t bytes_of_pixel(int color_type) {
+    switch (color_type) {
+    case PNG_COLOR_TYPE_GRAY_ALPHA:
+        return 2;
+    case PNG_COLOR_TYPE_RGB:
+        return 3;
+    case PNG_COLOR_TYPE_RGB_ALPHA:
+        return 4;
+    default:
+        return 1;
+    }
+}
+
+/// Whether libpng stands at the first bytes of pixels of a file in one piece, of a kind that is read here.
+static int is_readable(const alcedo_png_decoder *d, int color_type) {
+    const alcedo_png_input *input = &d->input;
+    if (input->count != 1 || input->index != 0 || input->offset < CHUNK_HEAD) return 0;
+    if (memcmp(input->segments[0].bytes + input->offset - 4, "IDAT", 4) != 0) return 0;
+    if (png_get_bit_depth(d->png, d->info) != 8 || d->format == ALCEDO_PNG_RGBA16) return 0;
+    if (png_get_interlace_type(d->png, d->info) != PNG_INTERLACE_NONE) return 0;
+    if (png_get_image_width(d->png, d->info) > MOST_WIDTH) return 0;
+    if (d->format == ALCEDO_PNG_GRAY8 && color_type != PNG_COLOR_TYPE_GRAY) return 0;
+    // One colour that is transparent is libpng's.
+    return color_type == PNG_COLOR_TYPE_PALETTE || !png_get_valid(d->png, d->info, PNG_INFO_tRNS);
+}
+
+/// Whether a whole chunk lies at `rows->next`, but for its head.
+static int is_whole(const alcedo_png_rows *rows) {
+    return rows->chunk_left <= PNG_UINT_31_MAX && (size_t)(rows->end - rows->next) >= rows->chunk_left + CHUNK_TAIL;
+}
+
+alcedo_png_rows *alcedo_png_rows_create(alcedo_png_decoder *d) {
+    const int color_type = png_get_color_type(d->png, d->info);
+    if (!is_readable(d, color_type)) return NULL;
+    alcedo_png_rows *rows = calloc(1, sizeof *rows);
+    if (!rows) return NULL;
+    rows->color_type = color_type;
+    rows->is_gray = d->format == ALCEDO_PNG_GRAY8;
+    rows->checks_crc = d->checks_crc;
+    rows->width = png_get_image_width(d->png, d->info);
+    rows->height = png_get_image_height(d->png, d->info);
+    rows->pixel_bytes = bytes_of_pixel(color_type);
+    rows->row_bytes = rows->width * rows->pixel_bytes;
+    rows->batch_rows = BATCH_BYTES / (rows->row_bytes + 1);
+    if (rows->batch_rows == 0) rows->batch_rows = 1;
+    if (rows->batch_rows > rows->height) rows->batch_rows = rows->height;
+    // A row more than is needed, because bytes behind the last are read.
+    rows->batch = calloc(rows->batch_rows + 2, rows->row_bytes + 1);
+    const alcedo_png_segment *file = &d->input.segments[0];
+    rows->next = file->bytes + d->input.offset;
+    rows->end = file->bytes + file->count;
+    rows->chunk_left = big_endian(rows->next - CHUNK_HEAD);
+    rows->crc = alcedo_png_crc_continued(0, rows->next - 4, 4);
+    // The window is the one that the stream names, as for libpng; checksums of chunks are enough.
+    const int has_colors = color_type != PNG_COLOR_TYPE_PALETTE || read_palette(rows, d);
+    const int is_ready = rows->batch && has_colors && is_whole(rows) && inflateInit2(&rows->stream, 0) == Z_OK;
+    if (!is_ready || inflateValidate(&rows->stream, 0) != Z_OK) {
+        alcedo_png_rows_destroy(rows);
+        return NULL;
+    }
+    return rows;
+}
+
+void alcedo_png_rows_destroy(alcedo_png_rows *rows) {
+    if (!rows) return;
+    inflateEnd(&rows->stream);
+    free(rows->batch);
+    free(rows);
+}
+
+/// Goes over the end of a chunk whose bytes are all taken. 0 when it is damaged.
+static int end_chunk(alcedo_png_rows *rows) {
+    const int is_good = !rows->checks_crc || rows->crc == big_endian(rows->next);
+    rows->next += CHUNK_TAIL;
+    return is_good;
+}
+
+/// Goes over the head of the next chunk. 0 when the file ends.
+static int begin_chunk(alcedo_png_rows *rows) {
+    if ((size_t)(rows->end - rows->next) < CHUNK_HEAD) return 0;
+    rows->chunk_left = big_endian(rows->next);
+    rows->next += CHUNK_HEAD;
+    rows->crc = alcedo_png_crc_continued(0, rows->next - 4, 4);
+    return is_whole(rows);
+}
+
+/// Gives zlib bytes when it has none. 0 when there are none to give.
+static int feed(alcedo_png_rows *rows) {
+    if (rows->stream.avail_in) return 1;
+    while (rows->chunk_left == 0) {
+        if (!end_chunk(rows) || !begin_chunk(rows) || memcmp(rows->next - 4, "IDAT", 4) != 0) return 0;
+    }
+    if (!is_whole(rows)) return 0;
+    // By pieces, so that checksum and zlib find them in the caches nearest to the core.
+    const size_t piece = rows->chunk_left < 16384 ? rows->chunk_left : 16384;
+    rows->stream.next_in = (Bytef *)(uintptr_t)rows->next;
+    rows->stream.avail_in = (uInt)piece;
+    if (rows->checks_crc) rows->crc = alcedo_png_crc_continued(rows->crc, rows->next, piece);
+    rows->next += piece;
+    rows->chunk_left -= piece;
+    return 1;
+}
+
+/// Inflates the next batch. 0 when the stream does not have it.
+static int fill(alcedo_png_rows *rows) {
+    const size_t slot = rows->row_bytes + 1;
+    if (rows->made > 0) memcpy(rows->batch, rows->batch + rows->batch_rows * slot, slot);
+    const size_t missing = rows->height - rows->made;
+    rows->left = missing < rows->batch_rows ? missing : rows->batch_rows;
+    rows->row = rows->batch + slot;
+    uint8_t *out = rows->row;
+    size_t wanted = rows->left * slot;
+    while (wanted) {
+        if (rows->has_ended || !feed(rows)) return 0;
+        const uInt room = wanted < UINT32_MAX ? (uInt)wanted : UINT32_MAX;
+        rows->stream.next_out = out;
+        rows->stream.avail_out = room;
+        const int status = inflate(&rows->stream, Z_NO_FLUSH);
+        if (status != Z_OK && status != Z_STREAM_END) return 0;
+        rows->has_ended = status == Z_STREAM_END;
+        out += room - rows->stream.avail_out;
+        wanted -= room - rows->stream.avail_out;
+    }
+    return 1;
+}
+
+static void expand(const alcedo_png_rows *rows, const uint8_t *row, uint8_t *out) {
+    const size_t width = rows->width;
+    const uint32_t opaque = rgba(0, 0, 0, 255);
+    switch (rows->color_type) {
+    case PNG_COLOR_TYPE_GRAY:
+        if (rows->is_gray) {
+            memcpy(out, row, width);
+            return;
+        }
+        for (size_t x = 0; x < width; x++) {
+            const uint32_t pixel = rgba(row[x], row[x], row[x], 255);
+            memcpy(out + x * 4, &pixel, 4);
+        }
+        return;
+    case PNG_COLOR_TYPE_GRAY_ALPHA:
+        for (size_t x = 0; x < width; x++) {
+            const uint8_t gray = row[2 * x];
+            const uint32_t pixel = rgba(gray, gray, gray, row[2 * x + 1]);
+            memcpy(out + x * 4, &pixel, 4);
+        }
+        return;
+    case PNG_COLOR_TYPE_RGB:
+        // Four bytes at once, one of them the next pixel's, which there is none of after the last.
+        for (size_t x = 0; x + 1 < width; x++) {
+            uint32_t pixel;
+            memcpy(&pixel, row + x * 3, 4);
+            pixel = (pixel & ~opaque) | opaque;
+            memcpy(out + x * 4, &pixel, 4);
+        }
+        memcpy(out + width * 4 - 4, row + width * 3 - 3, 3);
+        out[width * 4 - 1] = 255;
+        return;
+    case PNG_COLOR_TYPE_PALETTE:
+        for (size_t x = 0; x < width; x++) memcpy(out + x * 4, &rows->palette[row[x]], 4);
+        return;
+    default:
+        memcpy(out, row, width * 4);
+    }
+}
+
+int alcedo_png_rows_read(alcedo_png_rows *rows, uint8_t *out) {
+    if (rows->made == rows->height) return 0;
+    if (rows->left == 0 && !fill(rows)) return 0;
+    const size_t slot = rows->row_bytes + 1;
+    uint8_t *row = rows->row + 1;
+    if (!alcedo_png_unfilter(rows->row[0], row, row - slot, rows->row_bytes, rows->pixel_bytes)) return 0;
+    expand(rows, row, out);
+    rows->row += slot;
+    rows->left--;
+    rows->made++;
+    return 1;
+}
+
+int alcedo_png_rows_finish(alcedo_png_rows *rows) {
+    uint8_t more;
+    while (!rows->has_ended) {
+        if (!feed(rows)) return 0;
+        rows->stream.next_out = &more;
+        rows->stream.avail_out = 1;
+        const int status = inflate(&rows->stream, Z_NO_FLUSH);
+        if ((status != Z_OK && status != Z_STREAM_END) || rows->stream.avail_out == 0) return 0;
+        rows->has_ended = status == Z_STREAM_END;
+    }
+    if (rows->stream.avail_in || rows->chunk_left || !end_chunk(rows)) return 0;
+    while (begin_chunk(rows)) {
+        const uint8_t *type = rows->next - 4;
+        const int is_end = memcmp(type, "IEND", 4) == 0;
+        // Chunks that a reader must know begin with a capital.
+        if (!is_end && (type[0] & 32) == 0) return 0;
+        rows->crc = alcedo_png_crc_continued(rows->crc, rows->next, rows->chunk_left);
+        rows->next += rows->chunk_left;
+        if (!end_chunk(rows)) return 0;
+        if (is_end) return rows->chunk_left == 0;
+    }
+    return 0;
+}
