@@ -8,11 +8,11 @@ public import FoundationEssentials
 /// own player draws them, to the bit. A still image without a transparent pixel is `.opaque`. Premultiplied colour is
 /// rounded to nearest, as everywhere in Alcedo, and not down, as libwebp would.
 ///
-/// With a target size libwebp scales a still image while it decodes, and of a lossy file the full-size picture never
-/// exists; the full size must be within the limits all the same. Animations are averaged down when they are drawn; beside
-/// their canvases libwebp keeps some hundred kilobytes while a frame is decoded. An EXIF orientation is applied; it lies
-/// behind the pixels, so a file that announces EXIF has no previews before it has come, unless orientations are not
-/// applied. Source: RFC 9649.
+/// With a target size a still image is scaled while it is decoded: a lossy one without alpha by means of its luma and
+/// chroma, others by libwebp; of a lossy file the full-size picture never exists. The full size must be within the limits
+/// all the same. Animations are averaged down when they are drawn; beside their canvases libwebp keeps some hundred
+/// kilobytes while a frame is decoded. An EXIF orientation is applied; it lies behind the pixels, so a file that announces
+/// EXIF has no previews before it has come, unless orientations are not applied. Source: RFC 9649.
 public struct WebPDecoder: ImageDecoding {
     /// Whether a second thread may help with a large lossy picture whose bytes are all there; the pixels are the same.
     public var usesThreads: Bool
@@ -57,7 +57,18 @@ public struct WebPDecoder: ImageDecoding {
             PixelRowHeader(
                 size: size, format: .rgba8, alphaMode: .opaque, colorProfile: container.metadata.colorProfile,
                 orientation: container.orientation))
-        try WebPRowStream(frame, size: size).send(data, to: consumer)
+        guard WebPAverager.averages(frame, to: size) else {
+            return try WebPRowStream(frame, size: size).send(data, to: consumer)
+        }
+        let averager = try WebPAverager(frame, size: size)
+        try data.withUnsafeBytes { memory in
+            let file = memory.assumingMemoryBound(to: UInt8.self)
+            guard try !averager.send(frame.bytes(in: file), to: consumer) else { return }
+            // With all bytes at once libwebp is more lenient, and what it says then counts.
+            let whole = try frame.pixels(file, size: size, WebPSettings(usesThreads: false))
+            for y in averager.rowCount..<whole.height { try consumer.consume(whole.row(y)) }
+        }
+        try consumer.finish()
     }
 
     public func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding {
@@ -74,9 +85,13 @@ public struct WebPDecoder: ImageDecoding {
         if container.isAnimated {
             return 4 * (PixelBuffer.byteCount(size: canvas, format: .rgba8) ?? 0) + own
         }
-        let output = PixelBuffer.byteCount(size: container.size(for: options.target), format: .rgba8) ?? 0
+        let size = container.size(for: options.target)
+        let planes = container.frames.first.map { frame in
+            WebPAverager.averages(frame, to: size) ? WebPAverager.planeByteCount(frame) : 0
+        }
+        let output = PixelBuffer.byteCount(size: size, format: .rgba8) ?? 0
         let isTurned = options.appliesOrientation && container.orientation != .up
-        return output * (isTurned || options.alphaMode == .premultiplied ? 2 : 1) + own
+        return output * (isTurned || options.alphaMode == .premultiplied ? 2 : 1) + own + (planes ?? 0)
     }
 
     /// What a whole file says.

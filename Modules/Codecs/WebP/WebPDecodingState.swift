@@ -125,6 +125,11 @@ final class WebPDecodingState: IncrementalDecodingState {
         guard let frame = container.frames.first else {
             throw missing ?? ImageDecodingError(.corrupt, "WebP: there is no image")
         }
+        let size = size
+        let averaged = try data.withDecoderInput { bytes throws(ImageDecodingError) in
+            try frame.averaged(bytes, to: size)
+        }
+        if let averaged { return image(averaged) }
         let pixels: PixelBuffer
         if let pieces, pieces.size == size, let finished = try? pieces.finished() {
             pixels = finished

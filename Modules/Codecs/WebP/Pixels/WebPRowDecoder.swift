@@ -5,7 +5,8 @@ import CWebP
 ///
 /// libwebp keeps the address of its configuration, so that is allocated by hand and stays where it is.
 final class WebPRowDecoder {
-    let size: PixelSize
+    /// Rows that it writes.
+    let height: Int
     private let config: UnsafeMutablePointer<WebPDecoderConfig>
     private let decoder: OpaquePointer
     private var status = VP8_STATUS_SUSPENDED
@@ -14,24 +15,35 @@ final class WebPRowDecoder {
     private(set) var rowCount = 0
 
     /// - Parameters:
-    ///   - size: That of the picture to make; libwebp scales when it is another than the frame's.
-    ///   - memory: Where the straight RGBA8 rows go. Must stay there until the last ``advance(_:)``.
+    ///   - configuration: Where the rows go; that memory must stay there until the last ``advance(_:)``.
+    ///   - height: Rows that it writes.
     /// - Throws: `outOfMemory`.
-    init(
-        _ frame: WebPFrame, size: PixelSize, into memory: UnsafeMutableRawBufferPointer, bytesPerRow: Int
-    ) throws(ImageDecodingError) {
-        // No threads: their work would be waited for at the end of every piece.
-        let configuration = try WebPSettings(usesThreads: false).configuration(
-            from: frame.area.size, to: size, memory, bytesPerRow: bytesPerRow)
+    init(_ configuration: WebPDecoderConfig, height: Int) throws(ImageDecodingError) {
         let config = UnsafeMutablePointer<WebPDecoderConfig>.allocate(capacity: 1)
         config.initialize(to: configuration)
         guard let decoder = WebPIDecode(nil, 0, config) else {
             config.deallocate()
             throw ImageDecodingError(.outOfMemory, "WebP: there is no memory to decode with")
         }
-        self.size = size
+        self.height = height
         self.config = config
         self.decoder = decoder
+    }
+
+    /// Writes straight RGBA8.
+    ///
+    /// - Parameters:
+    ///   - size: That of the picture to make; libwebp scales when it is another than the frame's.
+    ///   - memory: Where the rows go.
+    /// - Throws: `outOfMemory`.
+    convenience init(
+        _ frame: WebPFrame, size: PixelSize, into memory: UnsafeMutableRawBufferPointer, bytesPerRow: Int
+    ) throws(ImageDecodingError) {
+        // No threads: their work would be waited for at the end of every piece.
+        try self.init(
+            WebPSettings(usesThreads: false).configuration(
+                from: frame.area.size, to: size, memory, bytesPerRow: bytesPerRow),
+            height: size.height)
     }
 
     deinit {
@@ -46,9 +58,9 @@ final class WebPRowDecoder {
         guard status == VP8_STATUS_SUSPENDED, !bytes.isEmpty else { return }
         status = WebPIUpdate(decoder, bytes.baseAddress, bytes.count)
         if status == VP8_STATUS_NOT_ENOUGH_DATA { status = VP8_STATUS_SUSPENDED }
-        var (last, width, height, stride) = (Int32(0), Int32(0), Int32(0), Int32(0))
-        if WebPIDecGetRGB(decoder, &last, &width, &height, &stride) != nil {
-            rowCount = max(rowCount, min(Int(last), size.height))
+        var (left, top, width, rows) = (Int32(0), Int32(0), Int32(0), Int32(0))
+        if WebPIDecodedArea(decoder, &left, &top, &width, &rows) != nil {
+            rowCount = max(rowCount, min(Int(rows), height))
         }
         guard status == VP8_STATUS_OK || status == VP8_STATUS_SUSPENDED else {
             throw ImageDecodingError(libwebp: status)

@@ -4,6 +4,7 @@ import FoundationEssentials
 /// Hands over the rows of a frame as libwebp finishes them.
 struct WebPRowStream {
     private let frame: WebPFrame
+    private let size: PixelSize
     private let memory: WebPRowMemory
     private let bytesPerRow: Int
     private let decoder: WebPRowDecoder
@@ -14,6 +15,7 @@ struct WebPRowStream {
     /// - Parameter size: Within the limits, so that its bytes can be counted.
     init(_ frame: WebPFrame, size: PixelSize) throws(ImageDecodingError) {
         self.frame = frame
+        self.size = size
         bytesPerRow = size.width * PixelFormat.rgba8.bytesPerPixel
         memory = try WebPRowMemory(byteCount: size.height * bytesPerRow)
         decoder = try WebPRowDecoder(frame, size: size, into: memory.bytes, bytesPerRow: bytesPerRow)
@@ -37,7 +39,7 @@ struct WebPRowStream {
             }
             guard !decoder.isComplete else { return }
             // With all bytes at once libwebp is more lenient, and what it says then counts.
-            let whole = try frame.pixels(file, size: decoder.size, WebPSettings(usesThreads: false))
+            let whole = try frame.pixels(file, size: size, WebPSettings(usesThreads: false))
             for y in sentRows..<whole.height { try consumer.consume(whole.row(y)) }
         }
         try consumer.finish()
