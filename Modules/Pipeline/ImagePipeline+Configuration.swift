@@ -30,9 +30,12 @@ extension ImagePipeline {
         /// beside the others waits, without a thread, the more urgent first. An image that needs more than all of them
         /// is decoded alone. Default: 512 MiB.
         public var decodingByteBudget: Int
-        /// Most bytes that wait to be written to the disk cache; a load that would exceed them waits for its own write.
-        /// Default: 64 MiB.
+        /// Most bytes that wait to be written to the disk cache, 4 KiB for each write among them; a load that would exceed
+        /// them waits for its own write. Default: 16 MiB.
         public var pendingWriteLimit: Int
+        /// Most bytes of images before, or between, their processors that are held for requests with other processors.
+        /// Without a memory cache none are; nor with nought. Default: 16 MiB.
+        public var intermediateLimit: Int
         /// Shortest time between two previews of an image. Default: 100 ms.
         public var previewInterval: Duration
 
@@ -49,7 +52,8 @@ extension ImagePipeline {
             clock: any TimeSource = SystemClock(),
             decodingWidth: Int = 2,
             decodingByteBudget: Int = 512 << 20,
-            pendingWriteLimit: Int = 64 << 20,
+            pendingWriteLimit: Int = 16 << 20,
+            intermediateLimit: Int = 16 << 20,
             previewInterval: Duration = .milliseconds(100)
         ) {
             self.downloader = downloader
@@ -65,6 +69,7 @@ extension ImagePipeline {
             self.decodingWidth = decodingWidth
             self.decodingByteBudget = decodingByteBudget
             self.pendingWriteLimit = pendingWriteLimit
+            self.intermediateLimit = intermediateLimit
             self.previewInterval = previewInterval
         }
     }

@@ -105,6 +105,23 @@ struct StoringTests {
         #expect(stack.stored(try web("a")) == level(7))
     }
 
+    @Test func `however small images are, only so many wait for a slow disk behind their loads`() async throws {
+        // Four kibibytes and the bytes of each.
+        let limit = 10 * (4_096 + level(7).count)
+        let disk = FakeDataCache { [clock] _ in try await clock.sleep(for: .seconds(1)) }
+        let stack = Stack(FakeDownloader(giving: level(7)), disk: disk, pendingWriteLimit: limit)
+        let loads = (0..<40).map { number in Task { try await stack.load(try web("\(number)")) } }
+        try await clock.waitForSleepers(count: 40)
+        for _ in 0..<500 { await Task.yield() }
+        #expect(stack.log.words.count { $0 == "finished network" } <= 10)
+
+        clock.advance(by: .seconds(1))
+
+        for load in loads { _ = try await load.value }
+        await stack.pipeline.flush()
+        #expect(stack.disk.entries.value.count == 40)
+    }
+
     @Test func `bytes that have been written make room again`() async throws {
         let stack = Stack(FakeDownloader(giving: level(7)), pendingWriteLimit: 7)
         for number in 0..<50 { _ = try await stack.load(try web("\(number)")) }

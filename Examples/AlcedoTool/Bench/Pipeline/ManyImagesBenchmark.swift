@@ -12,16 +12,21 @@ struct ManyImagesBenchmark {
 
     let directory: URL
     let count: Int
+    /// What every write to disk takes more.
+    let diskDelay: Duration
 
     func run() async throws {
         let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().path
         // In a process of its own, so that its memory does not count.
         let server = try BenchProcess(program, ["bench", "pipeline", "--serve"])
         let base = try server.readLine()
-        let pipeline = ImagePipeline(
-            .standard(
-                cacheDirectory: directory, memoryLimit: Self.memoryLimit, diskLimit: 64 << 20,
-                responseLimit: Self.responseLimit))
+        var configuration = ImagePipeline.Configuration.standard(
+            cacheDirectory: directory, memoryLimit: Self.memoryLimit, diskLimit: 64 << 20,
+            responseLimit: Self.responseLimit)
+        if let disk = configuration.diskCache, diskDelay > .zero {
+            configuration.diskCache = SlowDataCache(cache: disk, delay: diskDelay)
+        }
+        let pipeline = ImagePipeline(configuration)
         Console.output(BenchTable.row(["different images", "resident MiB", "asked", "images a second"]))
         let asked = "\((Self.memoryLimit + Self.responseLimit + Self.allowance) >> 20) at most"
         var done = 0

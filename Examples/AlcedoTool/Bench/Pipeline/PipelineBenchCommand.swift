@@ -6,6 +6,7 @@ import Foundation
 struct PipelineBenchCommand {
     static let help = """
         usage: alcedo bench pipeline [--directory DIR] [--requests N] [--images N] [--rounds N]
+                                     [--disk-delay N]
 
         The default stack: what an image in memory takes to be found; many requests for one URL at once, and how many
         downloads and decodes they make; many different images of 256 x 256 pixels from a server in another process, and the
@@ -14,6 +15,7 @@ struct PipelineBenchCommand {
           --directory DIR  where the disk cache works; what is made is removed (default: the temporary directory)
           --requests N     requests for one URL (default: 10000)
           --images N       different images (default: 10000)
+          --disk-delay N   milliseconds that every write to disk takes more, for a slow disk (default: 0)
           --rounds N       how often a hit is measured; the best counts (default: 7)
 
         """
@@ -22,6 +24,7 @@ struct PipelineBenchCommand {
     private var requests = 10_000
     private var images = 10_000
     private var rounds = 7
+    private var diskDelay = Duration.zero
     private var isServer = false
     private var showsHelp = false
 
@@ -33,6 +36,7 @@ struct PipelineBenchCommand {
             case "--requests": requests = try arguments.number(of: option, in: 1...1_000_000)
             case "--images": images = try arguments.number(of: option, in: 1...10_000_000)
             case "--rounds": rounds = try arguments.number(of: option, in: 1...1_000)
+            case "--disk-delay": diskDelay = .milliseconds(try arguments.number(of: option, in: 0...60_000))
             // The server's process.
             case "--serve": isServer = true
             case "--help", "-h": showsHelp = true
@@ -55,7 +59,7 @@ struct PipelineBenchCommand {
         defer { folder.remove() }
         let place = folder.url
         // Memory first: what others free would be used again without a rise.
-        try await ManyImagesBenchmark(directory: place, count: images).run()
+        try await ManyImagesBenchmark(directory: place, count: images, diskDelay: diskDelay).run()
         try await OneImageBenchmark(count: requests).run()
         try await PipelineHitBenchmark(rounds: rounds).run()
         return .success
