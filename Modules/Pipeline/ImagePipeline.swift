@@ -40,8 +40,10 @@ public final class ImagePipeline: ImageLoading {
             codecs: codecs, width: configuration.decodingWidth, byteBudget: configuration.decodingByteBudget)
         variants = VariantStage(
             disk: disk, serializer: configuration.serializer, codecs: codecs, threads: threads, report: report)
+        let recent = RecentPictures(
+            limit: configuration.memoryCache == nil ? 0 : configuration.intermediateLimit, changes: changes)
         images = ImageStage(
-            originals: originals, memory: memory, codecs: codecs, threads: threads,
+            originals: originals, memory: memory, recent: recent, codecs: codecs, threads: threads,
             previewInterval: configuration.previewInterval, report: report)
     }
 

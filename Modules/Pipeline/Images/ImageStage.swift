@@ -5,6 +5,7 @@ import FoundationEssentials
 struct ImageStage: Sendable {
     private let originals: OriginalLoader
     private let memory: MemoryStage
+    private let recent: RecentPictures
     private let codecs: CodecRegistry
     private let threads: DecodingThreads
     private let previewInterval: Duration
@@ -12,11 +13,12 @@ struct ImageStage: Sendable {
     private let steps = Coalescer<StepKey, LoadUpdate, Picture>()
 
     init(
-        originals: OriginalLoader, memory: MemoryStage, codecs: CodecRegistry, threads: DecodingThreads,
-        previewInterval: Duration, report: Reporter
+        originals: OriginalLoader, memory: MemoryStage, recent: RecentPictures, codecs: CodecRegistry,
+        threads: DecodingThreads, previewInterval: Duration, report: Reporter
     ) {
         self.originals = originals
         self.memory = memory
+        self.recent = recent
         self.codecs = codecs
         self.threads = threads
         self.previewInterval = previewInterval
@@ -40,22 +42,38 @@ struct ImageStage: Sendable {
         return picture
     }
 
-    func shutDown() async { await steps.shutDown(throwing: PipelineError.shutDown) }
+    func shutDown() async {
+        await steps.shutDown(throwing: PipelineError.shutDown)
+        recent.removeAll()
+    }
 
     /// - Parameter count: How many of the processors are done; with none it is the image as decoded.
     private func picture(
         _ request: ImageRequest, steps count: Int, _ priority: LivePriority,
         _ update: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> Picture {
-        if count < request.processors.count, let image = memory.intermediate(request, steps: count) {
+        let key = StepKey(request, stepCount: count)
+        // The last step's image is looked for, and kept, by whoever asks for it.
+        let isOnTheWay = count < request.processors.count
+        if isOnTheWay, let image = memory.intermediate(request, steps: count) {
             return Picture(image: image, layer: .memory)
         }
-        let key = StepKey(request, stepCount: count)
+        if isOnTheWay, let picture = recent.picture(key, request) { return picture }
         return try await steps.value(for: key, priority: priority, onUpdate: update) { update, priority in
-            guard count > 0 else { return try await self.decoded(request, priority, update) }
-            let before = try await self.picture(request, steps: count - 1, priority, update)
-            return try await self.processed(before, request.processors[count - 1], request, priority)
+            let mark = isOnTheWay ? self.recent.mark(request) : nil
+            let picture = try await self.made(request, steps: count, priority, update)
+            self.recent.remember(picture, for: key, request, since: mark)
+            return picture
         }
+    }
+
+    private func made(
+        _ request: ImageRequest, steps count: Int, _ priority: LivePriority,
+        _ update: @escaping @Sendable (LoadUpdate) -> Void
+    ) async throws -> Picture {
+        guard count > 0 else { return try await decoded(request, priority, update) }
+        let before = try await picture(request, steps: count - 1, priority, update)
+        return try await processed(before, request.processors[count - 1], request, priority)
     }
 
     // MARK: Decoding

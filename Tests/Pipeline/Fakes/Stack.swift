@@ -12,13 +12,16 @@ struct Stack: Sendable {
     let log = Log()
     let pipeline: ImagePipeline
 
-    init(_ downloader: FakeDownloader, disk: FakeDataCache = FakeDataCache(), pendingWriteLimit: Int = 1 << 20) {
+    init(
+        _ downloader: FakeDownloader, disk: FakeDataCache = FakeDataCache(), pendingWriteLimit: Int = 1 << 20,
+        intermediateLimit: Int = 1 << 20
+    ) {
         self.downloader = downloader
         self.disk = disk
         pipeline = ImagePipeline(
             ImagePipeline.Configuration(
                 downloader: downloader, codecs: codec.registry, memoryCache: memory, diskCache: disk, observer: log,
-                pendingWriteLimit: pendingWriteLimit))
+                pendingWriteLimit: pendingWriteLimit, intermediateLimit: intermediateLimit))
     }
 
     func load(_ request: ImageRequest) async throws -> ImageResponse { try await pipeline.load(request) }

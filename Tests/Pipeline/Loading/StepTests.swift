@@ -64,6 +64,76 @@ struct StepTests {
         #expect(stack.downloader.count == 1 && stack.codec.decodes.value == 1)
     }
 
+    @Test func `ten requests with different processors, one after another, download and decode once`() async throws {
+        let stack = Stack(FakeDownloader(giving: level(100)))
+        for step in 1...10 as ClosedRange<UInt8> {
+            let request = try web("a") { $0.processors = [Brighten(step: step)] }
+            #expect(try await stack.load(request).image.level == 100 + step)
+        }
+        #expect(stack.downloader.count == 1 && stack.codec.decodes.value == 1)
+    }
+
+    @Test func `a step that two lists begin with runs once, one after the other too`() async throws {
+        let stack = Stack(FakeDownloader(giving: level(100)))
+        let (a, b, c) = (Brighten(step: 1), Brighten(step: 2), Brighten(step: 4))
+        _ = try await stack.load(try web("a") { $0.processors = [a, b] })
+        let response = try await stack.load(try web("a") { $0.processors = [a, c] })
+        #expect(response.image.level == 105)
+        #expect(a.runs.value == 1 && stack.codec.decodes.value == 1)
+    }
+
+    @Test func `unprocessed images are held up to a number of bytes`() async throws {
+        let cost = try await Stack(FakeDownloader(giving: level(100))).load(try web("a")).image.cost
+        let stack = Stack(FakeDownloader(giving: level(100)), intermediateLimit: 2 * cost)
+        func load(_ name: String, _ step: UInt8) async throws {
+            _ = try await stack.load(try web(name) { $0.processors = [Brighten(step: step)] })
+        }
+        for name in ["a", "b", "c"] { try await load(name, 1) }
+        #expect(stack.codec.decodes.value == 3)
+
+        for name in ["b", "c"] { try await load(name, 2) }
+        #expect(stack.codec.decodes.value == 3)
+
+        try await load("a", 2)
+        #expect(stack.codec.decodes.value == 4)
+    }
+
+    @Test func `nothing is held without a limit, nor against a request's policy`() async throws {
+        let without = Stack(FakeDownloader(giving: level(100)), intermediateLimit: 0)
+        let against = Stack(FakeDownloader(giving: level(100)))
+        for step in 1...2 as ClosedRange<UInt8> {
+            let request = try web("a") { $0.processors = [Brighten(step: step)] }
+            _ = try await without.load(request)
+            var uncached = request
+            uncached.cachePolicy.memory = []
+            _ = try await against.load(uncached)
+        }
+        #expect(without.codec.decodes.value == 2 && against.codec.decodes.value == 2)
+    }
+
+    @Test func `an image that is too large to hold is found while a processor has it`() async throws {
+        let stack = Stack(FakeDownloader(giving: level(100)), intermediateLimit: 1)
+        let kept = try await stack.load(try web("a") { $0.processors = [Unchanged()] })
+        _ = try await stack.load(try web("a") { $0.processors = [Brighten(step: 1)] })
+        #expect(kept.image.level == 100 && stack.codec.decodes.value == 1)
+    }
+
+    @Test func `what was removed is not made of what was held`() async throws {
+        let count = Guarded(99)
+        let stack = Stack(
+            FakeDownloader { _, _ in
+                let number = count.change { count -> Int in
+                    count += 1
+                    return count
+                }
+                return Download(data: level(number))
+            })
+        _ = try await stack.load(try web("a") { $0.processors = [Brighten(step: 1)] })
+        await stack.pipeline.removeCached(for: try web("a"), allVariants: true)
+        let response = try await stack.load(try web("a") { $0.processors = [Brighten(step: 2)] })
+        #expect(response.image.level == 103)
+    }
+
     @Test func `a step that fails fails all who need it, and no other`() async throws {
         let stack = Stack(waiting)
         let refusal = ImageProcessingError(.invalidParameter, "no")
@@ -113,4 +183,11 @@ struct StepTests {
         #expect(stack.pipeline.cachedImage(for: try sized(1_000, true)) != nil)
         #expect(try await stack.load(try sized(1_000, true)).layer == .memory)
     }
+}
+
+/// Gives the image back.
+private struct Unchanged: ImageProcessing {
+    var identifier: String { "unchanged" }
+
+    func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage { image }
 }
