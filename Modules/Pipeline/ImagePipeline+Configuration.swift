@@ -39,6 +39,7 @@ extension ImagePipeline {
         /// Shortest time between two previews of an image. Default: 100 ms.
         public var previewInterval: Duration
 
+        /// By default without caches: a pipeline that downloads and decodes.
         public init(
             downloader: any Downloading,
             codecs: CodecRegistry,

@@ -24,6 +24,7 @@ public final class ImagePipeline: ImageLoading {
     private let loads = Coalescer<LoadKey, LoadUpdate, ImageResponse>()
     private let isShutDown = Locked(false)
 
+    /// A pipeline of the parts that the configuration names. Begins nothing by itself.
     public init(_ configuration: Configuration) {
         self.configuration = configuration
         let codecs = configuration.codecs
@@ -67,6 +68,7 @@ public final class ImagePipeline: ImageLoading {
     /// Begins a load, and returns what tells of it and controls it.
     ///
     /// - Parameters:
+    ///   - request: What is wanted.
     ///   - executor: Where `onEvent` is called. Default: where it happens; it must not block then.
     ///   - onEvent: Is told of everything, in order, `finished` last and once.
     @discardableResult
@@ -83,6 +85,7 @@ public final class ImagePipeline: ImageLoading {
     /// Loads many images, a few at a time, and hands over each as it is there.
     ///
     /// - Parameters:
+    ///   - requests: What is wanted, in any order.
     ///   - width: Most loads at once. Below one counts as one. Default: 8.
     ///   - progress: Gets the index of a request whose bytes arrive, from any thread; must not block. Default: nobody.
     ///   - onResult: Gets the index of the request, in the order in which loads end.
@@ -153,6 +156,7 @@ public final class ImagePipeline: ImageLoading {
     /// Removes what is cached of the request. Loads that are under way bring nothing back.
     ///
     /// - Parameters:
+    ///   - request: Whose image it is.
     ///   - layers: Where. Default: everywhere.
     ///   - allVariants: Whether what other requests made of the resource goes, too; `processed` and `original` are one then.
     ///     Default: false.

@@ -12,6 +12,7 @@ public import FoundationEssentials
 /// codes that mean nothing, and cannot be fed piece by piece. giflib writes: see ``GIFEncoder``.
 /// Source: CompuServe, "Graphics Interchange Format, Version 89a", 1990.
 public struct GIFDecoder: ImageDecoding {
+    /// Decoders hold nothing; one is as good as another.
     public init() {}
 
     /// Reads all blocks, without decoding a pixel.

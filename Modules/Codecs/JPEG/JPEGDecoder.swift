@@ -13,6 +13,7 @@ public import FoundationEssentials
 /// An XMP packet beyond its first 64 KiB is not read. Source: ITU-T T.81; Adobe technical note 5116 for the inverted
 /// ink of CMYK.
 public struct JPEGDecoder: ImageDecoding {
+    /// Decoders hold nothing; one is as good as another.
     public init() {}
 
     public func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {

@@ -10,6 +10,7 @@ public import FoundationEssentials
 /// Memory is O(*w*) for a target size and for rows; an interlaced picture, one that is turned, and an animation need
 /// all their pixels. Source: W3C PNG specification, third edition.
 public struct PNGDecoder: ImageDecoding {
+    /// Decoders hold nothing; one is as good as another.
     public init() {}
 
     /// O(chunks): metadata may come after the pixels, and are found when the bytes are there.

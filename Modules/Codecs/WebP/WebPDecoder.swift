@@ -17,6 +17,7 @@ public struct WebPDecoder: ImageDecoding {
     /// Whether a second thread may help with a large lossy picture whose bytes are all there; the pixels are the same.
     public var usesThreads: Bool
 
+    /// By default a second thread helps with lossy pictures.
     public init(usesThreads: Bool = true) { self.usesThreads = usesThreads }
 
     private var settings: WebPSettings { WebPSettings(usesThreads: usesThreads) }

@@ -10,18 +10,22 @@ public import FoundationEssentials
 /// Rows cannot be encoded as they come: libwebp needs the whole picture, so a row encoder collects it.
 /// Source: RFC 9649.
 public struct WebPEncoder: ImageEncoding {
+    /// How pixels are kept.
     public enum Compression: Sendable, Hashable {
         /// Quality from 0 (smallest) to 100 (best); values outside count as the nearest. Alpha is kept exactly.
         case lossy(quality: Double)
+        /// Without loss, but for ``WebPEncoder/keepsHiddenColor``.
         case lossless
     }
 
+    /// How pixels are kept.
     public var compression: Compression
     /// How hard libwebp tries: 0 (fastest) to 6 (smallest). Values outside count as the nearest.
     public var method: Int
     /// Whether lossless compression keeps the colour under alpha 0, which nobody sees. Dropping it makes files smaller.
     public var keepsHiddenColor: Bool
 
+    /// By default lossy with quality 75, at libwebp's usual effort.
     public init(
         compression: Compression = .lossy(quality: 75), method: Int = 4, keepsHiddenColor: Bool = false
     ) {

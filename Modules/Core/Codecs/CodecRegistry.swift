@@ -4,7 +4,9 @@ public import FoundationEssentials
 public struct CodecRegistry: Sendable {
     /// One format: how it is recognised and who decodes it.
     public struct Entry: Sendable {
+        /// The format's name.
         public var format: ImageFormat
+        /// Decodes it.
         public var decoder: any ImageDecoding
         /// Whether bytes that begin like this are of the format. Gets at most ``CodecRegistry/sniffedByteCount`` bytes.
         public var recognises: @Sendable (_ prefix: RawSpan) -> Bool
@@ -44,8 +46,10 @@ public struct CodecRegistry: Sendable {
     /// Bytes that a format may look at to recognise itself.
     public static let sniffedByteCount = 64
 
+    /// The formats, in the order in which they are asked.
     public var entries: [Entry]
 
+    /// A registry of these formats: the first that recognises a content decodes it.
     public init(_ entries: [Entry]) { self.entries = entries }
 
     /// The first entry that recognises the content; names and content types do not count.
@@ -109,7 +113,9 @@ public struct CodecRegistry: Sendable {
 
     /// Makes an encoder of a format; nil when no entry writes it.
     ///
-    /// - Parameter quality: From 0 to 1; values outside count as the nearest, what is no number as 0. Default: 1.
+    /// - Parameters:
+    ///   - format: The format to write.
+    ///   - quality: From 0 to 1; values outside count as the nearest, what is no number as 0. Default: 1.
     public func encoder(for format: ImageFormat, quality: Double = 1) -> (any ImageEncoding)? {
         let make = entries.lazy.filter { $0.format == format }.compactMap(\.makeEncoder).first
         return make?(quality > 0 ? min(quality, 1) : 0)

@@ -3,6 +3,7 @@ public struct FormatSignature: Sendable, Hashable {
     /// nil where any byte will do.
     public var bytes: [UInt8?]
 
+    /// The bytes from the file's first on; nil stands for any byte.
     public init(_ bytes: [UInt8?]) { self.bytes = bytes }
 
     /// How the beginning of a file compares.

@@ -12,6 +12,7 @@ public struct DecodingLimits: Sendable, Hashable {
     /// Most frames of an animation. Default: 10,000.
     public var maximumFrameCount: Int
 
+    /// Limits; those that are not given are the defaults.
     public init(
         maximumPixelCount: Int = 100_000_000,
         maximumByteCount: Int = 512 << 20,

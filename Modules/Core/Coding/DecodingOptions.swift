@@ -1,5 +1,6 @@
 /// How an image is decoded.
 public struct DecodingOptions: Sendable, Hashable {
+    /// What the image may cost at most.
     public var limits: DecodingLimits
     /// Alpha of the result where the file has any; `.straight` keeps the file's own samples. Default: straight.
     public var alphaMode: AlphaMode
@@ -17,6 +18,7 @@ public struct DecodingOptions: Sendable, Hashable {
     /// Whether an animation comes with its frames; false gives the first as a still image. Default: true.
     public var includesAnimation: Bool
 
+    /// By default a whole image, upright, at its full size, within the default limits.
     public init(
         limits: DecodingLimits = DecodingLimits(),
         alphaMode: AlphaMode = .straight,

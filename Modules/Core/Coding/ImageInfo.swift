@@ -1,21 +1,28 @@
 /// What an encoded image says about itself, without decoding a pixel.
 public struct ImageInfo: Sendable, Hashable {
+    /// The format that recognised the file.
     public var format: ImageFormat
     /// As stored, before the orientation is applied; of an animation the canvas.
     public var size: PixelSize
+    /// How the stored rows relate to the upright picture.
     public var orientation: ImageOrientation
+    /// Whether the file may have transparent pixels; all may be opaque.
     public var hasAlpha: Bool
     /// Bits of one sample in the file.
     public var bitDepth: Int
+    /// How the file stores colour.
     public var colorModel: ColorModel
+    /// Number of frames; 1 for a still image.
     public var frameCount: Int
     /// The number in the file, nil when it has none. In GIF the repeats after the first play, in APNG and WebP the
     /// plays; 0 is for ever in all of them.
     public var loopCount: Int?
     /// How long the file says that each frame stays; empty for a still image.
     public var delays: [Duration]
+    /// Profile, EXIF and XMP, as far as the limits allow.
     public var metadata: ImageMetadata
 
+    /// What a decoder has read; by default of an upright still image without metadata.
     public init(
         format: ImageFormat,
         size: PixelSize,

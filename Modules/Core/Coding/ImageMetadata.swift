@@ -9,6 +9,7 @@ public struct ImageMetadata: Sendable, Hashable {
     /// The XMP packet, XML in UTF-8.
     public var xmp: Data?
 
+    /// What a file says; by default nothing.
     public init(colorProfile: Data? = nil, exif: Data? = nil, xmp: Data? = nil) {
         self.colorProfile = colorProfile
         self.exif = exif

@@ -37,6 +37,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
         return whole
     }
 
+    /// Reads the body; one task at a time.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let handle: Handle
 

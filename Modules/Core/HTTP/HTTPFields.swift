@@ -4,18 +4,22 @@
 public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     /// One line of a header.
     public struct Field: Sendable, Hashable {
+        /// As it was written; names are compared without case.
         public var name: String
         /// Without white space at its ends. Bytes above 127 are the code points U+0080 to U+00FF.
         public var value: String
 
+        /// A line with this name and this value.
         public init(_ name: String, _ value: String) {
             self.name = name
             self.value = value
         }
     }
 
+    /// The lines in order.
     public private(set) var fields: [Field]
 
+    /// Fields in order; by default none.
     public init(_ fields: [Field] = []) { self.fields = fields }
 
     public init(dictionaryLiteral elements: (String, String)...) {

@@ -6,10 +6,15 @@ public struct HTTPMethod: RawRepresentable, Sendable, Hashable, CustomStringConv
 
     public var description: String { rawValue }
 
+    /// Asks for the content.
     public static let get = HTTPMethod(rawValue: "GET")
+    /// Asks for the head alone.
     public static let head = HTTPMethod(rawValue: "HEAD")
+    /// Has the body processed.
     public static let post = HTTPMethod(rawValue: "POST")
+    /// Puts the body in the place of the content.
     public static let put = HTTPMethod(rawValue: "PUT")
+    /// Has the content removed.
     public static let delete = HTTPMethod(rawValue: "DELETE")
 
     /// Those that ask for nothing to be done. Source: RFC 9110 section 9.2.1; of unknown methods nobody knows it.

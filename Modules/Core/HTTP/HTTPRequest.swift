@@ -2,9 +2,13 @@ public import FoundationEssentials
 
 /// A request as it goes to a transport.
 public struct HTTPRequest: Sendable, Hashable {
+    /// What is asked for. Default: `GET`.
     public var method: HTTPMethod
+    /// Whom to ask, and for what.
     public var url: URL
+    /// The header fields, beside those that a transport adds.
     public var fields: HTTPFields
+    /// What is sent with it; nil, the default, is nothing.
     public var body: Data?
     /// Longest time without a byte from the server, the connection's own set-up included. Default: 15 seconds.
     public var idleTimeout: Duration
@@ -18,6 +22,7 @@ public struct HTTPRequest: Sendable, Hashable {
     /// Whether response caches on the way may store the answer.
     public var allowsStoring: Bool
 
+    /// A request; by default a `GET` without fields that uses response caches as HTTP has it.
     public init(
         method: HTTPMethod = .get,
         url: URL,

@@ -6,8 +6,10 @@ public struct HTTPResponseHead: Sendable, Hashable {
     public var url: URL
     /// A three-digit number; unknown ones are passed on.
     public var status: Int
+    /// The header fields.
     public var fields: HTTPFields
 
+    /// A head; by default without fields.
     public init(url: URL, status: Int, fields: HTTPFields = HTTPFields()) {
         self.url = url
         self.status = status

@@ -25,5 +25,6 @@ public struct HTTPTransferMetrics: Sendable, Hashable {
     /// The protocol by its ALPN name, such as `http/1.1` or `h2`.
     public var protocolName: String?
 
+    /// Nothing known yet.
     public init() {}
 }

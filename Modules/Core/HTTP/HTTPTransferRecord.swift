@@ -2,6 +2,7 @@
 public final class HTTPTransferRecord: Sendable {
     private let noted = Locked<HTTPTransferMetrics?>(nil)
 
+    /// Nothing noted yet.
     public init() {}
 
     /// Nil until the body has ended, in whatever way; what is here then is final.

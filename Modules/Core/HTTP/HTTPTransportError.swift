@@ -1,5 +1,6 @@
 /// Why an exchange with a server failed.
 public struct HTTPTransportError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// What kind of failure it is.
     public enum Code: String, Sendable {
         /// The URL, a header field or the body cannot be sent.
         case invalidRequest
@@ -10,6 +11,7 @@ public struct HTTPTransportError: Error, Sendable, Equatable, CustomStringConver
         case dataNotAllowed
         /// The host's name has no address, or nobody answers for it.
         case cannotResolveHost
+        /// The server was found, and no connection came about.
         case cannotConnect
         /// TLS failed: the server's certificate is for another name, out of date, of an unknown authority or not the
         /// pinned one, or there is no TLS. The message says which.
@@ -30,10 +32,12 @@ public struct HTTPTransportError: Error, Sendable, Equatable, CustomStringConver
         case failed
     }
 
+    /// What callers branch on.
     public var code: Code
     /// One sentence, from the transport's library where it has one.
     public var message: String
 
+    /// An error of a transport's own.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message

@@ -12,10 +12,12 @@ public struct ResponseCaching: Sendable {
         case stale
     }
 
+    /// Where the answer came from.
     public var source: Source
     /// Whether a copy of the content may be kept. Final when the body has been read to its end.
     public var verdict: StorageVerdict
 
+    /// What a cache did, and whether the answer may be kept.
     public init(source: Source, verdict: StorageVerdict) {
         self.source = source
         self.verdict = verdict

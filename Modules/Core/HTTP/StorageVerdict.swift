@@ -4,8 +4,10 @@
 public final class StorageVerdict: Sendable {
     private let current: Locked<ResponseStoragePolicy>
 
+    /// A verdict that may become stricter.
     public init(_ policy: ResponseStoragePolicy) { current = Locked(policy) }
 
+    /// The verdict as it stands now.
     public var policy: ResponseStoragePolicy { current.withLock { $0 } }
 
     /// Makes the verdict `policy`, unless it is stricter already.

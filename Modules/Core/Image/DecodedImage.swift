@@ -2,6 +2,7 @@ public import FoundationEssentials
 
 /// A picture ready to show: pixels and what is needed to show them rightly.
 public struct DecodedImage: Sendable {
+    /// The picture; of an animation its first frame.
     public var pixels: PixelBuffer
     /// The ICC profile that the samples refer to; nil means sRGB.
     public var colorProfile: Data?
@@ -17,6 +18,7 @@ public struct DecodedImage: Sendable {
     /// ``DecodingOptions/allowsPartial``. What is missing is transparent black, or coarser than it should be.
     public var damage: ImageDecodingError?
 
+    /// An image of pixels; by default a still, upright one in sRGB, a pixel to a point, made in memory.
     public init(
         pixels: PixelBuffer,
         colorProfile: Data? = nil,
@@ -35,6 +37,7 @@ public struct DecodedImage: Sendable {
         self.damage = damage
     }
 
+    /// Size of the stored picture in pixels, before ``orientation`` is applied.
     public var size: PixelSize { pixels.size }
 
     /// Whether there is more than one frame.

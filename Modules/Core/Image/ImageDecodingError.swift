@@ -1,5 +1,6 @@
 /// Why encoded bytes did not become an image.
 public struct ImageDecodingError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// What kind of failure it is.
     public enum Code: String, Sendable {
         /// There is not one byte.
         case empty
@@ -17,10 +18,12 @@ public struct ImageDecodingError: Error, Sendable, Equatable, CustomStringConver
         case outOfMemory
     }
 
+    /// What callers branch on.
     public var code: Code
     /// One sentence, from the codec library where it has one.
     public var message: String
 
+    /// An error of a decoder's own.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message

@@ -7,8 +7,12 @@ public struct ImageFormat: RawRepresentable, Sendable, Hashable, CustomStringCon
 
     public var description: String { rawValue }
 
+    /// Portable Network Graphics, animated ones (APNG) included.
     public static let png = ImageFormat(rawValue: "png")
+    /// JPEG.
     public static let jpeg = ImageFormat(rawValue: "jpeg")
+    /// Graphics Interchange Format, of both versions.
     public static let gif = ImageFormat(rawValue: "gif")
+    /// WebP, lossy and lossless.
     public static let webp = ImageFormat(rawValue: "webp")
 }

@@ -2,13 +2,21 @@
 ///
 /// Source: CIPA DC-008 (Exif 2.32), section 4.6.4, "Orientation".
 public enum ImageOrientation: Int, Sendable, Hashable, CaseIterable {
+    /// The first row is the top, its first pixel the left one.
     case up = 1
+    /// Mirrored: left and right are exchanged.
     case upMirrored = 2
+    /// Turned by 180 degrees.
     case down = 3
+    /// Mirrored: top and bottom are exchanged.
     case downMirrored = 4
+    /// Rows are columns: the first row is the left side, from the top down.
     case leftMirrored = 5
+    /// The first row is the right side, from the top down; turning clockwise by 90 degrees makes it upright.
     case right = 6
+    /// The first row is the right side, from the bottom up.
     case rightMirrored = 7
+    /// The first row is the left side, from the bottom up; turning anticlockwise by 90 degrees makes it upright.
     case left = 8
 
     /// Whether making the picture upright exchanges its sides.

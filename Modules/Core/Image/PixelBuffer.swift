@@ -6,14 +6,19 @@ public struct PixelBuffer: Sendable {
     /// Rows begin at multiples of this many bytes.
     public static let rowAlignment = PixelStorage.alignment
 
+    /// Width and height in pixels.
     public let size: PixelSize
+    /// How the samples lie.
     public let format: PixelFormat
+    /// How colour relates to alpha.
     public let alphaMode: AlphaMode
     /// Bytes from the beginning of one row to the beginning of the next; a multiple of ``rowAlignment``.
     public let bytesPerRow: Int
     private var storage: PixelStorage
 
+    /// Pixels in a row.
     public var width: Int { size.width }
+    /// Number of rows.
     public var height: Int { size.height }
 
     /// Bytes of one row that hold pixels: width times the pixel's size, without the padding.
@@ -37,7 +42,11 @@ public struct PixelBuffer: Sendable {
     ///
     /// The padding at the end of each row is set to nought, so that no stale memory leaves the process with the image.
     ///
-    /// - Parameter initialize: Gets the uninitialised memory and the bytes from row to row; must write all pixels.
+    /// - Parameters:
+    ///   - size: In pixels.
+    ///   - format: How the samples lie.
+    ///   - alphaMode: How colour relates to alpha, in what `initialize` writes.
+    ///   - initialize: Gets the uninitialised memory and the bytes from row to row; must write all pixels.
     /// - Throws: What `initialize` throws.
     /// - Returns: nil when ``byteCount(size:format:)`` is nil, or when the system refuses the memory.
     public init?<E: Error>(

@@ -1,8 +1,11 @@
 /// A width and a height in pixels.
 public struct PixelSize: Sendable, Hashable, CustomStringConvertible {
+    /// In pixels.
     public var width: Int
+    /// In pixels.
     public var height: Int
 
+    /// A size in pixels. What uses it refuses sizes that make no sense.
     public init(width: Int, height: Int) {
         self.width = width
         self.height = height

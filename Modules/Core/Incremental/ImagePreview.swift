@@ -8,6 +8,7 @@ public struct ImagePreview: Sendable {
     /// Rows from the top that have come in this pass, all of them when the pass is complete.
     public var rowCount: Int
 
+    /// What can be shown so far; by default of a format with one pass.
     public init(image: DecodedImage, pass: Int = 1, rowCount: Int) {
         self.image = image
         self.pass = pass

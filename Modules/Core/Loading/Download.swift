@@ -2,6 +2,7 @@ public import FoundationEssentials
 
 /// The content of a source.
 public struct Download: Sendable {
+    /// The whole content.
     public var data: Data
     /// The head of the answer, when the source is a server; its URL is the last one of a chain of redirects.
     public var head: HTTPResponseHead?
@@ -10,6 +11,7 @@ public struct Download: Sendable {
     /// What the last exchange with the server took; nil where nobody measured.
     public var metrics: HTTPTransferMetrics?
 
+    /// A content; by default of a source that is no server.
     public init(
         data: Data, head: HTTPResponseHead? = nil, caching: ResponseCaching? = nil, metrics: HTTPTransferMetrics? = nil
     ) {

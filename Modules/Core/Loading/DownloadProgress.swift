@@ -5,6 +5,7 @@ public struct DownloadProgress: Sendable, Hashable {
     /// Bytes there will be; nil when the source does not say.
     public var expected: Int?
 
+    /// So many bytes of so many; nil where nobody knows.
     public init(received: Int, expected: Int?) {
         self.received = received
         self.expected = expected

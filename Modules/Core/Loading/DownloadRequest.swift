@@ -6,6 +6,7 @@ public struct DownloadRequest: Sendable {
     /// again.
     public typealias BytesHandler = @Sendable (_ offset: Int, _ bytes: Data) -> Void
 
+    /// Where the bytes come from.
     public var source: ImageSource
     /// How urgent the download is. May change until it has ended.
     public var priority: LivePriority
@@ -13,6 +14,7 @@ public struct DownloadRequest: Sendable {
     /// joins a transfer that is under way may be given those that come from then on, or none.
     public var onBytes: BytesHandler?
 
+    /// A request with a priority of its own.
     public init(_ source: ImageSource, priority: LoadPriority = .normal) {
         self.init(source, following: LivePriority(priority))
     }

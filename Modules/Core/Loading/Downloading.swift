@@ -5,7 +5,9 @@
 public protocol Downloading: Sendable {
     /// Returns the whole content of the source.
     ///
-    /// - Parameter progress: Called while bytes arrive, from any thread; must not block.
+    /// - Parameters:
+    ///   - request: What is wanted, and how urgently.
+    ///   - progress: Called while bytes arrive, from any thread; must not block.
     /// - Throws: The downloader's error, ``HTTPTransportError``, or `CancellationError`.
     func download(
         _ request: DownloadRequest, progress: (@Sendable (DownloadProgress) -> Void)?

@@ -7,6 +7,7 @@ public protocol ImageLoading: Sendable {
     /// Returns the image, from the nearest layer that has it.
     ///
     /// - Parameters:
+    ///   - request: What is wanted.
     ///   - priority: How urgent the load is, in place of the request's own; the caller may change it at any time.
     ///   - onUpdate: Is told how the load goes, from any thread; must not block. A last call may come when the load has
     ///     ended.

@@ -2,18 +2,24 @@
 public struct ImageResponse: Sendable {
     /// The layer that had the image.
     public enum Layer: String, Sendable, Hashable {
+        /// The memory cache.
         case memory
+        /// The disk cache.
         case disk
+        /// A server, or a response cache on the way to it.
         case network
         /// A file, bytes in memory, or a closure.
         case local
     }
 
+    /// The finished image.
     public var image: DecodedImage
+    /// Which layer had it, or the bytes it was made of.
     public var layer: Layer
     /// Encoded bytes that were read; nil for an image from memory.
     public var encodedByteCount: Int?
 
+    /// An image and where it came from.
     public init(image: DecodedImage, layer: Layer, encodedByteCount: Int? = nil) {
         self.image = image
         self.layer = layer

@@ -2,5 +2,6 @@
 ///
 /// Calls come from any thread, in the order of the events of one load, and must return at once.
 public protocol PipelineObserving: Sendable {
+    /// Is called once for each step.
     func pipelineDidReport(_ event: PipelineEvent)
 }

@@ -1,5 +1,6 @@
 /// Why a processor gave no image.
 public struct ImageProcessingError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// What kind of failure it is.
     public enum Code: String, Sendable {
         /// A parameter makes no sense for any image.
         case invalidParameter
@@ -9,9 +10,12 @@ public struct ImageProcessingError: Error, Sendable, Equatable, CustomStringConv
         case tooLarge
     }
 
+    /// What callers branch on.
     public var code: Code
+    /// One sentence, for logs.
     public var message: String
 
+    /// An error of a processor's own.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message

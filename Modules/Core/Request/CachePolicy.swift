@@ -6,12 +6,17 @@ public struct CachePolicy: Sendable, Hashable {
 
         public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+        /// What is there may be used.
         public static let read = Access(rawValue: 1)
+        /// What was loaded may be stored.
         public static let write = Access(rawValue: 2)
+        /// Both.
         public static let all: Access = [.read, .write]
     }
 
+    /// Decoded images in memory. Default: both.
     public var memory: Access
+    /// Bytes on disk. Default: both.
     public var disk: Access
     /// Whether a response cache below the downloader may answer or store.
     public var responses: Access
@@ -20,6 +25,7 @@ public struct CachePolicy: Sendable, Hashable {
     /// Whether the request may go to the network when no cache answers.
     public var allowsNetwork: Bool
 
+    /// By default every layer is used, and the network where they have nothing.
     public init(
         memory: Access = .all, disk: Access = .all, responses: Access = .all, protocolPolicy: HTTPCachePolicy? = nil,
         allowsNetwork: Bool = true

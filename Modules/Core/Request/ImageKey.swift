@@ -3,6 +3,7 @@
 /// The original is the variant with the empty name; a processed image has another, so neither is ever found under the
 /// other's key. The hash is computed once, when the key is made, so that a look-up costs no walk over the URL.
 public struct ImageKey: Sendable, Hashable, CustomStringConvertible {
+    /// What all variants of the image share.
     public let resource: ResourceKey
     /// Size, processors and additional identifier, in a stable spelling; empty for the original.
     public let variant: String
@@ -10,6 +11,7 @@ public struct ImageKey: Sendable, Hashable, CustomStringConvertible {
     package let resourceHash: Int
     @usableFromInline let hash: Int
 
+    /// A key; the empty variant is the original.
     public init(_ resource: ResourceKey, variant: String = "") {
         self.resource = resource
         self.variant = variant

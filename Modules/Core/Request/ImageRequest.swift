@@ -2,6 +2,7 @@ public import FoundationEssentials
 
 /// Asks for one image: where it comes from, what is done to it, and which caches may help.
 public struct ImageRequest: Sendable {
+    /// Where the bytes come from.
     public var source: ImageSource { didSet { memo = KeyMemo() } }
     /// Applied in order after decoding.
     public var processors: [any ImageProcessing] { didSet { memo = KeyMemo() } }
@@ -9,7 +10,9 @@ public struct ImageRequest: Sendable {
     public var decoding: DecodingOptions { didSet { memo = KeyMemo() } }
     /// Pixels for each point of a layout, which the image will say. Default: 1.
     public var scale: Double { didSet { memo = KeyMemo() } }
+    /// How urgent the load is when it begins. Not part of the key.
     public var priority: LoadPriority
+    /// Which layers may be read and written, and whether the network may be used. Not part of the key.
     public var cachePolicy: CachePolicy
     /// What is kept on disk; nil: what the pipeline keeps of all images. Default: nil.
     public var diskContent: DiskContent?
@@ -28,6 +31,7 @@ public struct ImageRequest: Sendable {
 
     private var memo = KeyMemo()
 
+    /// A request for what a source has; by default whole, as it is, through every cache.
     public init(
         source: ImageSource,
         processors: [any ImageProcessing] = [],

@@ -31,8 +31,10 @@ public struct ResourceKey: Sendable, Hashable, CustomStringConvertible {
 
     /// The absolute URL without its fragment, which never reaches the server.
     ///
-    /// - Parameter ignoredQueryItems: Names of query items that do not change the picture, such as the signature and
-    ///   expiry of a signed URL. Other items keep their order and spelling.
+    /// - Parameters:
+    ///   - url: The URL to be named by.
+    ///   - ignoredQueryItems: Names of query items that do not change the picture, such as the signature and expiry of
+    ///     a signed URL. Other items keep their order and spelling.
     public init(_ url: URL, ignoringQueryItems ignoredQueryItems: Set<String> = []) {
         var text = Substring(url.absoluteString)
         if let hash = text.firstIndex(of: "#") { text = text[..<hash] }

@@ -7,6 +7,7 @@ public final class PixelRowCollector: PixelRowConsumer {
     /// The picture, once it is finished.
     public private(set) var image: DecodedImage?
 
+    /// A collector without rows.
     public init() {}
 
     /// - Throws: ``ImageDecodingError`` `outOfMemory` when there is no such buffer.

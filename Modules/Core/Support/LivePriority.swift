@@ -13,8 +13,10 @@ public final class LivePriority: Sendable {
 
     private let state: Locked<State>
 
+    /// A priority that nobody observes yet.
     public init(_ value: LoadPriority = .normal) { state = Locked(State(value: value)) }
 
+    /// The priority as it is now.
     public var value: LoadPriority { state.withLock { $0.value } }
 
     /// Changes the priority, and tells those who observe it, on this thread.

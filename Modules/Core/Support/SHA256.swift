@@ -10,6 +10,7 @@ public struct SHA256: Sendable {
     private var pending = SIMD64<UInt8>(repeating: 0)
     private var byteCount: UInt64 = 0
 
+    /// The digest of nothing, to which bytes are added.
     public init() {}
 
     /// Returns the digest of the UTF-8 bytes of `text` as 64 lowercase hexadecimal digits.

@@ -4,6 +4,7 @@ public import FoundationEssentials
 public struct SystemClock: TimeSource {
     private static let start = ContinuousClock.now
 
+    /// All such clocks tell the same time.
     public init() {}
 
     public var now: Date { Date() }

@@ -15,7 +15,9 @@ public struct DiskEntryPieces: AsyncSequence, Sendable {
     private let source: Source
     /// Bytes of the data.
     public let count: Int
+    /// The notes that were stored with the data.
     public let metadata: Data
+    /// When the entry ends; nil when it has no expiry of its own.
     public let expiry: Date?
 
     init(_ entry: CachedData, pieceSize: Int) {
@@ -34,6 +36,7 @@ public struct DiskEntryPieces: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { Iterator(source: source, count: count) }
 
+    /// Reads the pieces in order.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let source: Source
         fileprivate let count: Int

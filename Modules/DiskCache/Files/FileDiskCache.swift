@@ -21,6 +21,7 @@ public import FoundationEssentials
 public final class FileDiskCache: MaintainableDataCache {
     /// Where the files are.
     public let directory: URL
+    /// What it keeps at most.
     public let limits: DataCacheLimits
 
     /// nil when the URL is no path; nothing can then be stored.
@@ -81,7 +82,9 @@ public final class FileDiskCache: MaintainableDataCache {
     /// The data of an entry, in pieces, so that it need not be in memory at once. Counts as a use. The checksum is verified
     /// before the first piece comes, so the file is read twice. nil as for ``entry(for:)``.
     ///
-    /// - Parameter pieceSize: Most bytes of a piece; at least 4096. Default: 64 KiB.
+    /// - Parameters:
+    ///   - key: What the entry was stored under.
+    ///   - pieceSize: Most bytes of a piece; at least 4096. Default: 64 KiB.
     public func pieces(for key: ImageKey, pieceSize: Int = 64 << 10) async -> DiskEntryPieces? {
         await engine?.pieces(for: key, pieceSize: pieceSize)
     }

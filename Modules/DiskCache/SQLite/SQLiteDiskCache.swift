@@ -18,6 +18,7 @@ public import FoundationEssentials
 public final class SQLiteDiskCache: MaintainableDataCache {
     /// Where the database `alcedo.sqlite` and the folder `values` are.
     public let directory: URL
+    /// What it keeps at most.
     public let limits: DataCacheLimits
 
     let storage: EntryStorage
@@ -45,7 +46,9 @@ public final class SQLiteDiskCache: MaintainableDataCache {
             lockPatience: lockPatience, clock: clock, onTrim: onTrim)
     }
 
-    /// - Parameter sizeLimit: Most bytes that the entries occupy. Other limits are the default ones.
+    /// - Parameters:
+    ///   - directory: Belongs to the cache alone; made when it is first written to.
+    ///   - sizeLimit: Most bytes that the entries occupy. Other limits are the default ones.
     public convenience init(directory: URL, sizeLimit: Int) {
         self.init(directory: directory, limits: DataCacheLimits(size: sizeLimit))
     }

@@ -31,11 +31,13 @@ public import AlcedoCore
 /// Errors are ``HTTPTransportError``. A transfer that gets no byte for the request's idle timeout is `timedOut`, while
 /// its reader does not lag; a body that ends before its declared length is `connectionLost`.
 public final class CURLTransport: HTTPTransport {
+    /// What can be chosen.
     public typealias Options = CURLOptions
 
     private let thread: CURLThread
     private let settings: CURLSettings
 
+    /// A transport with connections of its own; none is opened before the first request.
     public init(options: CURLOptions = CURLOptions()) {
         settings = CURLSettings(options)
         thread = CURLThread(settings)

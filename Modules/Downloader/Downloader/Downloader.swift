@@ -16,9 +16,13 @@ import FoundationEssentials
 /// Errors are ``DownloadError``, or `CancellationError`. A downloader lives while it works; when one is let go that is
 /// paused, or else has nothing begun, those who wait get `CancellationError`.
 public final class Downloader: Downloading {
+    /// Is told how far a transfer is, from any thread, one call at a time.
     public typealias Progress = @Sendable (DownloadProgress) -> Void
+    /// Is given the content, ``DownloadError`` or `CancellationError`, once.
     public typealias Completion = @Sendable (Result<Download, any Error>) -> Void
+    /// Is given the file, ``DownloadError`` or `CancellationError`, once.
     public typealias FileCompletion = @Sendable (Result<DownloadedFile, any Error>) -> Void
+    /// How a downloader works.
     public typealias Configuration = DownloaderConfiguration
 
     private typealias Table = TransferTable<TransferKey, TransferOrder, DownloadWaiter>
@@ -33,6 +37,7 @@ public final class Downloader: Downloading {
     /// Those who have shut the downloader down and wait for its transfers.
     private let closers = Locked<[CheckedContinuation<Void, Never>]>([])
 
+    /// A downloader over a transport; it begins nothing by itself. By default it tells time by the system's clock.
     public init(
         transport: any HTTPTransport, configuration: Configuration = Configuration(),
         time: any TimeSource = SystemClock()
@@ -58,8 +63,9 @@ public final class Downloader: Downloading {
     /// once.
     ///
     /// - Parameters:
-    ///   - path: Replaced when the content is whole and on the disk, and else left as it is. Its folder must be there. Of
-    ///     several requests that differ and go to one path, the last that ends stays.
+    ///   - request: What is wanted, and how urgently.
+    ///   - path: Replaced when the content is whole and on the disk, and else left as it is. Its folder must be there.
+    ///     Of several requests that differ and go to one path, the last that ends stays.
     ///   - progress: Called while bytes arrive, from any thread; must not block.
     /// - Throws: ``DownloadError``, `unwritableFile` among them, or `CancellationError`.
     public func download(

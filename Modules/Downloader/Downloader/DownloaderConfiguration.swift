@@ -11,6 +11,7 @@ public struct DownloaderConfiguration: Sendable {
     /// What is done with requests and answers: limits, timeouts, hooks, retries, what broke off.
     public var rules = DownloadRules()
 
+    /// By default 6 transfers at once, of at most 128 MiB and 20 redirects each. No number of transfers is below 1.
     public init(
         maximumConcurrentDownloads: Int = 6,
         maximumConcurrentDownloadsPerHost: Int = .max,

@@ -38,6 +38,7 @@ public final class URLSessionTransport: HTTPTransport {
         /// Default: 64 MiB.
         public var unreadLimit = 64 << 20
 
+        /// The defaults.
         public init() {}
     }
 
@@ -48,6 +49,7 @@ public final class URLSessionTransport: HTTPTransport {
     private let callbacks = OperationQueue()
     private let options: Options
 
+    /// A transport with an ephemeral session of its own, without caches, cookies and credentials.
     public init(options: Options = Options()) {
         self.options = options
         let configuration = URLSessionConfiguration.ephemeral

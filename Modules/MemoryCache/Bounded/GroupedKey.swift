@@ -5,7 +5,9 @@ public import AlcedoCore
 /// A memory cache with such keys removes a group without looking at its other entries. Groups are compared under its
 /// lock, as keys are: neither may call the cache.
 public protocol GroupedKey: Hashable, Sendable {
+    /// What keys that belong together have in common.
     associatedtype Group: Hashable & Sendable
+    /// The group of this key.
     var group: Group { get }
     /// `group.hashValue`. A key that keeps it ready saves work at each store.
     var groupHash: Int { get }

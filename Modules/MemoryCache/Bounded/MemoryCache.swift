@@ -13,12 +13,14 @@ import Synchronization
 ///
 /// - Complexity: O(1) for every operation, amortised over stores, unless it says otherwise.
 public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    /// An entry that has left.
     public typealias Eviction = MemoryCacheEviction<Key, Value>
 
     /// Readers that do not meet: more than that many threads at once are rare, and each makes a store dearer.
     @inlinable
     static var mostLanes: Int { 8 }
 
+    /// What it holds at most.
     public let limits: MemoryCacheLimits
 
     @usableFromInline let lock: ReadMostlyLock<MemoryCacheState<Key, Value>, ReaderNotes>
@@ -201,7 +203,11 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     /// A value whose cost exceeds a limit, or whose time is over already, is not stored and evicts nothing else; what stood
     /// under `key` goes, because it is no longer right. A negative cost counts as nought.
     ///
-    /// - Parameter timeToLive: How long it lives; nil for as long as the limits say. Nought or less: its time is over.
+    /// - Parameters:
+    ///   - value: What is kept.
+    ///   - key: What it is found under.
+    ///   - cost: In the unit of the limits, usually bytes.
+    ///   - timeToLive: How long it lives; nil for as long as the limits say. Nought or less: its time is over.
     /// - Returns: Whether the value is stored. A policy may refuse it, and the listener is not told: it was never in.
     @discardableResult
     @inlinable

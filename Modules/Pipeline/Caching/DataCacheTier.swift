@@ -13,14 +13,20 @@ public struct DataCacheTier: Sendable {
         /// With what a tier below it had.
         public static let promotions = Writes(rawValue: 2)
 
+        /// By stores and by what is found below.
         public static let all: Writes = [.stores, .promotions]
+        /// Never.
         public static let readOnly: Writes = []
     }
 
+    /// Where the tier's bytes are.
     public var cache: any DataCaching
+    /// When it is written.
     public var writes: Writes
 
-    /// - Parameter writes: Default: all.
+    /// - Parameters:
+    ///   - cache: Where the tier's bytes are.
+    ///   - writes: Default: all.
     public init(_ cache: any DataCaching, writes: Writes = .all) {
         self.cache = cache
         self.writes = writes

@@ -16,6 +16,7 @@ public import AlcedoCore
 /// asks every tier for what one of them answers. For stores, its `serial` and `concurrent` are tiers that all have
 /// ``DataCacheTier/Writes/stores``; `highestOnly` and `lowestOnly` are that for the first or last tier alone.
 public final class TieredDataCache: DataCaching {
+    /// The tiers, in the order in which they are asked.
     public let tiers: [DataCacheTier]
 
     private let changes = ChangeOrder()

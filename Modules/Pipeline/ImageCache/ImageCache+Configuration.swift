@@ -26,6 +26,7 @@ extension ImageCache {
         /// Is told what became of writes that nobody waited for, and failed. Comes from any thread.
         public var onWriteFailure: (@Sendable (ImageKey, any Error) -> Void)?
 
+        /// By default keeps nothing: give it a memory cache, a disk cache or both.
         public init(
             codecs: CodecRegistry,
             memoryCache: (any MemoryCaching)? = nil,

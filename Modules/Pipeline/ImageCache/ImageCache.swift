@@ -20,6 +20,7 @@ public final class ImageCache: Sendable {
     private let changes = ChangeOrder()
     private let reads = Coalescer<Read, Never, ImageCacheHit?>()
 
+    /// A cache of the parts that the configuration names.
     public init(_ configuration: Configuration) {
         self.configuration = configuration
         threads = DecodingThreads(
@@ -35,7 +36,9 @@ public final class ImageCache: Sendable {
     /// this key; memory keeps the image.
     ///
     /// - Parameters:
+    ///   - image: What is kept.
     ///   - original: The bytes that the image came from, where they are known.
+    ///   - key: The name it is found by.
     ///   - processorIdentifier: Tells what was done to the image. Default: empty, nothing.
     ///   - toDisk: False keeps it in memory only, and leaves the disk as it is. Default: true.
     /// - Returns: Whether it is on disk. False also when the serializer has no bytes for it, or the image is a part.

@@ -2,6 +2,7 @@ public import AlcedoCore
 
 /// An image that an ``ImageCache`` has found.
 public struct ImageCacheHit: Sendable {
+    /// What was found.
     public var image: DecodedImage
     /// Where it was, before this read brought it to memory.
     public var cacheType: ImageCacheType
@@ -9,6 +10,7 @@ public struct ImageCacheHit: Sendable {
     /// processing has to be done again. Such an image is not kept in memory.
     public var needsProcessing: Bool
 
+    /// A hit; by default of an image as it was asked for.
     public init(_ image: DecodedImage, _ cacheType: ImageCacheType, needsProcessing: Bool = false) {
         self.image = image
         self.cacheType = cacheType

@@ -6,7 +6,9 @@ public import AlcedoCore
 /// The interceptors of a pipeline stand one behind the other, the first outermost; behind the last are the caches and the
 /// source. Calls come from any task, several at once.
 public protocol ImageLoadIntercepting: Sendable {
-    /// - Parameter next: Goes on with a request; may be called any number of times.
+    /// - Parameters:
+    ///   - request: What is wanted, as the interceptors before this one leave it.
+    ///   - next: Goes on with a request; may be called any number of times.
     /// - Throws: What `next` throws, or an error of its own.
     func load(
         _ request: ImageRequest, next: @Sendable (ImageRequest) async throws -> ImageResponse

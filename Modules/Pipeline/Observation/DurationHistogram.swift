@@ -3,13 +3,18 @@ public struct DurationHistogram: Sendable {
     private static let stepsPerOctave = 8
     private static let octaves = 32
 
+    /// How many durations were added.
     public private(set) var count = 0
+    /// Their sum.
     public private(set) var total = Duration.zero
+    /// The longest of them, exactly.
     public private(set) var longest = Duration.zero
     private var counts = [Int](repeating: 0, count: stepsPerOctave * octaves)
 
+    /// Without durations.
     public init() {}
 
+    /// Counts a duration. O(1).
     public mutating func add(_ duration: Duration) {
         count += 1
         total += duration

@@ -6,26 +6,38 @@ public final class PipelineMetrics: PipelineObserving {
     public struct Snapshot: Sendable {
         /// Images found in memory.
         public var memoryHits = 0
+        /// Look-ups that memory did not answer, by reason.
         public var memoryMisses: [CacheMissReason: Int] = [:]
         /// Images and bytes found on disk.
         public var diskHits = 0
+        /// Reads that the disk did not answer, by reason.
         public var diskMisses: [CacheMissReason: Int] = [:]
+        /// Bytes that were read from disk.
         public var diskReadByteCount = 0
+        /// Stores on disk that failed.
         public var diskWriteFailures = 0
         /// Contents that the downloader brought, and those of them that a response cache had.
         public var downloads = 0
+        /// Downloads that a response cache answered.
         public var responseCacheHits = 0
+        /// Bytes that the downloader brought.
         public var downloadedByteCount = 0
         /// Loads that were not answered from memory, by their ends.
         public var finished = 0
+        /// Those that ended with an error.
         public var failed = 0
+        /// Those that everybody left.
         public var cancelled = 0
         /// How long each read of the disk took.
         public var diskTimes = DurationHistogram()
+        /// How long each download took.
         public var downloadTimes = DurationHistogram()
+        /// How long each decode took.
         public var decodingTimes = DurationHistogram()
+        /// How long each processing step took.
         public var processingTimes = DurationHistogram()
 
+        /// Nothing counted yet.
         public init() {}
 
         /// The part of look-ups that memory answered, from 0 to 1; nil before the first.
@@ -43,8 +55,10 @@ public final class PipelineMetrics: PipelineObserving {
 
     private let state = Locked(Snapshot())
 
+    /// Counts from nought.
     public init() {}
 
+    /// What was counted up to now, at one moment.
     public var snapshot: Snapshot { state.withLock { $0 } }
 
     public func pipelineDidReport(_ event: PipelineEvent) {

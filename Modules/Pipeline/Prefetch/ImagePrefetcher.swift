@@ -11,6 +11,7 @@ public final class ImagePrefetcher: Sendable {
     private let state: Locked<PrefetchState>
 
     /// - Parameters:
+    ///   - pipeline: Loads the images.
     ///   - destination: How far images come. Default: into memory.
     ///   - width: Most loads at once. Default: 2.
     ///   - limit: Most requests that wait; further ones are skipped. Default: 10,000.

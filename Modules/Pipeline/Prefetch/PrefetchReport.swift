@@ -9,6 +9,7 @@ public struct PrefetchReport: Sendable {
     /// What could not be loaded, and why.
     public var failed: [(request: ImageRequest, error: any Error)] = []
 
+    /// Nothing prefetched yet.
     public init() {}
 
     mutating func shorten(to limit: Int) {

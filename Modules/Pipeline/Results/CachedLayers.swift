@@ -13,6 +13,8 @@ public struct CachedLayers: OptionSet, Sendable, Hashable {
     /// The answer of the server, in the response cache.
     public static let response = CachedLayers(rawValue: 8)
 
+    /// On disk, as it was asked for or as it came.
     public static let disk: CachedLayers = [.processed, .original]
+    /// Every layer.
     public static let all: CachedLayers = [.memory, .disk, .response]
 }

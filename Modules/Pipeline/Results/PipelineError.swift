@@ -2,6 +2,7 @@ public import AlcedoCore
 
 /// Why a load gave no image.
 public struct PipelineError: Error, Sendable, CustomStringConvertible {
+    /// Which stage failed.
     public enum Code: Sendable, Hashable {
         /// No cache has the image, and the request may not use the network.
         case notInCache
@@ -15,11 +16,14 @@ public struct PipelineError: Error, Sendable, CustomStringConvertible {
         case shutDown
     }
 
+    /// What callers branch on.
     public var code: Code
     /// One sentence, from the stage that failed.
     public var message: String
+    /// The error of the stage that failed, where it has one.
     public var cause: (any Error)?
 
+    /// An error; by default without a cause below it.
     public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
         self.code = code
         self.message = message

@@ -13,6 +13,7 @@ public final class ImageTask: Sendable {
         var isCancelled = false
     }
 
+    /// What is loaded.
     public let request: ImageRequest
     private let livePriority: LivePriority
     private let state = Locked(State())

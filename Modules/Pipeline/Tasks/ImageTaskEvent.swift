@@ -2,6 +2,7 @@ public import AlcedoCore
 
 /// What a task tells. The last one is `finished`, and comes once.
 public enum ImageTaskEvent: Sendable {
+    /// How far the download is.
     case progress(DownloadProgress)
     /// A picture of what has come, when the request wants them.
     case preview(ImagePreview)

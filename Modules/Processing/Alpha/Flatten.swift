@@ -12,8 +12,10 @@ public import AlcedoCore
 ///
 /// - Complexity: O(*w* × *h*), one new buffer, or two rows.
 public struct Flatten: PointProcessing, Hashable {
+    /// What shows through transparent pixels.
     public let background: OpaqueColor
 
+    /// By default onto white.
     public init(onto background: OpaqueColor = .white) { self.background = background }
 
     public var identifier: String { "flatten:\(background)" }

@@ -8,8 +8,10 @@ public import AlcedoCore
 ///
 /// - Complexity: The processor's, once for the first frame and once for each frame that is asked for.
 public struct EveryFrame: HashableByIdentifier {
+    /// What changes each frame.
     public let processor: any ImageProcessing
 
+    /// Changes every frame by this processor.
     public init(_ processor: any ImageProcessing) { self.processor = processor }
 
     public var identifier: String { "everyframe(\(processor.identifier))" }

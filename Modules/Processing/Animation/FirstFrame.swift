@@ -4,6 +4,7 @@ public import AlcedoCore
 ///
 /// - Complexity: O(1).
 public struct FirstFrame: ImageProcessing, Hashable {
+    /// Has no parameters.
     public init() {}
 
     public var identifier: String { "firstframe" }

@@ -4,8 +4,10 @@ public import AlcedoCore
 ///
 /// - Complexity: The processor's.
 public struct StillsOnly: HashableByIdentifier {
+    /// What changes still images.
     public let processor: any ImageProcessing
 
+    /// Changes still images by this processor.
     public init(_ processor: any ImageProcessing) { self.processor = processor }
 
     public var identifier: String { "stillsonly(\(processor.identifier))" }

@@ -8,10 +8,13 @@ public import AlcedoCore
 ///
 /// - Complexity: O(*w* × *h*), one new buffer, or three rows. Making one reads the picture once for its identifier.
 public struct Overlay: PointProcessing, HashableByIdentifier {
+    /// The picture that is put over the image.
     public let picture: PixelBuffer
+    /// Where it lies.
     public let anchor: Anchor
     /// Pixels by which the picture is moved right and down from where the anchor puts it.
     public let offset: PixelOffset
+    /// How its colours meet those of the image.
     public let mode: BlendMode
     /// From 0 to 1, multiplied with the picture's alpha.
     public let opacity: Double
@@ -19,7 +22,10 @@ public struct Overlay: PointProcessing, HashableByIdentifier {
 
     /// - Parameters:
     ///   - picture: In its own size; ``Resize`` makes it another.
-    ///   - opacity: ``process(_:)`` throws `invalidParameter` for one that is not from 0 to 1.
+    ///   - anchor: Where the picture lies. Default: in the middle.
+    ///   - offset: How far it is moved from there. Default: not at all.
+    ///   - mode: How its colours meet those of the image. Default: they cover them.
+    ///   - opacity: ``PointProcessing/process(_:)`` throws `invalidParameter` for one that is not from 0 to 1.
     public init(
         _ picture: PixelBuffer, at anchor: Anchor = .center, offset: PixelOffset = PixelOffset(x: 0, y: 0),
         mode: BlendMode = .normal, opacity: Double = 1

@@ -8,10 +8,14 @@ public import AlcedoCore
 ///
 /// - Complexity: O(*w* × *h*), one new buffer, or two rows.
 public struct Tint: PointProcessing, Hashable {
+    /// The colour that is put over the picture.
     public let color: PixelColor
+    /// How it meets the picture's colours.
     public let mode: BlendMode
 
-    /// - Parameter color: Its alpha says how strong the tint is.
+    /// - Parameters:
+    ///   - color: Its alpha says how strong the tint is.
+    ///   - mode: How it meets the picture's colours. Default: it covers them.
     public init(_ color: PixelColor, mode: BlendMode = .normal) {
         self.color = color
         self.mode = mode

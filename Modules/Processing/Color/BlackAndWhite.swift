@@ -7,6 +7,7 @@ public import AlcedoCore
 ///
 /// - Complexity: O(*w* × *h*), one new buffer, or two rows.
 public struct BlackAndWhite: PointProcessing, Hashable {
+    /// Has no parameters.
     public init() {}
 
     public var identifier: String { "blackandwhite" }

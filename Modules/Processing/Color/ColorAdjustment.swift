@@ -11,11 +11,14 @@ public import AlcedoCore
 ///
 /// - Complexity: O(*w* × *h*), one new buffer, or two rows.
 public struct ColorAdjustment: PointProcessing, Hashable {
+    /// What every colour sample is multiplied by.
     public let brightness: Double
+    /// What every sample's distance from the middle is multiplied by.
     public let contrast: Double
+    /// What every sample's distance from the pixel's gray is multiplied by.
     public let saturation: Double
 
-    /// - Parameters: Factors from 0; ``process(_:)`` throws `invalidParameter` for those below and for what is not finite.
+    /// Factors from 0; ``PointProcessing/process(_:)`` throws `invalidParameter` for those below and for what is not finite.
     public init(brightness: Double = 1, contrast: Double = 1, saturation: Double = 1) {
         self.brightness = brightness
         self.contrast = contrast

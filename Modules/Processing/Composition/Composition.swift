@@ -18,6 +18,7 @@ public struct Composition: HashableByIdentifier {
         identifier = Self.identifier(of: self.processors)
     }
 
+    /// Does these, one after another.
     public init(_ processors: any ImageProcessing...) { self.init(processors) }
 
     /// This one with another after it.

@@ -7,20 +7,29 @@ public struct Anchor: Sendable, Hashable, CustomStringConvertible {
     /// 0 at the top edge, 1 at the bottom.
     public var y: Double
 
-    /// - Parameters: From 0 to 1; processors throw `invalidParameter` for others.
+    /// Shares from 0 to 1; processors throw `invalidParameter` for others.
     public init(x: Double, y: Double) {
         self.x = x
         self.y = y
     }
 
+    /// In the middle both ways.
     public static let center = Anchor(x: 0.5, y: 0.5)
+    /// At the top, in the middle across.
     public static let top = Anchor(x: 0.5, y: 0)
+    /// At the bottom, in the middle across.
     public static let bottom = Anchor(x: 0.5, y: 1)
+    /// At the left, in the middle of its height.
     public static let left = Anchor(x: 0, y: 0.5)
+    /// At the right, in the middle of its height.
     public static let right = Anchor(x: 1, y: 0.5)
+    /// In the top left corner.
     public static let topLeft = Anchor(x: 0, y: 0)
+    /// In the top right corner.
     public static let topRight = Anchor(x: 1, y: 0)
+    /// In the bottom left corner.
     public static let bottomLeft = Anchor(x: 0, y: 1)
+    /// In the bottom right corner.
     public static let bottomRight = Anchor(x: 1, y: 1)
 
     /// Stable: part of cache keys.

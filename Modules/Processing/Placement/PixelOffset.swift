@@ -5,6 +5,7 @@ public struct PixelOffset: Sendable, Hashable, CustomStringConvertible {
     /// Down.
     public var y: Int
 
+    /// So many pixels to the right and down; negative ones go the other way.
     public init(x: Int, y: Int) {
         self.x = x
         self.y = y

@@ -20,9 +20,11 @@ public struct Resize: ImageProcessing, Hashable {
 
     /// A side that is `Int.max` does not limit: see ``init(width:enlarges:sampling:)``.
     public let target: PixelSize
+    /// How the image meets the size.
     public let mode: ResizeMode
     /// Whether a side may grow. When false, `exact` leaves a side that is short already as it is.
     public let enlarges: Bool
+    /// How new pixels are made of old ones.
     public let sampling: ResizeSampling
 
     /// - Parameters:

@@ -2,9 +2,12 @@
 public struct Border: Sendable, Hashable, CustomStringConvertible {
     /// In pixels; need not be whole.
     public var width: Double
+    /// The line's colour.
     public var color: PixelColor
 
-    /// - Parameter width: From 0; processors throw `invalidParameter` for one below and for what is not finite.
+    /// - Parameters:
+    ///   - width: From 0; processors throw `invalidParameter` for one below and for what is not finite.
+    ///   - color: The line's colour.
     public init(width: Double, color: PixelColor) {
         self.width = width
         self.color = color

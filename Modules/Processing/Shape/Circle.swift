@@ -6,10 +6,12 @@ public import AlcedoCore
 ///
 /// - Complexity: O(pixels of the result), two new buffers, or three rows.
 public struct Circle: ImageProcessing, Hashable {
+    /// The line along the edge; nil for none.
     public let border: Border?
     private let square = Crop(centreAspect: PixelSize(width: 1, height: 1))
     private var corners: RoundedCorners { RoundedCorners(CornerRadii(0.5, unit: .shorterSide), border: border) }
 
+    /// By default without a border.
     public init(border: Border? = nil) { self.border = border }
 
     public var identifier: String { "circle\(border.map { ":border:\($0)" } ?? "")" }

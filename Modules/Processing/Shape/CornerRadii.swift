@@ -8,18 +8,24 @@ import AlcedoCore
 public struct CornerRadii: Sendable, Hashable, CustomStringConvertible {
     /// What 1 means.
     public enum Unit: String, Sendable, Hashable {
+        /// Pixels of the picture that is rounded.
         case pixels
         /// The picture's shorter side: 0.5 makes half circles.
         case shorterSide
     }
 
+    /// In ``unit``.
     public var topLeft: Double
+    /// In ``unit``.
     public var topRight: Double
+    /// In ``unit``.
     public var bottomRight: Double
+    /// In ``unit``.
     public var bottomLeft: Double
+    /// What the radii are counted in.
     public var unit: Unit
 
-    /// - Parameters: From 0; processors throw `invalidParameter` for radii below and for what is not finite.
+    /// Radii from 0; processors throw `invalidParameter` for radii below and for what is not finite.
     public init(
         topLeft: Double = 0, topRight: Double = 0, bottomRight: Double = 0, bottomLeft: Double = 0,
         unit: Unit = .pixels

@@ -9,9 +9,12 @@ public import AlcedoCore
 ///
 /// - Complexity: O(*w* × *h*), one new buffer, or three rows.
 public struct RoundedCorners: PointProcessing, Hashable {
+    /// How round the corners are.
     public let radii: CornerRadii
+    /// The line along the edge; nil for none.
     public let border: Border?
 
+    /// By default without a border.
     public init(_ radii: CornerRadii, border: Border? = nil) {
         self.radii = radii
         self.border = border

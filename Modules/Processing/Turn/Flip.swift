@@ -10,12 +10,16 @@ public import AlcedoCore
 public struct Flip: ImageProcessing, Hashable {
     /// What changes places.
     public enum Axis: String, Sendable, Hashable, CaseIterable {
+        /// Left and right change places.
         case leftAndRight
+        /// Top and bottom change places.
         case topAndBottom
     }
 
+    /// What changes places.
     public let axis: Axis
 
+    /// Mirrors so that these sides change places.
     public init(_ axis: Axis) { self.axis = axis }
 
     public var identifier: String { "flip:\(axis.rawValue)" }

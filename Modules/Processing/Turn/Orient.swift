@@ -7,6 +7,7 @@ public import AlcedoCore
 /// - Complexity: O(*w* × *h*), one new buffer. Rows that are upright or mirrored pass with the memory of one; others are
 ///   collected.
 public struct Orient: ImageProcessing, Hashable {
+    /// Has no parameters.
     public init() {}
 
     public var identifier: String { "orient" }

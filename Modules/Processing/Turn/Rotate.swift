@@ -19,6 +19,7 @@ public import AlcedoCore
 public struct Rotate: ImageProcessing, Hashable {
     /// In degrees; any finite number.
     public let angle: Double
+    /// What the corners are filled with that the image does not cover.
     public let background: PixelColor
 
     /// - Parameters:

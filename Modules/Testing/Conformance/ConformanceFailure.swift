@@ -3,6 +3,7 @@ public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
     /// What was seen, in one sentence.
     public let description: String
 
+    /// A failure in one sentence.
     public init(_ description: String) { self.description = description }
 
     /// Throws unless `condition` holds.

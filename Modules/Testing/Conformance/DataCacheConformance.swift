@@ -3,6 +3,7 @@ import FoundationEssentials
 
 /// The contract of ``DataCaching``.
 public enum DataCacheConformance {
+    /// One rule of the contract.
     public typealias Check = ConformanceCheck<any DataCaching, Options>
 
     /// What a check wants of the cache it is given.
@@ -24,6 +25,7 @@ public enum DataCacheConformance {
         Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) &+ seed })
     }
 
+    /// All rules, for a parameterised test.
     public static let checks: [Check] = [
         Check("what was stored is found, with its notes") { make in
             let cache = try make(roomy)

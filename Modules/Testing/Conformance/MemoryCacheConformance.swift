@@ -2,6 +2,7 @@ public import AlcedoCore
 
 /// The contract of ``MemoryCaching``.
 public enum MemoryCacheConformance {
+    /// One rule of the contract.
     public typealias Check = ConformanceCheck<any MemoryCaching, Options>
 
     /// What a check wants of the cache it is given.
@@ -22,6 +23,7 @@ public enum MemoryCacheConformance {
         ImageKey(ResourceKey(name), variant: variant)
     }
 
+    /// All rules, for a parameterised test.
     public static let checks: [Check] = [
         Check("what was stored is found, and nothing else") { make in
             let unit = try unit(make)

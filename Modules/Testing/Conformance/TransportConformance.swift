@@ -3,6 +3,7 @@ import FoundationEssentials
 
 /// The contract of ``HTTPTransport``, tried over real sockets against a ``LoopbackOrigin``.
 public enum TransportConformance {
+    /// One rule of the contract.
     public typealias Check = ConformanceCheck<any HTTPTransport, Options>
 
     /// What a check wants of the transport it is given: nothing so far.
@@ -39,6 +40,7 @@ public enum TransportConformance {
         }
     }
 
+    /// All rules, for a parameterised test.
     public static let checks: [Check] = exchanges + failures + timeouts + cancellations
 
     private static let exchanges: [Check] = [

@@ -3,7 +3,9 @@ public import AlcedoCore
 extension DecodedImage {
     /// A square gray image of one level.
     ///
-    /// - Parameter side: In pixels; values below 1 count as 1.
+    /// - Parameters:
+    ///   - side: In pixels; values below 1 count as 1.
+    ///   - level: From 0, which is black, to 255.
     public static func gray(side: Int, level: UInt8 = 128) -> DecodedImage {
         made(PixelSize(width: max(1, side), height: max(1, side)), format: .gray8) { _, _ in [level] }
     }

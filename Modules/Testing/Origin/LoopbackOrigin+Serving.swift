@@ -13,8 +13,11 @@ extension LoopbackOrigin {
     /// Serves the regular files below a directory by GET and HEAD; 404 for anything else, links that lead out of it
     /// included. Files are read on the origin's thread, whole, up to 256 MiB.
     ///
-    /// - Parameter validators: Whether answers carry an ETag and a Last-Modified, and conditional requests are answered
-    ///   304 (RFC 9110 section 13). Default: yes.
+    /// - Parameters:
+    ///   - options: Its limits.
+    ///   - directory: Where the files are.
+    ///   - validators: Whether answers carry an ETag and a Last-Modified, and conditional requests are answered 304
+    ///     (RFC 9110 section 13). Default: yes.
     /// - Throws: ``OriginError`` when the directory does not exist, or the system gives no socket.
     public convenience init(
         options: OriginOptions = OriginOptions(), directory: URL, validators: Bool = true

@@ -15,14 +15,17 @@ public import FoundationEssentials
 public final class LoopbackOrigin: Sendable {
     /// The base, such as `http://127.0.0.1:40123`.
     public let url: URL
+    /// The port it listens on, on 127.0.0.1.
     public let port: Int
 
     private let hub: OriginHub
 
     /// Starts to serve.
     ///
-    /// - Parameter handler: Answers a request. It is called on the origin's only thread, one request at a time, so it
-    ///   must not block; to answer late, use ``OriginReply/stalls``.
+    /// - Parameters:
+    ///   - options: Its limits.
+    ///   - handler: Answers a request. It is called on the origin's only thread, one request at a time, so it must not
+    ///     block; to answer late, use ``OriginReply/stalls``.
     /// - Throws: ``OriginError`` when the system gives no socket.
     public init(
         options: OriginOptions = OriginOptions(), handler: @escaping @Sendable (OriginRequest) -> OriginReply

@@ -9,5 +9,6 @@ public struct OriginOptions: Sendable {
     /// Most connections at once; further ones wait to be accepted. Default: 512.
     public var connectionLimit = 512
 
+    /// The defaults.
     public init() {}
 }

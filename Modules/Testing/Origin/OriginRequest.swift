@@ -3,10 +3,13 @@ public import FoundationEssentials
 
 /// A request as a ``LoopbackOrigin`` received it.
 public struct OriginRequest: Sendable, Hashable {
+    /// The method.
     public let method: HTTPMethod
     /// The path with its query, as it was sent: not decoded.
     public let target: String
+    /// The header fields.
     public let fields: HTTPFields
+    /// The whole body; empty when there is none.
     public let body: Data
     /// Which connection carried it; the first is 1.
     public let connection: Int

@@ -7,6 +7,7 @@ public import FoundationEssentials
 public struct URLResponseCache: Sendable {
     /// Where the answers are.
     public let store: any ResponseStoring
+    /// What it does where HTTP leaves it a choice.
     public let rules: ResponseCacheRules
     private let memory: MemoryResponseStore
     private let disk: (any DataCaching)?
@@ -15,6 +16,7 @@ public struct URLResponseCache: Sendable {
     ///   - memoryCapacity: Most bytes in memory; 0 keeps nothing there. Default: 20 MiB.
     ///   - disk: Where answers are kept on disk, within its own limits; nil keeps nothing there. With neither, every
     ///     request goes to the network. It should belong to this cache alone.
+    ///   - rules: What it does where HTTP leaves it a choice.
     public init(
         memoryCapacity: Int = 20 << 20, disk: (any MaintainableDataCache)? = nil,
         rules: ResponseCacheRules = ResponseCacheRules()
@@ -41,7 +43,11 @@ public struct URLResponseCache: Sendable {
     /// forbids to store is not stored, nor is a body that is not all that the head declares.
     ///
     /// - Parameters:
+    ///   - head: Status and fields of the answer.
+    ///   - body: Its whole content.
+    ///   - request: The request it answers.
     ///   - now: When the answer arrived.
+    ///   - policy: Where it may be kept, beside what HTTP says.
     ///   - userInfo: Notes of the app's own.
     /// - Returns: Whether it was stored.
     @discardableResult
@@ -74,5 +80,6 @@ public struct URLResponseCache: Sendable {
     /// Removes what was stored at `date` or later.
     public func removeResponses(since date: Date) async { await store.removeAll(storedSince: date) }
 
+    /// Removes everything, from memory and disk.
     public func removeAll() async { await store.removeAll() }
 }

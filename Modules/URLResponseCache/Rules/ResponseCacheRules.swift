@@ -19,5 +19,6 @@ public struct ResponseCacheRules: Sendable {
     /// not block.
     public var lifetime: (@Sendable (HTTPResponseHead, HTTPRequest) -> Duration?)?
 
+    /// The defaults for a cache of one user, or of many.
     public init(role: CacheRole = .private) { self.role = role }
 }

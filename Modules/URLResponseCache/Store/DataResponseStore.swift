@@ -12,6 +12,7 @@ public final class DataResponseStore: ResponseStoring {
     private let keysStoredSince: (@Sendable (Date) async -> [ImageKey])?
     private let stuck = StuckEntries()
 
+    /// Keeps answers in this cache.
     public init(_ cache: any DataCaching) {
         self.cache = cache
         keysStoredSince = nil

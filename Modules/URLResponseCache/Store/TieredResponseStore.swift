@@ -10,6 +10,7 @@ public final class TieredResponseStore: ResponseStoring {
     private let large: any ResponseStoring
     private let promotions = Promotions()
 
+    /// Asks `fast` first; what is stored goes to both.
     public init(_ fast: any ResponseStoring, over large: any ResponseStoring) {
         self.fast = fast
         self.large = large

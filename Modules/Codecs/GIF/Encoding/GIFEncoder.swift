@@ -4,7 +4,7 @@ public import FoundationEssentials
 /// Encodes GIF, by giflib: stills, and animations one frame at a time.
 ///
 /// A picture of at most 256 colours, a transparent one among them, is kept exactly. Others get a palette by median cut
-/// (see ``MedianCut``), and their pixels the nearest colours of it, dithered if wished. Pixels of an alpha below 128
+/// (see `MedianCut`), and their pixels the nearest colours of it, dithered if wished. Pixels of an alpha below 128
 /// become transparent, all others opaque; samples of 16 bits lose their low byte. Of an animation's frame only the
 /// rectangle that changed is written, with a palette of its own; raw delays are rounded to hundredths of a second, and
 /// the number of plays becomes a NETSCAPE2.0 loop count. GIF knows no orientation, so pictures are made upright. The
@@ -18,6 +18,7 @@ public struct GIFEncoder: ImageEncoding {
     /// Most colours of a palette, the transparent one included: 2 to 256; others count as the nearest. Default: 256.
     public var maximumColorCount: Int
 
+    /// By default with dithering, and with as many colours as the format holds.
     public init(dithers: Bool = true, maximumColorCount: Int = 256) {
         self.dithers = dithers
         self.maximumColorCount = maximumColorCount

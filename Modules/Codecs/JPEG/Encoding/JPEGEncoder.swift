@@ -10,6 +10,7 @@ public import FoundationEssentials
 public struct JPEGEncoder: ImageEncoding {
     /// 1 (smallest) to 100 (best), on the scale of the Independent JPEG Group. Values outside count as the nearest.
     public var quality: Int
+    /// How many chrominance samples are kept. Default: one for four pixels.
     public var subsampling: JPEGSubsampling
     /// Whether the image comes in several scans, each finer than the one before. Rows are then kept as coefficients until
     /// the end, two bytes a sample.
@@ -20,6 +21,7 @@ public struct JPEGEncoder: ImageEncoding {
     /// What shows through transparent pixels.
     public var background: OpaqueColor
 
+    /// By default quality 85, baseline, one chrominance sample for four pixels, on white.
     public init(
         quality: Int = 85, subsampling: JPEGSubsampling = .both, isProgressive: Bool = false,
         optimizesHuffman: Bool = false, background: OpaqueColor = .white

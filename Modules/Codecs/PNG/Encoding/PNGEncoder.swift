@@ -14,6 +14,7 @@ public struct PNGEncoder: ImageEncoding {
     /// smaller. Not for rows, whose colours are known too late.
     public var usesPaletteWhenLossless: Bool
 
+    /// By default zlib's usual level, and a palette where it loses nothing.
     public init(compressionLevel: Int = 6, usesPaletteWhenLossless: Bool = true) {
         self.compressionLevel = compressionLevel
         self.usesPaletteWhenLossless = usesPaletteWhenLossless

@@ -1,5 +1,6 @@
 /// Why bytes could not be stored.
 public struct DataCacheError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// What kind of failure it is.
     public enum Code: String, Sendable {
         /// The directory cannot be made or written.
         case notWritable
@@ -11,9 +12,12 @@ public struct DataCacheError: Error, Sendable, Equatable, CustomStringConvertibl
         case failed
     }
 
+    /// What callers branch on.
     public var code: Code
+    /// One sentence, for logs.
     public var message: String
 
+    /// An error of a cache's own.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message

@@ -6,11 +6,14 @@ public struct DataCacheItem: Sendable, Hashable {
     public var name: String
     /// Bytes that the entry occupies, the cache's own notes included.
     public var size: Int
+    /// When it was stored.
     public var storedAt: Date
+    /// When it was last read or stored.
     public var lastUse: Date
     /// From when on the entry is not found any more; nil for as long as the cache's own limits say.
     public var expiry: Date?
 
+    /// What a cache's listing says of one entry.
     public init(name: String, size: Int, storedAt: Date, lastUse: Date, expiry: Date? = nil) {
         self.name = name
         self.size = size

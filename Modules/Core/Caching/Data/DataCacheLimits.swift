@@ -4,6 +4,7 @@ public struct DataCacheLimits: Sendable, Hashable {
     public enum AgeBasis: Sendable, Hashable {
         /// When it was last read or stored.
         case lastUse
+        /// When it was stored, however often it is read.
         case storing
     }
 
@@ -14,6 +15,7 @@ public struct DataCacheLimits: Sendable, Hashable {
     /// How long an entry lives that has no expiry of its own; nil for ever. An entry of a date in the future counts as used
     /// now: nothing ends because a clock went back, or came forward again.
     public var age: Duration?
+    /// What ``age`` is counted from.
     public var ageBasis: AgeBasis
     /// Whether a read of an entry with an expiry of its own moves that on by the time since its last use. Where the clock goes
     /// back, the expiry stays until it has come as far again; only a last use of more than a year ahead is not believed, and

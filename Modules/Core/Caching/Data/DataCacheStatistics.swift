@@ -4,6 +4,7 @@ public struct DataCacheStatistics: Sendable, Hashable {
     public var hits = 0
     /// Reads that found none, damaged and expired ones too.
     public var misses = 0
+    /// Entries that were stored, those that replaced another included.
     public var stores = 0
     /// Stores that failed.
     public var failures = 0
@@ -12,5 +13,6 @@ public struct DataCacheStatistics: Sendable, Hashable {
     /// Entries that limits removed.
     public var trimmedEntries = 0
 
+    /// Nothing done yet.
     public init() {}
 }

@@ -1,9 +1,12 @@
 /// What went when a data cache kept its limits.
 public struct DataCacheTrimReport: Sendable, Hashable {
+    /// Why an entry went.
     public enum Reason: String, Sendable {
         /// Its time was over.
         case expired
+        /// The entries occupied more than ``DataCacheLimits/size``.
         case sizeLimit
+        /// There were more entries than ``DataCacheLimits/count``.
         case countLimit
         /// The storage was full.
         case noSpace
@@ -11,13 +14,16 @@ public struct DataCacheTrimReport: Sendable, Hashable {
         case requested
     }
 
+    /// An entry that went.
     public struct Removal: Sendable, Hashable {
         /// ``ImageKey/fileName`` of the entry's key.
         public var name: String
         /// In bytes.
         public var size: Int
+        /// Why it went.
         public var reason: Reason
 
+        /// What a cache says of an entry that went.
         public init(name: String, size: Int, reason: Reason) {
             self.name = name
             self.size = size
@@ -28,6 +34,7 @@ public struct DataCacheTrimReport: Sendable, Hashable {
     /// In the order in which they went.
     public var removals: [Removal]
 
+    /// A report; by default of nothing.
     public init(removals: [Removal] = []) { self.removals = removals }
 
     /// Bytes that became free.

@@ -7,6 +7,7 @@ public struct DataCacheVerification: Sendable, Hashable {
     /// ``ImageKey/fileName`` of the keys whose entries were damaged or missing, and are removed now.
     public var damagedNames: [String]
 
+    /// A report; by default of a cache without entries.
     public init(checkedCount: Int = 0, byteCount: Int = 0, damagedNames: [String] = []) {
         self.checkedCount = checkedCount
         self.byteCount = byteCount

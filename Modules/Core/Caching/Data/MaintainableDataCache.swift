@@ -1,5 +1,6 @@
 /// A data cache that can be looked into and put in order, as a tool or a settings page does.
 public protocol MaintainableDataCache: DataCaching {
+    /// What the cache has done since it was made.
     var statistics: DataCacheStatistics { get }
     /// All entries that have not expired, the least recently used first. Not a use. O(*n* log *n*) in memory.
     func items() async -> [DataCacheItem]
@@ -15,6 +16,8 @@ public protocol MaintainableDataCache: DataCaching {
 }
 
 extension MaintainableDataCache {
+    /// Removes what has expired, then the least recently used entries until the rest occupies at most `size` bytes.
+    /// Returns what went.
     @discardableResult
     public func trim(toSize size: Int) async -> DataCacheTrimReport { await trim(toSize: size, count: .max) }
 }

@@ -1,5 +1,6 @@
 /// How short memory is.
 public enum MemoryPressure: Int, Sendable, Comparable {
+    /// There is enough.
     case normal
     /// Give back what is cheap to make again.
     case warning

@@ -7,8 +7,10 @@ public struct ResponseVariants: Sendable, Hashable {
     public struct Tagged: Sendable, Hashable {
         /// The variant's part of the key.
         public var variant: String
+        /// Its validator, as the server wrote it.
         public var entityTag: String
 
+        /// A variant and its validator.
         public init(variant: String, entityTag: String) {
             self.variant = variant
             self.entityTag = entityTag
@@ -21,6 +23,7 @@ public struct ResponseVariants: Sendable, Hashable {
     /// The variants that were stored last; the newest first.
     public var tagged: [Tagged]
 
+    /// What is known of a resource's variants; by default nothing.
     public init(nameLists: [[String]] = [], tagged: [Tagged] = []) {
         self.nameLists = nameLists
         self.tagged = tagged

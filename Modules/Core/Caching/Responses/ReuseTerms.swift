@@ -4,6 +4,7 @@ public import FoundationEssentials
 ///
 /// All times are in seconds. Source: RFC 9111 sections 4.2 and 5.2.2, RFC 5861, RFC 8246.
 public struct ReuseTerms: Sendable, Hashable {
+    /// What an answer's head says beside numbers.
     public struct Conditions: OptionSet, Sendable, Hashable {
         public let rawValue: UInt8
 
@@ -21,6 +22,7 @@ public struct ReuseTerms: Sendable, Hashable {
         public static let shared = Conditions(rawValue: 16)
     }
 
+    /// What the head says beside numbers.
     public var conditions: Conditions
     /// When the server made the answer.
     public var date: Date
@@ -33,6 +35,7 @@ public struct ReuseTerms: Sendable, Hashable {
     /// How long after its lifetime it may be used when the server is in trouble.
     public var staleIfError: TimeInterval
 
+    /// The terms of an answer; by default it is stale at once.
     public init(
         conditions: Conditions = [], date: Date, initialAge: TimeInterval = 0, lifetime: TimeInterval = 0,
         staleWhileRevalidate: TimeInterval = 0, staleIfError: TimeInterval = 0

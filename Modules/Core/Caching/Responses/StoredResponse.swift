@@ -4,6 +4,7 @@ public import FoundationEssentials
 public struct StoredResponse: Sendable, Hashable {
     /// Without the fields that are not stored (section 3.1), and without `Age`, which each use has its own of.
     public var head: HTTPResponseHead
+    /// The bytes of the content, or of the part that ``part`` names.
     public var body: Data
     /// Which bytes `body` is; nil for all of them.
     public var part: ContentPart?
@@ -13,11 +14,14 @@ public struct StoredResponse: Sendable, Hashable {
     public var requestTime: Date
     /// When the answer's head arrived, or that of the last answer that confirmed it.
     public var responseTime: Date
+    /// On what terms it may be used again.
     public var terms: ReuseTerms
+    /// Where it may be kept.
     public var storagePolicy: ResponseStoragePolicy
     /// Notes of the app, which its hook may add.
     public var userInfo: [String: String]
 
+    /// An answer to keep; by default whole, for all requests, anywhere, without notes.
     public init(
         head: HTTPResponseHead, body: Data, part: ContentPart? = nil, varyingFields: HTTPFields = [:],
         requestTime: Date, responseTime: Date, terms: ReuseTerms,

@@ -27,5 +27,6 @@ public struct CURLOptions: Sendable {
     /// whoever sits on the way can read and change what they say. Default: none.
     public var trustedHosts: Set<String> = []
 
+    /// The defaults.
     public init() {}
 }

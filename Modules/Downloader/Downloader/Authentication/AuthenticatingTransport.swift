@@ -35,7 +35,10 @@ public struct AuthenticatingTransport: HTTPTransport {
     private let memory = CredentialMemory()
     private let questions = Coalescer<Key, Never, HTTPCredential?>()
 
-    /// - Parameter time: Tells how long the bodies of refusals, which nobody wants, are waited for.
+    /// - Parameters:
+    ///   - transport: Sends the requests.
+    ///   - time: Tells how long the bodies of refusals, which nobody wants, are waited for.
+    ///   - responder: Knows what to show.
     public init(
         wrapping transport: any HTTPTransport, time: any TimeSource = SystemClock(), responder: @escaping Responder
     ) {
@@ -44,8 +47,11 @@ public struct AuthenticatingTransport: HTTPTransport {
         self.responder = responder
     }
 
-    /// - Parameter credentials: By server: any URL of it, of which scheme, host and port count. What is meant for `https` is
-    ///   never shown over `http`. Of several URLs of one server, any one's counts.
+    /// - Parameters:
+    ///   - transport: Sends the requests.
+    ///   - credentials: By server: any URL of it, of which scheme, host and port count. What is meant for `https` is
+    ///     never shown over `http`. Of several URLs of one server, any one's counts.
+    ///   - time: As of the other initialiser.
     public init(
         wrapping transport: any HTTPTransport, credentials: [URL: HTTPCredential], time: any TimeSource = SystemClock()
     ) {

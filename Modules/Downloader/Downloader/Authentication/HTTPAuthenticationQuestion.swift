@@ -9,6 +9,7 @@ public struct HTTPAuthenticationQuestion: Sendable, Hashable {
     /// How many credentials the server has refused for this request.
     public var refusalCount: Int
 
+    /// A question; by default the first about this URL.
     public init(url: URL, challenges: [HTTPChallenge], refusalCount: Int = 0) {
         self.url = url
         self.challenges = challenges

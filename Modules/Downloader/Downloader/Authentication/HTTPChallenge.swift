@@ -5,6 +5,7 @@ public struct HTTPChallenge: Sendable, Hashable {
     /// By their names in lower case, without quotes.
     public var parameters: [String: String]
 
+    /// A way; by default without parameters.
     public init(scheme: String, parameters: [String: String] = [:]) {
         self.scheme = scheme
         self.parameters = parameters

@@ -8,9 +8,11 @@ public import FoundationEssentials
 public struct DownloadRules: Sendable {
     /// Most bytes of one content, as declared and as they come, before and after ``transform``. Default: 128 MiB.
     public var maximumByteCount = 128 << 20
+    /// Where redirects are followed to.
     public var redirects = RedirectPolicy()
     /// Which final statuses bring a content. 304 is the error `notModified` whatever this says. Default: 200 to 399.
     public var acceptsStatus: @Sendable (_ status: Int) -> Bool = { (200..<400).contains($0) }
+    /// How long a download may take.
     public var timeouts = DownloadTimeouts()
     /// Shortest time between two reports of progress; the first and the last come anyway. Default: 50 ms.
     public var progressInterval = Duration.milliseconds(50)
@@ -39,5 +41,6 @@ public struct DownloadRules: Sendable {
     /// download, as do `declined` and `notModified`. Default: none.
     public var alternatives: (@Sendable (_ request: HTTPRequest) -> [HTTPRequest])?
 
+    /// The defaults.
     public init() {}
 }

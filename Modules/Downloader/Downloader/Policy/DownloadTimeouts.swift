@@ -5,6 +5,7 @@ public struct DownloadTimeouts: Sendable, Hashable {
     /// The whole download, its further attempts, pauses and other sources included. Default: none.
     public var total: Duration?
 
+    /// By default no limits beside the request's idle timeout.
     public init(firstByte: Duration? = nil, total: Duration? = nil) {
         self.firstByte = firstByte
         self.total = total

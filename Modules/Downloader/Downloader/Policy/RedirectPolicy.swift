@@ -11,6 +11,7 @@ public struct RedirectPolicy: Sendable {
     /// Default: none; all within the web are followed.
     public var hook: Hook?
 
+    /// By default at most 20, wherever they lead; none below 0.
     public init(limit: Int = 20, hook: Hook? = nil) {
         self.limit = max(0, limit)
         self.hook = hook

@@ -2,6 +2,7 @@ public import AlcedoCore
 
 /// Why a source gave no bytes.
 public struct DownloadError: Error, Sendable, CustomStringConvertible {
+    /// What kind of failure it is.
     public enum Code: Sendable, Hashable {
         /// The server answered with a status that is not accepted; ``DownloadError/head`` is the answer's.
         case status(Int)
@@ -33,12 +34,16 @@ public struct DownloadError: Error, Sendable, CustomStringConvertible {
         case provider
     }
 
+    /// What callers branch on.
     public var code: Code
+    /// One sentence, for logs.
     public var message: String
+    /// The error of a transport or of a closure, where one is why.
     public var cause: (any Error)?
     /// The head of the answer, where the answer is why.
     public var head: HTTPResponseHead?
 
+    /// An error; by default without a cause below it.
     public init(_ code: Code, _ message: String, cause: (any Error)? = nil, head: HTTPResponseHead? = nil) {
         self.code = code
         self.message = message

@@ -2,7 +2,9 @@ public import AlcedoCore
 
 /// A content that was written to a file.
 public struct DownloadedFile: Sendable {
+    /// Where it is.
     public var path: String
+    /// Its size.
     public var byteCount: Int
     /// The head of the answer, when the source is a server; its URL is the last one of a chain of redirects.
     public var head: HTTPResponseHead?

@@ -18,6 +18,7 @@ public struct ResumePolicy: Sendable {
     /// The last piece of a transfer that ends early is kept when it is at least so large. Default: 32 KiB.
     public var minimumByteCount = 32 << 10
 
+    /// By default nothing outlives the download; what is kept lives for seven days and has at most 256 MiB.
     public init(
         storage: (any DataCaching)? = nil, lifetime: Duration = .seconds(7 * 86_400), maximumByteCount: Int = 256 << 20
     ) {

@@ -44,6 +44,7 @@ public final class FailedURLs: Sendable {
     /// Forgets what is remembered of plain requests for a URL.
     public func forget(_ url: URL) { forget(HTTPRequest(url: url)) }
 
+    /// Forgets all failures.
     public func forgetAll() { state.withLock { $0 = State() } }
 
     /// Why the request failed the last time; nil when that is not remembered.

@@ -20,6 +20,7 @@ public struct RetryPolicy: Sendable, Hashable {
     /// Methods that may be repeated when the server may have seen the request. Default: the idempotent ones.
     public var repeatableMethods: Set<HTTPMethod> = HTTPMethod.idempotent
 
+    /// By default three attempts; pauses grow from half a second at most to 30 seconds at most.
     public init(
         maximumAttempts: Int = 3,
         base: Duration = .milliseconds(500),

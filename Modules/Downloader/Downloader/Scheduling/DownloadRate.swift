@@ -5,6 +5,7 @@ public struct DownloadRate: Sendable, Hashable {
     /// At once, after a rest.
     public var burst: Int
 
+    /// A number of beginnings in a second, and how many of them may come at once.
     public init(perSecond: Double, burst: Int) {
         self.perSecond = perSecond
         self.burst = burst

@@ -2,9 +2,12 @@
 public struct MemoryCacheStatistics: Sendable, Equatable {
     /// A number of entries and the sum of their costs.
     public struct Tally: Sendable, Equatable {
+        /// How many.
         public internal(set) var count = 0
+        /// What they cost together, in the caller's unit.
         public internal(set) var cost = 0
 
+        /// None.
         public init() {}
 
         mutating func add(_ count: Int = 1, cost: Int) {
@@ -27,6 +30,7 @@ public struct MemoryCacheStatistics: Sendable, Equatable {
     /// Entries that left, by reason.
     public internal(set) var evictions: [EvictionReason: Tally] = [:]
 
+    /// Nothing done yet.
     public init() {}
 
     @usableFromInline

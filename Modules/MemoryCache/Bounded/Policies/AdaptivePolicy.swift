@@ -52,6 +52,7 @@ public struct AdaptivePolicy: EvictionPolicy {
     /// Sums of the costs that went.
     private var departures = (window: 0, main: 0)
 
+    /// A policy that knows no entries yet.
     public init() {}
 
     public mutating func insert(

@@ -14,12 +14,14 @@ public protocol EvictionPolicy: Sendable {
     /// An entry was stored.
     ///
     /// - Parameters:
+    ///   - entry: Its place, which no other entry has until it goes.
     ///   - hash: Of the key; the same when that key is stored again. Two keys may share one.
     ///   - hasRoom: Whether the entry fits without another going.
     ///   - cost: At least 0, and at most half of `Int.max`. The sum over all entries is at most as much again.
+    ///   - marks: Where the cache notes uses, for a policy that reads them.
     mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: UseMarks)
 
-    /// An entry was read, or stored again at the same cost. Never called when ``readsMarks`` is true.
+    /// An entry was read, or stored again at the same cost. Never called when ``EvictionPolicy/readsMarks`` is true.
     mutating func use(_ entry: EntrySlot)
 
     /// An entry was removed by the cache's owner, or its time was over, or the cache took it by itself.

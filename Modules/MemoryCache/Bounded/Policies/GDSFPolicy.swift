@@ -17,6 +17,7 @@ public struct GDSFPolicy: EvictionPolicy {
     private var entries = ContiguousArray<Entry>()
     private var queue = MonotoneQueue()
 
+    /// A policy that knows no entries yet.
     public init() {}
 
     public mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: UseMarks) {

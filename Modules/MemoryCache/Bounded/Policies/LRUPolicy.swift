@@ -4,6 +4,7 @@
 public struct LRUPolicy: EvictionPolicy {
     private var order = SlotLists(count: 1)
 
+    /// A policy that knows no entries yet.
     public init() {}
 
     public mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: UseMarks) {

@@ -25,6 +25,7 @@ public struct S3FIFOPolicy: EvictionPolicy {
     private var costs = (small: 0, main: 0)
     private var count = 0
 
+    /// A policy that knows no entries yet.
     public init() {}
 
     public mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: UseMarks) {

@@ -9,6 +9,7 @@ public struct SIEVEPolicy: EvictionPolicy {
     private var order = SlotLists(count: 1)
     private var hand: Int?
 
+    /// A policy that knows no entries yet.
     public init() {}
 
     public mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: UseMarks) {

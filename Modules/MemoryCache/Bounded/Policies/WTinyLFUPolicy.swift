@@ -25,6 +25,7 @@ public struct WTinyLFUPolicy: EvictionPolicy {
     private var sketch = FrequencySketch()
     private var climber = WindowClimber()
 
+    /// A policy that knows no entries yet.
     public init() {}
 
     public mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: UseMarks) {

@@ -12,6 +12,7 @@ public struct SystemMemory: Sendable, Equatable {
     /// seen, with cgroup v1 `memory.limit_in_bytes` and what `memory.stat` tells about the groups above.
     public var limitByteCount: Int?
 
+    /// What a machine has, and what its control group allows; nil for no such limit.
     public init(physicalByteCount: Int, limitByteCount: Int? = nil) {
         (self.physicalByteCount, self.limitByteCount) = (physicalByteCount, limitByteCount)
     }

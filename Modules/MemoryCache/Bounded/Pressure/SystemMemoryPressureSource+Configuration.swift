@@ -11,6 +11,7 @@ extension SystemMemoryPressureSource {
         /// after which lasting pressure is announced again.
         public var hold: Duration
 
+        /// By default looks every five seconds at the machine it runs on.
         public init(root: String = "/", interval: Duration = .seconds(5), hold: Duration = .seconds(10)) {
             (self.root, self.interval, self.hold) = (root, interval, hold)
         }
