@@ -204,8 +204,9 @@ package.targets += [
     .testTarget(
         name: "ReadmeTests",
         dependencies: [
-            "Alcedo", "AlcedoCURL", "AlcedoCodecs", "AlcedoCore", "AlcedoDiskCache", "AlcedoDownloader", "AlcedoJPEG",
-            "AlcedoMemoryCache", "AlcedoPipeline", "AlcedoProcessing", "AlcedoTesting", "AlcedoURLResponseCache",
+            "Alcedo", "AlcedoCURL", "AlcedoCodecs", "AlcedoCore", "AlcedoDiskCache", "AlcedoDownloader", "AlcedoGIF",
+            "AlcedoJPEG", "AlcedoMemoryCache", "AlcedoNSCache", "AlcedoPNG", "AlcedoPipeline", "AlcedoProcessing",
+            "AlcedoSQLiteCache", "AlcedoTesting", "AlcedoURLResponseCache", "AlcedoURLSession", "AlcedoWebP",
         ],
         path: "Tests/Readme"),
     .testTarget(

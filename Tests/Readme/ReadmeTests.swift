@@ -8,21 +8,41 @@ struct ReadmeTests {
 
     private static func text(_ url: URL) throws -> String { try String(contentsOf: url, encoding: .utf8) }
 
-    @Test(arguments: [
+    private static func snippets(of file: String) throws -> [String] {
+        try text(root.appending(path: file)).components(separatedBy: "```swift\n").dropFirst().map {
+            $0.components(separatedBy: "```")[0]
+        }
+    }
+
+    private static let readmes = [
         "README.md", "Modules/MemoryCache/README.md", "Modules/DiskCache/README.md",
         "Modules/Downloader/README.md", "Modules/URLResponseCache/README.md", "Modules/Processing/README.md",
         "Modules/Pipeline/README.md", "Modules/ViewBinding/README.md",
-    ])
+    ]
+
+    /// The pages of all catalogs.
+    private static let articles: [String] = {
+        let modules = root.appending(path: "Modules").path
+        let paths = FileManager.default.enumerator(atPath: modules)?.compactMap { $0 as? String } ?? []
+        return paths.filter { $0.contains(".docc/") && $0.hasSuffix(".md") }.sorted().map { "Modules/\($0)" }
+    }()
+
+    @Test(arguments: readmes)
+    func `every README has Swift snippets`(file: String) throws {
+        #expect(try Self.snippets(of: file).count >= (file == "README.md" ? 3 : 1))
+    }
+
+    @Test func `the modules have catalogs`() {
+        #expect(Self.articles.count >= 20)
+    }
+
+    @Test(arguments: readmes + articles)
     func `every Swift snippet is compiled`(file: String) throws {
-        let readme = try Self.text(Self.root.appending(path: file))
-        let compiled = try Self.text(Self.folder.appending(path: "Snippets.swift"))
+        let compiled = try ["Snippets.swift", "ArticleSnippets.swift"].map {
+            try Self.text(Self.folder.appending(path: $0))
+        }.joined()
 
-        let snippets = readme.components(separatedBy: "```swift\n").dropFirst().map {
-            $0.components(separatedBy: "```")[0]
-        }
-
-        #expect(snippets.count >= (file == "README.md" ? 3 : 1))
-        for snippet in snippets {
+        for snippet in try Self.snippets(of: file) {
             let lines = snippet.split(separator: "\n", omittingEmptySubsequences: false)
             let imports = lines.filter { $0.hasPrefix("import ") }
             let code = lines.drop { $0.hasPrefix("import ") || $0.isEmpty }.joined(separator: "\n")
