@@ -8,8 +8,12 @@
 
     /// Puts the parts together and runs GTK's main loop.
     @MainActor enum GalleryApp {
+        private struct NoDisplay: Error, CustomStringConvertible {
+            let description = "there is no display to open a window on"
+        }
+
         static func run(_ options: GalleryOptions) throws {
-            guard gtk_init_check() != 0 else { throw UsageError("there is no display to open a window on") }
+            guard gtk_init_check() != 0 else { throw NoDisplay() }
             MainActorBridge.install()
             // Pictures are then given back to the system one by one. By default glibc comes to keep most of them in the
             // heaps of its threads, half as much again as there are pictures.
