@@ -62,17 +62,20 @@ struct PlaneAverager {
 
     private mutating func averageColumns() {
         sums.withUnsafeBufferPointer { sums in
-            row.withUnsafeMutableBufferPointer { row in
-                for (x, span) in columns.enumerated() {
-                    var inner: Float = 0
-                    var index = span.first &+ 1
-                    while index < span.end &- 1 {
-                        inner += sums[index]
-                        index &+= 1
+            columns.withUnsafeBufferPointer { columns in
+                row.withUnsafeMutableBufferPointer { row in
+                    for x in 0..<columns.count {
+                        let span = columns[x]
+                        let last = span.first &+ span.count &- 1
+                        var inner: Float = 0
+                        var index = span.first &+ 1
+                        while index < last {
+                            inner += sums[index]
+                            index &+= 1
+                        }
+                        row[x] =
+                            span.firstShare * sums[span.first] + span.innerShare * inner + span.lastShare * sums[last]
                     }
-                    row[x] =
-                        span.firstShare * sums[span.first] + span.innerShare * inner
-                        + span.lastShare * sums[span.end &- 1]
                 }
             }
         }

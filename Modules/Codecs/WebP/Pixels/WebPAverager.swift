@@ -98,20 +98,23 @@ final class WebPAverager {
 
     /// Luma and chroma to colours. Source: ITU-R BT.601, in the narrow range, as RFC 6386 section 9.2 has it.
     private func convert() {
+        let forBlue = SIMD4<Float>(0, -0.391_762, 2.017_232, 0)
+        let forRed = SIMD4<Float>(1.596_027, -0.812_968, 0, 0)
         let (lights, blues, reds) = (averagers.luma.row, averagers.blue.row, averagers.red.row)
-        pixels.withUnsafeMutableBufferPointer { pixels in
-            for (x, light) in lights.enumerated() {
-                let light = 1.164_383 * (light - 16)
-                let (blue, red) = (blues[x] - 128, reds[x] - 128)
-                pixels[4 * x] = Self.sample(light + 1.596_027 * red)
-                pixels[4 * x + 1] = Self.sample(light - 0.391_762 * blue - 0.812_968 * red)
-                pixels[4 * x + 2] = Self.sample(light + 2.017_232 * blue)
+        pixels.withUnsafeMutableBytes { pixels in
+            for x in lights.indices {
+                let light = 1.164_383 * (lights[x] - 16)
+                let pixel =
+                    SIMD4(light, light, light, 255) + forBlue * (blues[x] - 128) + forRed * (reds[x] - 128)
+                let positive = SIMD4<Float>(repeating: 0).replacing(with: pixel, where: pixel .> 0)
+                let clamped = positive.replacing(with: 255, where: positive .> 255)
+                // So large that the last bits are the whole number: the compiler's conversion is no vector's.
+                let bits = unsafeBitCast(clamped + 12_582_912, to: SIMD4<UInt32>.self)
+                pixels.storeBytes(
+                    of: SIMD4<UInt8>(truncatingIfNeeded: bits), toByteOffset: 4 &* x, as: SIMD4<UInt8>.self)
             }
         }
     }
-
-    @inline(__always)
-    private static func sample(_ value: Float) -> UInt8 { UInt8(max(0, min(255, value)) + 0.5) }
 
     /// Gives back what no further row is made of.
     private func release() {

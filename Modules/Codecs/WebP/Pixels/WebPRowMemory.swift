@@ -13,7 +13,7 @@ final class WebPRowMemory {
     private static let mappedByteCount = 4 << 20
 
     /// Fewer bytes are not worth a call of the system.
-    private static let releasedAtOnce = 256 << 10
+    private static let releasedAtOnce = 4 << 20
 
     /// Throws `outOfMemory`.
     init(byteCount: Int) throws(ImageDecodingError) {
@@ -28,6 +28,8 @@ final class WebPRowMemory {
         guard let start, start != MAP_FAILED else {
             throw ImageDecodingError(.outOfMemory, "there is no memory for \(byteCount) bytes of rows")
         }
+        // A page that is new costs as much as what is decoded into it; refused, it only costs that.
+        _ = madvise(start, byteCount, Int32(MADV_HUGEPAGE))
         bytes = UnsafeMutableRawBufferPointer(start: start, count: byteCount)
         samples = start.bindMemory(to: UInt8.self, capacity: byteCount)
     }
