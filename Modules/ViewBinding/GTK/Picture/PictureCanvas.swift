@@ -6,7 +6,7 @@
     ///
     /// The widget owns it, so that a widget that outlives its ``PictureView`` still draws.
     @MainActor final class PictureCanvas {
-        private struct Layer {
+        private struct Drawn {
             var texture: Texture
             var size: PixelSize
 
@@ -29,8 +29,8 @@
 
         /// Unowned in effect: the widget lets go of the canvas when it ends.
         private let widget: UnsafeMutablePointer<GtkWidget>
-        private var layer: Layer?
-        private var fadingLayer: Layer?
+        private var shown: Drawn?
+        private var covered: Drawn?
         private var fade = PictureFade()
         private var ticker: FrameTicker?
 
@@ -51,7 +51,7 @@
         }
 
         /// What is shown now; nil for nothing. Borrowed.
-        var texture: OpaquePointer? { layer?.texture.pointer }
+        var texture: OpaquePointer? { shown?.texture.pointer }
 
         /// The widget's size in device pixels; nil while it has none.
         var size: PixelSize? {
@@ -65,10 +65,10 @@
         ///
         /// - Parameter fading: How long it takes to cover what was there before; nought: at once.
         func show(_ texture: OpaquePointer?, fading: Duration) {
-            fadingLayer = layer
-            layer = texture.map { Layer(taking: $0) }
+            covered = shown
+            shown = texture.map { Drawn(taking: $0) }
             // What nobody sees need not fade.
-            if fading > .zero, layer != nil, isMapped {
+            if fading > .zero, shown != nil, isMapped {
                 fade.start(lasting: fading)
                 startTicking()
             } else {
@@ -79,7 +79,7 @@
 
         /// Shows `texture`, whose reference is taken over, in place of the frame before it of one animation.
         func showNext(_ texture: OpaquePointer) {
-            layer = Layer(taking: texture)
+            shown = Drawn(taking: texture)
             gtk_widget_queue_draw(widget)
         }
 
@@ -92,7 +92,7 @@
         private func advance(to time: Duration) -> Bool {
             if fade.isRunning {
                 fade.advance(to: time)
-                if !fade.isRunning { fadingLayer = nil }
+                if !fade.isRunning { covered = nil }
                 gtk_widget_queue_draw(widget)
             }
             let goesOn = onTick?(time) ?? false
@@ -101,7 +101,7 @@
 
         private func endFade() {
             fade.end()
-            fadingLayer = nil
+            covered = nil
         }
 
         /// Nobody listens any more; what is shown stays.
@@ -116,9 +116,9 @@
 
         func draw(into snapshot: OpaquePointer) {
             guard let size else { return }
-            if let fadingLayer { draw(fadingLayer, in: size, into: snapshot) }
+            if let covered { draw(covered, in: size, into: snapshot) }
             if fade.isRunning { gtk_snapshot_push_opacity(snapshot, fade.opacity) }
-            if let layer { draw(layer, in: size, into: snapshot) }
+            if let shown { draw(shown, in: size, into: snapshot) }
             if fade.isRunning { gtk_snapshot_pop(snapshot) }
             if let progress { drawLine(progress, into: snapshot) }
         }
@@ -134,15 +134,15 @@
             gtk_snapshot_append_color(snapshot, &color, &bounds)
         }
 
-        private func draw(_ layer: Layer, in size: PixelSize, into snapshot: OpaquePointer) {
-            guard let place = PicturePlacement(of: layer.size, in: size, mode: mode) else { return }
+        private func draw(_ shown: Drawn, in size: PixelSize, into snapshot: OpaquePointer) {
+            guard let place = PicturePlacement(of: shown.size, in: size, mode: mode) else { return }
             // GTK draws in points of the layout.
             let scale = Float(gtk_widget_get_scale_factor(widget))
             var bounds = graphene_rect_t(
                 origin: graphene_point_t(x: Float(place.x) / scale, y: Float(place.y) / scale),
                 size: graphene_size_t(
                     width: Float(place.size.width) / scale, height: Float(place.size.height) / scale))
-            gtk_snapshot_append_texture(snapshot, layer.texture.pointer, &bounds)
+            gtk_snapshot_append_texture(snapshot, shown.texture.pointer, &bounds)
         }
     }
 #endif
