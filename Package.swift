@@ -206,7 +206,8 @@ package.targets += [
         dependencies: [
             "Alcedo", "AlcedoCURL", "AlcedoCodecs", "AlcedoCore", "AlcedoDiskCache", "AlcedoDownloader", "AlcedoGIF",
             "AlcedoJPEG", "AlcedoMemoryCache", "AlcedoNSCache", "AlcedoPNG", "AlcedoPipeline", "AlcedoProcessing",
-            "AlcedoSQLiteCache", "AlcedoTesting", "AlcedoURLResponseCache", "AlcedoURLSession", "AlcedoWebP",
+            "AlcedoRedisCache", "AlcedoSQLiteCache", "AlcedoTesting", "AlcedoURLResponseCache", "AlcedoURLSession",
+            "AlcedoWebP",
         ],
         path: "Tests/Readme"),
     .testTarget(

@@ -12,6 +12,7 @@ import AlcedoNSCache
 import AlcedoPNG
 import AlcedoPipeline
 import AlcedoProcessing
+import AlcedoRedisCache
 import AlcedoSQLiteCache
 import AlcedoTesting
 import AlcedoURLResponseCache
@@ -48,6 +49,12 @@ func signedRequest(for url: URL) -> ImageRequest? {
 
 func smallThumbnails(in directory: URL) -> SQLiteDiskCache {
     SQLiteDiskCache(directory: directory, limits: DataCacheLimits(size: 256 << 20, age: nil))
+}
+
+func sharedBytes(on host: String) -> RedisDataCache {
+    var options = RedisOptions(address: .network(host: host, port: 6379))
+    options.prefix = "thumbnails:"
+    return RedisDataCache(options)
 }
 
 func transport(trusting certificates: CURLAuthorities) -> CURLTransport {

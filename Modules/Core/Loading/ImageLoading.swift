@@ -20,7 +20,9 @@ public protocol ImageLoading: Sendable {
 extension ImageLoading {
     /// Returns the image, from the nearest layer that has it, as urgently as the request says.
     ///
-    /// - Parameter progress: Called while bytes arrive, from any thread; must not block. Default: nobody is told.
+    /// - Parameters:
+    ///   - request: What is wanted.
+    ///   - progress: Called while bytes arrive, from any thread; must not block. Default: nobody is told.
     /// - Throws: As ``load(_:priority:onUpdate:)`` does.
     public func load(
         _ request: ImageRequest, progress: (@Sendable (DownloadProgress) -> Void)? = nil

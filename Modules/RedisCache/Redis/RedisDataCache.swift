@@ -16,6 +16,7 @@ public final class RedisDataCache: DataCaching {
     private static let notesLife: Duration = .seconds(90 * 24 * 60 * 60)
     private static let batch = 500
 
+    /// How it reaches the server.
     public let options: RedisOptions
     private let pool: RedisPool
     private let names: RedisNames
@@ -24,7 +25,9 @@ public final class RedisDataCache: DataCaching {
 
     /// Makes a cache. Connects at the first use.
     ///
-    /// - Parameter clock: Dates expiries, and the rest of a server that fails.
+    /// - Parameters:
+    ///   - options: Which server, and within what times.
+    ///   - clock: Dates expiries, and the rest of a server that fails.
     public init(_ options: RedisOptions = RedisOptions(), clock: any TimeSource = SystemClock()) {
         self.options = options
         self.clock = clock

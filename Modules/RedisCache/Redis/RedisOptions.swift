@@ -1,5 +1,6 @@
 /// How to reach a Redis server, and what of it to use.
 public struct RedisOptions: Sendable, Hashable {
+    /// Where a server listens.
     public enum Address: Sendable, Hashable {
         /// A name or number, and a port.
         case network(host: String, port: Int)
@@ -7,11 +8,11 @@ public struct RedisOptions: Sendable, Hashable {
         case socket(String)
     }
 
-    /// Default: 127.0.0.1, port 6379.
+    /// Where the server listens. Default: 127.0.0.1, port 6379.
     public var address: Address
     /// Who the cache says it is; nil: the server's default user. Default: nil.
     public var user: String?
-    /// Default: none.
+    /// What proves it. Default: none.
     public var password: String?
     /// The number of the database. Default: 0.
     public var database: Int
@@ -30,6 +31,7 @@ public struct RedisOptions: Sendable, Hashable {
     /// For how long it is left alone then. Default: five seconds.
     public var restTime: Duration
 
+    /// By default a server on this machine, without a password.
     public init(
         address: Address = .network(host: "127.0.0.1", port: 6379), user: String? = nil, password: String? = nil,
         database: Int = 0, prefix: String = "alcedo:", connections: Int = 4,
