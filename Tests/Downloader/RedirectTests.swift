@@ -32,6 +32,23 @@ struct RedirectTests {
         #expect(origin.requests.map(\.target) == ["/0", "/1?q", "/2?q", "/3?q", "/4?q", "/5?q"])
     }
 
+    @Test(arguments: [0, 1, 3])
+    func `the hook is asked for the steps that are taken, and no other`(limit: Int) async throws {
+        let origin = try LoopbackOrigin { _ in .redirect(to: "/again") }
+        defer { origin.stop() }
+        let asked = Guarded(0)
+        var configuration = Downloader.Configuration()
+        configuration.rules.redirects = RedirectPolicy(limit: limit) { _, next in
+            asked.change { $0 += 1 }
+            return next
+        }
+        let downloader = Downloader(transport: CURLTransport(), configuration: configuration)
+
+        #expect(try await code(downloader, .http(HTTPRequest(url: origin.url(for: "/a")))) == .badRedirect)
+        #expect(asked.value == limit)
+        #expect(origin.requests.count == limit + 1)
+    }
+
     @Test(arguments: [
         ("b?c#d", "/x/b?c"), ("/b", "/b"), ("../b", "/b"), ("?q", "/x/a?q"), ("./b", "/x/b"),
     ])

@@ -18,6 +18,8 @@ public final class HTTPBodyPipe: HTTPBodySource {
         var writerWaits = false
     }
 
+    private static let isRead = HTTPTransportError(.failed, "the body is being read by another task")
+
     private let state = Locked(State())
     private let onSpace: @Sendable () -> Void
     private let onCancel: @Sendable () -> Void
@@ -103,6 +105,8 @@ public final class HTTPBodyPipe: HTTPBodySource {
                 return (.success(state.buffer), state.writerWaits)
             }
             if let end = state.end { return (end.map { nil }, false) }
+            // One task reads. Another's waiting would take the first one's place, who would wait for ever.
+            guard state.reader == nil else { return (.failure(Self.isRead), false) }
             state.reader = reader
             return (nil, false)
         }

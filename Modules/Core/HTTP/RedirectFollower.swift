@@ -39,6 +39,7 @@ package struct RedirectFollower: Sendable {
             if step > 0 { response = try await transport.send(request) }
             do {
                 guard let next = try Redirect.request(after: request, head: response.head) else { return response }
+                guard step < limit else { break }
                 request = try await allowed(next, after: response.head)
             } catch {
                 response.body.cancel()
@@ -46,6 +47,7 @@ package struct RedirectFollower: Sendable {
             }
             try await response.body.drain(time)
         }
+        response.body.cancel()
         throw RedirectError(message: "more than \(limit) redirects from \(first.url.shown)")
     }
 

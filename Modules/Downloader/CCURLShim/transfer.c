@@ -108,6 +108,8 @@ static CURLcode configure_plain(alcedo_curl_transfer *t, const alcedo_curl_reque
     // Without TLS libcurl would learn only from the first answer that the connection cannot be shared.
     SET(CURLOPT_PIPEWAIT, (long)(t->loop->shares_connections && !strncasecmp(r->url, "https:", 6)));
     SET(CURLOPT_CONNECTTIMEOUT_MS, r->connect_timeout_ms);
+    SET(CURLOPT_FRESH_CONNECT, (long)r->wants_fresh_connection);
+    SET(CURLOPT_FORBID_REUSE, 0L);
     if (t->headers) SET(CURLOPT_HTTPHEADER, t->headers);
     return code;
 }
@@ -120,6 +122,8 @@ static CURLcode configure(alcedo_curl_transfer *t, const alcedo_curl_request *r)
     SET(CURLOPT_PRIVATE, t);
     SET(CURLOPT_ERRORBUFFER, t->error);
     SET(CURLOPT_NOSIGNAL, 1L);
+    // A look-up that nobody waits for any more is left to its thread, not waited for by all others.
+    SET(CURLOPT_QUICK_EXIT, 1L);
     // Only the web: a redirect or a crafted URL must not reach file:, ftp: and the rest.
     SET(CURLOPT_PROTOCOLS_STR, "http,https");
     SET(CURLOPT_FOLLOWLOCATION, 0L);
@@ -183,6 +187,10 @@ alcedo_curl_transfer *alcedo_curl_transfer_start(
         return NULL;
     }
     return t;
+}
+
+void alcedo_curl_transfer_abandon_connection(alcedo_curl_transfer *t) {
+    curl_easy_setopt(t->easy, CURLOPT_FORBID_REUSE, 1L);
 }
 
 void alcedo_curl_transfer_remove(alcedo_curl_transfer *t) {

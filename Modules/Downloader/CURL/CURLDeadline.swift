@@ -16,6 +16,9 @@ struct CURLDeadline {
         time = start + timeout
     }
 
+    /// Whether it means that nothing came.
+    var isSilence: Bool { kind != .total }
+
     var message: String {
         let seconds = Double(timeout.milliseconds) / 1000
         return switch kind {

@@ -11,6 +11,7 @@ final class CURLLoop {
     private var schedule: CURLSchedule
     private var active: [CURLExchange.ID: CURLTransfer] = [:]
     private let arrivals = CURLArrivals()
+    private var silentServers = SilentServers()
     private let unpackedLimit: Int
     private var nextCheck = ContinuousClock.now
 
@@ -31,7 +32,11 @@ final class CURLLoop {
             mailbox.hasWaited()
             alcedo_curl_perform(loop)
             finishEnded(loop)
-            for id in arrivals.takeAll() { active[id]?.deliver() }
+            for id in arrivals.takeAll() {
+                guard let transfer = active[id] else { continue }
+                silentServers.hasAnswered(transfer.exchange.request.host)
+                transfer.deliver()
+            }
             endLate()
         }
         mailbox.close(Self.hasEnded)
@@ -101,6 +106,7 @@ final class CURLLoop {
                         is_repeatable: request.isIdempotent ? 1 : 0,
                         decodes_content: request.decodesContent ? 1 : 0,
                         connect_timeout_ms: max(1, request.connectTimeout.milliseconds),
+                        wants_fresh_connection: silentServers.contains(request.host) ? 1 : 0,
                         verifies: request.verifies ? 1 : 0, pinned_keys: pinnedKeys)
                     return alcedo_curl_transfer_start(
                         loop, &described, pointers, pointers.count, Self.callbacks(for: transfer))
@@ -149,6 +155,11 @@ final class CURLLoop {
                 soonest = min(soonest, deadline.time)
             } else {
                 active[id] = nil
+                if deadline.isSilence, let handle = found.handle {
+                    // Its connection may be dead, and a transfer that shares it would never learn that.
+                    silentServers.wasSilent(found.exchange.request.host)
+                    alcedo_curl_transfer_abandon_connection(handle)
+                }
                 end(found, HTTPTransportError(.timedOut, deadline.message))
             }
         }

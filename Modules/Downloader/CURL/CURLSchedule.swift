@@ -6,7 +6,7 @@ struct CURLSchedule {
     /// A class, so that what changes with each exchange changes in place.
     private final class Host {
         var running = 0
-        var waiting: ArraySlice<CURLExchange> = []
+        var waiting = CURLLine()
         /// Whether the host is in `ready`. It stays known for so long, lest it be there twice.
         var isReady = false
 
@@ -64,14 +64,13 @@ struct CURLSchedule {
     mutating func remove(_ exchange: CURLExchange) {
         let name = exchange.request.host
         guard let host = hosts[name] else { return }
-        host.waiting.removeAll { $0 === exchange }
+        host.waiting.remove(exchange)
         forget(name, host)
     }
 
     /// Takes out everything that waits.
     mutating func removeAllWaiting() -> [CURLExchange] {
-        defer { for host in hosts.values { host.waiting = [] } }
-        return hosts.values.flatMap(\.waiting)
+        hosts.values.flatMap { $0.waiting.removeAll() }
     }
 
     private mutating func forget(_ name: String, _ host: Host) {

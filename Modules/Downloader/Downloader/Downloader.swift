@@ -6,7 +6,7 @@ import FoundationEssentials
 /// Any number may wait for one transfer; each has its own progress and priority, and leaves it by itself. The transfer
 /// has the priority of its most urgent waiter, and ends when the last one leaves. No more transfers than a number run at
 /// once, in total and for each host; the others wait, the more urgent first. A transfer that waits before a further
-/// attempt gives its slot back meanwhile. Sources that are not servers wait for nobody. Redirects are followed, at most
+/// attempt gives its slot back meanwhile. Files wait for a few others of their kind; other sources that are not servers wait for nobody. Redirects are followed, at most
 /// 20, never out of `http` and `https`; credentials do not follow to another origin.
 ///
 /// A content goes to memory, or straight to a file: equal requests for the same path share a transfer then. What it is
@@ -247,7 +247,7 @@ public final class Downloader: Downloading {
         table.withLock { table in
             guard !table.isShutDown else { return false }
             table.join(
-                TransferKey(order), order, host: order.source.host, id: receipt.id, priority: priority, waiter)
+                TransferKey(order), order, TransferLine(order.source), id: receipt.id, priority: priority, waiter)
             return true
         }
     }

@@ -34,6 +34,13 @@ struct HTTPBodyPipeTests {
         #expect(try await pipe.next() == nil)
     }
 
+    @Test func `a second task that reads gets an error, and the first its bytes`() async throws {
+        let first = Task.immediate { try await pipe.next() }
+        await #expect(throws: HTTPTransportError.self) { try await pipe.next() }
+        #expect(write([1]))
+        #expect(try await first.value == Data([1]))
+    }
+
     @Test func `an announced length changes nothing of what comes, whether it is true or not`() async throws {
         for announced in [0, 3, 5, 1 << 40] {
             let pipe = HTTPBodyPipe(onSpace: {}, onCancel: {})

@@ -24,7 +24,14 @@ struct TransferTableTests {
 
         func join(_ key: String, _ priority: LoadPriority, host: String?) -> Int {
             let id = table.makeID()
-            table.join(key, "get \(key)", host: host, id: id, priority: priority, "waiter \(id) of \(key)")
+            let line: TransferLine = host.map { .server($0) } ?? .nowhere
+            table.join(key, "get \(key)", line, id: id, priority: priority, "waiter \(id) of \(key)")
+            return id
+        }
+
+        func joinFile(_ key: String, _ priority: LoadPriority) -> Int {
+            let id = table.makeID()
+            table.join(key, key, .files, id: id, priority: priority, key)
             return id
         }
 
@@ -95,6 +102,36 @@ struct TransferTableTests {
         // The next is another.
         join(table, "a")
         #expect(begun(table) == ["get a"])
+    }
+
+    @Test func `a few files are read at once, then the more urgent ones, whatever servers do`() throws {
+        let table = table()
+        table.pause(true)
+        for number in 1...6 { _ = table.joinFile("\(number)", .normal) }
+        let first = table.begin(at: .zero).beginnings
+        #expect(first.map(\.order) == ["1", "2", "3", "4"])
+        let raised = table.joinFile("7", .low)
+        _ = table.joinFile("8", .high)
+        #expect(table.setPriority(.veryHigh, of: raised))
+        #expect(begun(table).isEmpty)
+        for (end, next) in zip(first, ["7", "8", "5", "6"]) {
+            _ = table.finish(end.id)
+            #expect(begun(table) == [next])
+        }
+        #expect(table.runningCount == 0 && table.waitingCount == 0)
+    }
+
+    @Test func `a file that nobody wants any more gives its place to the next`() throws {
+        let table = table()
+        let ids = (1...6).map { table.joinFile("\($0)", .normal) }
+        let first = table.begin(at: .zero).beginnings
+        #expect(first.count == 4)
+        _ = table.leave(ids[4])
+        _ = table.leave(ids[0])
+        // Its work has its place until it has ended.
+        #expect(begun(table).isEmpty)
+        _ = table.finish(first[0].id)
+        #expect(begun(table) == ["6"])
     }
 
     @Test func `a joiner raises the priority of what waits, and takes it along when it leaves`() throws {

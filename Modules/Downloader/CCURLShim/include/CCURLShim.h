@@ -28,6 +28,8 @@ typedef struct {
     int decodes_content;
     /// Longest time to connect, TLS included, in milliseconds.
     long connect_timeout_ms;
+    /// Whether no connection that there is already is used.
+    int wants_fresh_connection;
     /// Whether the server's certificate is checked.
     int verifies;
     /// The keys that the server may have, in libcurl's spelling; NULL: any.
@@ -100,6 +102,8 @@ void alcedo_curl_perform(alcedo_curl_loop *_Nonnull loop);
 alcedo_curl_transfer *_Nullable alcedo_curl_transfer_start(
     alcedo_curl_loop *_Nonnull loop, const alcedo_curl_request *_Nonnull request,
     const char *_Nonnull const *_Nonnull header_lines, size_t header_count, alcedo_curl_callbacks callbacks);
+/// Has the connection of a transfer closed when it is the last on it.
+void alcedo_curl_transfer_abandon_connection(alcedo_curl_transfer *_Nonnull transfer);
 /// Ends a transfer, at any point, and gives its handle back. The transfer is gone afterwards.
 void alcedo_curl_transfer_remove(alcedo_curl_transfer *_Nonnull transfer);
 /// What it took so far. To be asked before it is removed.

@@ -15,8 +15,9 @@ public struct RetryPolicy: Sendable, Hashable {
     public var cap: Duration
     /// The longest time that a server's `Retry-After` is waited for; a longer one counts as this. Default: 60 seconds.
     public var retryAfterCap: Duration
-    /// Statuses after which another attempt may help. Default: 408, 425, 429, 500, 502, 503 and 504.
-    public var statuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
+    /// Statuses after which another attempt may help. Default: 408, 425, 429, and 500 to 599 without 501 and 505, which
+    /// say that the server cannot do it at all.
+    public var statuses: Set<Int> = Set(500..<600).subtracting([501, 505]).union([408, 425, 429])
     /// Methods that may be repeated when the server may have seen the request. Default: the idempotent ones.
     public var repeatableMethods: Set<HTTPMethod> = HTTPMethod.idempotent
 

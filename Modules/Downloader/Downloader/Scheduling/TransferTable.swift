@@ -34,7 +34,12 @@ struct TransferTable<Key: Hashable & Sendable, Order: Sendable, Waiter: Sendable
         var wishes = PriorityCounts()
     }
 
+    /// Files that are read at once: so that those which are needed first come first, and whole.
+    private static var fileLimit: Int { 4 }
+
     private var schedule: DownloadSchedule
+    private var files = DownloadSchedule(
+        limit: Self.fileLimit, hostLimit: Self.fileLimit, order: .firstInFirstOut, rate: nil)
     private var ids: [Key: Int] = [:]
     private var transfers: [Int: Transfer] = [:]
     private var seats: [Int: Seat] = [:]
@@ -74,10 +79,10 @@ struct TransferTable<Key: Hashable & Sendable, Order: Sendable, Waiter: Sendable
     ///
     /// - Parameters:
     ///   - id: From ``makeID()``.
-    ///   - host: What slots are counted by; nil for a transfer that needs none.
+    ///   - line: Where it waits for a slot.
     ///   - order: What to do, when the transfer is new.
     mutating func join(
-        _ key: Key, _ order: Order, host: String?, id: Int, priority: LoadPriority, _ waiter: Waiter
+        _ key: Key, _ order: Order, _ line: TransferLine, id: Int, priority: LoadPriority, _ waiter: Waiter
     ) {
         let number: Int
         if let known = ids[key] {
@@ -87,7 +92,11 @@ struct TransferTable<Key: Hashable & Sendable, Order: Sendable, Waiter: Sendable
             number = makeID()
             ids[key] = number
             transfers[number] = Transfer(key: key, order: order, first: id)
-            if let host { schedule.add(number, host: host, priority: priority) } else { free.append(number) }
+            switch line {
+            case .server(let host): schedule.add(number, host: host, priority: priority)
+            case .files: files.add(number, host: "", priority: priority)
+            case .nowhere: free.append(number)
+            }
         }
         seats[id] = Seat(waiter: waiter, priority: priority, transfer: number)
         change(nil, to: priority, of: number)
@@ -132,6 +141,7 @@ struct TransferTable<Key: Hashable & Sendable, Order: Sendable, Waiter: Sendable
         }
         for id in free { note(id) }
         free = []
+        while case .begin(let id) = files.next(at: now) { note(id) }
         while true {
             switch schedule.next(at: now) {
             case .begin(let id): note(id)
@@ -172,6 +182,7 @@ struct TransferTable<Key: Hashable & Sendable, Order: Sendable, Waiter: Sendable
         defer {
             work[id] = nil
             schedule.end(id)
+            files.end(id)
         }
         return end(id)
     }
@@ -211,6 +222,7 @@ struct TransferTable<Key: Hashable & Sendable, Order: Sendable, Waiter: Sendable
         // A later one may have the key by now.
         if ids[transfer.key] == id { ids[transfer.key] = nil }
         schedule.abandon(id)
+        files.abandon(id)
         return transfer
     }
 
@@ -221,6 +233,8 @@ struct TransferTable<Key: Hashable & Sendable, Order: Sendable, Waiter: Sendable
         if let new { transfer.wishes.add(new) }
         if let old { transfer.wishes.remove(old) }
         transfers[id] = transfer
-        if let highest = transfer.wishes.highest, let before, highest != before { schedule.move(id, to: highest) }
+        guard let highest = transfer.wishes.highest, let before, highest != before else { return }
+        schedule.move(id, to: highest)
+        files.move(id, to: highest)
     }
 }
