@@ -30,9 +30,10 @@ final class WatchedBody: HTTPBodySource {
         }
     }
 
+    /// Tells of the exchange when its transport has ended it, and so measured it.
     func cancel() {
-        finish(.left)
         body.cancel()
+        finish(.left)
     }
 
     private func finish(_ end: TransferReport.End) {

@@ -13,7 +13,7 @@ struct WatchedTransport: HTTPTransport {
             response.body = HTTPBody(WatchedBody(response, report, log))
             return response
         } catch {
-            report.finish(.failed(error), nil)
+            report.finish(.failed(error), (error as? HTTPTransportError)?.metrics)
             log.end(report)
             throw error
         }

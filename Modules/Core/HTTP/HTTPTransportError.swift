@@ -37,11 +37,16 @@ public struct HTTPTransportError: Error, Sendable, Equatable, CustomStringConver
     /// One sentence, from the transport's library where it has one.
     public var message: String
 
+    /// What the exchange took until it failed; nil where nobody measured. Two errors are equal whatever they took.
+    public var metrics: HTTPTransferMetrics?
+
     /// An error of a transport's own.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }
+
+    public static func == (a: Self, b: Self) -> Bool { a.code == b.code && a.message == b.message }
 
     public var description: String { message }
 }

@@ -45,16 +45,7 @@ public final class CURLTransport: HTTPTransport {
 
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         let exchange = try exchange(for: request)
-        let heads = try await withTaskCancellationHandler {
-            try await withUnsafeThrowingContinuation { continuation in
-                exchange.expectHead(continuation)
-                thread.post(.start(exchange))
-                // A cancellation before the continuation was in place found nobody to wake.
-                if Task.isCancelled { exchange.cancel() }
-            }
-        } onCancel: {
-            exchange.cancel()
-        }
+        let heads = try await heads(of: exchange)
         return HTTPResponse(
             head: heads.final, body: HTTPBody(exchange), interim: heads.interim, transfer: exchange.record)
     }
@@ -67,5 +58,23 @@ public final class CURLTransport: HTTPTransport {
             try CURLRequest(request, settings),
             onSpace: { [thread] in thread.post(.resume($0.id)) },
             onCancel: { [thread] in thread.post(.cancel($0)) })
+    }
+
+    private func heads(of exchange: CURLExchange) async throws -> ResponseHeads {
+        do {
+            return try await withTaskCancellationHandler {
+                try await withUnsafeThrowingContinuation { continuation in
+                    exchange.expectHead(continuation)
+                    thread.post(.start(exchange))
+                    // A cancellation before the continuation was in place found nobody to wake.
+                    if Task.isCancelled { exchange.cancel() }
+                }
+            } onCancel: {
+                exchange.cancel()
+            }
+        } catch var error as HTTPTransportError {
+            error.metrics = exchange.record.metrics
+            throw error
+        }
     }
 }

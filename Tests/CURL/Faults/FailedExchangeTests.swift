@@ -1,0 +1,25 @@
+import AlcedoCURL
+import AlcedoCore
+import AlcedoTesting
+import FoundationEssentials
+import Testing
+
+@Suite(.timeLimit(.minutes(10)))
+struct FailedExchangeTests {
+    @Test func `an exchange that fails before its head tells what it took until then`() async throws {
+        let origin = try LoopbackOrigin { _ in .text("never").cutting(at: .beforeHead) }
+        defer { origin.stop() }
+        let url = origin.url(for: "/a")
+
+        let error = await #expect(throws: HTTPTransportError.self) {
+            try await CURLTransport().send(HTTPRequest(method: .post, url: url, body: Data("x".utf8)))
+        }
+
+        #expect(error?.code == .connectionLost)
+        let metrics = try #require(error?.metrics)
+        #expect(metrics.connect != nil && metrics.isReusedConnection == false)
+        #expect(metrics.bytesReceived == 0)
+        // What it took is no part of what the error is.
+        #expect(error.map { HTTPTransportError($0.code, $0.message) } == error)
+    }
+}
