@@ -28,7 +28,8 @@ extension ImagePipeline {
         public var decodingWidth: Int
         /// Most bytes that decoding holds at once in this pipeline, pictures it returned not counted: what does not fit
         /// beside the others waits, without a thread, the more urgent first. An image that needs more than all of them
-        /// is decoded alone. Default: 512 MiB.
+        /// is decoded alone. Previews of images under way have a quarter as many beside them; one that finds no room is
+        /// left out. Default: 512 MiB.
         public var decodingByteBudget: Int
         /// Most bytes that wait to be written to the disk cache, 4 KiB for each write among them; a load that would exceed
         /// them waits for its own write. Default: 16 MiB.

@@ -64,12 +64,13 @@ struct DecodingBudgetTests {
 
     private func start(
         _ pipeline: ImagePipeline, _ name: String, id: String, _ priority: LoadPriority = .normal,
-        limit: Int = 1000
+        limit: Int = 1000, allowsPartial: Bool = false
     ) throws -> Task<Void, any Error> {
         // Of one resource there would be one decode.
         let request = try web("\(id)/\(name)") {
             $0.priority = priority
             $0.decoding.limits.maximumByteCount = limit
+            $0.decoding.allowsPartial = allowsPartial
         }
         return Task { _ = try await pipeline.load(request) }
     }
@@ -144,12 +145,23 @@ struct DecodingBudgetTests {
         #expect(codec.use.value.decoded == [60, 20])
     }
 
-    @Test func `bytes that cannot be inspected count as the largest image allowed`() async throws {
+    @Test func `bytes that cannot be inspected wait for nobody where no part is wanted`() async throws {
         let pipeline = pipeline(width: 2)
         let first = try start(pipeline, "60", id: "a")
         await waitForDecodes(1)
-        try await start(pipeline, "%3F3", id: "small", limit: 40).value
-        let second = try start(pipeline, "%3F4", id: "large", limit: 41)
+        // With the largest image's bytes it would wait until the first has ended, which it does after this.
+        try await start(pipeline, "%3F3", id: "b").value
+        #expect(codec.use.value.decoded == [60, 3])
+        codec.gate.signal()
+        try await first.value
+    }
+
+    @Test func `bytes that cannot be inspected count as the largest image allowed where a part is wanted`() async throws {
+        let pipeline = pipeline(width: 2)
+        let first = try start(pipeline, "60", id: "a")
+        await waitForDecodes(1)
+        try await start(pipeline, "%3F3", id: "small", limit: 40, allowsPartial: true).value
+        let second = try start(pipeline, "%3F4", id: "large", limit: 41, allowsPartial: true)
         await settle()
         #expect(codec.use.value.decoded == [60, 3])
         codec.gate.signal()

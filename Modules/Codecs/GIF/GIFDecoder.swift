@@ -25,6 +25,8 @@ public struct GIFDecoder: ImageDecoding {
     }
 
     public func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+        // Without this, the first frame of a file that ends early would be decoded only to be thrown away.
+        if !options.allowsPartial { _ = try structure(of: data, limits: options.limits) }
         let state = GIFDecodingState(options: options)
         try state.append(data)
         return try state.finish()

@@ -1,7 +1,8 @@
 import AlcedoCore
 import FoundationEssentials
 
-/// Threads for the work of codecs, and the budget of bytes that their decoders share.
+/// Threads for the work of codecs, and the bytes that their decoders share: one budget of decodes, which end by
+/// themselves, and one of previews, whose pictures are held as long as a transfer takes.
 struct DecodingThreads: Sendable {
     /// What came of trying without waiting for bytes.
     private enum Attempt<Value: Sendable>: Sendable {
@@ -13,14 +14,18 @@ struct DecodingThreads: Sendable {
     private let codecs: CodecRegistry
     private let executor: BlockingExecutor
     private let budget: ByteBudget
+    private let previewBudget: ByteBudget
+    private let previewLimit: Int
 
     /// - Parameters:
     ///   - width: Threads.
-    ///   - byteBudget: Most bytes that decoding holds at once.
+    ///   - byteBudget: Most bytes that decoding holds at once. Previews have a quarter as many, beside these.
     init(codecs: CodecRegistry, width: Int, byteBudget: Int) {
         self.codecs = codecs
         executor = BlockingExecutor(name: "alcedo.decode", width: width)
         budget = ByteBudget(limit: byteBudget)
+        previewLimit = byteBudget / 4
+        previewBudget = ByteBudget(limit: previewLimit)
     }
 
     /// Runs `work`, which decodes `data`, when there are bytes for it. Throws what it throws, or `CancellationError`.
@@ -50,21 +55,24 @@ struct DecodingThreads: Sendable {
         try await executor.run(priority: priority, work)
     }
 
-    /// Reserves bytes of the budget, if there are so many free, until ``giveBack(_:)``.
-    func reserveNow(_ byteCount: Int) -> Bool { budget.reserveNow(byteCount) }
+    /// Reserves bytes for a preview's pictures, if there are so many free, until ``givePreviewBack(_:)``. Takes nothing
+    /// from decodes: a transfer may last for ever, and they must not wait for it.
+    func reservePreview(_ byteCount: Int) -> Bool {
+        byteCount <= previewLimit && previewBudget.reserveNow(byteCount)
+    }
 
-    func giveBack(_ byteCount: Int) { budget.release(byteCount) }
+    func givePreviewBack(_ byteCount: Int) { previewBudget.release(byteCount) }
 
-    /// What decoding will hold. The decoder has the last word on bytes that cannot be inspected: there may be a part to
-    /// show, or a first frame; until then they count as the largest image that the limits allow.
+    /// What decoding will hold. Bytes that cannot be inspected are refused before there is a picture; only where a part
+    /// is allowed may there be one to show, and until the decoder has said so it counts as the largest that the limits
+    /// allow.
     private func byteCount(of data: Data, _ options: DecodingOptions) -> Int {
         do throws(ImageDecodingError) {
             return try codecs.decodingByteCount(data, options: options)
         } catch {
             return switch error.code {
-            case .empty, .unknownFormat: 0
-            case .truncated, .corrupt, .unsupportedVariant, .exceedsLimit, .outOfMemory:
-                options.limits.maximumByteCount
+            case .truncated, .corrupt: options.allowsPartial ? options.limits.maximumByteCount : 0
+            case .empty, .unknownFormat, .unsupportedVariant, .exceedsLimit, .outOfMemory: 0
             }
         }
     }

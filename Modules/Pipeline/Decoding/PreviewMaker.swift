@@ -14,7 +14,7 @@ final class PreviewMaker: Sendable {
         var isWorking = false
         var hasEnded = false
         var lastTime: Duration?
-        /// Bytes of the shared budget that the decoder's picture has.
+        /// Bytes of the previews' budget that the decoder's picture has.
         var reserved: Int?
     }
 
@@ -73,7 +73,7 @@ final class PreviewMaker: Sendable {
             defer { state.reserved = nil }
             return state.reserved
         }
-        if let reserved { threads.giveBack(reserved) }
+        if let reserved { threads.givePreviewBack(reserved) }
     }
 
     private func start() {
@@ -97,7 +97,7 @@ final class PreviewMaker: Sendable {
             defer { state.reserved = nil }
             return (false, state.reserved)
         }
-        if let reserved { threads.giveBack(reserved) }
+        if let reserved { threads.givePreviewBack(reserved) }
         if mayShow, let preview { show(preview) }
     }
 
@@ -126,7 +126,7 @@ final class PreviewMaker: Sendable {
     private func reserve(for info: ImageInfo) -> Bool {
         guard state.withLock({ $0.reserved == nil }) else { return true }
         let byteCount = 2 * info.size.pixelCount * options.pixelFormat.bytesPerPixel
-        guard threads.reserveNow(byteCount) else { return false }
+        guard threads.reservePreview(byteCount) else { return false }
         state.withLock { $0.reserved = byteCount }
         return true
     }

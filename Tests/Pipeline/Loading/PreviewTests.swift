@@ -34,6 +34,8 @@ private struct LastByteCodec: ImageDecoding {
         .gray(side: 1, level: data.last ?? 0)
     }
 
+    func decodingByteCount(_ data: Data, options: DecodingOptions) -> Int { data.count }
+
     func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding { Incremental() }
 }
 
@@ -43,9 +45,9 @@ struct PreviewTests {
     private let levels = Guarded<[UInt8]>([])
 
     /// Gives the bytes one by one, each when the preview of the one before has been shown, if there is to be one.
-    private func pipeline(_ bytes: [(offset: Int, byte: UInt8)], interval: Duration = .zero, waits: Bool = true)
-        -> ImagePipeline
-    {
+    private func pipeline(
+        _ bytes: [(offset: Int, byte: UInt8)], interval: Duration = .zero, waits: Bool = true, byteBudget: Int = 1 << 20
+    ) -> ImagePipeline {
         let downloader = FakeDownloader { [levels] request, _ in
             for (offset, byte) in bytes {
                 request.onBytes?(offset, Data([byte]))
@@ -57,11 +59,17 @@ struct PreviewTests {
             }
             return Download(data: Data(bytes.map(\.byte)))
         }
+        return pipeline(downloader, interval: interval, byteBudget: byteBudget)
+    }
+
+    private func pipeline(
+        _ downloader: FakeDownloader, interval: Duration = .zero, byteBudget: Int
+    ) -> ImagePipeline {
         let entry = CodecRegistry.Entry(format: ImageFormat(rawValue: "last"), decoder: LastByteCodec()) { _ in true }
         return ImagePipeline(
             ImagePipeline.Configuration(
                 downloader: downloader, codecs: CodecRegistry([entry]), diskCache: nil, clock: clock,
-                previewInterval: interval))
+                decodingByteBudget: byteBudget, previewInterval: interval))
     }
 
     private func shown(by pipeline: ImagePipeline, _ change: (inout ImageRequest) -> Void = { _ in }) async throws
@@ -101,5 +109,34 @@ struct PreviewTests {
     @Test func `between two previews is some time`() async throws {
         let shown = try await shown(by: pipeline([(0, 16), (1, 32), (2, 48)], interval: .seconds(1), waits: false))
         #expect(shown.count <= 1)
+    }
+
+    @Test func `a slow transfer with previews holds up no other image`() async throws {
+        let downloader = FakeDownloader { [clock] request, _ in
+            // As many bytes as all decodes may hold.
+            guard let onBytes = request.onBytes else { return Download(data: Data(repeating: 7, count: 40)) }
+            onBytes(0, Data([16]))
+            try await clock.sleep(for: .seconds(1))
+            return Download(data: Data([16]))
+        }
+        let pipeline = pipeline(downloader, byteBudget: 40)
+        let slow = pipeline.task(for: try web("slow") { $0.wantsPreviews = true }) { [levels] event in
+            if case .preview(let preview) = event { levels.change { $0.append(preview.image.level) } }
+        }
+        try await clock.waitForSleepers(count: 1)
+        while levels.value.isEmpty { await Task.yield() }
+
+        // Would wait for the slow one, which ends after this.
+        #expect(try await pipeline.load(try web("other")).image.level == 7)
+
+        #expect(clock.sleeperCount == 1)
+        clock.advance(by: .seconds(1))
+        _ = try await slow.response
+    }
+
+    @Test func `a preview that finds no room is left out`() async throws {
+        // A pixel and its copy take eight bytes; the quarter of 28 is seven.
+        #expect(try await shown(by: pipeline([(0, 16), (1, 32)], waits: false, byteBudget: 28)) == [])
+        #expect(try await shown(by: pipeline([(0, 16), (1, 32)], byteBudget: 32)) == [16, 32])
     }
 }
