@@ -10,6 +10,8 @@ struct ImageStage: Sendable {
     private let threads: DecodingThreads
     private let previewInterval: Duration
     private let report: Reporter
+    /// What came last of each source: what was made of other bytes is outdated.
+    private let newest = DigestTable()
     private let steps = Coalescer<StepKey, LoadUpdate, Picture>()
 
     init(
@@ -55,16 +57,22 @@ struct ImageStage: Sendable {
         let key = StepKey(request, stepCount: count)
         // The last step's image is looked for, and kept, by whoever asks for it.
         let isOnTheWay = count < request.processors.count
-        if isOnTheWay, let image = memory.intermediate(request, steps: count) {
-            return Picture(image: image, layer: .memory)
+        if isOnTheWay, let picture = memory.intermediate(request, steps: count), isCurrent(picture, request) {
+            return picture
         }
-        if isOnTheWay, let picture = recent.picture(key, request) { return picture }
+        if isOnTheWay, let picture = recent.picture(key, request), isCurrent(picture, request) { return picture }
         return try await steps.value(for: key, priority: priority, onUpdate: update) { update, priority in
             let mark = isOnTheWay ? self.recent.mark(request) : nil
             let picture = try await self.made(request, steps: count, priority, update)
             self.recent.remember(picture, for: key, request, since: mark)
             return picture
         }
+    }
+
+    /// Whether a picture is not known to be of other bytes than those that came last.
+    private func isCurrent(_ picture: Picture, _ request: ImageRequest) -> Bool {
+        guard let digest = picture.digest, let last = newest[request.originalKey] else { return true }
+        return digest == last
     }
 
     private func made(
@@ -130,8 +138,9 @@ struct ImageStage: Sendable {
             do throws(ImageDecodingError) {
                 let image = try codecs.decode(original.data, options: request.decoding)
                 report(key, .decoded(image.size), since: start)
-                return Picture(
-                    image: image, layer: original.layer, original: original, digest: original.data.digest)
+                let digest = original.data.digest
+                newest.note(digest, for: request.originalKey)
+                return Picture(image: image, layer: original.layer, original: original, digest: digest)
             } catch {
                 throw PipelineError(.decoding(error.code), error.message, cause: error)
             }

@@ -35,12 +35,13 @@ struct MemoryStage: Sendable {
     }
 
     /// The image of a request after the first few of its processors.
-    func intermediate(_ request: ImageRequest, steps count: Int) -> DecodedImage? {
+    func intermediate(_ request: ImageRequest, steps count: Int) -> Picture? {
         guard request.cachePolicy.memory.contains(.read), let cache else { return nil }
         var earlier = request
         earlier.processors.removeLast(request.processors.count - count)
         earlier.scale = 1
-        return cache.image(for: earlier.key)
+        let key = earlier.key
+        return cache.image(for: key).map { Picture(image: $0, layer: .memory, digest: digests[key]) }
     }
 
     func contains(_ key: ImageKey) -> Bool { cache?.contains(key) == true }

@@ -119,19 +119,59 @@ struct StepTests {
     }
 
     @Test func `what was removed is not made of what was held`() async throws {
-        let count = Guarded(99)
-        let stack = Stack(
-            FakeDownloader { _, _ in
-                let number = count.change { count -> Int in
-                    count += 1
-                    return count
-                }
-                return Download(data: level(number))
-            })
+        let stack = Stack(changing)
         _ = try await stack.load(try web("a") { $0.processors = [Brighten(step: 1)] })
         await stack.pipeline.removeCached(for: try web("a"), allVariants: true)
         let response = try await stack.load(try web("a") { $0.processors = [Brighten(step: 2)] })
         #expect(response.image.level == 103)
+    }
+
+    /// Gives level 100 first, 101 then, and so on.
+    private var changing: FakeDownloader {
+        let last = Guarded(99)
+        return FakeDownloader { _, _ in
+            let number = last.change { last -> Int in
+                last += 1
+                return last
+            }
+            return Download(data: level(number))
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `when newer bytes have come nothing is made of the older picture`(isProcessed: Bool) async throws {
+        let stack = Stack(changing)
+        // In memory itself, or only held for a while.
+        let first = try web("a") { $0.processors = isProcessed ? [Brighten(step: 1)] : [] }
+        _ = try await stack.load(first)
+        var reload = first
+        reload.cachePolicy = .reload
+        reload.processors = [Brighten(step: 2)]
+        #expect(try await stack.load(reload).image.level == 103)
+        await stack.pipeline.flush()
+
+        let other = try web("a") { $0.processors = [Brighten(step: 4)] }
+
+        #expect(try await stack.load(other).image.level == 105)
+        #expect(stack.downloader.count == 2)
+    }
+
+    @Test func `a picture that was held does not outlive a refresh, whatever the caches have`() async throws {
+        let stack = Stack(changing)
+        _ = try await stack.load(try web("a") { $0.processors = [Brighten(step: 1)] })
+        await stack.pipeline.flush()
+        stack.memory.removeAll()
+        await stack.disk.removeAll()
+        let fresh = try web("a") {
+            $0.showsCachedFirst = true
+            $0.processors = [Brighten(step: 2)]
+        }
+        #expect(try await stack.load(fresh).image.level == 103)
+        await stack.pipeline.flush()
+
+        let other = try web("a") { $0.processors = [Brighten(step: 4)] }
+
+        #expect(try await stack.load(other).image.level == 105)
     }
 
     @Test func `a step that fails fails all who need it, and no other`() async throws {
