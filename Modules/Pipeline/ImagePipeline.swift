@@ -310,8 +310,9 @@ public final class ImagePipeline: ImageLoading {
     private func finish(_ picture: Picture, _ request: ImageRequest, since mark: ChangeMark?) -> ImageResponse {
         var image = picture.image
         image.scale = request.scale
-        memory.store(image, for: request, digest: picture.digest, since: mark)
-        return ImageResponse(image: image, layer: picture.layer, encodedByteCount: picture.original?.data.count)
+        memory.store(image, for: request, origin: picture.origin, since: mark)
+        let byteCount = picture.layer == .memory ? nil : picture.original?.data.count
+        return ImageResponse(image: image, layer: picture.layer, encodedByteCount: byteCount)
     }
 
     private func content(_ request: ImageRequest) -> DiskContent { request.diskContent ?? configuration.diskContent }

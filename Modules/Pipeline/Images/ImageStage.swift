@@ -11,7 +11,7 @@ struct ImageStage: Sendable {
     private let previewInterval: Duration
     private let report: Reporter
     /// What came last of each source: what was made of other bytes is outdated.
-    private let newest = DigestTable()
+    private let newest = OriginTable()
     private let steps = Coalescer<StepKey, LoadUpdate, Picture>()
 
     init(
@@ -71,7 +71,7 @@ struct ImageStage: Sendable {
 
     /// Whether a picture is not known to be of other bytes than those that came last.
     private func isCurrent(_ picture: Picture, _ request: ImageRequest) -> Bool {
-        guard let digest = picture.digest, let last = newest[request.originalKey] else { return true }
+        guard let digest = picture.origin?.digest, let last = newest[request.originalKey]?.digest else { return true }
         return digest == last
     }
 
@@ -138,9 +138,9 @@ struct ImageStage: Sendable {
             do throws(ImageDecodingError) {
                 let image = try codecs.decode(original.data, options: request.decoding)
                 report(key, .decoded(image.size), since: start)
-                let digest = original.data.digest
-                newest.note(digest, for: request.originalKey)
-                return Picture(image: image, layer: original.layer, original: original, digest: digest)
+                let origin = Picture.Origin(digest: original.data.digest, allowsStoring: original.allowsStoring)
+                newest.note(origin, for: request.originalKey)
+                return Picture(image: image, layer: original.layer, original: original, origin: origin)
             } catch {
                 throw PipelineError(.decoding(error.code), error.message, cause: error)
             }

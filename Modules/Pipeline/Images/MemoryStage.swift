@@ -6,7 +6,7 @@ struct MemoryStage: Sendable {
     private let changes: ChangeOrder
     private let sizes = SizeTable()
     /// What images in memory were made of.
-    private let digests = DigestTable()
+    private let origins = OriginTable()
 
     init(_ cache: (any MemoryCaching)?, changes: ChangeOrder) {
         self.cache = cache
@@ -26,7 +26,7 @@ struct MemoryStage: Sendable {
     }
 
     /// What the image that was last stored under a key was made of; nil when that is not known.
-    func digest(of key: ImageKey) -> UInt64? { digests[key] }
+    func digest(of key: ImageKey) -> UInt64? { origins[key]?.digest }
 
     /// Why ``image(_:)`` gave nothing.
     func missReason(_ request: ImageRequest) -> CacheMissReason {
@@ -41,20 +41,20 @@ struct MemoryStage: Sendable {
         earlier.processors.removeLast(request.processors.count - count)
         earlier.scale = 1
         let key = earlier.key
-        return cache.image(for: key).map { Picture(image: $0, layer: .memory, digest: digests[key]) }
+        return cache.image(for: key).map { Picture(image: $0, layer: .memory, origin: origins[key]) }
     }
 
     func contains(_ key: ImageKey) -> Bool { cache?.contains(key) == true }
 
     /// Stores a whole image if it may be, unless the resource has been removed since the mark.
     ///
-    /// - Parameter digest: Of the bytes that it was made of.
-    func store(_ image: DecodedImage, for request: ImageRequest, digest: UInt64?, since mark: ChangeMark?) {
+    /// - Parameter origin: The bytes that it was made of.
+    func store(_ image: DecodedImage, for request: ImageRequest, origin: Picture.Origin?, since mark: ChangeMark?) {
         guard let cache, let mark, request.cachePolicy.memory.contains(.write), !image.isPartial else { return }
         let key = request.key
         changes.ifUnchanged(key.resource, since: mark) {
             cache.store(image, for: key)
-            digests.note(digest, for: key)
+            origins.note(origin, for: key)
         }
         if let target = request.decoding.target { sizes.note(key, target, of: Self.fullSize(request).key) }
     }

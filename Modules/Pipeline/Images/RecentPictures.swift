@@ -3,16 +3,18 @@ import AlcedoCore
 /// The last images before, or between, their processors, so that a request with other processors that comes a little
 /// later finds them.
 ///
-/// Holds the newest of them up to a number of bytes; others it gives while somebody else holds them, such as whoever
+/// Holds the newest of them up to a number of bytes, with the encoded bytes that nobody has put on disk; others it gives while somebody else holds them, such as whoever
 /// processes them.
 final class RecentPictures: Sendable {
     private struct Entry: Sendable {
         let key: StepKey
         /// When the work on it began.
         let mark: ChangeMark
-        let digest: UInt64?
+        let origin: Picture.Origin?
         let cost: Int
         var held: DecodedImage?
+        /// The bytes that it was made of, which go with it; nil when nobody is to put them on disk.
+        var original: Original?
         let find: @Sendable () -> DecodedImage?
     }
 
@@ -44,23 +46,27 @@ final class RecentPictures: Sendable {
             return (entry.held ?? entry.find()).map { ($0, entry) }
         }
         guard let found, changes.isUnchanged(request.key.resource, since: found.entry.mark) else { return nil }
-        return Picture(image: found.image, layer: .memory, digest: found.entry.digest)
+        return Picture(
+            image: found.image, layer: .memory, original: found.entry.original, origin: found.entry.origin)
     }
 
     /// - Parameter mark: When the work on the picture began.
     func remember(_ picture: Picture, for key: StepKey, _ request: ImageRequest, since mark: ChangeMark?) {
         let image = picture.image
         guard let mark, !image.isPartial, let find = image.weakReference else { return }
-        let cost = image.cost
+        let unstored = picture.original.flatMap { $0.writeClaim?.isTaken == false ? $0 : nil }
+        let cost = image.cost + (unstored?.data.count ?? 0)
+        let isHeld = cost <= limit
         let entry = Entry(
-            key: key, mark: mark, digest: picture.digest, cost: cost, held: cost <= limit ? image : nil, find: find)
+            key: key, mark: mark, origin: picture.origin, cost: cost, held: isHeld ? image : nil,
+            original: isHeld ? unstored : nil, find: find)
         entries.withLock { entries in
             entries.removeAll { $0.key == key }
             if entries.count == Self.mostEntries { entries.removeFirst() }
             entries.append(entry)
             var held = entries.reduce(0) { $0 + ($1.held == nil ? 0 : $1.cost) }
             for index in entries.indices where held > limit && entries[index].held != nil {
-                entries[index].held = nil
+                (entries[index].held, entries[index].original) = (nil, nil)
                 held -= entries[index].cost
             }
         }

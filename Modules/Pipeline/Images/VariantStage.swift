@@ -40,7 +40,8 @@ struct VariantStage: Sendable {
                 return image
             }
             return Picture(
-                image: image, layer: .disk, original: Original(data: data, layer: .disk, allowsStoring: true))
+                image: image, layer: .disk, original: Original(data: data, layer: .disk, allowsStoring: true),
+                origin: Picture.Origin(digest: nil, allowsStoring: true))
         } catch is CancellationError {
             throw CancellationError()
         } catch {
@@ -65,9 +66,9 @@ struct VariantStage: Sendable {
         }
     }
 
-    /// What was made of an image in memory may be kept where its bytes were.
+    /// Where nobody knows what the server said, what was made of an image may be kept where its bytes were.
     private func mayKeep(_ picture: Picture, _ request: ImageRequest) async -> Bool {
-        if let original = picture.original { return original.allowsStoring }
+        if let origin = picture.origin { return origin.allowsStoring }
         return await disk.contains(request.originalKey)
     }
 }

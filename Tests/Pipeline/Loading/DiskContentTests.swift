@@ -82,6 +82,43 @@ struct DiskContentTests {
         #expect(stack.disk.count == 0)
     }
 
+    @Test(arguments: [DiskContent.processed, .automatic], [true, false])
+    func `a variant made of a picture in memory is kept, too`(content: DiskContent, isDecoded: Bool) async throws {
+        let stack = Stack(FakeDownloader(giving: level(7)))
+        func request(_ steps: [UInt8]) throws -> ImageRequest {
+            try web("a") {
+                $0.processors = steps.map { Brighten(step: $0) }
+                $0.diskContent = content
+            }
+        }
+        // Of the one in the memory cache, or of the decoded one that is held for a while.
+        _ = try await stack.load(try request([1]))
+        let second = try request(isDecoded ? [2] : [1, 2])
+        #expect(try await stack.load(second).layer == .memory)
+        await stack.pipeline.flush()
+        #expect(stack.downloader.count == 1)
+        #expect(await stack.disk.contains(second.key))
+    }
+
+    @Test func `who wants the original on disk has it there, though another has loaded it before`() async throws {
+        let stack = Stack(FakeDownloader(giving: level(7)))
+        func request(_ step: UInt8, _ content: DiskContent) throws -> ImageRequest {
+            try web("a") {
+                $0.processors = [Brighten(step: step)]
+                $0.diskContent = content
+            }
+        }
+        _ = try await stack.load(try request(1, .processed))
+        await stack.pipeline.flush()
+        #expect(stack.stored(try web("a")) == nil)
+
+        let response = try await stack.load(try request(2, .original))
+
+        await stack.pipeline.flush()
+        #expect(response.layer == .memory && response.encodedByteCount == nil)
+        #expect(stack.stored(try web("a")) == level(7) && stack.downloader.count == 1)
+    }
+
     @Test func `what is made of a file is kept where that is asked for, and the file is not`() async throws {
         let stack = Stack(FakeDownloader(giving: level(7)))
         var request = ImageRequest(source: .file("/a"), processors: [Brighten(step: 1)])
