@@ -199,7 +199,8 @@ public final class ImagePipeline: ImageLoading {
 
     /// The image from memory, or from the one load of all equal requests.
     private func share(
-        _ request: ImageRequest, _ priority: LivePriority, _ update: @escaping @Sendable (LoadUpdate) -> Void
+        _ request: ImageRequest, _ round: LoadKey.Round = .only, _ priority: LivePriority,
+        _ update: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> ImageResponse {
         guard !isShutDown.withLock({ $0 }) else { throw PipelineError.shutDown }
         let key = request.key
@@ -208,9 +209,9 @@ public final class ImagePipeline: ImageLoading {
             return ImageResponse(image: image, layer: .memory)
         }
         report(key, .memoryMiss(memory.missReason(request)))
-        let work = LoadKey(request, key: key)
+        let work = LoadKey(request, key: key, round: round)
         return try await loads.value(for: work, priority: priority, onUpdate: update) { update, priority in
-            try await self.reporting(key) { try await self.run(request, priority, update) }
+            try await self.reporting(key, round) { try await self.run(request, priority, update) }
         }
     }
 
@@ -237,7 +238,7 @@ public final class ImagePipeline: ImageLoading {
         stored.cachePolicy.responses = []
         var cached: ImageResponse?
         do {
-            cached = try await share(stored, priority) { _ in }
+            cached = try await share(stored, .cached, priority) { _ in }
         } catch let error as PipelineError where error.code != .shutDown {
             cached = nil
         }
@@ -253,9 +254,9 @@ public final class ImagePipeline: ImageLoading {
         let key = fresh.key
         do {
             return try await loads.value(
-                for: LoadKey(fresh, key: key, isRefresh: true), priority: priority, onUpdate: update
+                for: LoadKey(fresh, key: key, round: .fresh), priority: priority, onUpdate: update
             ) { [fresh, cached] update, priority in
-                try await self.reporting(key) { try await self.renew(cached, fresh, priority, update) }
+                try await self.reporting(key, .fresh) { try await self.renew(cached, fresh, priority, update) }
             }
         } catch let error as PipelineError {
             // It is reported; what there is stays.
@@ -318,7 +319,7 @@ public final class ImagePipeline: ImageLoading {
     private func content(_ request: ImageRequest) -> DiskContent { request.diskContent ?? configuration.diskContent }
 
     private func reporting(
-        _ key: ImageKey, _ body: () async throws -> ImageResponse
+        _ key: ImageKey, _ round: LoadKey.Round, _ body: () async throws -> ImageResponse
     ) async throws -> ImageResponse {
         do {
             let response = try await body()
@@ -328,7 +329,8 @@ public final class ImagePipeline: ImageLoading {
             report(key, .cancelled)
             throw CancellationError()
         } catch {
-            report(key, .failed(error))
+            let isMiss = round == .cached && (error as? PipelineError)?.code == .notInCache
+            if !isMiss { report(key, .failed(error)) }
             throw error
         }
     }

@@ -36,6 +36,20 @@ struct MetricsTests {
         #expect(counts.diskTimes.count == 1 && counts.downloadTimes.count == 2)
     }
 
+    @Test func `a load that looks into empty caches first, and goes well, is one load and no failure`() async throws {
+        let metrics = PipelineMetrics()
+        let pipeline = pipeline(metrics, FakeDownloader(giving: level(7)))
+        _ = try await pipeline.load(try web("a") { $0.showsCachedFirst = true })
+        #expect(metrics.snapshot.finished == 1 && metrics.snapshot.failed == 0)
+
+        let offline = try web("b") {
+            $0.showsCachedFirst = true
+            $0.cachePolicy.allowsNetwork = false
+        }
+        await #expect(throws: PipelineError.self) { try await pipeline.load(offline) }
+        #expect(metrics.snapshot.finished == 1 && metrics.snapshot.failed == 1)
+    }
+
     @Test func `a line is written for each step, and stays one`() async throws {
         let lines = Guarded<[String]>([])
         let logger = TextLogger { line in lines.change { $0.append(line) } }
