@@ -7,6 +7,8 @@ public final class ImageTask: Sendable {
     private struct State: Sendable {
         var progress = DownloadProgress(received: 0, expected: nil)
         var outcome: Result<ImageResponse, any Error>?
+        /// The last of each kind, in order, for those who begin to listen now.
+        var past: [ImageTaskEvent] = []
         var listeners: [Int: @Sendable (ImageTaskEvent) -> Void] = [:]
         var lastID = 0
         var work: Task<ImageResponse, any Error>?
@@ -56,11 +58,13 @@ public final class ImageTask: Sendable {
         }
     }
 
-    /// What happens from now on; of a task that has ended, its end. When nobody takes them, the oldest events are dropped.
+    /// What happens from now on, behind the last of each kind that has happened; of a task that has ended, its end. When
+    /// nobody takes them, the oldest events are dropped.
     public var events: AsyncStream<ImageTaskEvent> {
         AsyncStream(bufferingPolicy: .bufferingNewest(16)) { continuation in
             let id = state.withLock { state -> Int? in
                 guard let outcome = state.outcome else {
+                    for event in state.past { continuation.yield(event) }
                     state.lastID += 1
                     state.listeners[state.lastID] = { event in
                         continuation.yield(event)
@@ -112,6 +116,8 @@ public final class ImageTask: Sendable {
             // What comes late is about nothing any more.
             guard state.outcome == nil else { return [] }
             if case .progress(let progress) = update { state.progress = progress }
+            state.past.removeAll { $0.isOfKind(of: event) }
+            state.past.append(event)
             return Array(state.listeners.values)
         }
         for listener in listeners { listener(event) }
@@ -120,6 +126,7 @@ public final class ImageTask: Sendable {
     private func end(_ outcome: Result<ImageResponse, any Error>) {
         let listeners = state.withLock { state in
             state.outcome = outcome
+            state.past = []
             defer { state.listeners = [:] }
             return Array(state.listeners.values)
         }

@@ -11,3 +11,13 @@ public enum ImageTaskEvent: Sendable {
     /// The image, or ``PipelineError`` or `CancellationError`.
     case finished(Result<ImageResponse, any Error>)
 }
+
+extension ImageTaskEvent {
+    /// Whether both tell the same kind of thing, so that the later one takes the place of the earlier.
+    func isOfKind(of other: ImageTaskEvent) -> Bool {
+        switch (self, other) {
+        case (.progress, .progress), (.preview, .preview), (.cached, .cached), (.finished, .finished): true
+        default: false
+        }
+    }
+}

@@ -82,6 +82,29 @@ struct TaskTests {
         #expect(late == ["finished 7"])
     }
 
+    @Test func `those who come in the middle get the last of each kind first`() async throws {
+        let stack = Stack(
+            FakeDownloader { [clock] request, progress in
+                guard case .http(let http) = request.source, http.cachePolicy == .reloadRevalidatingCacheData else {
+                    return Download(data: level(7))
+                }
+                progress(DownloadProgress(received: 1, expected: 7))
+                progress(DownloadProgress(received: 2, expected: 7))
+                try await clock.sleep(for: .seconds(1))
+                return Download(data: level(8))
+            })
+        _ = try await stack.load(try web("a"))
+        let task = stack.pipeline.task(for: try web("a") { $0.showsCachedFirst = true })
+        try await clock.waitForSleepers(count: 1)
+
+        let events = task.events
+        clock.advance(by: .seconds(1))
+
+        var words: [String] = []
+        for await event in events { words.append(word(event)) }
+        #expect(words == ["cached 7", "progress 2", "finished 8"])
+    }
+
     @Test func `callbacks run where they are asked to, one batch at a time and in order`() async throws {
         let stack = waiting
         let pending = Guarded<[@Sendable () -> Void]>([])
