@@ -156,7 +156,8 @@ struct DecodingBudgetTests {
         try await first.value
     }
 
-    @Test func `bytes that cannot be inspected count as the largest image allowed where a part is wanted`() async throws {
+    @Test func `bytes that cannot be inspected count as the largest image allowed where a part is wanted`() async throws
+    {
         let pipeline = pipeline(width: 2)
         let first = try start(pipeline, "60", id: "a")
         await waitForDecodes(1)

@@ -3,8 +3,8 @@ import AlcedoCore
 /// The last images before, or between, their processors, so that a request with other processors that comes a little
 /// later finds them.
 ///
-/// Holds the newest of them up to a number of bytes, with the encoded bytes that nobody has put on disk; others it gives while somebody else holds them, such as whoever
-/// processes them.
+/// Holds the newest of them up to a number of bytes, with the encoded bytes that nobody has put on disk; others it
+/// gives while somebody else holds them, such as whoever processes them.
 final class RecentPictures: Sendable {
     private struct Entry: Sendable {
         let key: StepKey

@@ -116,7 +116,7 @@ public final class ImageTask: Sendable {
             // What comes late is about nothing any more.
             guard state.outcome == nil else { return [] }
             if case .progress(let progress) = update { state.progress = progress }
-            state.past.removeAll { $0.isOfKind(of: event) }
+            state.past.removeAll { $0.isSameKind(as: event) }
             state.past.append(event)
             return Array(state.listeners.values)
         }

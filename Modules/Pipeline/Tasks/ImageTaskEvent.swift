@@ -14,7 +14,7 @@ public enum ImageTaskEvent: Sendable {
 
 extension ImageTaskEvent {
     /// Whether both tell the same kind of thing, so that the later one takes the place of the earlier.
-    func isOfKind(of other: ImageTaskEvent) -> Bool {
+    func isSameKind(as other: ImageTaskEvent) -> Bool {
         switch (self, other) {
         case (.progress, .progress), (.preview, .preview), (.cached, .cached), (.finished, .finished): true
         default: false
