@@ -95,6 +95,7 @@ public struct ContactSheetJob: Sendable {
     private func write(_ sheet: ContactSheet) throws {
         guard let image = sheet.draw() else { throw OutputError(description: "there is no memory for the sheet") }
         let data = try PNGEncoder().encode(image)
-        try OutputFolder(url: output.deletingLastPathComponent()).write(data, named: output.lastPathComponent)
+        try OutputFolder(url: output.deletingLastPathComponent()).write(
+            data, named: output.lastPathComponent, sparing: FileIdentity.inputs(of: images))
     }
 }

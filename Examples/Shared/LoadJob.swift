@@ -66,6 +66,8 @@ public struct LoadJob: Sendable {
         return writeSheet(pictures) && isGood
     }
 
+    private var inputs: Set<FileIdentity> { FileIdentity.inputs(of: images) }
+
     private var isInterrupted: Bool { interruption?.hasCome ?? false }
 
     private struct Outcome: Sendable {
@@ -157,7 +159,7 @@ public struct LoadJob: Sendable {
 
     @discardableResult
     private func write(_ image: DecodedImage, named name: String) throws -> String {
-        try OutputFolder(url: outputDirectory).write(PNGEncoder().encode(image), named: name)
+        try OutputFolder(url: outputDirectory).write(PNGEncoder().encode(image), named: name, sparing: inputs)
     }
 
     /// A name that no other image of the job has, and that is safe whatever the URL holds.

@@ -98,11 +98,7 @@ public struct ThumbnailJob: Sendable {
         do {
             let count = try await encoding.run {
                 let data = try encoder.encode(response.image)
-                let folder = OutputFolder(url: outputDirectory)
-                if let file = FileIdentity(path: folder.path(of: name)), inputs.contains(file) {
-                    throw OutputError(description: "\(folder.path(of: name)) is one of the images, and stays as it is")
-                }
-                try folder.write(data, named: name)
+                try OutputFolder(url: outputDirectory).write(data, named: name, sparing: inputs)
                 return data.count
             }
             return (index, bytesIn, .success(count))

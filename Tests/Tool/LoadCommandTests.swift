@@ -48,6 +48,23 @@ struct LoadCommandTests {
         #expect(try PNGDecoder().inspect(written, limits: DecodingLimits()).size == PixelSize(width: 100, height: 67))
     }
 
+    @Test func `an image is never overwritten, neither by the sheet nor by an image`() async throws {
+        let tiles = try Samples.data("tiles.png")
+        let sheet = folder.url.appending(path: "contact-sheet.png")
+        let first = folder.url.appending(path: "1-contact-sheet.png.png")
+        for file in [sheet, first] { try tiles.write(to: file) }
+
+        let outcome = try await alcedo.run(["load", sheet.path, first.path, "--no-cache", "--output", folder.path])
+
+        #expect(outcome.status == 1)
+        #expect(outcome.problems.split(separator: "\n").count == 2)
+        for file in [sheet, first] {
+            #expect(outcome.problems.contains("\(file.path) is one of the images, and stays as it is"))
+            #expect(try Data(contentsOf: file) == tiles)
+        }
+        #expect(FileManager.default.fileExists(atPath: folder.url.appending(path: "2-1-contact-sheet.png.png").path))
+    }
+
     @Test func `each kind of trouble is one line, and the other images load`() async throws {
         let origin = try Samples.troubledOrigin()
         defer { origin.stop() }
