@@ -48,9 +48,10 @@ public struct LoadJob: Sendable {
         var pictures: [DecodedImage?] = []
         for pass in 1...max(1, passes) {
             if passes > 1 { Console.output("pass \(pass) of \(passes)\n") }
+            let start = ContinuousClock.now
             let outcomes = await load(with: pipeline, isFirst: pass == 1, times)
             guard !isInterrupted else { break }
-            isGood = report(outcomes.map(\.row)) && isGood
+            isGood = report(outcomes.map(\.row), in: ContinuousClock.now - start) && isGood
             pictures = pass == 1 ? outcomes.map(\.picture) : pictures
             for problem in outcomes.compactMap(\.writingProblem) {
                 Console.problem("\(program): \(problem)")
@@ -128,10 +129,10 @@ public struct LoadJob: Sendable {
         return request
     }
 
-    private func report(_ rows: [LoadedRow]) -> Bool {
+    private func report(_ rows: [LoadedRow], in duration: Duration) -> Bool {
         var table = LoadTable()
         for row in rows { table.append(row) }
-        Console.output(table.text)
+        Console.output(table.text + table.summary(in: duration))
         var isGood = true
         for (row, image) in zip(rows, images) {
             guard case .failure(let error) = row.result else { continue }

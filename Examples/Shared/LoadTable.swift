@@ -6,10 +6,15 @@ struct LoadTable {
     private static let rightAligned: Set = [3, 4]
 
     private var lines: [[String]] = [heads]
+    private var loaded = 0
+    private var failed = 0
+    private var byteCount = 0
 
     mutating func append(_ row: LoadedRow) {
         switch row.result {
         case .success(let facts):
+            loaded += 1
+            byteCount += facts.byteCount ?? 0
             lines.append([
                 facts.layer.rawValue,
                 facts.format?.rawValue ?? "-",
@@ -19,6 +24,7 @@ struct LoadTable {
                 row.name,
             ])
         case .failure:
+            failed += 1
             lines.append(["failed", "-", "-", "-", "-", row.name])
         }
     }
@@ -33,6 +39,11 @@ struct LoadTable {
             }
             return cells.joined(separator: "  ") + "\n"
         }.joined()
+    }
+
+    /// What became of all of them, as one line. Images from memory have no bytes.
+    func summary(in duration: Duration) -> String {
+        "images: \(loaded) loaded, \(failed) failed, \(byteCount) bytes, \(RunTime(duration).text(for: loaded))\n"
     }
 
     private static func milliseconds(_ duration: Duration) -> String {

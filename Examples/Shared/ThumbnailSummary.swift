@@ -19,10 +19,7 @@ struct ThumbnailSummary: Sendable {
     }
 
     func text(in duration: Duration) -> String {
-        let seconds = max(duration / .seconds(1), 0.001)
-        return "thumbnails: \(written) written, \(problems.count) failed, \(bytesIn) bytes in, \(bytesOut) bytes out, "
-            + "\(Self.hundredths(seconds)) s, \(Self.hundredths(Double(written) / seconds)) images a second\n"
+        "thumbnails: \(written) written, \(problems.count) failed, \(bytesIn) bytes in, \(bytesOut) bytes out, "
+            + "\(RunTime(duration).text(for: written))\n"
     }
-
-    private static func hundredths(_ value: Double) -> Double { (value * 100).rounded() / 100 }
 }

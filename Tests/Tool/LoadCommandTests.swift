@@ -31,6 +31,12 @@ struct LoadCommandTests {
         #expect(first.rows(urls[0])[0].prefix(4) == ["network", "jpeg", "1200x800", "37026"])
         #expect(first.rows(urls[1])[0].prefix(4) == ["network", "png", "512x512", "2913"])
         #expect(origin.requests.count == 2)
+        // Under each table, what became of all of them.
+        let summaries = first.output.split(separator: "\n").filter { $0.hasPrefix("images: ") }
+        #expect(summaries.count == 2 && second.output.contains("images: 2 loaded, 0 failed, 39939 bytes, "))
+        #expect(summaries.first?.hasPrefix("images: 2 loaded, 0 failed, 39939 bytes, ") == true)
+        #expect(summaries.last?.hasPrefix("images: 2 loaded, 0 failed, 0 bytes, ") == true)
+        #expect(summaries.allSatisfy { $0.hasSuffix(" images a second") })
     }
 
     @Test func `the contact sheet and the images are written as PNG`() async throws {
@@ -85,6 +91,7 @@ struct LoadCommandTests {
         #expect(outcome.status == 1)
         let lines = outcome.problems.split(separator: "\n")
         #expect(lines.count == bad.count)
+        #expect(outcome.output.contains("images: 2 loaded, \(bad.count) failed, 39939 bytes, "))
         for (path, word) in words {
             let url = origin.url(for: path).absoluteString
             #expect(lines.contains { $0.hasPrefix("alcedo: \(url): ") && $0.contains(word) }, "\(path): \(lines)")

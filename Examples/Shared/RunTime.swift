@@ -1,0 +1,13 @@
+/// How long a run took, in the words of a summary.
+struct RunTime: Sendable {
+    private let seconds: Double
+
+    init(_ duration: Duration) { seconds = max(duration / .seconds(1), 0.001) }
+
+    /// The time, and how many images a second that is.
+    func text(for count: Int) -> String {
+        "\(Self.hundredths(seconds)) s, \(Self.hundredths(Double(count) / seconds)) images a second"
+    }
+
+    private static func hundredths(_ value: Double) -> Double { (value * 100).rounded() / 100 }
+}
