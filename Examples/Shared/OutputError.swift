@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 
 /// A file that could not be written.
 struct OutputError: Error, CustomStringConvertible {
@@ -13,7 +14,13 @@ extension Error {
         case .fileWriteOutOfSpace: "no space left on device"
         case .fileWriteVolumeReadOnly: "read-only file system"
         case .fileWriteFileExists, .fileNoSuchFile: "not a directory that can be made"
-        default: "\(self)"
+        default: systemReason ?? "\(self)"
         }
+    }
+
+    /// What the system says of the cause, where it is one of its own.
+    private var systemReason: String? {
+        guard let cause = (self as? CocoaError)?.underlying as? POSIXError else { return nil }
+        return String(cString: strerror(cause.code.rawValue))
     }
 }

@@ -43,6 +43,15 @@ struct ContactSheetTests {
         #expect(try picture(sheet).size == PixelSize(width: 356, height: 356))
     }
 
+    @Test func `a folder in the sheet's place is one short line`() async throws {
+        try FileManager.default.createDirectory(at: sheet, withIntermediateDirectories: true)
+
+        let outcome = try await draw([file("tiles.png")])
+
+        #expect(outcome.status == 1)
+        #expect(outcome.problems == "alcedo: cannot write \(sheet.path): Is a directory\n")
+    }
+
     @Test func `it is the sheet that load draws`() async throws {
         let files = [file("dunes.jpg"), file("tiles.png")]
         let output = folder.url.appending(path: "load")

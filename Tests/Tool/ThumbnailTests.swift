@@ -99,6 +99,11 @@ struct ThumbnailTests {
         #expect(outcome.output.hasPrefix("thumbnails: 1 written, 2 failed, "))
         #expect(try Data(contentsOf: own) == dunes && Data(contentsOf: linked) == tiles)
         #expect(try info("linked.jpg").size == PixelSize(width: 100, height: 100))
+
+        // A thumbnail of an earlier run is none of the images. The help says both.
+        #expect(try await thumbnail([linked.path]).status == 0)
+        let help = try await alcedo.run(["thumbnail", "--help"]).output
+        #expect(help.contains("A\nfile there that has the name is overwritten, unless it is one of the images."))
     }
 
     @Test func `what fails is a line each, in order, and the others are made`() async throws {

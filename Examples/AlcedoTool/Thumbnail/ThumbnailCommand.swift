@@ -7,8 +7,9 @@ struct ThumbnailCommand {
     private static let help = """
         usage: alcedo thumbnail URL|FILE... --size N --output DIR [options]
 
-        Makes a small picture of every image, decoded at about its size, and writes it to DIR under the image's name. No
-        image is overwritten; what cannot be read is a line on standard error, and the others are made.
+        Makes a small picture of every image, decoded at about its size, and writes it to DIR under the image's name. A
+        file there that has the name is overwritten, unless it is one of the images. What cannot be read is a line on
+        standard error, and the others are made.
 
           --size N         at most N pixels wide and high
           --output DIR     where the thumbnails go
