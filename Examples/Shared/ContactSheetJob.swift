@@ -76,7 +76,7 @@ public struct ContactSheetJob: Sendable {
         do {
             try await drawing.run { [pictures] in try write(ContactSheet(grid: grid, pictures: pictures)) }
         } catch {
-            Console.problem("\(program): \(error)")
+            if !batch.isInterrupted { Console.problem("\(program): \(error)") }
             return false
         }
         Console.output("contact sheet: \(path), \(size) pixels, \(images.count) images, \(problems.count) failed\n")

@@ -133,6 +133,26 @@ struct ResumeTests {
         #expect(try await program.outcome().status == 130)
     }
 
+    @Test func `processing does not outlast Ctrl-C`() async throws {
+        let png = try Samples.data("tiles.png")
+        let origin = try LoopbackOrigin { _ in OriginReply(body: png) }
+        defer { origin.stop() }
+        // Minutes of work without optimisation.
+        let blurs = Array(repeating: ["--processor", "blur:20"], count: 300).flatMap { $0 }
+
+        let program = try alcedo.start(
+            ["load", "-v", "--size", "512", origin.url(for: "/a.png").absoluteString] + blurs)
+        // The image is there when its exchange is told of.
+        let told = program.folder.url.appending(path: "problems")
+        while try Data(contentsOf: told).isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+        program.process.send(SIGINT)
+        let start = ContinuousClock.now
+        let outcome = try await program.outcome()
+
+        #expect(outcome.status == 130 && outcome.output == "" && !outcome.problems.contains("alcedo:"))
+        #expect(ContinuousClock.now - start < .seconds(30))
+    }
+
     @Test func `a signal that is to be ignored stays ignored`() async throws {
         let png = try Samples.data("tiles.png")
         let origin = try LoopbackOrigin { _ in OriginReply(body: png).stalling(at: .beforeHead) }

@@ -3,7 +3,7 @@ import ExampleSupport
 import FoundationEssentials
 
 /// The options of commands that load images: the cache on disk, and the network.
-struct StackOptions {
+struct StackOptions: Sendable {
     static let help =
         """
           --cache DIR      keep original bytes, and parts of them, in DIR (default: the user's cache directory)
@@ -34,12 +34,23 @@ struct StackOptions {
     ///   - job: Says whether all went well.
     /// - Throws: When the authorities cannot be read.
     func run(
-        downloads: Int, _ job: (ImagePipeline.Configuration, Interruption) async -> Bool
+        downloads: Int, _ job: @escaping @Sendable (ImagePipeline.Configuration, Interruption) async -> Bool
     ) async throws -> ExitStatus {
         let log = network.isVerbose ? TransferLog { Console.note($0) } : nil
         let downloader = try network.downloader(parts: parts, downloads: downloads, log: log)
-        let interruption = Interruption { await downloader.shutDown() }
-        let isGood = await job(.standard(cacheDirectory: cache, downloader: downloader), interruption)
+        let running = Locked<Task<Bool, Never>?>(nil)
+        let interruption = Interruption {
+            // Transfers first: they keep what has come. Then what decodes, processes and draws.
+            await downloader.shutDown()
+            running.withLock { $0 }?.cancel()
+        }
+        let work = Task { [cache] in
+            await job(.standard(cacheDirectory: cache, downloader: downloader), interruption)
+        }
+        running.withLock { $0 = work }
+        // A signal that came before found nothing to cancel.
+        if interruption.hasCome { work.cancel() }
+        let isGood = await work.value
         if let log { Console.note(log.summary) }
         return await interruption.finish() ?? (isGood ? .success : .failure)
     }

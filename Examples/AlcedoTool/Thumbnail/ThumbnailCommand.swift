@@ -19,7 +19,7 @@ struct ThumbnailCommand {
 
         """ + ProcessorArgument.help + StackOptions.help
 
-    private var job: ((ImagePipeline.Configuration, Interruption) -> ThumbnailJob)?
+    private var job: (@Sendable (ImagePipeline.Configuration, Interruption) -> ThumbnailJob)?
     private var stack = StackOptions()
     private var count = 0
 
