@@ -43,7 +43,7 @@ struct LoadTable {
 
     /// What became of all of them, as one line. Images from memory have no bytes.
     func summary(in duration: Duration) -> String {
-        "images: \(loaded) loaded, \(failed) failed, \(byteCount) bytes, \(RunTime(duration).text(for: loaded))\n"
+        "images: \(loaded) loaded, \(failed) failed, \(byteCount) bytes, \(RunTime(duration).text)\n"
     }
 
     private static func milliseconds(_ duration: Duration) -> String {

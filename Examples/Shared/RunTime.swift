@@ -4,9 +4,11 @@ struct RunTime: Sendable {
 
     init(_ duration: Duration) { seconds = max(duration / .seconds(1), 0.001) }
 
+    var text: String { "\(Self.hundredths(seconds)) s" }
+
     /// The time, and how many images a second that is.
     func text(for count: Int) -> String {
-        "\(Self.hundredths(seconds)) s, \(Self.hundredths(Double(count) / seconds)) images a second"
+        "\(text), \(Self.hundredths(Double(count) / seconds)) images a second"
     }
 
     private static func hundredths(_ value: Double) -> Double { (value * 100).rounded() / 100 }

@@ -199,7 +199,7 @@ public final class ImagePipeline: ImageLoading {
 
     /// The image from memory, or from the one load of all equal requests.
     private func share(
-        _ request: ImageRequest, _ round: LoadKey.Round = .only, _ priority: LivePriority,
+        _ request: ImageRequest, in round: LoadKey.Round = .only, _ priority: LivePriority,
         _ update: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> ImageResponse {
         guard !isShutDown.withLock({ $0 }) else { throw PipelineError.shutDown }
@@ -238,7 +238,7 @@ public final class ImagePipeline: ImageLoading {
         stored.cachePolicy.responses = []
         var cached: ImageResponse?
         do {
-            cached = try await share(stored, .cached, priority) { _ in }
+            cached = try await share(stored, in: .cached, priority) { _ in }
         } catch let error as PipelineError where error.code != .shutDown {
             cached = nil
         }

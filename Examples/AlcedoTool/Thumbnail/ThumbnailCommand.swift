@@ -50,7 +50,7 @@ struct ThumbnailCommand {
         guard let output else { throw UsageError("thumbnail needs --output") }
         count = images.count
         let encoder = format.encoder(quality: quality)
-        job = { [processors] configuration, interruption in
+        job = { [processors, format, jobs] configuration, interruption in
             var configuration = configuration
             configuration.memoryCache = nil
             var job = ThumbnailJob(
