@@ -11,6 +11,10 @@ struct AnimationTimeline: Sendable {
 
     /// Files that say less have been corrected by their codecs; a source of somebody's own must not stand still or run back.
     private static let shortestDelay = Duration.milliseconds(1)
+    /// Longer than a file can say; from a source of somebody's own.
+    private static let longestDelay = Duration.seconds(7 * 86_400)
+    /// The last moment that there is, 140 million years on: far enough from where attoseconds overflow to be counted with.
+    static let lastMoment = Duration.seconds(1 << 52)
 
     /// When each frame of the first play ends; at least one.
     private let ends: [Duration]
@@ -22,7 +26,7 @@ struct AnimationTimeline: Sendable {
         var ends: [Duration] = []
         var end = Duration.zero
         for delay in delays.isEmpty ? [Self.shortestDelay] : delays {
-            end += max(Self.shortestDelay, delay)
+            end += min(max(Self.shortestDelay, delay), Self.longestDelay)
             ends.append(end)
         }
         (self.ends, length) = (ends, end)
@@ -36,11 +40,17 @@ struct AnimationTimeline: Sendable {
         return length * max(0, play) + (frame == 0 ? .zero : ends[frame - 1])
     }
 
+    /// When as many plays are over, at least one; never after ``lastMoment``.
+    func end(ofPlays count: Int) -> Duration {
+        let end = length.attoseconds.multipliedReportingOverflow(by: Int128(max(1, count)))
+        return end.overflow ? Self.lastMoment : min(Duration(attoseconds: end.partialValue), Self.lastMoment)
+    }
+
     /// Which frame is shown at `position`; the last one when all is over. O(log *frames*).
     ///
     /// - Parameter playCount: How many times the animation plays, at least once; nil for ever.
     func place(at position: Duration, playCount: Int?) -> Place {
-        let position = max(.zero, position)
+        let position = min(max(.zero, position), Self.lastMoment)
         let play = Int(clamping: position.attoseconds / length.attoseconds)
         if let playCount, play >= max(1, playCount) {
             return Place(play: max(1, playCount) - 1, frame: frameCount - 1, next: nil)

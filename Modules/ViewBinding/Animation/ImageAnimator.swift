@@ -45,7 +45,8 @@ public import AlcedoCore
         set { playback.playCount = newValue }
     }
 
-    /// How fast the animation plays; twice as fast is 2. It stops at what is no number above nought. Default: 1.
+    /// How fast the animation plays; twice as fast is 2. It stops at what is no number above nought; below 0.001 counts as
+    /// 0.001, above 1,000 as 1,000. Default: 1.
     public var rate: Double {
         get { playback.rate }
         set { playback.setRate(newValue) }

@@ -9,6 +9,11 @@ struct PlaybackState: Sendable {
         var position: Duration
     }
 
+    /// Slower, or faster, is nothing that anybody sees, and numbers without an end overflow.
+    private static let rates = 0.001...1_000.0
+    /// The latest time of a clock, 35,000 years on: as far as the fastest animation can be counted.
+    private static let lastTime = Duration.seconds(1 << 40)
+
     let timeline: AnimationTimeline
     /// How many times the animation plays; nil for ever. Below one counts as one.
     var playCount: Int?
@@ -34,7 +39,7 @@ struct PlaybackState: Sendable {
     /// Whether the last frame of the last play has been shown for its time.
     var isFinished: Bool {
         guard let playCount else { return false }
-        return currentPosition >= timeline.length * max(1, playCount)
+        return currentPosition >= timeline.end(ofPlays: playCount)
     }
 
     /// When another frame is to be shown, if nothing changes; nil when none is.
@@ -43,12 +48,12 @@ struct PlaybackState: Sendable {
     /// When the last frame has been shown for its time; nil before that frame, and after that time.
     var endDeadline: Duration? {
         guard let playCount, !isFinished, place.next == nil else { return nil }
-        return time(of: timeline.length * max(1, playCount))
+        return time(of: timeline.end(ofPlays: playCount))
     }
 
     /// The clock has ticked. The first tick is the beginning.
     mutating func advance(to time: Duration) {
-        now = max(now, time)
+        now = max(now, min(time, Self.lastTime))
         if anchor == nil { anchor = Anchor(time: now, position: position) }
     }
 
@@ -57,8 +62,12 @@ struct PlaybackState: Sendable {
     /// Time stands still for an animation that nobody sees.
     mutating func setHidden(_ isHidden: Bool) { change { $0.isHidden = isHidden } }
 
-    /// - Parameter rate: Twice as fast is 2. What is no number above nought stops the animation.
-    mutating func setRate(_ rate: Double) { change { $0.rate = rate.isFinite && rate > 0 ? rate : 0 } }
+    /// - Parameter rate: Twice as fast is 2. What is no number above nought stops the animation; below 0.001, and above
+    ///   1,000, counts as that.
+    mutating func setRate(_ rate: Double) {
+        let isMoving = rate.isFinite && rate > 0
+        change { $0.rate = isMoving ? min(max(rate, Self.rates.lowerBound), Self.rates.upperBound) : 0 }
+    }
 
     /// Goes to the beginning of a frame of the play that the animation is in. Out of range counts as the nearest frame.
     mutating func seek(to frame: Int) {
@@ -78,7 +87,7 @@ struct PlaybackState: Sendable {
     private var currentPosition: Duration {
         guard let anchor, isRunning else { return position }
         let elapsed = now - anchor.time
-        return anchor.position + (rate == 1 ? elapsed : elapsed * rate)
+        return min(anchor.position + (rate == 1 ? elapsed : elapsed * rate), AnimationTimeline.lastMoment)
     }
 
     /// When the animation is at a position that it has not reached; nil when it does not run.

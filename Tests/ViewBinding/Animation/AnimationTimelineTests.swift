@@ -41,6 +41,17 @@ import Testing
         #expect(timeline.start(of: -1, play: -1) == .zero)
     }
 
+    @Test func `what is longer than time is cut`() {
+        let timeline = AnimationTimeline(delays: [.seconds(Int64.max), .seconds(Int64.max), .ms(5)])
+
+        #expect(timeline.length < .seconds(30 * 86_400))
+        #expect(timeline.end(ofPlays: 2) == timeline.length * 2)
+        #expect(timeline.end(ofPlays: -1) == timeline.length)
+        #expect(timeline.end(ofPlays: .max) == AnimationTimeline.lastMoment)
+        let place = timeline.place(at: .seconds(Int64.max), playCount: .max)
+        #expect(place == timeline.place(at: AnimationTimeline.lastMoment, playCount: nil))
+    }
+
     @Test func `delays of nothing, or less, do not stop time`() {
         let timeline = AnimationTimeline(delays: [.zero, .ms(-5), .ms(10)])
 

@@ -90,6 +90,40 @@ import Testing
         #expect(frame(at: 9_050) == 2)
     }
 
+    @Test(
+        arguments: [
+            (1e30, 1_000), (1e-40, 0.001), (Double.leastNonzeroMagnitude, 0.001),
+            (Double.greatestFiniteMagnitude, 1_000),
+        ] as [(Double, Double)])
+    mutating func `a rate beyond sense is the nearest that has some`(rate: Double, expected: Double) {
+        _ = frame(at: 0)
+        state.setRate(rate)
+
+        #expect(state.rate == expected)
+        #expect(state.deadline.map { abs($0 / .ms(100) * expected - 1) < 0.001 } == true)
+        state.advance(to: .seconds(Int64.max))
+        #expect((0..<4).contains(state.place.frame))
+        #expect(state.deadline != nil)
+    }
+
+    @Test(arguments: [0.001, 1, 1_000] as [Double])
+    func `an animation that plays without an end, in effect, plays`(rate: Double) {
+        var state = PlaybackState(timeline: AnimationTimeline(delays: [.seconds(10), .seconds(10)]), playCount: .max)
+        state.setRate(rate)
+        state.advance(to: .zero)
+        #expect(!state.isFinished)
+        #expect(state.endDeadline == nil)
+        for time in [Duration.seconds(15), .seconds(1 << 45), .seconds(Int64.max)] {
+            state.advance(to: time)
+            #expect((0..<2).contains(state.place.frame))
+            _ = (state.isFinished, state.deadline, state.endDeadline)
+        }
+        state.seek(to: 1)
+        state.setRate(1)
+        state.restart()
+        #expect(state.place.frame == 0)
+    }
+
     @Test mutating func `a change of the rate leaves the position`() {
         _ = frame(at: 0)
         _ = frame(at: 150)
