@@ -65,7 +65,8 @@ public final class Interruption: Sendable {
         if !isFirst { _exit(128 + number) }
     }
 
-    private static func isIgnored(_ number: Int32) -> Bool {
+    /// Whether the process was told to ignore a signal.
+    public static func isIgnored(_ number: Int32) -> Bool {
         var action = sigaction()
         guard sigaction(number, nil, &action) == 0 else { return false }
         return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1

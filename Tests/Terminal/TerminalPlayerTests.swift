@@ -98,6 +98,22 @@ import Testing
         #expect(screen.output.last == up + " \n")
     }
 
+    @Test func `the end of an animation in the place of another is waited for`() async throws {
+        player.display(.image(animation, from: .memory))
+        let end = Task { @MainActor in
+            await player.finish()
+            return screen.output.count
+        }
+        try await nextFrame()
+        player.playCount = 1
+        player.display(.image(animation, from: .memory))
+        for _ in 0..<2 { try await nextFrame() }
+        try await clock.waitForSleepers(count: 1)
+        clock.advance(by: .milliseconds(100))
+
+        #expect(await end.value == 5)
+    }
+
     @Test func `a new size draws the picture anew on a clear screen`() {
         let wide = DecodedImage(pixels: .grays([255, 255, 255, 255], width: 2))
         player.display(.image(wide, from: .memory))

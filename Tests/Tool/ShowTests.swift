@@ -100,9 +100,44 @@ struct ShowTests {
         #expect(before.hasPrefix("\u{1B}[?25l"))
     }
 
-    /// A GIF of two frames of a pixel each, 20 ms apart, for ever. Source: GIF89a.
-    private static func endlessAnimation(in folder: TemporaryDirectory) throws -> URL {
-        var bytes: [UInt8] = Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0, 255, 0, 0, 0, 0, 255]
+    @Test func `Ctrl-Z gives the cursor back, and going on hides it`() async throws {
+        let terminal = try PseudoTerminal()
+        try terminal.resize(columns: 80, rows: 24)
+        let process = try start(
+            [try Self.endlessAnimation(in: folder).path, "--protocol", "blocks", "--color", "256"], in: terminal)
+        _ = try await terminal.read(until: "\u{1B}[1A")
+
+        kill(process.id, SIGTSTP)
+        _ = try await terminal.read(until: "\u{1B}[?25h")
+        kill(process.id, SIGCONT)
+        _ = try await terminal.read(until: "\u{1B}[?25l")
+        // It plays on.
+        _ = try await terminal.read(until: "\u{1B}[1A")
+
+        kill(process.id, SIGINT)
+        _ = try await terminal.read(until: "\u{1B}[?25h")
+        #expect(try await process.wait() == 130)
+    }
+
+    @Test func `an animation that was begun in a small terminal grows with it`() async throws {
+        let terminal = try PseudoTerminal()
+        try terminal.resize(columns: 8, rows: 5)
+        let process = try start(
+            [try Self.endlessAnimation(in: folder, side: 128).path, "--protocol", "sixel"], in: terminal)
+        _ = try await terminal.read(until: "\"1;1;80;80")
+
+        try terminal.resize(columns: 80, rows: 24)
+        kill(process.id, SIGWINCH)
+        _ = try await terminal.read(until: "\"1;1;128;128")
+
+        kill(process.id, SIGINT)
+        _ = try await terminal.read(until: "\u{1B}[?25h")
+        #expect(try await process.wait() == 130)
+    }
+
+    /// A GIF of two frames of a pixel each, in the corner of a square, 20 ms apart, for ever. Source: GIF89a.
+    private static func endlessAnimation(in folder: TemporaryDirectory, side: UInt8 = 1) throws -> URL {
+        var bytes: [UInt8] = Array("GIF89a".utf8) + [side, 0, side, 0, 0x80, 0, 0, 255, 0, 0, 0, 0, 255]
         bytes += [0x21, 0xFF, 11] + Array("NETSCAPE2.0".utf8) + [3, 1, 0, 0, 0]
         for image in [0x44, 0x4C] as [UInt8] {
             bytes += [0x21, 0xF9, 4, 4, 2, 0, 0, 0, 0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, image, 1, 0]

@@ -11,7 +11,8 @@ struct ShowCommand {
         a character cell in 24-bit or 256 colours, or characters where it has no colour. Animations are played; Ctrl-C ends
         them. Of a folder, what is called as an image is shown.
 
-          --protocol P   auto, blocks, kitty or sixel (default: auto, which asks the terminal)
+          --protocol P   auto, blocks, kitty or sixel (default: auto, which asks the terminal; what is typed until it
+                         has answered, 300 ms at most, is lost, as it is with kitty and sixel)
           --loops N      play animations N times (default: as their files say; of several images, once)
           --color MODE   auto, truecolor, 256 or none (default: auto, from the environment)
           --width N      at most N columns (default: the terminal's, or 80)

@@ -3,14 +3,13 @@ import ExampleSupport
 
 /// Shows one image after another on standard output.
 @MainActor final class TerminalShow {
-    private static let hideCursor = "\u{1B}[?25l"
-    private static let showCursor = "\u{1B}[?25h"
-
     private let pipeline: ImagePipeline
     private let playCount: Int?
     private let pool = FramePool(pressureSource: SystemMemoryPressureSource())
     private var player: TerminalPlayer?
     private var binder: ImageBinder?
+    /// What is shown, when all of it has come, and the size that it was decoded for.
+    private var shown: (request: ImageRequest, size: PixelSize)?
     private var isStopped = false
 
     /// - Parameter playCount: How many times animations are played; nil: as the files say.
@@ -31,12 +30,12 @@ import ExampleSupport
         let watch = canvas.map { canvas in
             TerminalSizeWatch(fileDescriptor: 1) { [weak self] size in
                 renderer.canvas = canvas(size)
-                self?.player?.resize(to: renderer.canvas)
+                self?.resize(to: renderer)
             }
         }
-        if canvas != nil { Console.output(Self.hideCursor) }
+        if canvas != nil { HiddenCursor.begin() }
         defer {
-            if canvas != nil { Console.output(Self.showCursor) }
+            if canvas != nil { HiddenCursor.end() }
             withExtendedLifetime(watch) {}
         }
         var isGood = true
@@ -67,10 +66,28 @@ import ExampleSupport
         let player = isLive ? TerminalPlayer(view: view, pool: pool) : nil
         player?.playCount = playCount
         let binder = ImageBinder(view: player ?? view, loader: pipeline)
-        (self.player, self.binder) = (player, binder)
-        _ = try await withCheckedThrowingContinuation { result in
-            binder.bind(request) { result.resume(with: $0) }
-        }
+        (self.player, self.binder, shown) = (player, binder, nil)
+        var size: PixelSize
+        repeat {
+            size = view.renderer.pixelSize
+            _ = try await withCheckedThrowingContinuation { result in
+                binder.bind(request, options: BindingOptions(keepsCurrentImage: true)) { result.resume(with: $0) }
+            }
+        } while Self.isLarger(view.renderer.pixelSize, than: size) && !isStopped
+        shown = (request, size)
         await player?.finish()
+        shown = nil
+    }
+
+    /// A picture that was decoded for a smaller terminal is decoded again, while the old one goes on.
+    private func resize(to renderer: TerminalRenderer) {
+        player?.resize(to: renderer.canvas)
+        guard let (request, size) = shown, Self.isLarger(renderer.pixelSize, than: size), !isStopped else { return }
+        shown = (request, renderer.pixelSize)
+        binder?.bind(request, options: BindingOptions(keepsCurrentImage: true))
+    }
+
+    private static func isLarger(_ size: PixelSize, than other: PixelSize) -> Bool {
+        size.width > other.width || size.height > other.height
     }
 }

@@ -32,7 +32,8 @@ public import AlcedoViewBinding
         playing = Task { [view, clock] in await Self.play(animator, in: view, by: clock) }
     }
 
-    /// Takes over a new size of the terminal, and draws what is shown anew.
+    /// Takes over a new size of the terminal, and draws what is shown anew: as it was decoded, so bind the request again for
+    /// a larger one.
     public func resize(to canvas: TerminalCanvas) { view.resize(to: canvas) }
 
     /// Ends the animation; the frame that is shown stays.
@@ -41,8 +42,14 @@ public import AlcedoViewBinding
         playing = nil
     }
 
-    /// Returns when the animation has been played as often as it is to be, or was stopped; at once for a still picture.
-    public func finish() async { await playing?.value }
+    /// Returns when the animation has been played as often as it is to be, or was stopped; at once for a still picture. One
+    /// that is shown in its place meanwhile is waited for, too.
+    public func finish() async {
+        while let playing {
+            await playing.value
+            if self.playing == playing { return }
+        }
+    }
 
     private static func play(_ animator: ImageAnimator, in view: TerminalView, by clock: any TimeSource) async {
         var waiting: Task<Void, any Error>?

@@ -43,7 +43,8 @@ public import AlcedoViewBinding
     }
 
     /// Takes over a new size of the terminal, and draws what is shown anew. In place, the screen is cleared: when its lines
-    /// are broken anew, nobody knows where the picture has gone.
+    /// are broken anew, nobody knows where the picture has gone. What was decoded for a smaller one stays as small: bind its
+    /// request again.
     public func resize(to canvas: TerminalCanvas) {
         guard canvas != renderer.canvas else { return }
         renderer.canvas = canvas
