@@ -45,13 +45,20 @@
             await responses.removeAll()
         }
 
+        /// What the file of a picture says that has been loaded: from the caches or the disk, never from the network.
+        func header(of request: ImageRequest) async throws -> ImageInfo {
+            var request = request
+            request.cachePolicy = .cacheOnly
+            return try configuration.codecs.inspect(try await pipeline.data(for: request))
+        }
+
         /// The request for a picture that covers a cell of this size, in device pixels, and is no larger.
         static func thumbnail(_ request: ImageRequest, covering size: PixelSize) -> ImageRequest {
             var request = request
             request.decoding.target = TargetSize(size, mode: .fill)
             // What GTK draws without converting it first.
             request.decoding.alphaMode = .premultiplied
-            request.processors = [Resize(to: size, mode: .fill)]
+            request.processors = [EveryFrame(Resize(to: size, mode: .fill))]
             return request
         }
     }

@@ -13,10 +13,19 @@
         private let name = Widget.label(classes: "details-name")
         private let facts = FactTable()
         private let binder: ImageBinder
+        private let stack: GalleryStack
+        private let thumbnail: (ImageRequest) -> ImageRequest
+        /// Counts what was asked for: an answer to anything but the last is not told.
+        private var turn = 0
 
-        init(stack: GalleryStack) {
+        /// - Parameter thumbnail: Makes the request of the grid's cells, which is shown while the picture loads.
+        init(stack: GalleryStack, thumbnail: @escaping (ImageRequest) -> ImageRequest) {
+            self.stack = stack
+            self.thumbnail = thumbnail
             picture = PictureView(frames: stack.frames)
-            binder = ImageBinder(view: picture, loader: stack.pipeline)
+            let binder = ImageBinder(view: picture, loader: stack.pipeline)
+            self.binder = binder
+            picture.onSizeChange = { [weak binder] in binder?.viewSizeChanged() }
             let pictureWidget = Widget(picture.widget)
             gtk_widget_set_size_request(pictureWidget, 348, 261)
             gtk_label_set_wrap(name.opaque, 1)
@@ -46,6 +55,7 @@
 
         func hide() {
             gtk_revealer_set_reveal_child(revealer.opaque, 0)
+            turn += 1
             binder.cancel()
             item = nil
         }
@@ -56,7 +66,10 @@
             gtk_revealer_set_reveal_child(revealer.opaque, 1)
             switch item.request {
             case .success(let request): load(request, item)
-            case .failure(let error): fail(error, item)
+            case .failure(let error):
+                turn += 1
+                binder.cancel()
+                fail(error, item)
             }
         }
 
@@ -66,26 +79,40 @@
             load(request, item)
         }
 
-        /// At its own size, so that the pane can say what that is.
+        /// At the size of the pane; what the file holds is told from its header.
         private func load(_ request: ImageRequest, _ item: GalleryItem) {
+            turn += 1
             facts.show([("Loading", "…"), ("From", item.origin)])
+            var request = request
+            request.diskContent = .both
+            request.decoding.alphaMode = .premultiplied
             let start = ContinuousClock.now
-            binder.bind(request, options: BindingOptions(keepsCurrentImage: true, usesViewSize: false)) {
-                [weak self] result in
+            binder.bind(request, options: BindingOptions(lowResolution: thumbnail(request))) {
+                [weak self, turn] result in
+                guard let self, self.turn == turn else { return }
                 switch result {
-                case .success(let response): self?.tell(response, after: ContinuousClock.now - start, item)
+                case .success(let response):
+                    let time = ContinuousClock.now - start
+                    self.tell(response, nil, after: time, item)
+                    self.readHeader(request) { self.tell(response, $0, after: time, item) }
                 case .failure(is CancellationError): break
-                case .failure(let error): self?.fail(error, item)
+                case .failure(let error): self.fail(error, item)
                 }
             }
         }
 
-        private func tell(_ response: ImageResponse, after time: Duration, _ item: GalleryItem) {
+        private func readHeader(_ request: ImageRequest, _ tell: @escaping @MainActor (ImageInfo) -> Void) {
+            Task { [weak self, stack, turn] in
+                guard let info = try? await stack.header(of: request), self?.turn == turn else { return }
+                tell(info)
+            }
+        }
+
+        private func tell(_ response: ImageResponse, _ info: ImageInfo?, after time: Duration, _ item: GalleryItem) {
             let image = response.image
-            var rows = [
-                ("Size", "\(image.size.width) × \(image.size.height) pixels"),
-                ("Format", image.format?.rawValue.uppercased() ?? "unknown"),
-            ]
+            var rows = [("Shown at", Self.pixels(image.size))]
+            if let info { rows.insert(("Size", Self.pixels(info.uprightSize)), at: 0) }
+            rows.append(("Format", (info?.format ?? image.format)?.rawValue.uppercased() ?? "unknown"))
             if let frames = image.frames { rows.append(("Frames", "\(frames.frameCount)")) }
             if let bytes = response.encodedByteCount { rows.append(("File", Self.kibibytes(bytes))) }
             rows += [
@@ -99,6 +126,8 @@
             picture.display(.nothing)
             facts.show([("Failed", "\(error)"), ("From", item.origin)])
         }
+
+        private static func pixels(_ size: PixelSize) -> String { "\(size.width) × \(size.height) pixels" }
 
         private static func kibibytes(_ bytes: Int) -> String {
             bytes < 10 << 20 ? "\((bytes + 1023) >> 10) KiB" : "\(bytes >> 20) MiB"

@@ -14,7 +14,7 @@
         private let stack: GalleryStack
         private let details: DetailsPane
         private let status = StatusBar()
-        private let nothing = Widget.label("Nothing has this name", classes: "nothing")
+        private let nothing = Widget.label(classes: "nothing")
         private var header: HeaderBar?
         private let onClose: () -> Void
 
@@ -23,7 +23,7 @@
             self.stack = stack
             self.onClose = onClose
             grid = PictureGrid(stack: stack, cellWidth: cellWidth)
-            details = DetailsPane(stack: stack)
+            details = DetailsPane(stack: stack) { [grid] in grid.thumbnail($0) }
             window = gtk_window_new()
             gtk_window_set_title(window.cast(), "Gallery")
             gtk_window_set_default_size(window.cast(), 1240, 800)
@@ -75,6 +75,7 @@
                 }
             grid.show(found)
             nothing.isVisible = found.isEmpty
+            nothing.setText(source.items.isEmpty ? "There are no pictures here" : "Nothing has this name")
             let total = source.items.count
             header?.setSubtitle(found.count == total ? "\(total) pictures" : "\(found.count) of \(total) pictures")
         }
@@ -98,7 +99,8 @@
 
         private func press(_ key: guint) -> Bool {
             let isTyping = header?.searchHasFocus ?? false
-            switch Int32(key) {
+            // With Caps Lock, too.
+            switch Int32(gdk_keyval_to_lower(key)) {
             case GDK_KEY_Escape:
                 if isTyping {
                     header?.clearSearch()

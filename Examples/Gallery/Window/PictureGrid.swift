@@ -132,6 +132,17 @@
             gtk_adjustment_set_value(
                 adjustment, toEnd ? gtk_adjustment_get_upper(adjustment) : gtk_adjustment_get_lower(adjustment))
             selectedPosition = items.isEmpty ? nil : toEnd ? items.count - 1 : 0
+            if let selectedPosition { moveFocus(to: selectedPosition) }
+        }
+
+        /// Gives the keyboard focus to a picture, from which the arrows then go on.
+        private func moveFocus(to position: Int) {
+            // Makes the cell, when it has none.
+            gtk_widget_activate_action_variant(
+                Widget(view), "list.scroll-to-item", g_variant_new_uint32(guint32(position)))
+            guard let cell = boundCells.first(where: { $0.position == position })?.cell else { return }
+            // GTK's own widget for an item is around the cell's.
+            gtk_widget_grab_focus(gtk_widget_get_parent(Widget(cell.widget)))
         }
 
         func focus() { gtk_widget_grab_focus(Widget(view)) }
