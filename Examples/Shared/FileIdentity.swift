@@ -2,12 +2,12 @@ import Alcedo
 import Glibc
 
 /// Which file a path leads to, by whatever name and over whatever links.
-struct FileIdentity: Hashable, Sendable {
+public struct FileIdentity: Hashable, Sendable {
     private let device: UInt
     private let number: UInt
 
     /// nil when there is no file.
-    init?(path: String) {
+    public init?(path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         (device, number) = (UInt(status.st_dev), UInt(status.st_ino))
