@@ -155,7 +155,7 @@ let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
         ], false
     ),
     ("GIF", ["TestSupport"], true),
-    ("GTK", ["AlcedoViewBinding", "gallery", gtkLibrary], false),
+    ("GTK", ["AlcedoViewBinding", "gallery", "TestSupport", gtkLibrary], false),
     ("JPEG", ["TestSupport"], true),
     ("MemoryCache", ["AlcedoTesting", "TestSupport"], false),
     ("NSCache", ["AlcedoTesting", "TestSupport"], false),
