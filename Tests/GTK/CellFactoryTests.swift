@@ -83,10 +83,39 @@
             #expect(log.made < 600)
             #expect(log.binds > log.made)
             #expect(log.unbinds > 0)
+            // What GTK has unbound is told in the next turn.
+            while g_main_context_iteration(nil, 0) != 0 {}
             let bound = factory.boundCells
             #expect(bound.count == log.binds - log.unbinds)
             #expect(bound.allSatisfy { $0.position == $0.cell.position })
             #expect(Set(bound.map(\.position)).count == bound.count)
+        }
+
+        @Test func `a cell hears nothing of an item that is taken and given back at once`() throws {
+            let log = Log()
+            let factory = CellFactory { Cell(log) }
+            let list = try list(factory.factory, count: 5, isGrid: true)
+            let selection = gtk_single_selection_new(list.model)
+            g_object_ref(UnsafeMutableRawPointer(list.model))
+            let grid = try #require(OpaquePointer(gtk_scrolled_window_get_child(list.scroller)))
+            gtk_grid_view_set_model(grid, selection)
+            let window = TestWindow(list.scroller)
+            window.run { factory.boundCells.count == 5 }
+            window.drawFrame()
+            while g_main_context_iteration(nil, 0) != 0 {}
+            let (binds, unbinds) = (log.binds, log.unbinds)
+            var unbindsOfGTK = 0
+            Signal(UnsafeMutableRawPointer(factory.factory), "unbind") { unbindsOfGTK += 1 }
+
+            for position in [1, 2, 3, 2] as [guint] {
+                gtk_single_selection_set_selected(selection, position)
+                window.drawFrame()
+            }
+
+            #expect(unbindsOfGTK > 0)
+            #expect(log.binds == binds)
+            #expect(log.unbinds == unbinds)
+            #expect(factory.boundCells.count == 5)
         }
 
         @Test func `cells end with the list`() throws {
