@@ -16,6 +16,7 @@
                 _ request: ImageRequest, priority: LivePriority, onUpdate: @escaping @Sendable (LoadUpdate) -> Void
             ) async throws -> ImageResponse {
                 begun()
+                // Ends when it is cancelled, which is what the test waits for.
                 try await Task.sleep(for: .seconds(3_600))
                 throw CancellationError()
             }

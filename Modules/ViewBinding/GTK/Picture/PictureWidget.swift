@@ -16,11 +16,13 @@
                     let widgetClass = type.assumingMemoryBound(to: GtkWidgetClass.self)
                     widgetClass.pointee.snapshot = { widget, snapshot in
                         guard let widget, let snapshot else { return }
+                        // GTK calls on the main thread alone, and has no way to say so.
                         nonisolated(unsafe) let (drawn, target) = (widget, snapshot)
                         MainActor.assumeIsolated { PictureWidget.canvas(of: drawn)?.draw(into: target) }
                     }
                     widgetClass.pointee.size_allocate = { widget, _, _, _ in
                         guard let widget else { return }
+                        // As above.
                         nonisolated(unsafe) let resized = widget
                         MainActor.assumeIsolated { PictureWidget.canvas(of: resized)?.sizeHasChanged() }
                     }
