@@ -126,7 +126,8 @@ struct ResumeTests {
         let origin = try LoopbackOrigin { _ in .status(503, fields: ["Retry-After": "600"]) }
         defer { origin.stop() }
 
-        let program = try alcedo.start(["load", "--retry", "1", origin.url(for: "/a.png").absoluteString])
+        // Twenty minutes of pauses: however late the signal comes among two thousand tests, it finds one.
+        let program = try alcedo.start(["load", "--retry", "20", origin.url(for: "/a.png").absoluteString])
         try await origin.waitForRequest()
         program.process.send(SIGINT)
 
