@@ -65,6 +65,8 @@ struct TwoCachesTests {
         clock.advance(by: .seconds(60))
 
         #expect(await one.entry(for: key("a")) == nil)
+        // It goes behind the read.
+        await one.flush()
 
         #expect(await one.count == 0)
         #expect(directory.files.isEmpty)
