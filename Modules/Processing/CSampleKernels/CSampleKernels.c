@@ -54,31 +54,27 @@ void alcedo_sum_rows(
 
 FOR_EACH_MACHINE
 void alcedo_filter_pixels(
-    const float *row, const intptr_t *firsts, const intptr_t *counts, const float *weights, size_t taps, size_t length,
+    const float *row, const intptr_t *firsts, const intptr_t *counts, const float *weights, size_t stride, size_t length,
     float *out)
 {
     for (size_t x = 0; x < length; x++) {
         const float *pixels = row + firsts[x] * 4;
         size_t count = (size_t)counts[x];
         float16 sum = {0};
-        size_t index = 0;
-        for (; index + 3 < count; index += 4) {
+        // Of the last four some may be too many: they weigh nothing.
+        for (size_t index = 0; index < count; index += 4) {
             float16 four;
             float4 factors;
             LOAD(four, pixels + index * 4);
             LOAD(factors, weights + index);
             sum += four * __builtin_shufflevector(factors, factors, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
         }
-        float4 sums[4];
-        STORE(sums, sum);
-        for (size_t rest = 0; index < count; index++, rest++) {
-            float4 last;
-            LOAD(last, pixels + index * 4);
-            sums[rest] += last * weights[index];
-        }
-        float4 result = (sums[0] + sums[2]) + (sums[1] + sums[3]);
+        float8 halves = __builtin_shufflevector(sum, sum, 0, 1, 2, 3, 4, 5, 6, 7) +
+                        __builtin_shufflevector(sum, sum, 8, 9, 10, 11, 12, 13, 14, 15);
+        float4 result = __builtin_shufflevector(halves, halves, 0, 1, 2, 3) +
+                        __builtin_shufflevector(halves, halves, 4, 5, 6, 7);
         STORE(out + x * 4, result);
-        weights += taps;
+        weights += stride;
     }
 }
 
@@ -86,6 +82,38 @@ FOR_EACH_MACHINE
 void alcedo_read_bytes(const uint8_t *row, size_t pixels, float *out)
 {
     for (size_t index = 0; index < pixels * 4; index++) out[index] = row[index];
+}
+
+typedef int32_t longs16 __attribute__((vector_size(64)));
+typedef uint8_t bytes16 __attribute__((vector_size(16)));
+
+// Four pixels: each lane at least 0 and at most its pixel's alpha, rounded. A float of 2^23 + n has n in its low bits.
+static inline __attribute__((always_inline)) void write_four(const float *row, uint8_t *out)
+{
+    float16 four;
+    LOAD(four, row);
+    const float16 most = (float16){0} + 255;
+    // Not a number is not above 0.
+    longs16 bits = (longs16)four & (four > 0);
+    longs16 alpha = __builtin_shufflevector(bits, bits, 3, 3, 3, 3, 7, 7, 7, 7, 11, 11, 11, 11, 15, 15, 15, 15);
+    longs16 over = (float16)alpha > most;
+    alpha = ((longs16)most & over) | (alpha & ~over);
+    over = (float16)bits > (float16)alpha;
+    bits = (alpha & over) | (bits & ~over);
+    bytes16 samples = __builtin_convertvector((longs16)((float16)bits + 8388608.0f), bytes16);
+    STORE(out, samples);
+}
+
+FOR_EACH_MACHINE
+void alcedo_write_bytes(const float *row, size_t pixels, uint8_t *out)
+{
+    size_t index = 0;
+    for (; index + 4 <= pixels; index += 4) write_four(row + index * 4, out + index * 4);
+    float rest[16] = {0};
+    uint8_t samples[16];
+    memcpy(rest, row + index * 4, (pixels - index) * 16);
+    write_four(rest, samples);
+    memcpy(out + index * 4, samples, (pixels - index) * 4);
 }
 
 FOR_EACH_MACHINE
@@ -124,11 +152,10 @@ FOR_EACH_MACHINE
 void alcedo_sum_straight_bytes(
     const uint8_t *first, size_t rows, size_t bytes_per_row, size_t bytes, int continues, uint32_t *sums)
 {
-    typedef uint8_t bytes16 __attribute__((vector_size(16)));
     typedef uint16_t words16 __attribute__((vector_size(32)));
-    typedef uint32_t longs16 __attribute__((vector_size(64)));
+    typedef uint32_t sums16 __attribute__((vector_size(64)));
     for (size_t offset = 0; offset < bytes; offset += 16) {
-        longs16 sum = {0};
+        sums16 sum = {0};
         if (continues) LOAD(sum, sums + offset);
         const uint8_t *row = first + offset;
         for (size_t index = 0; index < rows; index++, row += bytes_per_row) {
@@ -138,7 +165,7 @@ void alcedo_sum_straight_bytes(
                 samples, (bytes16){255}, 3, 3, 3, 16, 7, 7, 7, 16, 11, 11, 11, 16, 15, 15, 15, 16);
             words16 products =
                 __builtin_convertvector(samples, words16) * __builtin_convertvector(factors, words16);
-            sum += __builtin_convertvector(products, longs16);
+            sum += __builtin_convertvector(products, sums16);
         }
         STORE(sums + offset, sum);
     }

@@ -4,6 +4,9 @@
 
 /// The two passes of a separable filter over rows of floats.
 enum Convolution {
+    /// Floats behind the last cell of a row that the pass along rows may read, times a weight of nought.
+    static let slack = 16
+
     /// Adds up `weights.count` rows, each times its weight.
     ///
     /// Reads and writes `floats` floats of every row, rounded up to a multiple of 16. Rows need no alignment.
@@ -40,7 +43,8 @@ enum Convolution {
 
     /// Makes each pixel of `out` from a stretch of `row`, as `table` says.
     ///
-    /// Reads the cells the table names; writes `table.first.count` pixels of `channels` floats.
+    /// Reads the cells the table names, and up to ``slack`` finite floats behind the row; writes `table.first.count`
+    /// pixels of `channels` floats.
     static func horizontal(
         row: UnsafePointer<Float>, table: WeightTable, channels: Int, into out: UnsafeMutablePointer<Float>
     ) {
@@ -53,14 +57,14 @@ enum Convolution {
                     let length = table.first.count
                     guard channels == 4 else {
                         for x in 0..<length {
-                            out[x] = graySum(row + first[x], weights + x &* table.taps, count[x])
+                            out[x] = graySum(row + first[x], weights + x &* table.stride, count[x])
                         }
                         return
                     }
                     #if arch(x86_64)
-                        alcedo_filter_pixels(row, first, count, weights, table.taps, length, out)
+                        alcedo_filter_pixels(row, first, count, weights, table.stride, length, out)
                     #else
-                        portableColor(row, first, count, weights, taps: table.taps, length: length, into: out)
+                        portableColor(row, first, count, weights, stride: table.stride, length: length, into: out)
                     #endif
                 }
             }
@@ -70,10 +74,10 @@ enum Convolution {
     /// The pass along rows of colour, on any machine.
     static func portableColor(
         _ row: UnsafePointer<Float>, _ first: UnsafePointer<Int>, _ count: UnsafePointer<Int>,
-        _ weights: UnsafePointer<Float>, taps: Int, length: Int, into out: UnsafeMutablePointer<Float>
+        _ weights: UnsafePointer<Float>, stride: Int, length: Int, into out: UnsafeMutablePointer<Float>
     ) {
         for x in 0..<length {
-            let sum = colorSum(UnsafeRawPointer(row + first[x] &* 4), weights + x &* taps, count[x])
+            let sum = colorSum(UnsafeRawPointer(row + first[x] &* 4), weights + x &* stride, count[x])
             UnsafeMutableRawPointer(out + x &* 4).storeBytes(of: sum, as: SIMD4<Float>.self)
         }
     }

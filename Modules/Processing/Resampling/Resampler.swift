@@ -38,7 +38,7 @@ struct Resampler: ~Copyable {
             isLinear: isLinear, horizontal: columns.factor, vertical: rows.factor)
         let cellFloats = layout.floatsPerRow(columns.cells)
         let resultFloats = layout.floatsPerRow(size.width)
-        cells = Scratch(count: cellFloats)
+        cells = Scratch(count: cellFloats + Convolution.slack)
         result = Scratch(count: resultFloats)
         band = RowBand(capacity: rows.table.taps, floats: horizontalFirst ? resultFloats : cellFloats)
     }
@@ -77,7 +77,7 @@ struct Resampler: ~Copyable {
         let first = rows.table.first[next]
         let end = first + rows.table.count[next]
         guard taken >= min(end * rows.factor, source.height) else { return false }
-        let weights = next * rows.table.taps
+        let weights = next * rows.table.stride
         if horizontalFirst {
             band.sum(first..<end, weights: rows.table.weights, from: weights, into: result.base)
         } else {

@@ -1,12 +1,14 @@
 /// Which source cells each result pixel of one axis is made of, and with what weights.
 struct WeightTable {
-    /// Weights kept for each result pixel; the unused ones of a pixel are nought.
+    /// The most weights that a result pixel has.
     let taps: Int
+    /// Weights kept for each result pixel, a multiple of four; the unused ones of a pixel are nought.
+    let stride: Int
     /// First source cell of each result pixel; never decreases.
     private(set) var first: [Int] = []
     /// Number of weights of each result pixel; at least one.
     private(set) var count: [Int] = []
-    /// `taps` weights for each result pixel; they add up to one.
+    /// ``stride`` weights for each result pixel; they add up to one.
     private(set) var weights: [Float]
 
     /// Makes the table in O(*length* × *taps*).
@@ -21,7 +23,8 @@ struct WeightTable {
         // At scale 1 every filter is 1 at its centre and 0 at the other pixels.
         let reach = scale == 1 ? 0.5 : filter.radius * stretch
         taps = min(cells, Int(reach.rounded(.up)) * 2 + 1)
-        weights = [Float](repeating: 0, count: taps * length)
+        stride = (taps + 3) / 4 * 4
+        weights = [Float](repeating: 0, count: stride * length)
         first.reserveCapacity(length)
         count.reserveCapacity(length)
         var row = [Double](repeating: 0, count: taps)
@@ -34,7 +37,7 @@ struct WeightTable {
                 row[cell - low] = filter.weight(at: (Double(cell) + 0.5 - centre) / stretch)
                 sum += row[cell - low]
             }
-            for offset in 0..<high - low { weights[index * taps + offset] = Float(row[offset] / sum) }
+            for offset in 0..<high - low { weights[index * stride + offset] = Float(row[offset] / sum) }
             first.append(low)
             count.append(high - low)
         }

@@ -1,7 +1,21 @@
+#if arch(x86_64)
+    private import CSampleKernels
+#endif
+
 /// Turns rows of floats back into samples: clamped, rounded to nearest, divided by alpha where the layout is straight.
 enum RowWriter {
     /// Reads `width` pixels of floats and writes as many pixels of samples to `out`.
     static func write(
+        _ row: UnsafePointer<Float>, width: Int, layout: SampleLayout, to out: UnsafeMutableRawPointer
+    ) {
+        #if arch(x86_64)
+            if layout == .color8 { return alcedo_write_bytes(row, width, out.assumingMemoryBound(to: UInt8.self)) }
+        #endif
+        portableWrite(row, width: width, layout: layout, to: out)
+    }
+
+    /// The same on any machine.
+    static func portableWrite(
         _ row: UnsafePointer<Float>, width: Int, layout: SampleLayout, to out: UnsafeMutableRawPointer
     ) {
         switch layout {

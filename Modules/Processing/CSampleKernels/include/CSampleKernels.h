@@ -15,14 +15,18 @@ void alcedo_sum_rows(
     float *_Nonnull out);
 
 // Convolution.horizontal for pixels of four floats: each of `length` pixels of `out` is made of the `counts` pixels of `row`
-// from `firsts` on, times `taps` weights of which the first `counts` are used.
+// from `firsts` on, times the first `counts` of `stride` weights. The others are nought, and up to three finite pixels behind
+// the last are read.
 void alcedo_filter_pixels(
     const float *_Nonnull row, const intptr_t *_Nonnull firsts, const intptr_t *_Nonnull counts,
-    const float *_Nonnull weights, size_t taps, size_t length, float *_Nonnull out);
+    const float *_Nonnull weights, size_t stride, size_t length, float *_Nonnull out);
 
 // RowReader, four bytes a pixel: as they are, and with colour multiplied by alpha.
 void alcedo_read_bytes(const uint8_t *_Nonnull row, size_t pixels, float *_Nonnull out);
 void alcedo_read_straight_bytes(const uint8_t *_Nonnull row, size_t pixels, float *_Nonnull out);
+
+// RowWriter, four bytes a pixel, opaque or premultiplied: clamped to 0 ... alpha, and rounded to the nearest.
+void alcedo_write_bytes(const float *_Nonnull row, size_t pixels, uint8_t *_Nonnull out);
 
 // BoxColumns.sum: adds the bytes of `rows` rows to `sums`, or puts them there unless `continues`. `bytes` is a multiple of 32.
 void alcedo_sum_bytes(
