@@ -162,7 +162,8 @@ let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
     (
         "Pipeline",
         [
-            "AlcedoCodecs", "AlcedoDiskCache", "AlcedoMemoryCache", "AlcedoSQLiteCache", "AlcedoTesting", "TestSupport",
+            "AlcedoCodecs", "AlcedoDiskCache", "AlcedoDownloader", "AlcedoMemoryCache", "AlcedoSQLiteCache",
+            "AlcedoTesting", "TestSupport",
         ], false
     ),
     ("PNG", ["AlcedoJPEG", "TestSupport"], true),

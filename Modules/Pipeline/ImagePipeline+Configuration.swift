@@ -31,6 +31,9 @@ extension ImagePipeline {
         /// is decoded alone. Previews of images under way have a quarter as many beside them; one that finds no room is
         /// left out. Default: 512 MiB.
         public var decodingByteBudget: Int
+        /// Encoded bytes that are here and wait for a decoder, or to be written, from which on no further ones are fetched or
+        /// read; what has begun by then still comes. Default: 64 MiB.
+        public var encodedByteLimit: Int
         /// Most bytes that wait to be written to the disk cache, 4 KiB for each write among them; a load that would exceed
         /// them waits for its own write. Default: 16 MiB.
         public var pendingWriteLimit: Int
@@ -54,6 +57,7 @@ extension ImagePipeline {
             clock: any TimeSource = SystemClock(),
             decodingWidth: Int = 2,
             decodingByteBudget: Int = 512 << 20,
+            encodedByteLimit: Int = 64 << 20,
             pendingWriteLimit: Int = 16 << 20,
             intermediateLimit: Int = 16 << 20,
             previewInterval: Duration = .milliseconds(100)
@@ -70,6 +74,7 @@ extension ImagePipeline {
             self.clock = clock
             self.decodingWidth = decodingWidth
             self.decodingByteBudget = decodingByteBudget
+            self.encodedByteLimit = encodedByteLimit
             self.pendingWriteLimit = pendingWriteLimit
             self.intermediateLimit = intermediateLimit
             self.previewInterval = previewInterval

@@ -31,16 +31,18 @@ public final class ImagePipeline: ImageLoading {
         report = Reporter(observer: configuration.observer, clock: configuration.clock)
         interceptors = InterceptorChain(configuration.interceptors)
         memory = MemoryStage(configuration.memoryCache, changes: changes)
+        let backlog = Backlog(limit: configuration.encodedByteLimit)
         disk = DiskStage(
             configuration.diskCache, changes: changes, pendingWriteLimit: configuration.pendingWriteLimit,
-            report: report)
+            backlog: backlog, report: report)
         originals = OriginalLoader(
             downloader: configuration.downloader, disk: disk, hasResponseCache: configuration.responseCache != nil,
-            report: report)
+            backlog: backlog, report: report)
         let threads = DecodingThreads(
             codecs: codecs, width: configuration.decodingWidth, byteBudget: configuration.decodingByteBudget)
         variants = VariantStage(
-            disk: disk, serializer: configuration.serializer, codecs: codecs, threads: threads, report: report)
+            disk: disk, serializer: configuration.serializer, codecs: codecs, threads: threads, backlog: backlog,
+            report: report)
         let recent = RecentPictures(
             limit: configuration.memoryCache == nil ? 0 : configuration.intermediateLimit, changes: changes)
         images = ImageStage(

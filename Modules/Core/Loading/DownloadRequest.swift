@@ -6,6 +6,9 @@ public struct DownloadRequest: Sendable {
     /// again.
     public typealias BytesHandler = @Sendable (_ offset: Int, _ bytes: Data) -> Void
 
+    /// Returns when a transfer may begin. Throws `CancellationError` only.
+    public typealias Room = @Sendable () async throws -> Void
+
     /// Where the bytes come from.
     public var source: ImageSource
     /// How urgent the download is. May change until it has ended.
@@ -13,6 +16,10 @@ public struct DownloadRequest: Sendable {
     /// Is given the bytes as they come; nil: nobody is. Called from any thread, one call at a time; must not block. Who
     /// joins a transfer that is under way may be given those that come from then on, or none.
     public var onBytes: BytesHandler?
+    /// Is awaited when it is the transfer's turn, before the first byte is asked for; the transfer keeps its slot
+    /// meanwhile. So whoever does something with the bytes can have no more of them come than it has room for. Of those
+    /// who share a transfer, the first one's. nil: there is room.
+    public var room: Room?
 
     /// A request with a priority of its own.
     public init(_ source: ImageSource, priority: LoadPriority = .normal) {
@@ -20,9 +27,12 @@ public struct DownloadRequest: Sendable {
     }
 
     /// A request whose priority is changed by its owner.
-    public init(_ source: ImageSource, following priority: LivePriority, onBytes: BytesHandler? = nil) {
+    public init(
+        _ source: ImageSource, following priority: LivePriority, onBytes: BytesHandler? = nil, room: Room? = nil
+    ) {
         self.source = source
         self.priority = priority
         self.onBytes = onBytes
+        self.room = room
     }
 }

@@ -49,6 +49,10 @@ package final class ByteBudget: Sendable {
         state.withLock { $0.take(max(0, byteCount), priority: .veryLow) }
     }
 
+    /// Reserves bytes that are there already, whether they fit or not, until ``release(_:)`` gives back as many: who comes
+    /// later waits for them. Below nought counts as nought.
+    package func reserveAnyway(_ byteCount: Int) { state.withLock { $0.overdraw(max(0, byteCount)) } }
+
     private func reserve(_ byteCount: Int, _ id: Int, _ priority: LivePriority) async throws {
         try Task.checkCancellation()
         try await withTaskCancellationHandler {

@@ -8,7 +8,7 @@ struct ByteBudgetState: Sendable {
     }
 
     let limit: Int
-    /// Bytes held. Above the limit only while a single reservation holds them.
+    /// Bytes held. Above the limit only while a single reservation holds them, or when they were overdrawn.
     private(set) var reserved = 0
     /// Reservations held.
     private(set) var holders = 0
@@ -30,6 +30,9 @@ struct ByteBudgetState: Sendable {
         hold(byteCount)
         return true
     }
+
+    /// Takes the bytes whether they are free or not.
+    mutating func overdraw(_ byteCount: Int) { hold(byteCount) }
 
     mutating func wait(_ waiter: Waiter, priority: LoadPriority) {
         waiting.add(waiter.id, waiter, priority: priority)

@@ -207,7 +207,8 @@ public final class Downloader: Downloading {
         isInTask: Bool = false
     ) {
         guard case .http(let http) = request.source, fetcher.http.rules.modifyRequest != nil else {
-            let order = TransferOrder(source: request.source, path: path, tellsBytes: waiter.onBytes != nil)
+            let order = TransferOrder(
+                source: request.source, path: path, tellsBytes: waiter.onBytes != nil, room: request.room)
             return join(order, request.priority.value, receipt, waiter, isInTask: isInTask)
         }
         guard !table.withLock({ $0.isShutDown }) else { return waiter.complete(.failure(Self.isShutDown)) }
@@ -215,7 +216,8 @@ public final class Downloader: Downloading {
         let task = Task {
             do {
                 let modified = try await fetcher.http.prepare(http)
-                let order = TransferOrder(source: .http(modified), path: path, tellsBytes: waiter.onBytes != nil)
+                let order = TransferOrder(
+                    source: .http(modified), path: path, tellsBytes: waiter.onBytes != nil, room: request.room)
                 // In one step: who cancels it, or changes its priority, finds it in the one place or the other.
                 let isIn = preparing.withLock { preparing in
                     preparing.removeValue(forKey: receipt).map { enter(order, $0.priority, receipt, waiter) }
@@ -317,6 +319,7 @@ public final class Downloader: Downloading {
         }
         let outcome: Result<Delivery, any Error>
         do {
+            if let room = order.room { try await room() }
             outcome = .success(
                 try await fetcher.fetch(order, pause: { try await self.rest(id, for: $0) }, onBytes: tell) { progress in
                     let listeners = self.table.withLock { $0.waiters(of: id) { $0.progress != nil } }

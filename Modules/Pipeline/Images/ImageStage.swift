@@ -108,11 +108,11 @@ struct ImageStage: Sendable {
             picture = try await decoded(original, request, priority)
         } catch let error as PipelineError {
             guard original.layer == .disk, error.meansDamage else { throw error }
-            return try await decodedAnew(request, priority, update)
+            return try await decodedAnew(request, insteadOf: original, priority, update)
         }
         guard picture.image.isPartial, original.layer == .disk else { return picture }
         do {
-            return try await decodedAnew(request, priority, update)
+            return try await decodedAnew(request, insteadOf: original, priority, update)
         } catch let error as PipelineError where error.meansNoBytes {
             // The part is all there is to have.
             return picture
@@ -121,8 +121,10 @@ struct ImageStage: Sendable {
 
     /// What is on disk is no whole image, whatever its checksum says: forgets it and asks the source.
     private func decodedAnew(
-        _ request: ImageRequest, _ priority: LivePriority, _ update: @escaping @Sendable (LoadUpdate) -> Void
+        _ request: ImageRequest, insteadOf damaged: Original, _ priority: LivePriority, _ update: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> Picture {
+        // What waits for room must not wait for itself.
+        damaged.hold?.release()
         await originals.forget(request)
         var again = request
         again.cachePolicy.disk.remove(.read)

@@ -54,7 +54,9 @@ final class RecentPictures: Sendable {
     func remember(_ picture: Picture, for key: StepKey, _ request: ImageRequest, since mark: ChangeMark?) {
         let image = picture.image
         guard let mark, !image.isPartial, let find = image.weakReference else { return }
-        let unstored = picture.original.flatMap { $0.writeClaim?.isTaken == false ? $0 : nil }
+        var unstored = picture.original.flatMap { $0.writeClaim?.isTaken == false ? $0 : nil }
+        // They wait for nobody here, and count with the image.
+        unstored?.hold = nil
         let cost = image.cost + (unstored?.data.count ?? 0)
         let isHeld = cost <= limit
         let entry = Entry(

@@ -7,16 +7,18 @@ struct VariantStage: Sendable {
     private let serializer: any CacheSerializer
     private let codecs: CodecRegistry
     private let threads: DecodingThreads
+    private let backlog: Backlog
     private let report: Reporter
 
     init(
         disk: DiskStage, serializer: any CacheSerializer, codecs: CodecRegistry, threads: DecodingThreads,
-        report: Reporter
+        backlog: Backlog, report: Reporter
     ) {
         self.disk = disk
         self.serializer = serializer
         self.codecs = codecs
         self.threads = threads
+        self.backlog = backlog
         self.report = report
     }
 
@@ -25,9 +27,11 @@ struct VariantStage: Sendable {
     /// - Throws: `CancellationError` only.
     func picture(_ request: ImageRequest, _ priority: LivePriority) async throws -> Picture? {
         let key = request.key
-        guard let data = try await disk.read(key, isAllowed: request.cachePolicy.disk.contains(.read)) else {
-            return nil
-        }
+        guard
+            let data = try await disk.read(key, isAllowed: request.cachePolicy.disk.contains(.read), priority)
+        else { return nil }
+        let hold = backlog.hold(data.count)
+        defer { hold.release() }
         var options = request.decoding
         // It has its size, and stands as it was asked to.
         options.target = nil

@@ -9,4 +9,6 @@ struct Original: Sendable {
     var allowsStoring: Bool
     /// Entitles one of those who share the bytes to put a copy on disk; nil when none belongs there.
     var writeClaim: WriteClaim?
+    /// Counts the bytes as waiting; nil: nobody does.
+    var hold: BacklogHold?
 }

@@ -11,13 +11,17 @@ struct OriginalLoader: Sendable {
     private let downloader: any Downloading
     private let disk: DiskStage
     private let hasResponseCache: Bool
+    private let backlog: Backlog
     private let report: Reporter
     private let loads = Coalescer<SharedWork, OriginalUpdate, Original>()
 
-    init(downloader: any Downloading, disk: DiskStage, hasResponseCache: Bool, report: Reporter) {
+    init(
+        downloader: any Downloading, disk: DiskStage, hasResponseCache: Bool, backlog: Backlog, report: Reporter
+    ) {
         self.downloader = downloader
         self.disk = disk
         self.hasResponseCache = hasResponseCache
+        self.backlog = backlog
         self.report = report
     }
 
@@ -30,7 +34,7 @@ struct OriginalLoader: Sendable {
         policy.memory = []
         let work = SharedWork(resource: request.originalKey, policy: policy)
         return try await loads.value(for: work, priority: priority, onUpdate: update) { update, priority in
-            if let found = try await self.read(request) { return found }
+            if let found = try await self.read(request, priority) { return found }
             return try await self.download(request, priority, update)
         }
     }
@@ -49,11 +53,12 @@ struct OriginalLoader: Sendable {
 
     func shutDown() async { await loads.shutDown(throwing: PipelineError.shutDown) }
 
-    private func read(_ request: ImageRequest) async throws -> Original? {
+    private func read(_ request: ImageRequest, _ priority: LivePriority) async throws -> Original? {
         guard request.source.isWorthStoring,
-            let data = try await disk.read(request.originalKey, isAllowed: request.cachePolicy.disk.contains(.read))
+            let data = try await disk.read(
+                request.originalKey, isAllowed: request.cachePolicy.disk.contains(.read), priority)
         else { return nil }
-        return Original(data: data, layer: .disk, allowsStoring: true)
+        return Original(data: data, layer: .disk, allowsStoring: true, hold: backlog.hold(data.count))
     }
 
     private func download(
@@ -67,6 +72,7 @@ struct OriginalLoader: Sendable {
         let download: Download
         do {
             var asked = DownloadRequest(Self.source(of: request), following: priority)
+            asked.room = { [backlog] in try await backlog.waitForRoom(priority) }
             if request.wantsPreviews { asked.onBytes = { update(.bytes(offset: $0, $1)) } }
             download = try await downloader.download(asked) { update(.progress($0)) }
         } catch is CancellationError {
@@ -81,7 +87,14 @@ struct OriginalLoader: Sendable {
             data: download.data,
             layer: isRemote ? .network : .local,
             allowsStoring: download.allowsStoring,
-            writeClaim: isStorable ? WriteClaim() : nil)
+            writeClaim: isStorable ? WriteClaim() : nil,
+            hold: hold(download.data, of: request.source))
+    }
+
+    private func hold(_ data: Data, of source: ImageSource) -> BacklogHold? {
+        // The request has these bytes as long as it is there itself.
+        if case .bytes = source { return nil }
+        return backlog.hold(data.count)
     }
 
     private static func notInCache(_ cause: (any Error)?) -> PipelineError {

@@ -7,8 +7,10 @@ final class TransferOrder: Sendable {
     let path: String?
     /// Whether the bytes are told as they come to memory.
     let tellsBytes: Bool
+    /// What is awaited before it begins; nil: nothing.
+    let room: DownloadRequest.Room?
 
-    init(source: ImageSource, path: String?, tellsBytes: Bool) {
-        (self.source, self.path, self.tellsBytes) = (source, path, tellsBytes)
+    init(source: ImageSource, path: String?, tellsBytes: Bool, room: DownloadRequest.Room? = nil) {
+        (self.source, self.path, self.tellsBytes, self.room) = (source, path, tellsBytes, room)
     }
 }
