@@ -121,7 +121,8 @@ struct ImageStage: Sendable {
 
     /// What is on disk is no whole image, whatever its checksum says: forgets it and asks the source.
     private func decodedAnew(
-        _ request: ImageRequest, insteadOf damaged: Original, _ priority: LivePriority, _ update: @escaping @Sendable (LoadUpdate) -> Void
+        _ request: ImageRequest, insteadOf damaged: Original, _ priority: LivePriority,
+        _ update: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> Picture {
         // What waits for room must not wait for itself.
         damaged.hold?.release()

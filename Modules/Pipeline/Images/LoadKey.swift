@@ -16,6 +16,7 @@ struct LoadKey: Hashable, Sendable {
     private let decoding: DecodingOptions
     private let policy: CachePolicy
     private let diskContent: DiskContent?
+    private let acceptsLarger: Bool
     private let round: Round
 
     init(_ request: ImageRequest, key: ImageKey, round: Round = .only) {
@@ -23,6 +24,7 @@ struct LoadKey: Hashable, Sendable {
         decoding = request.decoding
         policy = request.cachePolicy
         diskContent = request.diskContent
+        acceptsLarger = request.acceptsLarger
         self.round = round
     }
 }
