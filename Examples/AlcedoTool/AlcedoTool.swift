@@ -25,6 +25,7 @@ enum AlcedoTool {
           alcedo bench pipeline [options]        hits, equal requests and memory of the whole stack
           alcedo bench resize [options]          the processors, beside Pillow
           alcedo bench thumbnail [options]       thumbnails, beside Pillow and libvips
+          alcedo bench all [options]             all of them, and a report
 
         alcedo COMMAND --help says more.
 
@@ -54,6 +55,8 @@ enum AlcedoTool {
                 return try ResizeBenchCommand(words.dropFirst(2)).run()
             case "bench" where words.dropFirst().first == "thumbnail":
                 return try await ThumbnailBenchCommand(words.dropFirst(2)).run()
+            case "bench" where words.dropFirst().first == "all":
+                return try await AllBenchCommand(words.dropFirst(2)).run()
             case "bench": return try await BenchCommand(words.dropFirst()).run()
             case "--help", "-h", "help":
                 Console.output(help)

@@ -14,6 +14,7 @@ struct BenchCommand {
                alcedo bench pipeline [options]
                alcedo bench resize [options]
                alcedo bench thumbnail [options]
+               alcedo bench all [options]
 
         decode: decodes every image of DIR at full size, animations to their last frame, by our decoders and by a plain
         C loop over the same library in the same process, in turns, and prints our best time over the C loop's best.
@@ -55,7 +56,7 @@ struct BenchCommand {
         case ("memory", _): throw UsageError("bench memory needs one file")
         default:
             throw UsageError(
-                "bench can do this: decode DIR, memory FILE, memory-cache, disk-cache, response-cache, download, pipeline, resize, thumbnail"
+                "bench can do this: decode DIR, memory FILE, memory-cache, disk-cache, response-cache, download, pipeline, resize, thumbnail, all"
             )
         }
     }

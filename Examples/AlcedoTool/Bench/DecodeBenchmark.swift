@@ -67,6 +67,7 @@ struct DecodeBenchmark {
             let ratios = results.filter { $0.format == format }.map(\.ratio)
             guard !ratios.isEmpty else { return nil }
             let mean = exp(ratios.reduce(0) { $0 + log($1) } / Double(ratios.count))
+            BenchFigure("decode \(format), over the C loop", mean, .atMost(format == .gif ? 1.1 : 1.03)).note()
             return "\(format): \(Self.text(mean)) x the time of the C loop (geometric mean of \(ratios.count))\n"
         }.joined()
     }

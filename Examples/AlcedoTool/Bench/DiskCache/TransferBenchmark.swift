@@ -71,6 +71,13 @@ struct TransferBenchmark {
                     best[index] = min(best[index], try await BenchTable.microseconds(count, width: width, work))
                 }
             }
+            if width == 1 {
+                // By a thread of one's own, as the bare calls are made.
+                BenchFigure(
+                    "disk cache, \(name) of \(size >> 10) KB, over bare calls", best[1] / best[0],
+                    .atMost(name == "get" ? 1.5 : 2)
+                ).note()
+            }
             let cells = best.enumerated().map { index, time in
                 let ratio = index == 0 ? "" : " (\(BenchTable.rounded(time / best[0])))"
                 return "\(BenchTable.rounded(time))\(ratio)"

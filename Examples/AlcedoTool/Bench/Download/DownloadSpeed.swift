@@ -7,6 +7,11 @@ struct DownloadSpeed {
         case loop, transport, downloader, session, python
     }
 
+    /// How many times as fast as the others.
+    private static let asked: [Column: (name: String, least: Double)] = [
+        .loop: ("the C loop", 0.75), .session: ("URLSession", 12), .python: ("aiohttp", 3),
+    ]
+
     let server: any BenchServer
     /// An interpreter that has aiohttp.
     let python: String?
@@ -65,7 +70,11 @@ struct DownloadSpeed {
     private func report(_ what: DownloadCase, _ rates: [[Double]]) {
         func ratio(over other: Column) -> String {
             let pairs = zip(rates[Column.downloader.rawValue], rates[other.rawValue])
-            return Self.median(pairs.map { $0 / $1 }).map { "\(($0 * 100).rounded() / 100)" } ?? "-"
+            guard let median = Self.median(pairs.map { $0 / $1 }) else { return "-" }
+            if let (name, limit) = Self.asked[other] {
+                BenchFigure("\(what.name), over \(name)", median, .atLeast(limit)).note()
+            }
+            return "\((median * 100).rounded() / 100)"
         }
         let speeds = [Column.loop, .transport, .downloader].map { column in
             Self.median(rates[column.rawValue]).map { "\(Int($0))" } ?? "-"

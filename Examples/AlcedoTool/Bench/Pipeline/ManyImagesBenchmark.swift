@@ -43,6 +43,9 @@ struct ManyImagesBenchmark {
             Console.output(
                 BenchTable.row(["\(done)", "\(ResidentMemory.byteCount >> 20)", asked, "\(Int(rate))"]))
         }
+        let peak = Double(ResidentMemory.peakByteCount) / Double(1 << 20)
+        let limit = Double((Self.memoryLimit + Self.responseLimit + Self.allowance) >> 20)
+        BenchFigure("resident, most of all images", peak, unit: " MiB", .atMost(limit)).note()
         Console.output(BenchTable.row(["most of all", "\(ResidentMemory.peakByteCount >> 20)", asked]))
         await pipeline.shutDown()
     }

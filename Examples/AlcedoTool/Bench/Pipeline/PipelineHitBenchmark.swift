@@ -37,6 +37,7 @@ struct PipelineHitBenchmark {
                     }
                 })
         }
+        BenchFigure("an image in memory", found, unit: " ns", .atMost(500)).note()
         Console.output(BenchTable.row(["cachedImage", "\(Int(found.rounded()))", "below 500"]))
         Console.output(BenchTable.row(["load", "\(Int(loaded.rounded()))", ""]))
         await pipeline.shutDown()

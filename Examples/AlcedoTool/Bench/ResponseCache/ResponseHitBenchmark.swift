@@ -28,6 +28,7 @@ struct ResponseHitBenchmark {
         try await Self.fill(cache, requests)
         let send = try await best(200_000) { try await Self.hit(cache, requests[$0 % requests.count]) }
         report("from memory", send)
+        BenchFigure("fresh answers from memory", 1_000_000 / send, unit: " a second", .atLeast(200_000)).note()
         let read = try await best(200_000) {
             let response = try await cache.send(requests[$0 % requests.count])
             let count = try await response.body.collect(limit: .max).count
@@ -68,6 +69,8 @@ struct ResponseHitBenchmark {
             }
             report("FileDiskCache, \(size >> 10) KB", own)
             report("from disk, \(size >> 10) KB", sent, over: own)
+            BenchFigure("a fresh answer of \(size >> 10) KB from disk, over the disk cache", sent / own, .atMost(1.3))
+                .note()
         }
     }
 

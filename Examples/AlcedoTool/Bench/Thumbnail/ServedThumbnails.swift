@@ -65,6 +65,9 @@ struct ServedThumbnails {
             DownloadSpeed.median(results.map(value)).map { "\(Int($0.rounded()))" } ?? "-"
         }
         let ratios = zip(ours, theirs).map { $0.rates[0] / $1.rates[0] }
+        if let median = DownloadSpeed.median(ratios) {
+            BenchFigure("1,000 from a server, over aiohttp with libvips", median, .atLeast(2)).note()
+        }
         let ratio = DownloadSpeed.median(ratios).map { "\(($0 * 100).rounded() / 100)" } ?? "-"
         Console.output(
             BenchTable.row([

@@ -31,11 +31,11 @@ struct ThumbnailSpeed {
         for format in [ImageFormat.jpeg, .png, .webp] {
             let paths = Array(files.paths(of: format).prefix(most))
             guard !paths.isEmpty else { continue }
-            try await measure(paths, format)
+            try await measure(name, paths, format)
         }
     }
 
-    private func measure(_ paths: [String], _ format: ImageFormat) async throws {
+    private func measure(_ table: String, _ paths: [String], _ format: ImageFormat) async throws {
         let (one, two) = (PipelineThumbnails(width: 1), PipelineThumbnails(width: 2))
         let peers = try python.map { python in
             try PythonThumbnails.Library.allCases.map { try PythonThumbnails($0, python: python) }
@@ -58,26 +58,34 @@ struct ThumbnailSpeed {
             gains.append(gain)
             for index in times.indices { times[index].append(sums[index]) }
         }
-        report(paths.count, format, times, gains)
+        report(table, paths.count, format, times, gains)
     }
 
-    private func report(_ count: Int, _ format: ImageFormat, _ times: [[ThumbnailTime]], _ gains: [Double]) {
+    private func report(
+        _ table: String, _ count: Int, _ format: ImageFormat, _ times: [[ThumbnailTime]], _ gains: [Double]
+    ) {
         /// Our time over the peer's that counts, round by round.
-        func ratio(_ part: KeyPath<ThumbnailTime, Double>) -> String {
+        func ratio(_ part: KeyPath<ThumbnailTime, Double>) -> Double? {
             let ratios = (0..<rounds).compactMap { round -> Double? in
                 let theirs = times.dropFirst(asked.comparesFaster ? 1 : 2).map { $0[round][keyPath: part] }
                 return theirs.min().map { times[0][round][keyPath: part] / $0 }
             }
-            return DownloadSpeed.median(ratios).map { "\(($0 * 100).rounded() / 100)" } ?? "-"
+            return DownloadSpeed.median(ratios)
         }
+        func text(_ ratio: Double?) -> String { ratio.map { "\(($0 * 100).rounded() / 100)" } ?? "-" }
         let each = times.map { times in
             DownloadSpeed.median(times.map(\.wall)).map { "\(BenchTable.rounded($0 / Double(count)))" } ?? "-"
         }
         let cells = (0..<3).map { $0 < each.count ? each[$0] : "-" }
-        let gain = DownloadSpeed.median(gains).map { "\(($0 * 100).rounded() / 100)" } ?? "-"
+        let (byClock, byProcessor, gain) = (ratio(\.wall), ratio(\.processor), DownloadSpeed.median(gains))
+        if let byClock, let most = asked.most[format] {
+            let peer = asked.comparesFaster ? "the faster of both" : "libvips"
+            BenchFigure("thumbnails, \(table) \(format), over \(peer)", byClock, .atMost(most)).note()
+        }
+        if let gain { BenchFigure("thumbnails, \(table) \(format), on two threads", gain, .atLeast(1.9)).note() }
         let limit = asked.most[format].map { "at most \($0)" } ?? ""
         Console.output(
             BenchTable.row(
-                ["\(count) \(format)"] + cells + [ratio(\.wall), ratio(\.processor), limit, gain, "1.9"]))
+                ["\(count) \(format)"] + cells + [text(byClock), text(byProcessor), limit, text(gain), "1.9"]))
     }
 }

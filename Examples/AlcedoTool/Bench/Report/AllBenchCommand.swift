@@ -1,0 +1,112 @@
+import ExampleSupport
+import Foundation
+
+/// `alcedo bench all`
+struct AllBenchCommand {
+    private static let help = """
+        usage: alcedo bench all --pictures DIR [options]
+
+        Runs every benchmark, each in a process of its own, and writes report.md and report.svg: what was measured beside
+        what was asked, the machine, the versions, and each benchmark's output under its command. Takes about 20 minutes;
+        the machine should have nothing else to do. Scripts/bench-pictures makes the pictures, Scripts/bench-peers the
+        interpreter; both print where they are.
+
+          --pictures DIR  a folder with the folders wallpapers and web
+          --python PATH   an interpreter with Pillow, pyvips and aiohttp (default: none; ours alone)
+          --output DIR    where the report goes (default: .); files there of its names are replaced
+          --rounds N      turns of each in a benchmark (default: 5)
+          --only TEXT     only parts whose title has TEXT in it; may be repeated
+
+        """
+
+    private struct Part {
+        let title: String
+        let words: [String]
+    }
+
+    private var pictures: String?
+    private var python: String?
+    private var output = "."
+    private var rounds = 5
+    private var filters: [String] = []
+    private var showsHelp = false
+
+    init(_ words: some Sequence<String>) throws {
+        var arguments = Arguments(words)
+        while let option = arguments.nextOption() {
+            switch option {
+            case "--pictures": pictures = try arguments.value(of: option)
+            case "--python": python = try arguments.value(of: option)
+            case "--output": output = try arguments.value(of: option)
+            case "--rounds": rounds = try arguments.number(of: option, in: 1...1_000)
+            case "--only": filters.append(try arguments.value(of: option))
+            case "--help", "-h": showsHelp = true
+            default: throw UsageError("bench all has no option '\(option)'")
+            }
+        }
+        try arguments.finish(refusingOthersFor: "bench all")
+        if pictures == nil, !showsHelp { throw UsageError("bench all needs --pictures") }
+    }
+
+    func run() async throws -> ExitStatus {
+        guard !showsHelp, let pictures else {
+            Console.output(Self.help)
+            return .success
+        }
+        let folder = URL(filePath: output)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        var sections: [BenchReport.Section] = []
+        var hasFailed = false
+        for part in parts(pictures) where filters.isEmpty || filters.contains(where: part.title.contains) {
+            Console.output("\(part.title)\n")
+            do {
+                sections.append(try measure(part, in: folder))
+            } catch {
+                hasFailed = true
+                Console.problem("alcedo: \(part.title): \(error)")
+                sections.append(
+                    BenchReport.Section(
+                        title: part.title, command: Self.command(part.words), output: "\(error)", figures: []))
+            }
+        }
+        let report = BenchReport(
+            date: Date(), machine: BenchMachine.line, versions: BenchMachine.versions(python: python),
+            sections: sections, plot: "report.svg")
+        try Data(report.markdown.utf8).write(to: folder.appending(path: "report.md"))
+        try Data(FigurePlot(figures: report.figures).svg.utf8).write(to: folder.appending(path: report.plot))
+        Console.output(report.table.joined(separator: "\n") + "\n")
+        return hasFailed ? .failure : .success
+    }
+
+    private func parts(_ pictures: String) -> [Part] {
+        let peer = python.map { ["--python", $0] } ?? []
+        let turns = ["--rounds", "\(rounds)"]
+        return [
+            Part(title: "Decoders", words: ["decode", "\(pictures)/wallpapers", "--rounds", "3"]),
+            Part(title: "Memory caches", words: ["memory-cache", "--entries", "1000", "--threads", "1"]),
+            Part(title: "Disk caches", words: ["disk-cache"]),
+            Part(title: "Response cache", words: ["response-cache"]),
+            Part(title: "Downloader", words: ["download"] + turns + peer),
+            Part(title: "Pipeline", words: ["pipeline"]),
+            Part(title: "Processors", words: ["resize"] + turns + peer),
+            Part(title: "Thumbnails", words: ["thumbnail", "--pictures", pictures] + turns + peer),
+        ]
+    }
+
+    /// Runs a benchmark to its end, and collects the figures that it notes.
+    private func measure(_ part: Part, in folder: URL) throws -> BenchReport.Section {
+        let file = folder.appending(path: ".figures-\(ProcessInfo.processInfo.processIdentifier)")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().path
+        let variable = "\(BenchFigure.fileVariable)=\(file.path)"
+        let output = try BenchProcess.output(of: "/usr/bin/env", [variable, program, "bench"] + part.words)
+        return BenchReport.Section(
+            title: part.title, command: Self.command(part.words), output: output,
+            figures: BenchFigure.read(file.path))
+    }
+
+    private static func command(_ words: [String]) -> String {
+        (["alcedo", "bench"] + words).map { $0.contains("/") ? URL(filePath: $0).lastPathComponent : $0 }
+            .joined(separator: " ")
+    }
+}
