@@ -105,4 +105,23 @@ struct HTTP2Tests {
         }
         #expect(try await kept.body.collect(limit: 1 << 20).count == 65536)
     }
+
+    @Test func `after a connection has fallen silent the next try makes another`() async throws {
+        let server = try await SecureServer()
+        let url = try server.url("/small")
+        let relay = try SilentRelay(to: #require(url.port))
+        let relayed = try #require(URL(string: "https://localhost:\(relay.port)/small"))
+        let transport = CURLTransport(options: server.options)
+        let first = try await answer(relayed, transport)
+        relay.silence()
+
+        let silent = await #expect(throws: HTTPTransportError.self) {
+            _ = try await transport.send(HTTPRequest(url: relayed, idleTimeout: .milliseconds(500)))
+        }
+        #expect(silent?.code == .timedOut)
+        let second = try await answer(relayed, transport)
+
+        #expect(first.metrics?.protocolName == "h2")
+        #expect(second.metrics?.isReusedConnection == false)
+    }
 }

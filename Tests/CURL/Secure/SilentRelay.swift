@@ -1,0 +1,104 @@
+import AlcedoCore
+import Glibc
+import TestSupport
+
+/// Hands bytes on between clients and a server on the loopback, until it falls silent: what is connected then stays
+/// connected and gets nothing through any more, as when a network was changed. Later connections work.
+final class SilentRelay: Sendable {
+    private struct State: Sendable {
+        var silentBefore = 0
+        var count = 0
+        /// Of clients and of the server, while a thread reads from them.
+        var open: Set<Int32> = []
+    }
+
+    struct Trouble: Error {}
+
+    let port: Int
+    private let listener: Int32
+    private let target: sockaddr_in
+    private let state = Guarded(State())
+
+    /// - Parameter server: The server's port.
+    init(to server: Int) throws {
+        let listener = Self.makeSocket()
+        var address = Self.address(0)
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isListening = Self.with(&address) {
+            bind(listener, $0, length) == 0 && listen(listener, 16) == 0 && getsockname(listener, $0, &length) == 0
+        }
+        guard isListening else { throw Trouble() }
+        self.listener = listener
+        port = Int(UInt16(bigEndian: address.sin_port))
+        target = Self.address(UInt16(truncatingIfNeeded: server))
+        LoopThread.start { [target, state] in
+            while case let client = accept(listener, nil, nil), client >= 0 {
+                Self.connect(client, to: target, state)
+            }
+            close(listener)
+        }
+    }
+
+    deinit {
+        shutdown(listener, Int32(SHUT_RDWR))
+        state.change { for socket in $0.open { shutdown(socket, Int32(SHUT_RDWR)) } }
+    }
+
+    func silence() { state.change { $0.silentBefore = $0.count } }
+
+    private static func connect(_ client: Int32, to target: sockaddr_in, _ state: Guarded<State>) {
+        let server = makeSocket()
+        var address = target
+        let length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        guard with(&address, { Glibc.connect(server, $0, length) }) == 0 else {
+            close(server)
+            close(client)
+            return
+        }
+        let number = state.change { state -> Int in
+            state.open.formUnion([client, server])
+            state.count += 1
+            return state.count - 1
+        }
+        // Each direction ends the other, and closes what it reads from.
+        for (source, sink) in [(client, server), (server, client)] {
+            LoopThread.start {
+                var piece = [UInt8](repeating: 0, count: 1 << 16)
+                while case let count = recv(source, &piece, piece.count, 0), count > 0 {
+                    if number < state.value.silentBefore { continue }
+                    var sent = 0
+                    while sent < count, case let more = send(sink, Array(piece[sent..<count]), count - sent, noSignal),
+                        more > 0
+                    { sent += more }
+                }
+                state.change { state in
+                    if state.open.contains(sink) { shutdown(sink, Int32(SHUT_RDWR)) }
+                    state.open.remove(source)
+                    close(source)
+                }
+            }
+        }
+    }
+
+    private static let noSignal = Int32(MSG_NOSIGNAL)
+
+    private static func makeSocket() -> Int32 {
+        socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    }
+
+    private static func address(_ port: UInt16) -> sockaddr_in {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        return address
+    }
+
+    private static func with<Value>(
+        _ address: inout sockaddr_in, _ body: (UnsafeMutablePointer<sockaddr>) -> Value
+    ) -> Value {
+        withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1, body)
+        }
+    }
+}
