@@ -7,17 +7,23 @@
 
     @Suite(.enabled("needs a display") { @MainActor in TestWindow.isPossible }, .timeLimit(.minutes(3)))
     @MainActor struct PlaybackTests {
-        /// Frame *n* is *n* + 1 pixels high, so that a texture tells which it is. Each lasts 20 ms.
+        /// Frame *n* is *n* + 1 pixels high, so that a texture tells which it is.
         private final class Frames: ImageFrameSource {
             let playCount: Int?
             let frameCount = 5
             let cost = 0
             let canvasSize = PixelSize(width: 1, height: 1)
 
-            init(playCount: Int? = nil) { self.playCount = playCount }
+            private let delay: Duration
 
-            func delay(at index: Int) -> Duration { .milliseconds(20) }
-            func rawDelay(at index: Int) -> Duration { .milliseconds(20) }
+            /// - Parameter delay: Of each frame.
+            init(delay: Duration = .milliseconds(20), playCount: Int? = nil) {
+                self.delay = delay
+                self.playCount = playCount
+            }
+
+            func delay(at index: Int) -> Duration { delay }
+            func rawDelay(at index: Int) -> Duration { delay }
 
             func frame(at index: Int) throws -> PixelBuffer {
                 let size = PixelSize(width: 1, height: index + 1)
@@ -66,6 +72,83 @@
             #expect(shown(view) == paused)
             view.isPlaying = true
             window.run { shown(view) != paused }
+        }
+
+        @Test func `the frame clock rests between the frames of an animation`() throws {
+            let view = PictureView(frames: FramePool())
+            let window = TestWindow(view.widget)
+            window.run { gtk_widget_get_mapped(UnsafeMutablePointer(view.widget)) != 0 }
+            view.display(try animation(Frames(delay: .milliseconds(200))))
+            window.run { shown(view) == 1 }
+
+            let before = window.frameCount
+            window.run { shown(view) == 0 }
+
+            // Four frames, each of which may ask once too early, and once for a picture that was late. A clock that did not
+            // rest would have run some fifty times.
+            #expect(window.frameCount - before <= 12)
+        }
+
+        @Test func `an animation that nobody sees asks for no frames`() throws {
+            let view = PictureView(frames: FramePool())
+            let window = TestWindow(view.widget)
+            window.run { gtk_widget_get_mapped(UnsafeMutablePointer(view.widget)) != 0 }
+            view.display(try animation(Frames()))
+            window.run { shown(view) != 0 }
+
+            view.isPlaying = false
+            for _ in 0..<3 { window.drawFrame() }
+            let paused = window.frameCount
+            window.run(for: .milliseconds(300))
+            #expect(window.frameCount == paused)
+
+            view.isPlaying = true
+            let still = shown(view)
+            window.run { shown(view) != still }
+            gtk_widget_set_visible(UnsafeMutablePointer(view.widget), 0)
+            for _ in 0..<3 { window.drawFrame() }
+            let hidden = window.frameCount
+            window.run(for: .milliseconds(300))
+            #expect(window.frameCount == hidden)
+        }
+
+        @Test func `an animation that is scrolled out of sight rests, and goes on when it is scrolled back`() throws {
+            let pool = FramePool()
+            let view = PictureView(frames: pool)
+            let (above, below) = (gtk_label_new("above"), gtk_label_new("below"))
+            let box = UnsafeMutablePointer<GtkWidget>(gtk_box_new(GTK_ORIENTATION_VERTICAL, 0))
+            gtk_widget_set_size_request(above, 100, 1_000)
+            gtk_widget_set_size_request(UnsafeMutablePointer(view.widget), 100, 100)
+            gtk_widget_set_size_request(below, 100, 1_000)
+            for child in [above, UnsafeMutablePointer(view.widget), below] {
+                gtk_box_append(UnsafeMutableRawPointer(box)?.assumingMemoryBound(to: GtkBox.self), child)
+            }
+            let scroller = OpaquePointer(gtk_scrolled_window_new())
+            gtk_scrolled_window_set_child(scroller, box)
+            // Scroll bars have animations of their own.
+            gtk_scrolled_window_set_policy(scroller, GTK_POLICY_NEVER, GTK_POLICY_EXTERNAL)
+            let window = TestWindow(try #require(scroller))
+            window.run { gtk_widget_get_width(UnsafeMutablePointer(view.widget)) > 0 }
+            window.drawFrame()
+            let adjustment = gtk_scrolled_window_get_vadjustment(scroller)
+
+            view.display(try animation(Frames()))
+            for _ in 0..<3 { window.drawFrame() }
+            var before = window.frameCount
+            window.run(for: .milliseconds(300))
+            #expect(shown(view) == 0 && window.frameCount == before)
+
+            gtk_adjustment_set_value(adjustment, 950)
+            window.run { shown(view) == 3 }
+            #expect(pool.frameCount > 0)
+
+            gtk_adjustment_set_value(adjustment, 1_900)
+            window.run { pool.frameCount == 0 }
+            for _ in 0..<3 { window.drawFrame() }
+            before = window.frameCount
+            let hidden = shown(view)
+            window.run(for: .milliseconds(300))
+            #expect(shown(view) == hidden && window.frameCount == before)
         }
 
         @Test func `without a pool the first frame stays`() throws {

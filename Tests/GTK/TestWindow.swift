@@ -1,4 +1,5 @@
 #if GTK
+    import AlcedoGTK
     import CGTK
 
     /// A window on the test's display, and the loop that draws it.
@@ -7,12 +8,17 @@
         static var isPossible: Bool { gtk_init_check() != 0 }
 
         let widget: UnsafeMutablePointer<GtkWidget>
+        /// How often the frame clock has run so far, whether anything was drawn or not.
+        private(set) var frameCount = 0
 
         init(_ child: OpaquePointer, width: Int32 = 200, height: Int32 = 200) {
             widget = gtk_window_new()
             gtk_window_set_default_size(window, width, height)
             gtk_window_set_child(window, UnsafeMutablePointer(child))
             gtk_window_present(window)
+            if let clock = gtk_widget_get_frame_clock(widget) {
+                Signal(UnsafeMutableRawPointer(clock), "before-paint") { [weak self] in self?.frameCount += 1 }
+            }
         }
 
         isolated deinit { gtk_window_destroy(window) }
@@ -24,6 +30,14 @@
         /// Runs GTK's loop until the condition holds. What never holds is ended by the suite's limit of time.
         func run(until isReached: () -> Bool) {
             while !isReached() { g_main_context_iteration(nil, 1) }
+        }
+
+        /// Runs GTK's loop for a time: for what must not happen, and so cannot be waited for.
+        func run(for time: Duration) {
+            let end = g_get_monotonic_time() + gint64(time / .microseconds(1))
+            let source = g_timeout_add(10, { _ in 1 }, nil)
+            run { g_get_monotonic_time() >= end }
+            g_source_remove(source)
         }
 
         /// Runs GTK's loop until something of the window has been drawn anew, after all layout.

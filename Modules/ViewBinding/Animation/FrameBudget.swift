@@ -1,6 +1,6 @@
 import AlcedoCore
 
-/// How many frames an animation may keep: an equal part of the bytes for all, and less when memory is short.
+/// How many frames an animation may keep: an equal part of the bytes for all that are seen, and less when memory is short.
 final class FrameBudget: Sendable {
     private struct State: Sendable {
         var animationCount = 0

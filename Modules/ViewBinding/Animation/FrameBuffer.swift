@@ -23,10 +23,7 @@ final class FrameBuffer: Sendable {
         self.budget = budget
         frameBytes = PixelBuffer.byteCount(size: source.canvasSize, format: .rgba8) ?? Int.max
         state = Locked(State(buffer: FrameBufferState(frameCount: source.frameCount, first: first)))
-        budget.addAnimation()
     }
-
-    deinit { budget.removeAnimation() }
 
     var storedCount: Int { state.withLock { $0.buffer.storedCount } }
 
@@ -50,14 +47,27 @@ final class FrameBuffer: Sendable {
 
     func remove(viewer: Int) {
         let waker = state.withLock { state in
-            state.buffer.remove(viewer: viewer)
+            count(in: &state) { $0.remove(viewer: viewer) }
             return state.wakers.removeValue(forKey: viewer)
         }
         _ = consume waker
     }
 
     /// A viewer sees nothing for now.
-    func rest(viewer: Int) { state.withLock { $0.buffer.remove(viewer: viewer) } }
+    func rest(viewer: Int) { state.withLock { state in count(in: &state) { $0.remove(viewer: viewer) } } }
+
+    /// Changes who looks. An animation that nobody looks at has no part of the budget.
+    private func count<Value>(in state: inout State, _ change: (inout FrameBufferState) -> Value) -> Value {
+        let before = state.buffer.isSeen
+        defer {
+            switch (before, state.buffer.isSeen) {
+            case (false, true): budget.addAnimation()
+            case (true, false): budget.removeAnimation()
+            default: break
+            }
+        }
+        return change(&state.buffer)
+    }
 
     /// Returns the frame that a viewer is to show, or the last one before it that is there and comes after `limit`. Has it,
     /// when it is not shown already, and those after it decoded.
@@ -65,7 +75,9 @@ final class FrameBuffer: Sendable {
         _ frame: Int, isShown: Bool, after limit: Int, remaining: Int, viewer: Int
     ) -> (index: Int, pixels: PixelBuffer)? {
         let found = state.withLock { state in
-            state.buffer.want(frame, isShown: isShown, remaining: remaining, viewer: viewer).map { (frame, $0) }
+            count(in: &state) { $0.want(frame, isShown: isShown, remaining: remaining, viewer: viewer) }.map {
+                (frame, $0)
+            }
                 ?? (isShown ? nil : state.buffer.latest(before: frame, after: limit))
         }
         decodeNext()

@@ -31,6 +31,9 @@ struct FrameBufferState: Sendable {
         self.first = first
     }
 
+    /// Whether a viewer looks at it.
+    var isSeen: Bool { !viewers.isEmpty }
+
     /// Frames that were decoded here.
     var storedCount: Int { frames.count }
 

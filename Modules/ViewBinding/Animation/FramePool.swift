@@ -20,8 +20,8 @@ public final class FramePool: Sendable {
     private let state = Locked(State())
 
     /// - Parameters:
-    ///   - byteLimit: Most bytes of decoded frames, in equal parts for the animations that are shown. Each may keep two
-    ///     frames, whatever the limit. What views hold of their own does not count. Default: 64 MiB.
+    ///   - byteLimit: Most bytes of decoded frames, in equal parts for the animations that are not hidden. Each may
+    ///     keep two frames, whatever the limit. What views hold of their own does not count. Default: 64 MiB.
     ///   - width: Most frames that are decoded at once, of different animations; below one counts as one. Default: 2.
     ///   - pressureSource: Tells when memory is short. nil: nobody does. Default: nil.
     public init(byteLimit: Int = 64 << 20, width: Int = 2, pressureSource: (any MemoryPressureSource)? = nil) {

@@ -52,13 +52,15 @@ public import AlcedoCore
         set { playback.setRate(newValue) }
     }
 
-    /// Whether the animation plays, when it is not hidden. Default: true. One that was paused goes on where it was.
+    /// Whether the animation plays, when it is not hidden. Default: true. One that was paused goes on where it was, with
+    /// the next call of ``advance(to:)``; none is needed meanwhile.
     public var isPlaying: Bool {
         get { playback.isPlaying }
         set { playback.setPlaying(newValue) }
     }
 
-    /// Whether nobody sees the view. Time then stands still, and frames are given back. Default: false.
+    /// Whether nobody sees the view. Time then stands still, as in a pause, and frames are given back, with the part of the
+    /// pool's limit. Default: false.
     public var isHidden: Bool {
         get { playback.isHidden }
         set {
@@ -88,7 +90,7 @@ public import AlcedoCore
     // MARK: Frames
 
     /// When ``advance(to:)`` should be called next; nil when nothing is to change: paused, hidden, at the end, or before
-    /// the first call.
+    /// the first call, also of those after a pause.
     public var nextDeadline: Duration? { playback.deadline }
 
     /// When the last frame of the last play has been shown for its time; nil before that frame, and when the animation does

@@ -17,7 +17,7 @@ struct PlaybackState: Sendable {
     let timeline: AnimationTimeline
     /// How many times the animation plays; nil for ever. Below one counts as one.
     var playCount: Int?
-    /// nil before the first tick.
+    /// nil before the first tick, and before the first after a rest.
     private var anchor: Anchor?
     /// Where the animation is while no clock has ticked.
     private var position = Duration.zero
@@ -51,7 +51,8 @@ struct PlaybackState: Sendable {
         return time(of: timeline.end(ofPlays: playCount))
     }
 
-    /// The clock has ticked. The first tick is the beginning.
+    /// The clock has ticked. The first tick is the beginning, and the first after a rest is where that ends: until then
+    /// nobody has to tick.
     mutating func advance(to time: Duration) {
         now = max(now, min(time, Self.lastTime))
         if anchor == nil { anchor = Anchor(time: now, position: position) }
@@ -100,8 +101,10 @@ struct PlaybackState: Sendable {
 
     /// Changes how time passes from now on.
     private mutating func change(_ body: (inout Self) -> Void) {
+        let wasRunning = isRunning
         position = currentPosition
         body(&self)
-        if anchor != nil { anchor = Anchor(time: now, position: position) }
+        guard anchor != nil else { return }
+        anchor = wasRunning || !isRunning ? Anchor(time: now, position: position) : nil
     }
 }

@@ -100,6 +100,7 @@ import Testing
         #expect(shown(by: animator, after: 0) == 3)
         animator.isPlaying = true
         animator.rate = 2
+        #expect(shown(by: animator, after: 500) == nil)
         #expect(shown(by: animator, after: 51) == 4)
         #expect(animator.frameIndex == 4)
 
@@ -215,6 +216,30 @@ import Testing
             }
         }
         #expect(pool.frameCount == 20)
+    }
+
+    @Test func `an animation that is hidden has no part of the limit`() async throws {
+        let bytes = try #require(PixelBuffer.byteCount(size: PixelSize(width: 1, height: 1), format: .rgba8))
+        let pool = FramePool(byteLimit: 8 * bytes)
+        let hidden = try animator(FakeFrames(count: 50), in: pool)
+        let seen = try animator(FakeFrames(count: 50), in: pool)
+        func play(_ animators: [ImageAnimator]) async -> Int {
+            for _ in 0..<30 {
+                for animator in animators {
+                    _ = shown(by: animator, after: 100)
+                    await animator.decodingEnds()
+                }
+            }
+            return pool.frameCount
+        }
+        #expect(await play([hidden, seen]) == 8)
+
+        hidden.isHidden = true
+        #expect(pool.frameCount == 4)
+        #expect(await play([seen]) == 8)
+
+        hidden.isHidden = false
+        #expect(await play([hidden, seen]) == 8)
     }
 
     @Test func `frames go when their views go`() async throws {

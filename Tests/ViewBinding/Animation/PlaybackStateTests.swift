@@ -42,9 +42,26 @@ import Testing
         #expect(state.deadline == nil)
 
         state.setPlaying(true)
+        #expect(state.deadline == nil)
+        #expect(frame(at: 10_000) == 1)
         #expect(state.deadline == .ms(10_070))
         #expect(frame(at: 10_069) == 1)
         #expect(frame(at: 10_070) == 2)
+    }
+
+    @Test mutating func `a rest needs no ticks, and ends with the first one after it`() {
+        _ = frame(at: 0)
+        _ = frame(at: 130)
+        state.setPlaying(false)
+        state.setPlaying(true)
+        #expect(frame(at: 10_000) == 1)
+        #expect(frame(at: 10_069) == 1)
+        #expect(frame(at: 10_070) == 2)
+
+        state.setHidden(true)
+        state.setHidden(false)
+        #expect(frame(at: 90_000) == 2)
+        #expect(frame(at: 90_100) == 3)
     }
 
     @Test mutating func `time stands still while nobody sees`() {
@@ -56,7 +73,8 @@ import Testing
         #expect(frame(at: 900) == 0)
         state.setHidden(false)
 
-        #expect(frame(at: 1_000) == 1)
+        #expect(frame(at: 1_000) == 0)
+        #expect(frame(at: 1_100) == 1)
     }
 
     @Test(arguments: [(2.0, 50), (0.5, 200), (1.5, 67)])
@@ -87,6 +105,7 @@ import Testing
         #expect(frame(at: 9_000) == 1)
 
         state.setRate(1)
+        #expect(frame(at: 9_000) == 1)
         #expect(frame(at: 9_050) == 2)
     }
 
@@ -182,6 +201,7 @@ import Testing
         state.seek(to: 1)
         #expect(frame(at: 9_000) == 1)
         state.setPlaying(true)
+        #expect(frame(at: 9_000) == 1)
         #expect(frame(at: 9_100) == 2)
     }
 }

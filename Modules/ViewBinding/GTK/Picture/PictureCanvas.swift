@@ -32,22 +32,25 @@
         private var shown: Drawn?
         private var covered: Drawn?
         private var fade = PictureFade()
-        private var ticker: FrameTicker?
+        private var schedule: FrameSchedule?
+        /// Whether anybody sees the widget.
+        let sight: WidgetSight
 
         var mode = ContentMode.fit { didSet { gtk_widget_queue_draw(widget) } }
         /// How much has come of the picture that is on its way, from 0 to 1; nil: none is, or nobody knows.
         var progress: Double? { didSet { if progress != oldValue { gtk_widget_queue_draw(widget) } } }
         /// Called when the widget has been given a size.
         var onResize: (@MainActor () -> Void)?
-        /// Called when the widget comes into sight, or no longer is.
-        var onMap: (@MainActor (_ isMapped: Bool) -> Void)?
-        /// Called with the time of each frame while the widget is on screen, as long as it answers true; see
-        /// ``startTicking()``.
-        var onTick: (@MainActor (_ time: Duration) -> Bool)?
+        /// Called when the widget is mapped or unmapped.
+        var onMap: (@MainActor () -> Void)?
+        /// Called with the time of a frame, once ``startTicking()`` has asked for it. Says when the next one is due; nil:
+        /// none is.
+        var onTick: (@MainActor (_ time: Duration) -> Duration?)?
 
         init(widget: UnsafeMutablePointer<GtkWidget>) {
             self.widget = widget
-            ticker = FrameTicker(widget: OpaquePointer(widget)) { [weak self] in self?.advance(to: $0) ?? false }
+            sight = WidgetSight(widget: widget)
+            schedule = FrameSchedule(widget: OpaquePointer(widget)) { [weak self] in self?.advance(to: $0) }
         }
 
         /// What is shown now; nil for nothing. Borrowed.
@@ -68,11 +71,12 @@
             covered = shown
             shown = texture.map { Drawn(taking: $0) }
             // What nobody sees need not fade.
-            if fading > .zero, shown != nil, isMapped {
+            if fading > .zero, shown != nil, sight.isInSight {
                 fade.start(lasting: fading)
                 startTicking()
             } else {
                 endFade()
+                stopTicking()
             }
             gtk_widget_queue_draw(widget)
         }
@@ -83,20 +87,23 @@
             gtk_widget_queue_draw(widget)
         }
 
-        /// Whether the widget is in a window that is shown, and its place in sight.
-        var isMapped: Bool { gtk_widget_get_mapped(widget) != 0 }
+        /// Asks for the next frame.
+        func startTicking() { schedule?.start() }
 
-        /// Asks for the time of each frame from now on.
-        func startTicking() { ticker?.start() }
+        /// Asks for no frames any more, but for those of a fade.
+        func stopTicking() {
+            if !fade.isRunning { schedule?.stop() }
+        }
 
-        private func advance(to time: Duration) -> Bool {
+        /// - Returns: When there is more to do.
+        private func advance(to time: Duration) -> Duration? {
             if fade.isRunning {
                 fade.advance(to: time)
                 if !fade.isRunning { covered = nil }
                 gtk_widget_queue_draw(widget)
             }
-            let goesOn = onTick?(time) ?? false
-            return goesOn || fade.isRunning
+            let next = onTick?(time)
+            return fade.isRunning ? time : next
         }
 
         private func endFade() {
@@ -110,6 +117,8 @@
             onTick = nil
             onMap = nil
             progress = nil
+            sight.stopWaiting()
+            stopTicking()
         }
 
         func sizeHasChanged() { onResize?() }

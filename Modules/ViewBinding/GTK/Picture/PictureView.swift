@@ -32,11 +32,8 @@
             self.frames = frames
             (widget, canvas) = PictureWidget.make()
             canvas.mode = contentMode
-            canvas.onTick = { [weak self] in self?.play(to: $0) ?? false }
-            canvas.onMap = { [weak self] isMapped in
-                self?.animator?.isHidden = !isMapped
-                self?.playOn()
-            }
+            canvas.onTick = { [weak self] in self?.play(to: $0) }
+            canvas.onMap = { [weak self] in self?.sightHasChanged() }
             g_object_ref_sink(UnsafeMutableRawPointer(widget))
             gtk_widget_add_css_class(UnsafeMutablePointer(widget), styleClass)
         }
@@ -52,11 +49,12 @@
             set { canvas.mode = newValue }
         }
 
-        /// Whether animations play. They rest while the widget is not in sight. Default: true.
+        /// Whether animations play. They rest while the widget is not in sight: unmapped, or scrolled out of a
+        /// `GtkScrolledWindow`. Default: true.
         public var isPlaying = true {
             didSet {
                 animator?.isPlaying = isPlaying
-                playOn()
+                playOrRest()
             }
         }
 
@@ -102,26 +100,48 @@
 
         private func animate(_ content: DisplayContent?) {
             animator = nil
+            canvas.sight.stopWaiting()
             guard let frames, case .image(let image, from: _)? = content else { return }
             animator = ImageAnimator(image, pool: frames)
             animator?.isPlaying = isPlaying
-            animator?.isHidden = !canvas.isMapped
-            playOn()
+            animator?.onLateFrame = { [weak self] in self?.playOrRest() }
+            sightHasChanged()
         }
 
-        private func playOn() {
-            if let animator, !animator.isHidden, isPlaying { canvas.startTicking() }
+        private func sightHasChanged() {
+            updateSight()
+            playOrRest()
         }
 
-        /// - Returns: Whether there is more to come.
-        private func play(to time: Duration) -> Bool {
-            guard let animator else { return false }
+        private func updateSight() {
+            guard let animator else { return }
+            animator.isHidden = !canvas.sight.isInSight
+            if animator.isHidden {
+                canvas.sight.awaitReturn { [weak self] in self?.sightHasChanged() }
+            } else {
+                canvas.sight.stopWaiting()
+            }
+        }
+
+        private var plays: Bool { isPlaying && animator.map { !$0.isHidden } == true }
+
+        private func playOrRest() {
+            if plays { canvas.startTicking() } else { canvas.stopTicking() }
+        }
+
+        /// - Returns: When the next frame is due.
+        private func play(to time: Duration) -> Duration? {
+            guard let animator, plays else { return nil }
+            guard canvas.sight.isInSight else {
+                updateSight()
+                return nil
+            }
             if let picture = animator.advance(to: time),
                 let texture = picture.pixels.upright(from: picture.orientation).makeTexture()
             {
                 canvas.showNext(texture)
             }
-            return !animator.isHidden && isPlaying && !animator.isFinished
+            return animator.nextDeadline
         }
 
         private func setClass(_ name: String, _ isSet: Bool) {

@@ -41,8 +41,8 @@
             g_object_set_data_full(
                 object, canvasKey, Unmanaged.passRetained(canvas).toOpaque(),
                 { canvas in canvas.map { Unmanaged<PictureCanvas>.fromOpaque($0).release() } })
-            Signal(UnsafeMutableRawPointer(widget), "map") { [weak canvas] in canvas?.onMap?(true) }
-            Signal(UnsafeMutableRawPointer(widget), "unmap") { [weak canvas] in canvas?.onMap?(false) }
+            Signal(UnsafeMutableRawPointer(widget), "map") { [weak canvas] in canvas?.onMap?() }
+            Signal(UnsafeMutableRawPointer(widget), "unmap") { [weak canvas] in canvas?.onMap?() }
             gtk_widget_set_overflow(widget, GTK_OVERFLOW_HIDDEN)
             return (OpaquePointer(widget), canvas)
         }
