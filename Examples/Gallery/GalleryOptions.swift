@@ -7,7 +7,8 @@
             usage: gallery [DIRECTORY | FILE... | URL... | -] [options]
 
             Shows pictures in a scrolling grid: those below a directory, those that are named, those that the lines of
-            standard input name (-), or, without arguments, 5,000 drawn landscapes from a server of its own.
+            standard input name (-), as they come and 50,000 at most, or, without arguments, 5,000 drawn landscapes from a
+            server of its own.
 
               --count N         how many landscapes
               --delay MS        how long each answer of the network takes longer, 0 to 5000
@@ -49,6 +50,9 @@
             }
             try arguments.finish()
             names = arguments.rest
+            if isSelfTest, names == ["-"] {
+                throw UsageError("--self-test takes commands from standard input, which then can name no pictures")
+            }
         }
     }
 #endif

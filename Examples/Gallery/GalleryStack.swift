@@ -15,7 +15,7 @@
         let prefetcher: ImagePrefetcher
         /// The frames of animations, of all views.
         let frames = FramePool(byteLimit: frameLimit, pressureSource: SystemMemoryPressureSource())
-        let metrics = PipelineMetrics()
+        let sources = ResponseSources()
         let weather: NetworkWeather
         private let configuration: ImagePipeline.Configuration
         private let responses: URLResponseCache
@@ -31,7 +31,7 @@
                 cacheDirectory: usesDisk ? caches : nil, memoryLimit: memoryLimit,
                 downloader: Downloader(transport: CachingTransport(wrapping: network, cache: responses)))
             configuration.responseCache = responses
-            configuration.observer = metrics
+            configuration.observer = sources
             self.configuration = configuration
             self.responses = responses
             pipeline = ImagePipeline(configuration)

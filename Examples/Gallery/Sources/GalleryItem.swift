@@ -1,5 +1,6 @@
 #if GTK
     import Alcedo
+    import ExampleSupport
 
     /// One picture of the gallery.
     struct GalleryItem: Sendable {
@@ -11,5 +12,14 @@
         var request: Result<ImageRequest, any Error>
         /// The number that the picture itself shows; nil for pictures that are not drawn here.
         var number: Int?
+    }
+
+    extension GalleryItem {
+        /// A URL or a path, as a person writes it.
+        init(named text: String) {
+            let image = ImageArgument(text)
+            let last = image.name.split(separator: "/").last.map(String.init)
+            self.init(name: last ?? image.name, origin: image.name, request: image.request)
+        }
     }
 #endif

@@ -1,12 +1,13 @@
 #if GTK
     import Alcedo
-    import ExampleSupport
     import FoundationEssentials
 
     /// Where the pictures are from.
     struct GallerySource {
         var title: String
         var items: [GalleryItem]
+        /// Where more are named, when there is such a place.
+        var names: InputNames?
         /// The server that draws landscapes, when they are from there.
         var server: SceneServer?
 
@@ -17,29 +18,20 @@
                 return
             }
             if options.names == ["-"] {
-                var lines: [String] = []
-                while let line = readLine() { lines.append(line) }
-                self.init(title: "Standard input", items: Self.items(named: lines.filter { !$0.isEmpty }))
+                self.init(title: "Standard input", items: [], names: InputNames())
             } else if options.names.count == 1, FileManager.default.isFolder(first) {
                 let files = try FolderSource(path: first).files
-                self.init(title: URL(filePath: first).lastPathComponent, items: Self.items(named: files))
+                self.init(title: URL(filePath: first).lastPathComponent, items: files.map { GalleryItem(named: $0) })
             } else {
-                self.init(title: "Named pictures", items: Self.items(named: options.names))
+                self.init(title: "Named pictures", items: options.names.map { GalleryItem(named: $0) })
             }
         }
 
-        private init(title: String, items: [GalleryItem], server: SceneServer? = nil) {
+        private init(title: String, items: [GalleryItem], names: InputNames? = nil, server: SceneServer? = nil) {
             self.title = title
             self.items = items
+            self.names = names
             self.server = server
-        }
-
-        private static func items(named names: [String]) -> [GalleryItem] {
-            names.map { name in
-                let image = ImageArgument(name)
-                let last = image.name.split(separator: "/").last.map(String.init)
-                return GalleryItem(name: last ?? image.name, origin: image.name, request: image.request)
-            }
         }
     }
 

@@ -93,8 +93,9 @@
                 switch result {
                 case .success(let response):
                     let time = ContinuousClock.now - start
-                    self.tell(response, nil, after: time, item)
-                    self.readHeader(request) { self.tell(response, $0, after: time, item) }
+                    let layer = self.stack.sources.layer(of: response, to: request)
+                    self.tell(response, layer, nil, after: time, item)
+                    self.readHeader(request) { self.tell(response, layer, $0, after: time, item) }
                 case .failure(is CancellationError): break
                 case .failure(let error): self.fail(error, item)
                 }
@@ -108,7 +109,10 @@
             }
         }
 
-        private func tell(_ response: ImageResponse, _ info: ImageInfo?, after time: Duration, _ item: GalleryItem) {
+        private func tell(
+            _ response: ImageResponse, _ layer: PictureLayer, _ info: ImageInfo?, after time: Duration,
+            _ item: GalleryItem
+        ) {
             let image = response.image
             var rows = [("Shown at", Self.pixels(image.size))]
             if let info { rows.insert(("Size", Self.pixels(info.uprightSize)), at: 0) }
@@ -116,7 +120,7 @@
             if let frames = image.frames { rows.append(("Frames", "\(frames.frameCount)")) }
             if let bytes = response.encodedByteCount { rows.append(("File", Self.kibibytes(bytes))) }
             rows += [
-                ("In memory", Self.kibibytes(image.cost)), ("Layer", response.layer.rawValue),
+                ("In memory", Self.kibibytes(image.cost)), ("Layer", layer.name),
                 ("Time", Self.milliseconds(time)), ("From", item.origin),
             ]
             facts.show(rows)

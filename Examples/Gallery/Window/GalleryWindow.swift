@@ -11,6 +11,11 @@
         let window: Widget
         let grid: PictureGrid
         private let source: GallerySource
+        /// All that there is, found or not.
+        private var items: [GalleryItem]
+        /// Whether more will be named.
+        private var isReading: Bool
+        private var searchWords: [Substring] = []
         private let stack: GalleryStack
         private let details: DetailsPane
         private let status = StatusBar()
@@ -20,6 +25,8 @@
 
         init(source: GallerySource, stack: GalleryStack, cellWidth: Int, onClose: @escaping () -> Void) {
             self.source = source
+            items = source.items
+            isReading = source.names != nil
             self.stack = stack
             self.onClose = onClose
             grid = PictureGrid(stack: stack, cellWidth: cellWidth)
@@ -36,6 +43,7 @@
             grid.selectedPosition = 0
             update()
             updateRegularly()
+            source.names?.read { [weak self] in self?.add($0, isOver: $1) }
         }
 
         func present() {
@@ -65,19 +73,35 @@
 
         /// Shows the pictures whose names hold these words.
         func show(_ search: String) {
-            let words = search.lowercased().split(separator: " ")
-            let found =
-                words.isEmpty
-                ? source.items
-                : source.items.filter { item in
-                    let name = item.name.lowercased()
-                    return words.allSatisfy { name.contains($0) }
-                }
-            grid.show(found)
-            nothing.isVisible = found.isEmpty
-            nothing.setText(source.items.isEmpty ? "There are no pictures here" : "Nothing has this name")
-            let total = source.items.count
-            header?.setSubtitle(found.count == total ? "\(total) pictures" : "\(found.count) of \(total) pictures")
+            searchWords = search.lowercased().split(separator: " ")
+            grid.show(items.filter { isFound($0) })
+            tellCount()
+        }
+
+        private func add(_ named: [GalleryItem], isOver: Bool) {
+            let isFirst = items.isEmpty
+            items += named
+            isReading = !isOver
+            grid.add(named.filter { isFound($0) })
+            if isFirst, !named.isEmpty { grid.selectedPosition = 0 }
+            tellCount()
+        }
+
+        private func isFound(_ item: GalleryItem) -> Bool {
+            guard !searchWords.isEmpty else { return true }
+            let name = item.name.lowercased()
+            return searchWords.allSatisfy { name.contains($0) }
+        }
+
+        private func tellCount() {
+            let (found, total) = (grid.items.count, items.count)
+            nothing.isVisible = found == 0
+            nothing.setText(
+                total > 0
+                    ? "Nothing has this name"
+                    : isReading ? "Names are read from standard input" : "There are no pictures here")
+            let all = isReading ? "\(total) pictures so far" : "\(total) pictures"
+            header?.setSubtitle(found == total ? all : "\(found) of \(all)")
         }
 
         func showDetails(at position: Int) {
@@ -132,7 +156,7 @@
 
         private func update() {
             let loading = grid.boundCells.count { $0.cell.state == .loading }
-            status.update(grid.tally, stack.metrics.snapshot, loading: loading, cells: grid.cellCount)
+            status.update(grid.tally, loading: loading, cells: grid.cellCount)
             if details.isOpen, let position = grid.selectedPosition, let item = grid.item(at: position),
                 item.origin != details.item?.origin
             {

@@ -92,13 +92,15 @@
             switch item.request {
             case .success(let request):
                 set(.loading)
-                binder.bind(grid.thumbnail(request)) { [weak self] result in self?.finish(result) }
+                binder.bind(grid.thumbnail(request)) { [weak self] result in
+                    self?.finish(result, of: request)
+                }
                 if state == .loading { setInSight(grid.isInSight(position)) }
-            case .failure(let error): finish(.failure(error))
+            case .failure(let error): finish(.failure(error), of: nil)
             }
         }
 
-        private func finish(_ result: Result<ImageResponse, any Error>) {
+        private func finish(_ result: Result<ImageResponse, any Error>, of request: ImageRequest?) {
             switch result {
             case .success: set(.shown)
             case .failure(is CancellationError): return
@@ -107,7 +109,7 @@
                 gtk_widget_set_tooltip_text(failure, "\(error)")
                 set(.failed)
             }
-            grid.cellDidLoad(result)
+            grid.cellDidLoad(result, of: request)
         }
 
         private func set(_ state: State) {

@@ -11,7 +11,9 @@
         /// Whether the cell at a position is on screen, and not only near it.
         func isInSight(_ position: Int) -> Bool
         /// A load has ended, but not by being cancelled.
-        func cellDidLoad(_ result: Result<ImageResponse, any Error>)
+        ///
+        /// - Parameter request: nil when there was nothing that could be loaded.
+        func cellDidLoad(_ result: Result<ImageResponse, any Error>, of request: ImageRequest?)
         func cellWasClicked(at position: Int)
     }
 #endif

@@ -79,15 +79,26 @@
 
         /// Shows these and no others, from the first on.
         func show(_ items: [GalleryItem]) {
-            let before = guint(self.items.count)
+            let before = self.items.count
             self.items = items
-            // The model counts; what the items are is asked by position.
-            "".withCString { empty in
-                var names = [UnsafePointer<CChar>?](repeating: empty, count: items.count)
-                names.append(nil)
-                gtk_string_list_splice(model, 0, before, &names)
-            }
+            replace(0..<before, by: items.count)
             prefetcher?.reset()
+        }
+
+        /// Shows these, too, after the others.
+        func add(_ items: [GalleryItem]) {
+            let end = self.items.count
+            self.items += items
+            replace(end..<end, by: items.count)
+        }
+
+        /// The model counts; what the items are is asked by position.
+        private func replace(_ positions: Range<Int>, by count: Int) {
+            "".withCString { empty in
+                var names = [UnsafePointer<CChar>?](repeating: empty, count: count)
+                names.append(nil)
+                gtk_string_list_splice(model, guint(positions.lowerBound), guint(positions.count), &names)
+            }
         }
 
         /// Makes cells of another width, which hold other pictures.
@@ -169,7 +180,10 @@
 
         func isInSight(_ position: Int) -> Bool { positionsInSight.contains(position) }
 
-        func cellDidLoad(_ result: Result<ImageResponse, any Error>) { tally.add(result) }
+        func cellDidLoad(_ result: Result<ImageResponse, any Error>, of request: ImageRequest?) {
+            guard let request, let response = try? result.get() else { return tally.addFailure() }
+            tally.add(stack.sources.layer(of: response, to: request))
+        }
 
         func cellWasClicked(at position: Int) {
             selectedPosition = position
