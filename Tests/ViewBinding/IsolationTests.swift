@@ -1,0 +1,56 @@
+import AlcedoCore
+import FoundationEssentials
+import TestSupport
+import Testing
+
+/// What the compiler says of programs that use the built modules.
+@Suite(.timeLimit(.minutes(10))) struct IsolationTests {
+    /// - Parameter function: Of parameters `binder` and `request`.
+    private func compile(_ function: String) async throws -> Program.Outcome {
+        let folder = try TemporaryDirectory()
+        let file = folder.url.appending(path: "main.swift")
+        let source = """
+            import AlcedoCore
+            import AlcedoViewBinding
+
+            \(function)
+
+            """
+        try Data(source.utf8).write(to: file)
+        return try await Program(name: "/usr/bin/env").run([
+            "swiftc", "-typecheck", "-parse-as-library", "-swift-version", "6",
+            "-I", try ChildProcess.path(of: "Modules"), "-module-cache-path",
+            folder.url.appending(path: "cache").path, file.path,
+        ])
+    }
+
+    @Test(arguments: [
+        "func show(_ request: ImageRequest, by binder: ImageBinder) { binder.bind(request) }",
+        """
+        @MainActor func show(_ request: ImageRequest, by binder: ImageBinder) {
+            Task.detached { binder.bind(request) }
+        }
+        """,
+    ])
+    func `a bind from another thread does not compile`(function: String) async throws {
+        let outcome = try await compile(function)
+
+        #expect(outcome.status == 1)
+        #expect(outcome.problems.contains("main actor-isolated instance method 'bind("), "\(outcome.problems)")
+    }
+
+    @Test(arguments: [
+        "@MainActor func show(_ request: ImageRequest, by binder: ImageBinder) { binder.bind(request) }",
+        """
+        @MainActor func show(_ request: ImageRequest, by binder: ImageBinder) {
+            Task.detached { await binder.bind(request) }
+        }
+        """,
+    ])
+    func `the same bind compiles on the main actor`(function: String) async throws {
+        let outcome = try await compile(function)
+
+        #expect(outcome.status == 0)
+        #expect(outcome.problems == "")
+    }
+}
