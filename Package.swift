@@ -61,7 +61,7 @@ let package = Package(
             name: "AlcedoPipeline", dependencies: ["AlcedoCore"], path: "Modules/Pipeline", exclude: ["README.md"]),
         .target(
             name: "AlcedoViewBinding", dependencies: ["AlcedoCore"], path: "Modules/ViewBinding",
-            exclude: ["CGTK", "GTK", "OtherToolkits.md", "README.md", "Terminal"], sources: ["Animation", "Binding"]),
+            exclude: ["CGTK", "GTK", "README.md", "Terminal"], sources: ["Animation", "Binding"]),
         .target(
             name: "AlcedoTerminal", dependencies: ["AlcedoCore", "AlcedoViewBinding"],
             path: "Modules/ViewBinding/Terminal"),

@@ -20,6 +20,9 @@ struct ReadmeTests {
         "Modules/Pipeline/README.md", "Modules/ViewBinding/README.md",
     ]
 
+    /// Is about systems that this package is not built on, and says so.
+    private static let uncompiled = "Modules/ViewBinding/Documentation.docc/OtherToolkits.md"
+
     /// The pages of all catalogs.
     private static let articles: [String] = {
         let modules = root.appending(path: "Modules").path
@@ -36,11 +39,19 @@ struct ReadmeTests {
         #expect(Self.articles.count >= 20)
     }
 
-    @Test(arguments: readmes + articles)
+    @Test func `the page that is not compiled says so`() throws {
+        #expect(
+            try Self.text(Self.root.appending(path: Self.uncompiled)).contains("**Nothing on this page is compiled"))
+    }
+
+    @Test(arguments: readmes + articles.filter { $0 != uncompiled })
     func `every Swift snippet is compiled`(file: String) throws {
-        let compiled = try ["Snippets.swift", "ArticleSnippets.swift"].map {
+        let own = try ["Snippets.swift", "ArticleSnippets.swift"].map {
             try Self.text(Self.folder.appending(path: $0))
-        }.joined()
+        }
+        // Within `#if GTK`, and so four columns further in.
+        let gtk = try Self.text(Self.root.appending(path: "Tests/GTK/Snippets.swift"))
+        let compiled = own.joined() + gtk.replacing("\n    ", with: "\n")
 
         for snippet in try Self.snippets(of: file) {
             let lines = snippet.split(separator: "\n", omittingEmptySubsequences: false)

@@ -22,7 +22,9 @@ public import AlcedoCore
     /// for its next tick. nil: nobody is told.
     public var onLateFrame: (@MainActor () -> Void)?
 
-    /// - Parameter pool: Has the frames, for all views of the image.
+    /// - Parameters:
+    ///   - image: Stays the first frame.
+    ///   - pool: Has the frames, for all views of the image.
     /// - Returns: nil when the image is not animated.
     public init?(_ image: DecodedImage, pool: FramePool) {
         guard image.isAnimated, let source = image.frames else { return nil }

@@ -29,6 +29,7 @@ public struct BindingOptions: Sendable {
     /// view shows the image.
     public var onImage: (@MainActor (ImageResponse) -> Void)?
 
+    /// What a view shows beside its picture; by default nothing.
     public init(
         placeholder: DecodedImage? = nil, failureImage: DecodedImage? = nil, keepsCurrentImage: Bool = false,
         lowResolution: ImageRequest? = nil, usesViewSize: Bool = true, usesTransition: Bool = true,

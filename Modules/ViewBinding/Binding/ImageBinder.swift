@@ -25,7 +25,9 @@ public import AlcedoCore
     private var failed: BindingLoad.Attempt?
     private var isActive = false
 
-    /// - Parameter view: Held weakly.
+    /// - Parameters:
+    ///   - view: Held weakly.
+    ///   - loader: Has the images: a pipeline.
     public init(view: any ImageDisplaying, loader: any ImageLoading) {
         self.view = view
         self.loader = loader
@@ -59,6 +61,7 @@ public import AlcedoCore
     ///
     /// - Parameters:
     ///   - request: nil cancels the load and shows the placeholder, or nothing.
+    ///   - options: What is shown meanwhile and after a failure, and who is told. Default: nothing, nobody.
     ///   - completion: Called once, after the view shows the outcome; before this call returns when the image is in
     ///     memory. Gets the loader's error as it is; `CancellationError` when another request, ``cancel()`` or the end
     ///     of the binder or its view came first; ``ImageBindingError`` for a nil request.

@@ -9,6 +9,7 @@ extension TerminalGraphics {
     /// Blocks. While the terminal answers, what is typed is lost, for the time limit at most.
     ///
     /// - Parameters:
+    ///   - terminal: Asked before this returns.
     ///   - limit: Time for the whole answer; an answer across a slow line may need more. Default: 300 ms.
     ///   - clock: Default: the machine's.
     public init(

@@ -17,7 +17,9 @@ public enum TerminalColorDepth: Sendable, Hashable, CaseIterable {
     ///    builds all three with them.
     /// 5. Anything else means none; 256 colours when forced.
     ///
-    /// - Parameter isTerminal: Whether the output goes to a terminal.
+    /// - Parameters:
+    ///   - environment: Of the process.
+    ///   - isTerminal: Whether the output goes to a terminal.
     public init(environment: [String: String], isTerminal: Bool) {
         let isSet = { (name: String) in !["", "0"].contains(environment[name] ?? "") }
         let isForced = isSet("FORCE_COLOR") || isSet("CLICOLOR_FORCE")

@@ -8,6 +8,7 @@ public struct TerminalDrawing: Sendable, Equatable {
     /// line below.
     public var text: String
 
+    /// A drawing of so many lines and columns.
     public init(rows: Int, columns: Int, text: String) {
         self.rows = rows
         self.columns = columns

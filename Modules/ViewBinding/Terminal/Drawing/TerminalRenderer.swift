@@ -5,15 +5,22 @@ public struct TerminalRenderer: Sendable {
     /// Characters of growing ink for terminals without colour; light on a dark screen.
     private static let ramp = Array(" .:-=+*#%@")
 
+    /// The room for a picture, in character cells.
     public var canvas: TerminalCanvas
+    /// Colours of character cells.
     public var depth: TerminalColorDepth
+    /// How pixels reach the screen.
     public var graphics: TerminalGraphics
     /// What shows through transparent pixels. Default: black, the screen of most terminals.
     public var background: OpaqueColor
 
+    /// A renderer for a canvas.
+    ///
     /// - Parameters:
+    ///   - canvas: The room for a picture.
     ///   - depth: Colours of character cells; pixels have all that their protocol can.
     ///   - graphics: Default: character cells.
+    ///   - background: What shows through. Default: black.
     public init(
         canvas: TerminalCanvas, depth: TerminalColorDepth, graphics: TerminalGraphics = .blocks,
         background: OpaqueColor = .black

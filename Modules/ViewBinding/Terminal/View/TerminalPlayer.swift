@@ -12,6 +12,7 @@ public import AlcedoViewBinding
     public var playCount: Int?
 
     /// - Parameters:
+    ///   - view: Draws the frames.
     ///   - pool: Has the frames.
     ///   - clock: Whose uptime is the time of animations. Default: the machine's.
     public init(view: TerminalView, pool: FramePool, clock: any TimeSource = SystemClock()) {

@@ -13,6 +13,7 @@ public import AlcedoViewBinding
     private var visible: TerminalDrawing?
 
     /// - Parameters:
+    ///   - renderer: For the first picture, and for all until another is set.
     ///   - redrawsInPlace: Whether a picture takes the place of the one before, by moving the cursor up over it. Only
     ///     for a terminal, only if nothing else was written in between, and with a canvas of fewer rows than the
     ///     terminal has, as the cursor rests on the line below. Otherwise pictures follow one another.
