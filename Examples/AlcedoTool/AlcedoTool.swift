@@ -23,6 +23,7 @@ enum AlcedoTool {
           alcedo bench response-cache [options]  fresh hits of the response cache
           alcedo bench download [options]        downloads beside a C loop, URLSession and aiohttp
           alcedo bench pipeline [options]        hits, equal requests and memory of the whole stack
+          alcedo bench binding [options]         what binding images to views takes of the main thread
           alcedo bench resize [options]          the processors, beside Pillow
           alcedo bench thumbnail [options]       thumbnails, beside Pillow and libvips
           alcedo bench all [options]             all of them, and a report
@@ -51,6 +52,8 @@ enum AlcedoTool {
                 return try await DownloadBenchCommand(words.dropFirst(2)).run()
             case "bench" where words.dropFirst().first == "pipeline":
                 return try await PipelineBenchCommand(words.dropFirst(2)).run()
+            case "bench" where words.dropFirst().first == "binding":
+                return try await BindingBenchCommand(words.dropFirst(2)).run()
             case "bench" where words.dropFirst().first == "resize":
                 return try ResizeBenchCommand(words.dropFirst(2)).run()
             case "bench" where words.dropFirst().first == "thumbnail":

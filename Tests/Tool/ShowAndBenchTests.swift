@@ -97,6 +97,24 @@ struct ShowAndBenchTests {
             })
     }
 
+    @Test func `the binding benchmark prints what each bind costs, and that the last of a thousand loads`() async throws
+    {
+        let outcome = try await alcedo.run(["bench", "binding", "--binds", "100", "--rounds", "2"])
+
+        #expect(outcome.status == 0 && outcome.problems == "")
+        let rows = outcome.output.split(separator: "\n").dropFirst().map { String($0) }
+        for name in ["new view", "equal request", "cancel, bind another", "in memory", "until it is shown"] {
+            let row = rows.first { $0.hasPrefix(name) }
+            #expect(row.flatMap { Double($0.dropFirst(25).prefix { $0 != " " }) }.map { $0 > 0 } == true, "\(name)")
+        }
+        #expect(rows.contains { $0.hasPrefix("loads begun") && $0.contains("1 of 1000 binds") })
+    }
+
+    @Test(arguments: [["--binds", "0"], ["--rounds", "x"], ["extra"]])
+    func `what the binding benchmark does not understand is a question of usage`(words: [String]) async throws {
+        #expect(try await alcedo.run(["bench", "binding"] + words).status == 2)
+    }
+
     @Test(arguments: [["--images", "0"], ["--requests", "x"], ["--rounds=0"], ["extra"], ["--size", "1"]])
     func `what the pipeline benchmark does not understand is a question of usage`(words: [String]) async throws {
         #expect(try await alcedo.run(["bench", "pipeline"] + words).status == 2)

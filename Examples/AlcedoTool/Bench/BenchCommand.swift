@@ -12,6 +12,7 @@ struct BenchCommand {
                alcedo bench response-cache [options]
                alcedo bench download [options]
                alcedo bench pipeline [options]
+               alcedo bench binding [options]
                alcedo bench resize [options]
                alcedo bench thumbnail [options]
                alcedo bench all [options]
@@ -56,7 +57,7 @@ struct BenchCommand {
         case ("memory", _): throw UsageError("bench memory needs one file")
         default:
             throw UsageError(
-                "bench can do this: decode DIR, memory FILE, memory-cache, disk-cache, response-cache, download, pipeline, resize, thumbnail, all"
+                "bench can do this: decode DIR, memory FILE, memory-cache, disk-cache, response-cache, download, pipeline, binding, resize, thumbnail, all"
             )
         }
     }
