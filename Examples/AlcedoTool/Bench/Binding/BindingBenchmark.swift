@@ -107,6 +107,7 @@ import FoundationEssentials
             await rest()
         }
         let microseconds = BenchTable.microseconds(best) / Double(binds)
+        BenchFigure("binding: \(name)", microseconds, unit: " µs", .atMost(200)).note()
         Console.output(BenchTable.row([name, "\((microseconds * 100).rounded() / 100)", "below 200"]))
     }
 

@@ -88,6 +88,7 @@ struct AllBenchCommand {
             Part(title: "Response cache", words: ["response-cache"]),
             Part(title: "Downloader", words: ["download"] + turns + peer),
             Part(title: "Pipeline", words: ["pipeline"]),
+            Part(title: "View binding", words: ["binding"]),
             Part(title: "Processors", words: ["resize"] + turns + peer),
             Part(title: "Thumbnails", words: ["thumbnail", "--pictures", pictures] + turns + peer),
         ]
