@@ -31,20 +31,25 @@ public final class BlockingExecutor: Sendable {
     }
 
     /// As ``run(priority:_:)``, for work whose priority may change while it waits.
+    ///
+    /// - Parameter goesFirst: Whether it goes before those of its priority that wait already: for work that ends
+    ///   something, and frees what it holds. Default: no.
     public func run<Value: Sendable>(
         priority: LivePriority,
+        goesFirst: Bool = false,
         _ work: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
         let id = state.withLock { $0.makeID() }
         return try await priority.observing {
             self.state.withLock { $0.setPriority(priority.value, of: id) }
         } _: {
-            try await run(id, { priority.value }, work)
+            try await run(id, { priority.value }, goesFirst: goesFirst, work)
         }
     }
 
     private func run<Value: Sendable>(
-        _ id: Int, _ priority: @Sendable () -> LoadPriority, _ work: @escaping @Sendable () throws -> Value
+        _ id: Int, _ priority: @Sendable () -> LoadPriority, goesFirst: Bool = false,
+        _ work: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
         // An idle lane would take the work before the cancellation could take it back.
         try Task.checkCancellation()
@@ -54,7 +59,7 @@ public final class BlockingExecutor: Sendable {
                     id: id,
                     run: { continuation.resume(with: Result { try work() }) },
                     cancel: { continuation.resume(throwing: CancellationError()) })
-                let lane = state.withLock { $0.submit(job, priority: priority()) }
+                let lane = state.withLock { $0.submit(job, priority: priority(), atHead: goesFirst) }
                 if let lane { lanes[lane].async { self.drain(lane) } }
                 // A cancellation before `submit` found nothing to remove; look again now that there is something.
                 if Task.isCancelled { cancel(id) }

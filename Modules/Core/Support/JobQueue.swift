@@ -21,8 +21,8 @@ struct JobQueue: Sendable {
     }
 
     /// Adds a job and returns the lane that has to be woken for it, if one is idle.
-    mutating func submit(_ job: Job, priority: LoadPriority) -> Int? {
-        waiting.add(job.id, job, priority: priority)
+    mutating func submit(_ job: Job, priority: LoadPriority, atHead: Bool) -> Int? {
+        waiting.add(job.id, job, priority: priority, atHead: atHead)
         return idleLanes.popLast()
     }
 

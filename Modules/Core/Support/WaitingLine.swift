@@ -59,11 +59,11 @@ package struct WaitingLine<Member: Sendable>: Sendable {
     @inlinable
     package var count: Int { waiting.count }
 
-    /// Adds one at the end of its priority's line. `id` must not be in the line.
+    /// Adds one at the end of its priority's line, or at its head. `id` must not be in the line.
     @inlinable
-    package mutating func add(_ id: Int, _ element: Member, priority: LoadPriority) {
+    package mutating func add(_ id: Int, _ element: Member, priority: LoadPriority, atHead: Bool = false) {
         lastRank += 1
-        let rank = order == .firstComeFirst ? -lastRank : lastRank
+        let rank = order == .firstComeFirst && !atHead ? -lastRank : lastRank
         put(id, element, at: Place(priority: priority.rawValue, rank: rank, id: id))
     }
 

@@ -48,11 +48,12 @@ struct DecodingThreads: Sendable {
         }
     }
 
-    /// Runs work that decodes nothing. Throws what it throws, or `CancellationError`.
+    /// Runs work that decodes nothing, before decodes as urgent: what has been decoded takes most memory until it has been
+    /// processed. Throws what it throws, or `CancellationError`.
     func run<Value: Sendable>(
         priority: LivePriority = LivePriority(), _ work: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
-        try await executor.run(priority: priority, work)
+        try await executor.run(priority: priority, goesFirst: true, work)
     }
 
     /// Reserves bytes for a preview's pictures, if there are so many free, until ``givePreviewBack(_:)``. Takes nothing

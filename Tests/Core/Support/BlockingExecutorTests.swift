@@ -62,6 +62,29 @@ struct BlockingExecutorTests {
         #expect(try await BlockingExecutor(name: "test", width: width).run { 1 } == 1)
     }
 
+    @Test func `work that goes first overtakes its equals, not the more urgent`() async throws {
+        let executor = BlockingExecutor(name: "test", width: 1)
+        let plug = await Plug(executor)
+        let order = Guarded<[String]>([])
+        let jobs: [(name: String, priority: LoadPriority, goesFirst: Bool)] = [
+            ("normal 1", .normal, false), ("high", .high, false), ("normal 2", .normal, false),
+            ("first", .normal, true), ("normal 3", .normal, false),
+        ]
+        let tasks = jobs.map { job in
+            Task.immediate {
+                try await executor.run(priority: LivePriority(job.priority), goesFirst: job.goesFirst) {
+                    order.change { $0.append(job.name) }
+                }
+            }
+        }
+
+        plug.open()
+        for task in tasks { try await task.value }
+        try await plug.task.value
+
+        #expect(order.value == ["high", "first", "normal 1", "normal 2", "normal 3"])
+    }
+
     @Test func `the more urgent goes first, equals in the order they came`() async throws {
         let executor = BlockingExecutor(name: "test", width: 1)
         let plug = await Plug(executor)
