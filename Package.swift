@@ -237,3 +237,12 @@ for target in package.targets where [.regular, .test, .executable].contains(targ
             .enableUpcomingFeature("MemberImportVisibility"),
         ]
 }
+
+// For Scripts/coverage. Swift 6.3 crashes where it is to count in an isolated deinitializer, so it counts elsewhere.
+let uncounted: Set = ["AlcedoViewBinding", "AlcedoTerminal", "AlcedoGTK"]
+if Context.environment["ALCEDO_COVERAGE"] != nil {
+    for target in package.targets where target.type == .regular && !cTargets.contains(target.name) {
+        guard target.path?.hasPrefix("Modules/") == true, !uncounted.contains(target.name) else { continue }
+        target.swiftSettings?.append(.unsafeFlags(["-profile-generate", "-profile-coverage-mapping"]))
+    }
+}
