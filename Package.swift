@@ -246,3 +246,11 @@ if Context.environment["ALCEDO_COVERAGE"] != nil {
         target.swiftSettings?.append(.unsafeFlags(["-profile-generate", "-profile-coverage-mapping"]))
     }
 }
+
+// For the optimised tests of Scripts/check. Swift 6.3 crashes where it is to optimise some of the tests, so it optimises what
+// they test.
+if Context.environment["ALCEDO_PLAIN_TESTS"] != nil {
+    for target in package.targets where target.type == .test {
+        target.swiftSettings?.append(.unsafeFlags(["-Onone"]))
+    }
+}
