@@ -34,7 +34,7 @@ public final class ImagePipeline: ImageLoading {
         let backlog = Backlog(limit: configuration.encodedByteLimit)
         disk = DiskStage(
             configuration.diskCache, changes: changes, pendingWriteLimit: configuration.pendingWriteLimit,
-            backlog: backlog, report: report)
+            report: report)
         originals = OriginalLoader(
             downloader: configuration.downloader, disk: disk, hasResponseCache: configuration.responseCache != nil,
             backlog: backlog, report: report)
@@ -244,6 +244,8 @@ public final class ImagePipeline: ImageLoading {
         } catch let error as PipelineError where error.code != .shutDown {
             cached = nil
         }
+        // Of what was shown; other loads may have brought newer bytes when the source has answered.
+        let digest = cached == nil ? nil : memory.digest(of: request.key) ?? images.digest(of: request)
         if let cached { update(.cached(cached)) }
         guard request.cachePolicy.allowsNetwork, request.source.isWorthStoring else {
             guard let cached else { return try await share(request, priority, update) }
@@ -258,7 +260,9 @@ public final class ImagePipeline: ImageLoading {
             return try await loads.value(
                 for: LoadKey(fresh, key: key, round: .fresh), priority: priority, onUpdate: update
             ) { [fresh, cached] update, priority in
-                try await self.reporting(key, .fresh) { try await self.renew(cached, fresh, priority, update) }
+                try await self.reporting(key, .fresh) {
+                    try await self.renew(cached, madeOf: digest, fresh, priority, update)
+                }
             }
         } catch let error as PipelineError {
             // It is reported; what there is stays.
@@ -269,7 +273,7 @@ public final class ImagePipeline: ImageLoading {
 
     /// What the source has; the same image, when that was made of the same bytes. What was made of others goes.
     private func renew(
-        _ cached: ImageResponse?, _ request: ImageRequest, _ priority: LivePriority,
+        _ cached: ImageResponse?, madeOf digest: UInt64?, _ request: ImageRequest, _ priority: LivePriority,
         _ update: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> ImageResponse {
         let resource = request.key.resource
@@ -277,20 +281,22 @@ public final class ImagePipeline: ImageLoading {
         let original = try await originals.load(request, priority) { news in
             if case .progress(let progress) = news { update(.progress(progress)) }
         }
-        if let cached, memory.digest(of: request.key) == original.data.digest { return cached }
+        if let cached, digest == original.data.digest { return cached }
         let picture = try await images.picture(request, of: original, priority)
+        // A part is no reason to give up what is whole.
+        if let cached, picture.image.isPartial { return cached }
         if cached != nil, let before = mark, changes.isUnchanged(resource, since: before) {
             // Other sizes of what was there are as outdated.
-            await forget(resource)
-            mark = changes.mark(resource)
+            mark = await forget(resource)
         }
         return try await keep(picture, request, since: mark)
     }
 
-    /// Removes everything that was made of a resource, and its bytes.
-    private func forget(_ resource: ResourceKey) async {
-        changes.change(.resource(resource)) { memory.removeAll(of: resource) }
+    /// Removes everything that was made of a resource, and its bytes. Returns the moment behind it.
+    private func forget(_ resource: ResourceKey) async -> ChangeMark? {
+        let mark = changes.mark(afterChanging: resource) { memory.removeAll(of: resource) }
         await disk.removeAll(of: resource)
+        return mark
     }
 
     /// Puts what was made where it belongs.

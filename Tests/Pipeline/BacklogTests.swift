@@ -78,6 +78,25 @@ struct BacklogTests {
         #expect(fetched.value == 40)
     }
 
+    @Test func `sources that are asked for all at once are let in a few at a time`() async throws {
+        let downloader = Downloader(transport: NoTransport())
+        let pipeline = pipeline(downloader, limit: 1000)
+        let loads = start(pipeline, (0..<200).map { ImageRequest(source: source($0)) })
+        while fetched.value < 10 { await Task.yield() }
+        await settle()
+
+        // Before any has come each counts as a sixteenth of all.
+        let atFirst = fetched.value
+        #expect(atFirst <= 17)
+        codec.gate.signal()
+        while codec.begun.value.count < 2 { await Task.yield() }
+        await settle()
+        // The place of one is not for everybody.
+        #expect(fetched.value <= atFirst + 1)
+        try await end(loads)
+        #expect(fetched.value == 200)
+    }
+
     @Test func `files beyond those that are read at once wait`() async throws {
         let folder = try TemporaryDirectory()
         for number in 0..<40 {

@@ -19,6 +19,15 @@ package final class ByteBudget: Sendable {
     package func withReservation<Value: Sendable>(
         of byteCount: Int, priority: LivePriority = LivePriority(), _ body: @Sendable () async throws -> Value
     ) async throws -> Value {
+        try await reserve(byteCount, priority: priority)
+        defer { release(byteCount) }
+        return try await body()
+    }
+
+    /// Reserves the bytes, after waiting for them, until ``release(_:)`` gives back as many. Below nought counts as nought.
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled before the bytes are reserved.
+    package func reserve(_ byteCount: Int, priority: LivePriority) async throws {
         let byteCount = max(0, byteCount)
         let id = state.withLock { $0.makeID() }
         try await priority.observing {
@@ -27,8 +36,6 @@ package final class ByteBudget: Sendable {
         } _: {
             try await reserve(byteCount, id, priority)
         }
-        defer { release(byteCount) }
-        return try await body()
     }
 
     /// Runs `body` while the bytes are reserved if they can be had at once; returns nil without running it otherwise.

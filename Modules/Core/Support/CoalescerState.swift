@@ -40,7 +40,6 @@ struct CoalescerState<Work: Hashable & Sendable, Update: Sendable, Value: Sendab
         /// How many wait at each priority.
         var counts: [Int]
         var version = 0
-        var task: Task<Void, Never>?
 
         init(id: Int, priority: LoadPriority) {
             self.id = id
@@ -67,7 +66,14 @@ struct CoalescerState<Work: Hashable & Sendable, Update: Sendable, Value: Sendab
         }
     }
 
+    /// Work that has not ended, whether anybody waits for it or not. Its task is known a little later.
+    private struct Running: Sendable {
+        var task: Task<Void, Never>?
+    }
+
     private var flights: [Work: Flight] = [:]
+    /// By the numbers of their flights.
+    private var running: [Int: Running] = [:]
     private var lastID = 0
     /// What everyone gets who comes from then on.
     private(set) var end: (any Error)?
@@ -90,13 +96,14 @@ struct CoalescerState<Work: Hashable & Sendable, Update: Sendable, Value: Sendab
         var flight = Flight(id: makeID(), priority: priority)
         flight.add(id, Seat(waiter: waiter, priority: priority))
         flights[work] = flight
+        running[flight.id] = Running()
         return (Start(flight: flight.id, priority: flight.priority), nil)
     }
 
     /// Remembers the task of a flight. Returns true when everyone has left already.
     mutating func started(_ work: Work, flight: Int, task: Task<Void, Never>) -> Bool {
+        running[flight]?.task = task
         guard flights[work]?.id == flight else { return true }
-        flights[work]?.task = task
         return false
     }
 
@@ -113,7 +120,8 @@ struct CoalescerState<Work: Hashable & Sendable, Update: Sendable, Value: Sendab
         guard flights[work]?.seats.isEmpty == true else {
             return Departure(waiter: seat.waiter, priorityChange: flights[work]?.priorityChange())
         }
-        return Departure(waiter: seat.waiter, abandonedTask: flights.removeValue(forKey: work)?.task)
+        let abandoned = flights.removeValue(forKey: work).flatMap { running[$0.id]?.task }
+        return Departure(waiter: seat.waiter, abandonedTask: abandoned)
     }
 
     func listeners(_ work: Work, flight: Int) -> [@Sendable (Update) -> Void] {
@@ -123,16 +131,17 @@ struct CoalescerState<Work: Hashable & Sendable, Update: Sendable, Value: Sendab
 
     /// Ends a flight and returns who waited for it, in the order they came; nobody when it was abandoned.
     mutating func finish(_ work: Work, flight: Int) -> [Waiter] {
+        running[flight] = nil
         guard let found = flights[work], found.id == flight else { return [] }
         flights[work] = nil
         return found.seats.sorted { $0.key < $1.key }.map { $0.value.waiter }
     }
 
-    /// Ends all flights, for good. Returns who waited, and the work that goes on.
+    /// Ends all flights, for good. Returns who waited, and the work that goes on, what was abandoned earlier with it.
     mutating func shutDown(_ error: any Error) -> (waiters: [Waiter], tasks: [Task<Void, Never>]) {
         end = error
         defer { flights = [:] }
         let seats = flights.values.flatMap { Array($0.seats) }.sorted { $0.key < $1.key }
-        return (seats.map { $0.value.waiter }, flights.values.compactMap(\.task))
+        return (seats.map { $0.value.waiter }, running.values.compactMap(\.task))
     }
 }

@@ -40,6 +40,15 @@ final class ChangeOrder: Sendable {
         }
     }
 
+    /// Notes a change of a resource as ``change(_:atOnce:)``, and returns the moment behind it as ``mark(_:)``.
+    func mark(afterChanging resource: ResourceKey, atOnce: () -> Void) -> ChangeMark? {
+        state.withLock { state in
+            state.noteChange(of: .resource(resource))
+            atOnce()
+            return state.mark(resource)
+        }
+    }
+
     /// Runs `body` if nothing has changed since the mark, under the lock as for ``submit(_:atOnce:_:)``. No change itself.
     func ifUnchanged(_ resource: ResourceKey, since mark: ChangeMark, _ body: () -> Void) {
         state.withLock { state in

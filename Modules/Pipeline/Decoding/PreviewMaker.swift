@@ -12,10 +12,19 @@ final class PreviewMaker: Sendable {
         /// Where the next bytes belong; a gap ends the previews.
         var offset = 0
         var isWorking = false
+        /// Whether a task waits for the time of the next preview.
+        var isWaiting = false
         var hasEnded = false
         var lastTime: Duration?
         /// Bytes of the previews' budget that the decoder's picture has.
         var reserved: Int?
+    }
+
+    /// What is to be done about bytes that have come.
+    private enum Step {
+        case nothing
+        case work
+        case wait(Duration)
     }
 
     private let codecs: CodecRegistry
@@ -43,24 +52,53 @@ final class PreviewMaker: Sendable {
 
     /// Takes bytes. Does not block.
     func append(_ bytes: Data, at offset: Int) {
-        let mayStart = state.withLock { state in
-            guard !state.hasEnded else { return false }
+        let step = state.withLock { state -> Step in
+            guard !state.hasEnded else { return .nothing }
             if offset == 0, state.offset > 0 {
                 state.decoder = codecs.makeIncrementalDecoder(options: options)
                 (state.waiting, state.offset) = (Data(), 0)
             }
             guard offset == state.offset else {
                 state.hasEnded = true
-                return false
+                return .nothing
             }
             state.waiting.append(bytes)
             state.offset += bytes.count
-            if let last = state.lastTime, clock.uptime - last < interval { return false }
-            guard !state.isWorking else { return false }
-            state.isWorking = true
-            return true
+            return next(&state)
         }
-        if mayStart { start() }
+        take(step)
+    }
+
+    /// Under the lock.
+    private func next(_ state: inout State) -> Step {
+        // Who works, or waits, looks again afterwards.
+        guard !state.hasEnded, !state.waiting.isEmpty, !state.isWorking, !state.isWaiting else { return .nothing }
+        if let last = state.lastTime, clock.uptime - last < interval {
+            state.isWaiting = true
+            return .wait(interval - (clock.uptime - last))
+        }
+        state.isWorking = true
+        return .work
+    }
+
+    private func take(_ step: Step) {
+        switch step {
+        case .nothing: break
+        case .work: start()
+        case .wait(let time):
+            Task { [weak self, clock] in
+                try? await clock.sleep(for: time)
+                self?.wake()
+            }
+        }
+    }
+
+    private func wake() {
+        take(
+            state.withLock { state in
+                state.isWaiting = false
+                return next(&state)
+            })
     }
 
     /// No further previews.
@@ -90,15 +128,17 @@ final class PreviewMaker: Sendable {
             return (state.decoder, state.waiting)
         }
         let preview = decoder.flatMap { self.preview(of: bytes, $0) }
-        let (mayShow, reserved) = state.withLock { state in
+        let (step, reserved) = state.withLock { state in
             state.isWorking = false
             state.lastTime = clock.uptime
-            guard state.hasEnded else { return (true, nil as Int?) }
+            guard state.hasEnded else { return (next(&state) as Step?, nil as Int?) }
             defer { state.reserved = nil }
-            return (false, state.reserved)
+            return (nil, state.reserved)
         }
         if let reserved { threads.givePreviewBack(reserved) }
-        if mayShow, let preview { show(preview) }
+        guard let step else { return }
+        if let preview { show(preview) }
+        take(step)
     }
 
     private func preview(of bytes: Data, _ decoder: any IncrementalImageDecoding) -> ImagePreview? {

@@ -44,6 +44,9 @@ struct ImageStage: Sendable {
         return picture
     }
 
+    /// Of the bytes of a source that were decoded last; nil when that is not known.
+    func digest(of request: ImageRequest) -> UInt64? { newest[request.originalKey]?.digest }
+
     func shutDown() async {
         await steps.shutDown(throwing: PipelineError.shutDown)
         recent.removeAll()

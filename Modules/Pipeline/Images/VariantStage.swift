@@ -27,11 +27,13 @@ struct VariantStage: Sendable {
     /// - Throws: `CancellationError` only.
     func picture(_ request: ImageRequest, _ priority: LivePriority) async throws -> Picture? {
         let key = request.key
-        guard
-            let data = try await disk.read(key, isAllowed: request.cachePolicy.disk.contains(.read), priority)
-        else { return nil }
-        let hold = backlog.hold(data.count)
+        let hold = backlog.makeHold()
         defer { hold.release() }
+        guard
+            let data = try await disk.read(
+                key, isAllowed: request.cachePolicy.disk.contains(.read), into: hold, priority)
+        else { return nil }
+        _ = hold.arrived(data.count)
         var options = request.decoding
         // It has its size, and stands as it was asked to.
         options.target = nil

@@ -1,7 +1,7 @@
-/// How long things took: counts in steps of an eighth of an octave, from a microsecond to an hour. A fixed two kilobytes.
+/// How long things took: counts in steps of an eighth of an octave, from a nanosecond to an hour. A fixed three kilobytes.
 public struct DurationHistogram: Sendable {
     private static let stepsPerOctave = 8
-    private static let octaves = 32
+    private static let octaves = 43
 
     /// How many durations were added.
     public private(set) var count = 0
@@ -37,18 +37,18 @@ public struct DurationHistogram: Sendable {
         return longest
     }
 
-    /// 2^o microseconds and the next eighths of it, so that it takes no logarithm.
+    /// 2^o nanoseconds and the next eighths of it, so that it takes no logarithm.
     private static func step(of duration: Duration) -> Int {
         let (seconds, attoseconds) = duration.components
         guard seconds < 1 << 32 else { return stepsPerOctave * octaves - 1 }
-        let microseconds = max(1, seconds * 1_000_000 + attoseconds / 1_000_000_000_000)
-        let octave = microseconds.bitWidth - 1 - microseconds.leadingZeroBitCount
-        let eighth = octave >= 3 ? Int(microseconds >> (octave - 3)) & 7 : Int(microseconds << (3 - octave)) & 7
+        let nanoseconds = max(1, seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+        let octave = nanoseconds.bitWidth - 1 - nanoseconds.leadingZeroBitCount
+        let eighth = octave >= 3 ? Int(nanoseconds >> (octave - 3)) & 7 : Int(nanoseconds << (3 - octave)) & 7
         return min(octave * stepsPerOctave + eighth, stepsPerOctave * octaves - 1)
     }
 
     private static func end(of step: Int) -> Duration {
         let (octave, eighth) = step.quotientAndRemainder(dividingBy: stepsPerOctave)
-        return .microseconds((1 << octave) * (9 + eighth) / 8)
+        return .nanoseconds(((1 << octave) * (9 + eighth) + 7) / 8)
     }
 }

@@ -1,18 +1,36 @@
 import AlcedoCore
 
-/// The encoded bytes that are here and wait for a decoder, or for their place on disk. While they are too many, no
-/// further ones are fetched.
+/// The encoded bytes that are here, or on their way, and wait for a decoder, or for their place on disk. While they are too
+/// many, no further ones are fetched.
+///
+/// How many will come is known when they have come: until then as many count as the last ones had.
 final class Backlog: Sendable {
+    private let limit: Int
     private let budget: ByteBudget
+    /// A mean in which the newest weighs a quarter.
+    private let mean: Locked<Int?> = Locked(nil)
 
-    /// - Parameter limit: Bytes from which on nothing more is begun; what has begun by then still comes.
-    init(limit: Int) { budget = ByteBudget(limit: limit) }
-
-    /// Returns when more may be fetched, the more urgent first. Throws `CancellationError` only.
-    func waitForRoom(_ priority: LivePriority) async throws {
-        try await budget.withReservation(of: 1, priority: priority) {}
+    /// - Parameter limit: Bytes from which on nothing more is begun.
+    init(limit: Int) {
+        self.limit = max(0, limit)
+        budget = ByteBudget(limit: limit)
     }
 
-    /// Counts bytes that have come, for as long as the result is held.
-    func hold(_ byteCount: Int) -> BacklogHold { BacklogHold(byteCount, of: budget) }
+    /// A place for the bytes of one image, of which there are none yet.
+    func makeHold() -> BacklogHold { BacklogHold(of: self) }
+
+    /// Waits for room, the more urgent first, and returns how many bytes are reserved. Throws `CancellationError` only.
+    func reserveExpected(_ priority: LivePriority) async throws -> Int {
+        let expected = min(mean.withLock { $0 } ?? limit / 16, limit)
+        try await budget.reserve(expected, priority: priority)
+        return expected
+    }
+
+    /// Counts bytes that have come, whether there is room or not.
+    func reserveArrived(_ byteCount: Int) {
+        mean.withLock { mean in mean = mean.map { $0 + (byteCount - $0) / 4 } ?? byteCount }
+        budget.reserveAnyway(byteCount)
+    }
+
+    func release(_ byteCount: Int) { budget.release(byteCount) }
 }

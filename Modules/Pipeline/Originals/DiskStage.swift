@@ -7,32 +7,31 @@ struct DiskStage: Sendable {
     private let changes: ChangeOrder
     private let writes: PendingWrites
     private let reads = ByteBudget(limit: Self.mostReads)
-    private let backlog: Backlog
     private let report: Reporter
 
     /// At once: each may bring an image's bytes.
     private static let mostReads = 16
 
-    init(
-        _ cache: (any DataCaching)?, changes: ChangeOrder, pendingWriteLimit: Int, backlog: Backlog, report: Reporter
-    ) {
+    init(_ cache: (any DataCaching)?, changes: ChangeOrder, pendingWriteLimit: Int, report: Reporter) {
         self.cache = cache
         self.changes = changes
-        self.backlog = backlog
         self.report = report
         writes = PendingWrites(limit: pendingWriteLimit)
     }
 
     /// What is stored under a key, if it may be read, when there is room for it.
     ///
+    /// - Parameter hold: Counts the bytes.
     /// - Throws: `CancellationError` only.
-    func read(_ key: ImageKey, isAllowed: Bool, _ priority: LivePriority) async throws -> Data? {
+    func read(
+        _ key: ImageKey, isAllowed: Bool, into hold: BacklogHold, _ priority: LivePriority
+    ) async throws -> Data? {
         guard let cache, isAllowed else {
             report(key, .diskMiss(cache == nil ? .noCache : .notAllowed))
             return nil
         }
         return try await reads.withReservation(of: 1, priority: priority) {
-            try await backlog.waitForRoom(priority)
+            try await hold.waitForRoom(priority)
             let start = report.now
             guard let data = await cache.data(for: key) else {
                 try Task.checkCancellation()

@@ -54,11 +54,12 @@ struct OriginalLoader: Sendable {
     func shutDown() async { await loads.shutDown(throwing: PipelineError.shutDown) }
 
     private func read(_ request: ImageRequest, _ priority: LivePriority) async throws -> Original? {
+        let hold = backlog.makeHold()
         guard request.source.isWorthStoring,
             let data = try await disk.read(
-                request.originalKey, isAllowed: request.cachePolicy.disk.contains(.read), priority)
+                request.originalKey, isAllowed: request.cachePolicy.disk.contains(.read), into: hold, priority)
         else { return nil }
-        return Original(data: data, layer: .disk, allowsStoring: true, hold: backlog.hold(data.count))
+        return Original(data: data, layer: .disk, allowsStoring: true, hold: hold.arrived(data.count))
     }
 
     private func download(
@@ -68,11 +69,13 @@ struct OriginalLoader: Sendable {
         let policy = request.cachePolicy
         let mayHaveResponse = hasResponseCache && policy.responses.contains(.read)
         guard policy.allowsNetwork || !isRemote || mayHaveResponse else { throw Self.notInCache(nil) }
+        let hold = makeHold(for: request.source)
         let start = report.now
         let download: Download
         do {
             var asked = DownloadRequest(Self.source(of: request), following: priority)
-            asked.room = { [backlog] in try await backlog.waitForRoom(priority) }
+            // Whoever keeps the request must not keep the bytes counted.
+            if hold != nil { asked.room = { [weak hold] in try await hold?.waitForRoom(priority) } }
             if request.wantsPreviews { asked.onBytes = { update(.bytes(offset: $0, $1)) } }
             download = try await downloader.download(asked) { update(.progress($0)) }
         } catch is CancellationError {
@@ -88,13 +91,13 @@ struct OriginalLoader: Sendable {
             layer: isRemote ? .network : .local,
             allowsStoring: download.allowsStoring,
             writeClaim: isStorable ? WriteClaim() : nil,
-            hold: hold(download.data, of: request.source))
+            hold: hold?.arrived(download.data.count))
     }
 
-    private func hold(_ data: Data, of source: ImageSource) -> BacklogHold? {
+    private func makeHold(for source: ImageSource) -> BacklogHold? {
         // The request has these bytes as long as it is there itself.
         if case .bytes = source { return nil }
-        return backlog.hold(data.count)
+        return backlog.makeHold()
     }
 
     private static func notInCache(_ cause: (any Error)?) -> PipelineError {

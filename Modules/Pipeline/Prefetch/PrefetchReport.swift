@@ -15,6 +15,10 @@ public struct PrefetchReport: Sendable {
     mutating func shorten(to limit: Int) {
         // Not at each one that comes, or each would move all others.
         guard max(loaded.count, skipped.count, failed.count) >= 2 * limit + 1 else { return }
+        keepLast(limit)
+    }
+
+    mutating func keepLast(_ limit: Int) {
         loaded.removeFirst(max(0, loaded.count - limit))
         skipped.removeFirst(max(0, skipped.count - limit))
         failed.removeFirst(max(0, failed.count - limit))

@@ -87,6 +87,7 @@ struct PrefetchState: Sendable {
     /// Who waited for the end, when it has come, and what they get. The next report begins anew.
     mutating func settle() -> (watchers: [CheckedContinuation<PrefetchReport, Never>], report: PrefetchReport)? {
         guard ids.isEmpty, !watchers.isEmpty else { return nil }
+        report.keepLast(limit)
         defer { (watchers, report) = ([], PrefetchReport()) }
         return (watchers, report)
     }

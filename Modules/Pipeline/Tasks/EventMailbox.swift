@@ -5,6 +5,7 @@ final class EventMailbox: Sendable {
     private struct State: Sendable {
         var waiting: [ImageTaskEvent] = []
         var isScheduled = false
+        var hasFinished = false
     }
 
     private let executor: CallbackExecutor
@@ -18,6 +19,9 @@ final class EventMailbox: Sendable {
 
     func post(_ event: ImageTaskEvent) {
         let mustSchedule = state.withLock { state in
+            // Another thread may have been about to tell of a preview.
+            guard !state.hasFinished else { return false }
+            if case .finished = event { state.hasFinished = true }
             // Of a kind that only counts when it is new, the last one that waits will do.
             if case .progress = event, case .progress = state.waiting.last { state.waiting.removeLast() }
             if case .preview = event, case .preview = state.waiting.last { state.waiting.removeLast() }

@@ -129,4 +129,33 @@ struct RefreshTests {
         #expect(await shown(offline, by: stack) == ["cached 7", "memory 7"])
         #expect(stack.downloader.count == 1)
     }
+
+    @Test func `a part of the newer image is no reason to give up the whole one`() async throws {
+        let answers = Guarded([Data("part:8".utf8), level(7)])
+        let stack = Stack(
+            FakeDownloader { _, _ in Download(data: answers.change { $0.removeLast() }) })
+        let wanted = try request { $0.decoding.allowsPartial = true }
+        _ = try await stack.load(try web("a") { $0.decoding.allowsPartial = true })
+        await stack.pipeline.flush()
+
+        #expect(await shown(wanted, by: stack) == ["cached 7", "memory 7"])
+
+        await stack.pipeline.flush()
+        #expect(stack.stored(try web("a")) == level(7))
+    }
+
+    @Test func `what has not changed is known without a memory cache, too`() async throws {
+        let server = Server(7)
+        let stack = Stack(server.downloader)
+        _ = try await stack.load(try web("a"))
+        await stack.pipeline.flush()
+        let stores = stack.disk.stores.value
+
+        let unkept = try request { $0.cachePolicy.memory = [] }
+        #expect(await shown(unkept, by: stack) == ["cached 7", "disk 7"])
+
+        await stack.pipeline.flush()
+        #expect(stack.codec.decodes.value == 2 && stack.disk.stores.value == stores)
+        #expect(stack.pipeline.cachedImage(for: try web("a")) != nil)
+    }
 }

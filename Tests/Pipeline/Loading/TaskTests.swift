@@ -1,9 +1,22 @@
 import AlcedoCore
 import AlcedoPipeline
 import AlcedoTesting
+import Dispatch
 import FoundationEssentials
 import TestSupport
 import Testing
+
+/// Does something meanwhile.
+private struct Held: ImageProcessing {
+    let body: @Sendable () -> Void
+
+    var identifier: String { "held" }
+
+    func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
+        body()
+        return image
+    }
+}
 
 @Suite(.timeLimit(.minutes(10)))
 struct TaskTests {
@@ -184,6 +197,34 @@ struct TaskTests {
         }
         while clock.sleeperCount > 0 { await Task.yield() }
         #expect(stack.downloader.count <= 4)
+    }
+
+    @Test func `an end waits for work that everybody has left`() async throws {
+        let gate = DispatchSemaphore(value: 0)
+        let (begun, ended) = (Guarded(false), Guarded(false))
+        let stack = Stack(FakeDownloader(giving: level(3)))
+        let request = try web("a") {
+            $0.processors = [
+                Held {
+                    begun.change { $0 = true }
+                    gate.wait()
+                    ended.change { $0 = true }
+                }
+            ]
+        }
+        let task = stack.pipeline.task(for: request)
+        while !begun.value { await Task.yield() }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.response }
+
+        let end = Task {
+            await stack.pipeline.shutDown()
+            return ended.value
+        }
+        for _ in 0..<1000 { await Task.yield() }
+        gate.signal()
+
+        #expect(await end.value)
     }
 
     @Test func `after its end a pipeline refuses everything, and nothing runs any more`() async throws {
