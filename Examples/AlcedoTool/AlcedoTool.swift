@@ -7,13 +7,14 @@ enum AlcedoTool {
         alcedo loads, caches and shows images.
 
         usage:
-          alcedo load URL|FILE... [options]      load images, print a table, draw a contact sheet
-          alcedo thumbnail URL|FILE... [options] write small pictures of images
-          alcedo contact-sheet URL|FILE... [options]
+          alcedo load IMAGE... [options]         load images, print a table, draw a contact sheet
+          alcedo inspect IMAGE... [options]      say what images are, as text or JSON
+          alcedo decode IMAGE... [options]       write the pixels of images, and of every frame
+          alcedo convert IMAGE... [options]      write images in another format
+          alcedo thumbnail IMAGE... [options]    write small pictures of images
+          alcedo contact-sheet IMAGE... [options]
                                                  draw many images on one picture
-          alcedo show URL|FILE|FOLDER... [options]
-                                                 draw images in the terminal, and play them
-          alcedo inspect URL|FILE... [options]   say what images are, as text or JSON
+          alcedo show IMAGE... [options]         draw images in the terminal, and play them
           alcedo cache stat|list|verify|trim|clear [options]
                                                  look into the cache on disk, and put it in order
           alcedo bench decode DIR [options]      our decoders against the same C libraries, as ratios
@@ -28,45 +29,38 @@ enum AlcedoTool {
           alcedo bench thumbnail [options]       thumbnails, beside Pillow and libvips
           alcedo bench all [options]             all of them, and a report
 
-        alcedo COMMAND --help says more.
+        An IMAGE is a URL, a file, a folder, a pattern such as '*.jpg', or - for standard input; --list FILE names more.
+        alcedo COMMAND --help says more; alcedo --version says which this is.
+
+        It ends with 0, with 1 when something failed, with 2 when the command line makes no sense, and with 130 after Ctrl-C.
 
         """
 
+    private static let commands: [any ToolCommand.Type] = [
+        LoadCommand.self, InspectCommand.self, DecodeCommand.self, ConvertCommand.self, ThumbnailCommand.self,
+        ContactSheetCommand.self, ShowCommand.self, CacheCommand.self, BenchCommand.self, DiskCacheBenchCommand.self,
+        MemoryCacheBenchCommand.self, ResponseCacheBenchCommand.self, DownloadBenchCommand.self,
+        PipelineBenchCommand.self, BindingBenchCommand.self, ResizeBenchCommand.self, ThumbnailBenchCommand.self,
+        AllBenchCommand.self,
+    ]
+
     static func main() {
         ExitStatus.end("alcedo") {
-            let words = CommandLine.arguments.dropFirst()
+            let words = Array(CommandLine.arguments.dropFirst())
+            // Those of two words first: `bench` alone is a command, too.
+            for count in [2, 1] where words.count >= count {
+                let name = words.prefix(count).joined(separator: " ")
+                if let command = commands.first(where: { $0.name == name }) {
+                    return try await command.start(words.dropFirst(count))
+                }
+            }
             switch words.first {
-            case "load": return try await LoadCommand(words.dropFirst()).run()
-            case "thumbnail": return try await ThumbnailCommand(words.dropFirst()).run()
-            case "contact-sheet": return try await ContactSheetCommand(words.dropFirst()).run()
-            case "show": return try await ShowCommand(words.dropFirst()).run()
-            case "inspect": return try await InspectCommand(words.dropFirst()).run()
-            case "cache": return try await CacheCommand(words.dropFirst()).run()
-            case "bench" where words.dropFirst().first == "disk-cache":
-                return try await DiskCacheBenchCommand(words.dropFirst(2)).run()
-            case "bench" where words.dropFirst().first == "memory-cache":
-                return try MemoryCacheBenchCommand(words.dropFirst(2)).run()
-            case "bench" where words.dropFirst().first == "response-cache":
-                return try await ResponseCacheBenchCommand(words.dropFirst(2)).run()
-            case "bench" where words.dropFirst().first == "download":
-                return try await DownloadBenchCommand(words.dropFirst(2)).run()
-            case "bench" where words.dropFirst().first == "pipeline":
-                return try await PipelineBenchCommand(words.dropFirst(2)).run()
-            case "bench" where words.dropFirst().first == "binding":
-                return try await BindingBenchCommand(words.dropFirst(2)).run()
-            case "bench" where words.dropFirst().first == "resize":
-                return try ResizeBenchCommand(words.dropFirst(2)).run()
-            case "bench" where words.dropFirst().first == "thumbnail":
-                return try await ThumbnailBenchCommand(words.dropFirst(2)).run()
-            case "bench" where words.dropFirst().first == "all":
-                return try await AllBenchCommand(words.dropFirst(2)).run()
-            case "bench": return try await BenchCommand(words.dropFirst()).run()
-            case "--help", "-h", "help":
-                Console.output(help)
-                return .success
+            case "--help", "-h", "help": Console.output(help)
+            case "--version": Console.output("alcedo \(ToolVersion.text)\n")
             case let word?: throw UsageError("there is no command '\(word)'")
             case nil: throw UsageError("a command is missing")
             }
+            return .success
         }
     }
 }

@@ -37,10 +37,12 @@ enum Quickstart {
             let caches = ImagePipeline.Configuration.standardCacheDirectory?.deletingLastPathComponent()
                 .appending(path: "alcedo-quickstart", directoryHint: .isDirectory)
             var job = LoadJob(
-                program: "quickstart",
-                images: try origin.map(sampleImages) ?? named,
+                images: ImageList(try origin.map(sampleImages) ?? named),
                 configuration: .standard(cacheDirectory: caches),
-                outputDirectory: URL(filePath: output, directoryHint: .isDirectory))
+                outputDirectory: output,
+                report: JobReport(program: "quickstart"))
+            // Run again, it replaces its own sheet.
+            job.replaces = true
             job.passes = 2
             return await job.run() ? .success : .failure
         }

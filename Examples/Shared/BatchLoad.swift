@@ -1,44 +1,63 @@
-import Alcedo
+public import Alcedo
 
-/// Loads images as a person has named them, a few at a time, with a progress line while a terminal watches.
-struct BatchLoad {
-    let images: [ImageArgument]
-    /// Most loads at once.
+/// Does something with images as a person has named them, a few at a time, with a progress line while a terminal watches.
+public struct BatchLoad: Sendable {
+    public typealias Progress = @Sendable (DownloadProgress) -> Void
+
+    let images: ImageList
+    /// Most at once.
     let width: Int
-    /// When it has come no more loads begin, and nothing more is handed over.
+    /// When it has come nothing more begins, and nothing more is handed over.
     let interruption: Interruption?
-    /// Makes the request of an image, by its index, what is to be loaded.
-    let change: (ImageRequest, _ index: Int) -> ImageRequest
+    let showsProgress: Bool
 
-    var isInterrupted: Bool { interruption?.hasCome ?? false }
+    public init(_ images: ImageList, width: Int, interruption: Interruption?, showsProgress: Bool) {
+        self.images = images
+        self.width = width
+        self.interruption = interruption
+        self.showsProgress = showsProgress
+    }
 
-    /// Hands over what became of each image, by its index, as loads end.
-    func run(
-        with pipeline: ImagePipeline, onResult: (_ index: Int, Result<ImageResponse, any Error>) async -> Void
+    public var isInterrupted: Bool { interruption?.hasCome ?? false }
+
+    /// Hands over what became of each image, by its index, as they end. Holds what is under way, and no more, however many
+    /// images there are.
+    ///
+    /// - Parameter load: Is told what is wanted, and tells of bytes that arrive.
+    public func run<Loaded: Sendable>(
+        _ load: @escaping @Sendable (ImageRequest, _ index: Int, @escaping Progress) async throws -> Loaded,
+        onResult: (_ index: Int, Result<Loaded, any Error>) async -> Void
     ) async {
-        let line = ProgressLine(total: images.count, isVisible: Console.errorIsTerminal)
-        var requests: [ImageRequest] = []
-        var indices: [Int] = []
-        for (index, image) in images.enumerated() {
-            switch image.request {
-            case .success(let request):
-                requests.append(change(request, index))
-                indices.append(index)
-            case .failure(let error):
-                await onResult(index, .failure(error))
-                await line.finishedOne()
+        let line = ProgressLine(total: images.count, isVisible: showsProgress)
+        await withTaskGroup(of: (Int, Result<Loaded, any Error>).self) { group in
+            var next = 0
+            func addNext() {
+                guard next < images.count else { return }
+                let index = next
+                next += 1
+                group.addTask {
+                    await line.begin(index)
+                    do {
+                        let request = try images[index].request.get()
+                        let loaded = try await load(request, index) { progress in
+                            Task { await line.received(progress, for: index) }
+                        }
+                        return (index, .success(loaded))
+                    } catch {
+                        return (index, .failure(error))
+                    }
+                }
             }
-        }
-        do {
-            try await pipeline.loadAll(requests, width: width) { [indices] number, progress in
-                Task { await line.received(progress, for: indices[number]) }
-            } onResult: { number, result in
-                if isInterrupted { throw CancellationError() }
-                await onResult(indices[number], result)
-                await line.finishedOne()
+            for _ in 0..<max(1, width) { addNext() }
+            while let (index, result) = await group.next() {
+                guard !isInterrupted else {
+                    group.cancelAll()
+                    continue
+                }
+                await onResult(index, result)
+                await line.finished(index)
+                addNext()
             }
-        } catch {
-            // Only an interruption ends the loop, and whoever runs it sees that.
         }
         await line.end()
     }

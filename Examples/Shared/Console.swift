@@ -1,3 +1,4 @@
+public import FoundationEssentials
 import Glibc
 import Synchronization
 
@@ -8,6 +9,14 @@ public enum Console {
 
     /// Whether standard error is a terminal.
     public static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+
+    /// Whether standard error is a terminal that a line can be rewritten on.
+    public static var errorIsLive: Bool { errorIsTerminal && variable("TERM") != "dumb" }
+
+    /// Source: no-color.org, for which an empty variable is none.
+    private static let errorHasColor = errorIsLive && (variable("NO_COLOR") ?? "").isEmpty
+
+    private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
     private static let lostOutput = Atomic<Bool>(false)
 
@@ -26,12 +35,24 @@ public enum Console {
         if !write(text, to: STDOUT_FILENO) { lostOutput.store(true, ordering: .relaxed) }
     }
 
+    /// Writes results that are no text. Returns false when standard output does not take them all.
+    public static func output(_ data: Data) -> Bool {
+        let isWritten = write(data.bytes, to: STDOUT_FILENO)
+        if !isWritten { lostOutput.store(true, ordering: .relaxed) }
+        return isWritten
+    }
+
     /// Writes a problem, on one line of its own whatever it quotes.
-    public static func problem(_ text: String) { _ = write("\(printable(text))\n", to: STDERR_FILENO) }
+    public static func problem(_ text: String) {
+        let line = printable(text)
+        let speaker = errorHasColor ? line.firstRange(of: ": ") : nil
+        let shown = speaker.map { "\u{1B}[31m\(line[..<$0.upperBound])\u{1B}[0m\(line[$0.upperBound...])" } ?? line
+        _ = write("\(shown)\n", to: STDERR_FILENO)
+    }
 
     /// Writes a line to standard error while a progress line may be on the terminal, which it takes the place of.
     public static func note(_ text: String) {
-        _ = write("\(errorIsTerminal ? clearing : "")\(printable(text))\n", to: STDERR_FILENO)
+        _ = write("\(errorIsLive ? clearing : "")\(printable(text))\n", to: STDERR_FILENO)
     }
 
     /// What clears a line of a terminal.
@@ -46,21 +67,28 @@ public enum Console {
     /// Writes text as it is to standard error, for a progress line.
     static func progress(_ text: String) { _ = write(text, to: STDERR_FILENO) }
 
-    /// False when the file does not take it all.
     private static func write(_ text: String, to file: Int32) -> Bool {
-        var rest = Array(text.utf8)[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            if count < 0, errno == EAGAIN {
-                // Whoever reads has made it a stream that does not block.
-                var output = pollfd(fd: file, events: Int16(POLLOUT), revents: 0)
-                poll(&output, 1, -1)
-                continue
+        let bytes = Array(text.utf8)
+        return write(bytes.span.bytes, to: file)
+    }
+
+    /// False when the file does not take it all.
+    static func write(_ bytes: RawSpan, to file: Int32) -> Bool {
+        bytes.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let count = Glibc.write(file, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                if count < 0, errno == EINTR { continue }
+                if count < 0, errno == EAGAIN {
+                    // Whoever reads has made it a stream that does not block.
+                    var output = pollfd(fd: file, events: Int16(POLLOUT), revents: 0)
+                    poll(&output, 1, -1)
+                    continue
+                }
+                guard count > 0 else { return false }
+                rest = rest.dropFirst(count)
             }
-            guard count > 0 else { return false }
-            rest = rest.dropFirst(count)
+            return true
         }
-        return true
     }
 }

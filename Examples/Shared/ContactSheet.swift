@@ -8,9 +8,14 @@ struct ContactSheet {
 
     /// How a sheet is divided.
     struct Grid: Sendable {
+        /// Most cells in a row of a sheet that a person scrolls.
+        private static let usualColumns = 16
+        /// A picture that is any smaller shows nothing.
+        private static let smallestSide = 8
+
         /// Side of a cell's picture, in pixels.
         var side = 160
-        /// Cells in a row; nil for as many as make the sheet square, at most 16.
+        /// Cells in a row; nil for as many as make the sheet square, of up to a thousand pictures at most 16.
         var columns: Int?
 
         /// Fits a picture for its cell, opaque.
@@ -21,7 +26,9 @@ struct ContactSheet {
 
         /// Cells in a row of a sheet with so many pictures.
         func columns(for count: Int) -> Int {
-            columns.map { min($0, max(1, count)) } ?? min(max(1, Int(Double(count).squareRoot().rounded(.up))), 16)
+            if let columns { return min(columns, max(1, count)) }
+            let square = max(1, Int(Double(count).squareRoot().rounded(.up)))
+            return count > 1_000 ? square : min(square, Self.usualColumns)
         }
 
         /// The size of a sheet with so many pictures.
@@ -31,32 +38,71 @@ struct ContactSheet {
             let pitch = side + gap
             return PixelSize(width: columns * pitch + gap, height: rows * pitch + gap)
         }
+
+        /// The largest cells, not above ``side``, of which so many fit; nil when not even the smallest do.
+        func fitting(_ count: Int, within pixelLimit: Int) -> Grid? {
+            var grid = self
+            while grid.size(for: count).pixelCount > pixelLimit {
+                guard grid.side > Self.smallestSide else { return nil }
+                grid.side -= 1
+            }
+            return grid
+        }
     }
 
-    var grid = Grid()
-    /// One picture a cell; nil where the image could not be loaded.
-    let pictures: [DecodedImage?]
+    let grid: Grid
+    private let columns: Int
+    private var pixels: PixelBuffer
 
-    /// Draws the sheet; nil when no buffer holds it.
-    func draw() -> DecodedImage? {
-        let columns = grid.columns(for: pictures.count)
-        let side = grid.side
-        let pitch = side + Self.gap
-        let size = grid.size(for: pictures.count)
+    /// A sheet of empty cells; nil when no buffer holds it.
+    init?(_ grid: Grid, count: Int) {
+        self.grid = grid
+        columns = grid.columns(for: count)
+        let size = grid.size(for: count)
         let pixels = PixelBuffer(size: size, format: .rgbx8, alphaMode: .opaque) { memory, stride in
             Self.fill(memory, stride, x: 0, y: 0, size: size, Self.paper)
-            for (index, picture) in pictures.enumerated() {
-                let x = Self.gap + index % columns * pitch
-                let y = Self.gap + index / columns * pitch
-                if let picture {
-                    place(picture.pixels, in: memory, stride, x: x, y: y)
-                } else {
-                    let cell = PixelSize(width: side, height: side)
-                    Self.fill(memory, stride, x: x, y: y, size: cell, Self.empty)
+        }
+        guard let pixels else { return nil }
+        self.pixels = pixels
+        let cell = PixelSize(width: grid.side, height: grid.side)
+        for index in 0..<count {
+            let (x, y) = place(of: index)
+            change { Self.fill($0, $1, x: x, y: y, size: cell, Self.empty) }
+        }
+    }
+
+    var image: DecodedImage { DecodedImage(pixels: pixels) }
+
+    /// Puts a picture, which the grid has fitted, into its cell.
+    mutating func place(_ picture: DecodedImage, at index: Int) {
+        let (x, y) = place(of: index)
+        let picture = picture.pixels
+        let (left, top) = (x + (grid.side - picture.width) / 2, y + (grid.side - picture.height) / 2)
+        let cell = PixelSize(width: grid.side, height: grid.side)
+        change { memory, stride in
+            Self.fill(memory, stride, x: x, y: y, size: cell, Self.paper)
+            picture.withUnsafeBytes { source in
+                for row in 0..<picture.height {
+                    for column in 0..<picture.width {
+                        let from = row * picture.bytesPerRow + column * picture.format.bytesPerPixel
+                        let to = (top + row) * stride + (left + column) * 4
+                        let isGray = picture.format == .gray8
+                        for channel in 0..<3 { memory[to + channel] = source[from + (isGray ? 0 : channel)] }
+                        memory[to + 3] = 255
+                    }
                 }
             }
         }
-        return pixels.map { DecodedImage(pixels: $0) }
+    }
+
+    private func place(of index: Int) -> (x: Int, y: Int) {
+        let pitch = grid.side + Self.gap
+        return (Self.gap + index % columns * pitch, Self.gap + index / columns * pitch)
+    }
+
+    private mutating func change(_ body: (UnsafeMutableRawBufferPointer, _ stride: Int) -> Void) {
+        let stride = pixels.bytesPerRow
+        pixels.withUnsafeMutableBytes { body($0, stride) }
     }
 
     private static func fill(
@@ -67,24 +113,6 @@ struct ContactSheet {
                 let offset = row * stride + column * 4
                 (memory[offset], memory[offset + 1]) = (color.red, color.green)
                 (memory[offset + 2], memory[offset + 3]) = (color.blue, 255)
-            }
-        }
-    }
-
-    private func place(
-        _ picture: PixelBuffer, in memory: UnsafeMutableRawBufferPointer, _ stride: Int, x: Int, y: Int
-    ) {
-        let left = x + (grid.side - picture.width) / 2
-        let top = y + (grid.side - picture.height) / 2
-        picture.withUnsafeBytes { source in
-            for row in 0..<picture.height {
-                for column in 0..<picture.width {
-                    let from = row * picture.bytesPerRow + column * picture.format.bytesPerPixel
-                    let to = (top + row) * stride + (left + column) * 4
-                    let isGray = picture.format == .gray8
-                    for channel in 0..<3 { memory[to + channel] = source[from + (isGray ? 0 : channel)] }
-                    memory[to + 3] = 255
-                }
             }
         }
     }

@@ -1,4 +1,3 @@
-import Alcedo
 import Glibc
 
 /// Which file a path leads to, by whatever name and over whatever links.
@@ -13,14 +12,10 @@ public struct FileIdentity: Hashable, Sendable {
         (device, number) = (UInt(status.st_dev), UInt(status.st_ino))
     }
 
-    /// The files that these images are read from.
-    static func inputs(of images: [ImageArgument]) -> Set<FileIdentity> {
-        Set(
-            images.compactMap { image in
-                guard case .success(let request) = image.request, case .file(let path) = request.source else {
-                    return nil
-                }
-                return FileIdentity(path: path)
-            })
+    /// As ``init(path:)``, of a link itself.
+    init?(linkAt path: String) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return nil }
+        (device, number) = (UInt(status.st_dev), UInt(status.st_ino))
     }
 }

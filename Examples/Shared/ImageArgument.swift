@@ -15,17 +15,16 @@ public struct ImageArgument: Sendable {
         self.request = request
     }
 
-    /// A path may hold a colon too; a scheme is letters, digits and three signs, and is followed by `//`, except that
-    /// of data URLs.
+    /// Something that cannot be loaded, and why.
+    init(name: String, trouble: String) { self.init(name: Console.printable(name), .failure(UsageError(trouble))) }
+
+    /// A URL, or the path of a file.
     public init(_ text: String) {
-        let scheme = text.prefix { $0 != ":" }
-        let isScheme = scheme.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
-        let rest = text.dropFirst(scheme.count)
-        let isData = scheme.lowercased() == "data"
-        guard isScheme, rest.hasPrefix("://") || (rest.hasPrefix(":") && isData) else {
+        guard Self.isURL(text) else {
             self.init(name: Console.printable(text), request: ImageRequest(source: .file(text)))
             return
         }
+        let isData = text.prefix(5).lowercased() == "data:"
         guard let url = URL(string: text) else {
             self.init(name: Console.printable(text), .failure(UsageError("not a URL")))
             return
@@ -39,10 +38,28 @@ public struct ImageArgument: Sendable {
         self.init(name: name, request: request)
     }
 
+    /// Whether the text is a URL. A path may hold a colon too; a scheme is letters, digits and three signs, and is followed
+    /// by `//`, except that of data URLs.
+    public static func isURL(_ text: String) -> Bool {
+        let scheme = text.prefix { $0 != ":" }
+        let isScheme = scheme.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+        let rest = text.dropFirst(scheme.count)
+        return isScheme && (rest.hasPrefix("://") || (rest.hasPrefix(":") && scheme.lowercased() == "data"))
+    }
+
     /// The same with another request, where there is one.
     public func changing(_ change: (ImageRequest) -> ImageRequest) -> ImageArgument {
         ImageArgument(name: name, request.map(change))
     }
+
+    /// The path of a file as it was given, or ``name``.
+    public var path: String {
+        guard case .success(let request) = request, case .file(let path) = request.source else { return name }
+        return path
+    }
+
+    /// What a file that is made of the image may be called, without an ending; never empty.
+    public var fileStem: String { name == "-" ? "stdin" : SafeName(name).stem }
 
     /// A text that may quote the URL, such as an error's, without the password.
     public func withoutPassword(_ text: String) -> String {

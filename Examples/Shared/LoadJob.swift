@@ -1,14 +1,12 @@
 public import Alcedo
-public import FoundationEssentials
 
 /// Loads many images at once through one pipeline, tells how it went, and draws a contact sheet.
 public struct LoadJob: Sendable {
     /// Most pictures on the contact sheet, which is in memory as a whole.
     private static let sheetLimit = 400
+    private static let sheetName = "contact-sheet.png"
 
-    /// Who speaks when something is wrong.
-    public var program: String
-    public var images: [ImageArgument]
+    public var images: ImageList
     /// The caches are in here, so that a second pass finds what the first has stored.
     public var configuration: ImagePipeline.Configuration
     /// Longest side of the images, in pixels; nil leaves them as they are.
@@ -16,28 +14,44 @@ public struct LoadJob: Sendable {
     /// What is done to the images then, in order.
     public var processors: [any ImageProcessing] = []
     /// Where the contact sheet goes, and the images as PNG when ``writesImages``.
-    public var outputDirectory: URL
+    public var outputDirectory: String
     public var writesImages = false
+    public var drawsSheet = true
+    /// Whether files of the names of results go, unless they are among the images.
+    public var replaces = false
     /// How often the list is loaded.
     public var passes = 1
     /// Most loads at once, each of which may hold a decoded image. The downloader has a limit of its own. Default: 16.
     public var width = 16
+    public var report: JobReport
     /// When it has come no more loads begin, and nothing is reported or written but what is to be found by the next run.
     public var interruption: Interruption?
 
     public init(
-        program: String, images: [ImageArgument], configuration: ImagePipeline.Configuration, outputDirectory: URL
+        images: ImageList, configuration: ImagePipeline.Configuration, outputDirectory: String, report: JobReport
     ) {
-        self.program = program
         self.images = images
         self.configuration = configuration
         self.outputDirectory = outputDirectory
+        self.report = report
     }
 
     /// Runs the job. Results go to standard output, problems to standard error, one line each.
     ///
     /// - Returns: Whether everything went well. An image that fails does not keep the others from loading.
     public func run() async -> Bool {
+        let files = BlockingExecutor(name: "alcedo.files", width: 1)
+        let folder: OutputFolder
+        do {
+            folder = try await files.run {
+                let folder = OutputFolder(outputDirectory, replaces: replaces, sparing: images.files())
+                if let refusal = folder.refusal(of: resultNames()) { throw refusal }
+                return folder
+            }
+        } catch {
+            report.problem("\(error)")
+            return false
+        }
         let troubles = TroubleObserver()
         let times = LoadTimes()
         var configuration = configuration
@@ -45,76 +59,96 @@ public struct LoadJob: Sendable {
         configuration.interceptors.insert(times, at: 0)
         let pipeline = ImagePipeline(configuration)
         var isGood = true
-        var pictures: [DecodedImage?] = []
+        var sheet = drawsSheet ? ContactSheet(ContactSheet.Grid(), count: min(images.count, Self.sheetLimit)) : nil
+        var hasPictures = false
         for pass in 1...max(1, passes) {
-            if passes > 1 { Console.output("pass \(pass) of \(passes)\n") }
+            if passes > 1 { report.say("pass \(pass) of \(passes)\n") }
             let start = ContinuousClock.now
-            let outcomes = await load(with: pipeline, isFirst: pass == 1, times)
-            guard !isInterrupted else { break }
-            isGood = report(outcomes.map(\.row), in: ContinuousClock.now - start) && isGood
-            pictures = pass == 1 ? outcomes.map(\.picture) : pictures
-            for problem in outcomes.compactMap(\.writingProblem) {
-                Console.problem("\(program): \(problem)")
-                isGood = false
+            let outcomes = await load(with: pipeline, isFirst: pass == 1, times, folder, on: files) {
+                sheet?.place($1, at: $0)
+                hasPictures = true
             }
+            guard !isInterrupted else { break }
+            isGood = tell(outcomes, in: ContinuousClock.now - start) && isGood
         }
         await pipeline.flush()
         guard !isInterrupted else { return false }
         for trouble in troubles.messages {
-            Console.problem("\(program): \(trouble)")
+            report.problem(trouble)
             isGood = false
         }
-        return writeSheet(pictures) && isGood
+        guard hasPictures, let sheet else { return isGood }
+        return await write(sheet, to: folder, on: files) && isGood
     }
-
-    private var inputs: Set<FileIdentity> { FileIdentity.inputs(of: images) }
 
     private var isInterrupted: Bool { interruption?.hasCome ?? false }
 
     private struct Outcome: Sendable {
         var row: LoadedRow
-        /// Fitted for the contact sheet; the image itself is let go.
-        var picture: DecodedImage?
         /// Why the image, which was loaded, is not in the output directory.
         var writingProblem: String?
     }
 
-    /// - Parameter isFirst: Whether pictures are to be fitted and images written, which is done once.
-    private func load(with pipeline: ImagePipeline, isFirst: Bool, _ times: LoadTimes) async -> [Outcome] {
-        let drawing = BlockingExecutor(name: "alcedo.sheet", width: 1)
-        let batch = BatchLoad(images: images, width: width, interruption: interruption, change: sized)
+    private typealias Loaded = (response: ImageResponse, picture: DecodedImage?, writing: Result<String?, OutputError>)
+
+    /// - Parameters:
+    ///   - isFirst: Whether pictures are to be fitted and images written, which is done once.
+    ///   - place: Gets pictures that are fitted for the sheet; the images themselves are let go.
+    private func load(
+        with pipeline: ImagePipeline, isFirst: Bool, _ times: LoadTimes, _ folder: OutputFolder,
+        on files: BlockingExecutor, place: (_ index: Int, DecodedImage) -> Void
+    ) async -> [Outcome] {
+        let batch = BatchLoad(images, width: width, interruption: interruption, showsProgress: report.showsProgress)
         var outcomes = [Outcome?](repeating: nil, count: images.count)
-        await batch.run(with: pipeline) { index, result in
-            var outcome = Outcome(row: row(index, result, times))
-            if isFirst, let image = try? result.get().image { await use(image, index, &outcome, on: drawing) }
+        await batch.run { request, index, progress in
+            let response = try await pipeline.load(sized(request, index), progress: progress)
+            guard isFirst else { return Loaded(response, nil, .success(nil)) }
+            return try await files.run { try use(response, index, in: folder) }
+        } onResult: { index, result in
+            let image = images[index]
+            var line = ResultLine(input: image.path)
+            var outcome = Outcome(row: row(index, image, result.map(\.response), times))
+            switch result {
+            case .success(let loaded):
+                (line.size, line.layer) = (loaded.response.image.size, loaded.response.layer)
+                line.byteCount = loaded.response.encodedByteCount
+                if let picture = loaded.picture { place(index, picture) }
+                switch loaded.writing {
+                case .success(let path): line.output = path
+                case .failure(let error):
+                    outcome.writingProblem = "\(image.name): \(error)"
+                    line.error = error.description
+                }
+            case .failure(let error): line.error = image.withoutPassword("\(error)")
+            }
             outcomes[index] = outcome
+            report.tell(line)
         }
         return outcomes.compactMap { $0 }
     }
 
     private func row(
-        _ index: Int, _ result: Result<ImageResponse, any Error>, _ times: LoadTimes
+        _ index: Int, _ image: ImageArgument, _ result: Result<ImageResponse, any Error>, _ times: LoadTimes
     ) -> LoadedRow {
         LoadedRow(
-            name: images[index].name,
+            name: image.name,
             result: result.map { response in
                 LoadedRow.Facts(
                     layer: response.layer, format: response.image.format, size: response.image.size,
                     byteCount: response.encodedByteCount, duration: times[index])
-            })
+            }.mapError { LoadedRow.Problem(image.withoutPassword("\($0)")) })
     }
 
     /// Writes the image where that is wanted, and fits it for the sheet while there is room.
-    private func use(_ image: DecodedImage, _ index: Int, _ outcome: inout Outcome, on drawing: BlockingExecutor) async
-    {
-        let name = Self.fileName(index, images[index].name)
+    private func use(_ response: ImageResponse, _ index: Int, in folder: OutputFolder) throws -> Loaded {
+        let isShown = drawsSheet && index < Self.sheetLimit
+        let picture = isShown ? try ContactSheet.Grid().picture(of: response.image) : nil
+        guard writesImages else { return (response, picture, .success(nil)) }
         do {
-            outcome.picture = try await drawing.run {
-                if writesImages { try write(image, named: name) }
-                return index < Self.sheetLimit ? try ContactSheet.Grid().picture(of: image) : nil
-            }
+            let data = try PNGEncoder().encode(response.image)
+            return (response, picture, .success(try folder.write(data, named: fileName(index))))
         } catch {
-            outcome.writingProblem = "\(images[index].name): \(error)"
+            return (response, picture, .failure(error as? OutputError ?? OutputError(description: "\(error)")))
         }
     }
 
@@ -129,40 +163,45 @@ public struct LoadJob: Sendable {
         return request
     }
 
-    private func report(_ rows: [LoadedRow], in duration: Duration) -> Bool {
-        var table = LoadTable()
-        for row in rows { table.append(row) }
-        Console.output(table.text + table.summary(in: duration))
-        var isGood = true
-        for (row, image) in zip(rows, images) {
-            guard case .failure(let error) = row.result else { continue }
-            Console.problem("\(program): \(row.name): \(image.withoutPassword("\(error)"))")
-            isGood = false
+    /// Says what became of the images; returns whether all is well.
+    private func tell(_ outcomes: [Outcome], in duration: Duration) -> Bool {
+        if !report.isQuiet, !report.isJSON {
+            var table = LoadTable()
+            for outcome in outcomes { table.append(outcome.row) }
+            report.say(table.text + table.summary(in: duration))
         }
-        return isGood
+        let failures = outcomes.compactMap { outcome in
+            if case .failure(let problem) = outcome.row.result { return "\(outcome.row.name): \(problem)" }
+            return nil
+        }
+        let problems = failures + outcomes.compactMap(\.writingProblem)
+        if !report.isJSON { for problem in problems { report.problem(problem) } }
+        return problems.isEmpty
     }
 
-    private func writeSheet(_ pictures: [DecodedImage?]) -> Bool {
-        let shown = Array(pictures.prefix(Self.sheetLimit))
-        guard shown.contains(where: { $0 != nil }), let sheet = ContactSheet(pictures: shown).draw() else {
-            return true
-        }
+    private func write(_ sheet: ContactSheet, to folder: OutputFolder, on files: BlockingExecutor) async -> Bool {
         do {
-            let path = try write(sheet, named: "contact-sheet.png")
-            let part = shown.count < pictures.count ? " (the first \(shown.count) of \(pictures.count))" : ""
-            Console.output("contact sheet: \(path)\(part)\n")
+            let path = try await files.run {
+                try folder.write(PNGEncoder().encode(sheet.image), named: Self.sheetName)
+            }
+            let shown = min(images.count, Self.sheetLimit)
+            let part = shown < images.count ? " (the first \(shown) of \(images.count))" : ""
+            report.say("contact sheet: \(path)\(part)\n")
+            var line = ResultLine(input: nil)
+            (line.output, line.size) = (path, sheet.image.size)
+            report.tell(line)
             return true
         } catch {
-            Console.problem("\(program): \(error)")
+            if !isInterrupted { report.problem("\(error)") }
             return false
         }
     }
 
-    @discardableResult
-    private func write(_ image: DecodedImage, named name: String) throws -> String {
-        try OutputFolder(url: outputDirectory).write(PNGEncoder().encode(image), named: name, sparing: inputs)
+    /// The files that the job may write.
+    private func resultNames() -> [String] {
+        (drawsSheet ? [Self.sheetName] : []) + (writesImages ? images.indices.map(fileName) : [])
     }
 
     /// A name that no other image of the job has, and that is safe whatever the URL holds.
-    private static func fileName(_ index: Int, _ name: String) -> String { "\(index + 1)-\(SafeName(name).text).png" }
+    private func fileName(_ index: Int) -> String { "\(index + 1)-\(SafeName(images[index].name).text).png" }
 }

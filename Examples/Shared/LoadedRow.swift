@@ -11,6 +11,13 @@ struct LoadedRow: Sendable {
         var duration: Duration
     }
 
+    /// Why there is no image, in words that quote no password.
+    struct Problem: Error, CustomStringConvertible {
+        let description: String
+
+        init(_ description: String) { self.description = description }
+    }
+
     var name: String
-    var result: Result<Facts, any Error>
+    var result: Result<Facts, Problem>
 }

@@ -2,8 +2,15 @@ import FoundationEssentials
 import Glibc
 
 /// A file that could not be written.
-struct OutputError: Error, CustomStringConvertible {
-    var description: String
+public struct OutputError: Error, CustomStringConvertible {
+    public let description: String
+
+    public init(description: String) { self.description = description }
+
+    /// - Parameter number: `errno`.
+    init(path: String, number: Int32) {
+        self.init(description: "cannot write \(path): \(String(cString: strerror(number)))")
+    }
 }
 
 extension Error {

@@ -1,29 +1,79 @@
-import Alcedo
-import FoundationEssentials
+public import FoundationEssentials
+import Glibc
 
 /// Where results go; made when the first is written.
-struct OutputFolder: Sendable {
-    let url: URL
+public struct OutputFolder: Sendable {
+    /// As it was named.
+    let folder: String
+    /// Whether a file that has the name of a result goes. One of ``inputs`` stays in any case.
+    var replaces: Bool
+    /// Files that are never overwritten, by whatever name.
+    var inputs: Set<FileIdentity>
 
-    func path(of name: String) -> String { url.appending(path: name).path(percentEncoded: false) }
+    public init(_ folder: String, replaces: Bool, sparing inputs: Set<FileIdentity>) {
+        self.folder = folder
+        self.replaces = replaces
+        self.inputs = inputs
+    }
 
-    /// Writes a file as a whole, and returns its path. Throws ``OutputError``, also where one of the inputs would be
-    /// overwritten, by whatever name.
-    @discardableResult
-    func write(
-        _ data: Data, named name: String, sparing inputs: Set<FileIdentity>
-    ) throws(OutputError) -> String {
+    /// The folder that a path lies in, and the name there.
+    public static func split(_ path: String) -> (folder: String, name: String) {
+        guard let slash = path.lastIndex(of: "/") else { return (".", path) }
+        return (String(path[...slash]), String(path[path.index(after: slash)...]))
+    }
+
+    public func path(of name: String) -> String {
+        folder == "." ? name : folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
+    }
+
+    /// Why work whose results have these names is not to begin: some are there already. nil when nothing is in the way.
+    /// Asks the system for each name; blocks.
+    public func refusal(of names: some Sequence<String>) -> OutputError? {
+        var taken: (first: String, others: Int)?
+        for name in names {
+            let path = path(of: name)
+            var status = stat()
+            guard lstat(path, &status) == 0 else { continue }
+            if status.st_mode & S_IFMT == S_IFDIR { return OutputError(path: path, number: EISDIR) }
+            // With force the others are made, and this one is a problem when its turn comes.
+            if replaces { continue }
+            if let file = FileIdentity(path: path), inputs.contains(file) { return Self.isInput(path) }
+            taken = (taken?.first ?? path, (taken?.others ?? -1) + 1)
+        }
+        guard let (first, others) = taken else { return nil }
+        let text =
+            others == 0
+            ? "\(first) is there already; --force replaces it"
+            : "\(first) and \(others) more are there already; --force replaces them"
+        return OutputError(description: text)
+    }
+
+    /// Begins a file. Throws also where one of the inputs, or what is no file, would be replaced.
+    public func file(named name: String) throws(OutputError) -> OutputFile {
         let path = path(of: name)
-        if let file = FileIdentity(path: path), inputs.contains(file) {
-            throw OutputError(description: "\(path) is one of the images, and stays as it is")
+        if let file = FileIdentity(path: path), inputs.contains(file) { throw Self.isInput(path) }
+        var status = stat()
+        if lstat(path, &status) == 0, ![S_IFREG, S_IFLNK, S_IFDIR].contains(status.st_mode & S_IFMT) {
+            throw OutputError(description: "cannot write \(path): not a regular file")
         }
         do {
-            let folder = url.path(percentEncoded: false)
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-            try data.write(to: URL(filePath: path), options: .atomic)
         } catch {
             throw OutputError(description: "cannot write \(path): \(error.localizedReason)")
         }
-        return path
+        return try OutputFile(path: path, replaces: replaces)
+    }
+
+    /// Writes a file as a whole, and returns its path. Blocks.
+    @discardableResult
+    public func write(_ data: Data, named name: String) throws(OutputError) -> String {
+        let file = try file(named: name)
+        try file.append(data)
+        try file.finish()
+        return path(of: name)
+    }
+
+    private static func isInput(_ path: String) -> OutputError {
+        OutputError(description: "\(path) is one of the images, and stays as it is")
     }
 }

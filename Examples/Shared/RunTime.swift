@@ -1,13 +1,13 @@
 /// How long a run took, in the words of a summary.
-struct RunTime: Sendable {
+public struct RunTime: Sendable {
     private let seconds: Double
 
-    init(_ duration: Duration) { seconds = max(duration / .seconds(1), 0.001) }
+    public init(_ duration: Duration) { seconds = max(duration / .seconds(1), 0.001) }
 
-    var text: String { "\(Self.hundredths(seconds)) s" }
+    public var text: String { "\(Self.hundredths(seconds)) s" }
 
     /// The time, and how many images a second that is.
-    func text(for count: Int) -> String {
+    public func text(for count: Int) -> String {
         "\(text), \(Self.hundredths(Double(count) / seconds)) images a second"
     }
 

@@ -22,7 +22,7 @@ struct ProcessorOptionTests {
     private func load(_ processors: [String]) async throws -> DecodedImage {
         let file = Samples.folder.appending(path: "dunes.jpg").path
         let options = processors.flatMap { ["--processor", $0] }
-        let outcome = try await alcedo.run(["load", file, "--no-cache", "--output", folder.path] + options)
+        let outcome = try await alcedo.run(["load", file, "--no-cache", "--force", "--output", folder.path] + options)
         #expect(outcome.status == 0, "\(processors): \(outcome.problems)")
         let data = try Data(contentsOf: folder.url.appending(path: "1-dunes.jpg.png"))
         return try PNGDecoder().decode(data, options: DecodingOptions())

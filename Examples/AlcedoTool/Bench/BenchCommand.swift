@@ -3,8 +3,9 @@ import ExampleSupport
 import FoundationEssentials
 
 /// `alcedo bench`
-struct BenchCommand {
-    private static let help = """
+struct BenchCommand: ToolCommand {
+    static let name = "bench"
+    static let help = """
         usage: alcedo bench decode DIR [--rounds N]
                alcedo bench memory FILE [--size N]
                alcedo bench memory-cache [options]
@@ -28,32 +29,28 @@ struct BenchCommand {
         """
 
     private enum Task {
-        case help
         case decode(directory: String)
         case memory(file: String)
     }
 
-    private var task = Task.help
+    private var task: Task?
     private var rounds = 15
     private var longestSide: Int?
 
-    init(_ words: some Sequence<String>) throws {
-        var arguments = Arguments(words)
-        var showsHelp = false
-        while let option = arguments.nextOption() {
-            switch option {
-            case "--rounds": rounds = try arguments.number(of: option, in: 1...10_000)
-            case "--size": longestSide = try arguments.number(of: option, in: 1...65_535)
-            case "--help", "-h": showsHelp = true
-            default: throw UsageError("bench has no option '\(option)'")
-            }
+    mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
+        switch option {
+        case "--rounds": rounds = try arguments.number(of: option, in: 1...10_000)
+        case "--size": longestSide = try arguments.number(of: option, in: 1...65_535)
+        default: return false
         }
-        try arguments.finish()
-        guard !showsHelp else { return }
-        switch (arguments.rest.first, arguments.rest.count) {
-        case ("decode", 2): task = .decode(directory: arguments.rest[1])
+        return true
+    }
+
+    mutating func finish(_ words: [String]) throws {
+        switch (words.first, words.count) {
+        case ("decode", 2): task = .decode(directory: words[1])
         case ("decode", _): throw UsageError("bench decode needs one directory")
-        case ("memory", 2): task = .memory(file: arguments.rest[1])
+        case ("memory", 2): task = .memory(file: words[1])
         case ("memory", _): throw UsageError("bench memory needs one file")
         default:
             throw UsageError(
@@ -64,9 +61,6 @@ struct BenchCommand {
 
     func run() async throws -> ExitStatus {
         switch task {
-        case .help:
-            Console.output(Self.help)
-            return .success
         case .decode(let directory):
             return decode(directory)
         case .memory(let file):
@@ -75,6 +69,7 @@ struct BenchCommand {
             let target = longestSide.map { TargetSize(PixelSize(width: $0, height: $0)) }
             Console.output(try MemoryBenchmark(codecs: configuration.codecs, target: target).measure(data))
             return .success
+        case nil: return .usage
         }
     }
 

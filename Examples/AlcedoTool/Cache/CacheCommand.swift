@@ -3,8 +3,9 @@ import ExampleSupport
 import FoundationEssentials
 
 /// `alcedo cache`
-struct CacheCommand {
-    private static let help = """
+struct CacheCommand: ToolCommand {
+    static let name = "cache"
+    static let help = """
         usage: alcedo cache stat|list|verify|trim|clear [options]
 
         Looks into the cache on disk that the other commands use, and puts it in order. Others may use it meanwhile.
@@ -19,6 +20,7 @@ struct CacheCommand {
           --size N      for trim: most bytes that stay, such as 64M
           --count N     for trim: most entries that stay
           --json        one JSON object; for list, one a line
+          --quiet, -q   say nothing but problems
 
         """
 
@@ -31,24 +33,23 @@ struct CacheCommand {
     private var size: Int?
     private var count: Int?
     private var isJSON = false
-    private var showsHelp = false
+    private var isQuiet = false
 
-    init(_ words: some Sequence<String>) throws {
-        var arguments = Arguments(words)
-        while let option = arguments.nextOption() {
-            switch option {
-            case "--cache": directory = URL(filePath: try arguments.value(of: option), directoryHint: .isDirectory)
-            case "--size": size = try ByteCount.parse(try arguments.value(of: option), for: option)
-            case "--count": count = try arguments.number(of: option, in: 0...Int.max)
-            case "--json": isJSON = true
-            case "--help", "-h": showsHelp = true
-            default: throw UsageError("cache has no option '\(option)'")
-            }
+    mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
+        switch option {
+        case "--cache": directory = URL(filePath: try arguments.value(of: option), directoryHint: .isDirectory)
+        case "--size": size = try ByteCount.parse(try arguments.value(of: option), for: option)
+        case "--count": count = try arguments.number(of: option, in: 0...Int.max)
+        case "--json": isJSON = true
+        case "--quiet", "-q": isQuiet = true
+        default: return false
         }
-        try arguments.finish()
-        guard !showsHelp else { return }
+        return true
+    }
+
+    mutating func finish(_ words: [String]) throws {
         let actions = Action.allCases.map(\.rawValue).joined(separator: ", ")
-        guard arguments.rest.count == 1, let word = arguments.rest.first, let action = Action(rawValue: word) else {
+        guard words.count == 1, let word = words.first, let action = Action(rawValue: word) else {
             throw UsageError("cache takes one of: \(actions)")
         }
         guard (size ?? count) == nil || action == .trim else {
@@ -61,16 +62,12 @@ struct CacheCommand {
     }
 
     func run() async throws -> ExitStatus {
-        guard !showsHelp else {
-            Console.output(Self.help)
-            return .success
-        }
         guard let directory else { throw UsageError("there is no home for a cache; --cache names one") }
         // No limits of its own: what is there is shown as it is, and only what is asked for goes.
         let limits = DataCacheLimits(size: .max, age: nil)
         let images = FileDiskCache(directory: directory, limits: limits, sweepInterval: .zero)
         let parts = FileDiskCache(directory: StackOptions.parts(in: directory), limits: limits, sweepInterval: .zero)
-        let report = CacheReport(directory: directory, isJSON: isJSON)
+        let report = CacheReport(directory: directory, isJSON: isJSON, isQuiet: isQuiet)
         switch action {
         case .stat: report.tell(await images.count, await images.totalSize, await parts.count, await parts.totalSize)
         case .list: for item in await images.items() { report.tell(item, await images.key(named: item.name)) }

@@ -1,11 +1,12 @@
 import Alcedo
 import ExampleSupport
-import Foundation
+import FoundationEssentials
 
 /// What `alcedo cache` says, as text or JSON.
 struct CacheReport {
     let directory: URL
     let isJSON: Bool
+    let isQuiet: Bool
 
     private var path: String { directory.path(percentEncoded: false) }
 
@@ -16,7 +17,7 @@ struct CacheReport {
                 "partEntries": .number(partCount), "partBytes": .number(partSize),
             ])
         }
-        Console.output(
+        say(
             """
             directory: \(Console.printable(path))
             entries: \(count), \(ByteCount.words(size))
@@ -35,7 +36,7 @@ struct CacheReport {
         }
         let size = "\(item.size)"
         let padding = String(repeating: " ", count: max(0, 10 - size.count))
-        Console.output("\(used)  \(padding)\(size)  \(Console.printable(name))\n")
+        say("\(used)  \(padding)\(size)  \(Console.printable(name))\n")
     }
 
     func tell(_ found: DataCacheVerification, _ parts: DataCacheVerification) {
@@ -47,36 +48,22 @@ struct CacheReport {
                 "checked": .number(checked), "bytes": .number(bytes), "damaged": .texts(damaged),
             ])
         }
-        for name in damaged { Console.output("damaged, and removed: \(name)\n") }
-        Console.output("checked: \(checked) entries, \(ByteCount.words(bytes)) whole, \(damaged.count) damaged\n")
+        for name in damaged { say("damaged, and removed: \(name)\n") }
+        say("checked: \(checked) entries, \(ByteCount.words(bytes)) whole, \(damaged.count) damaged\n")
     }
 
     func tell(_ trimmed: DataCacheTrimReport) { tellCleared(trimmed.removals.count, trimmed.byteCount) }
 
     func tellCleared(_ count: Int, _ bytes: Int) {
         if isJSON { return tell(["removed": .number(count), "bytes": .number(bytes)]) }
-        Console.output("removed: \(count) entries, \(ByteCount.words(bytes))\n")
+        say("removed: \(count) entries, \(ByteCount.words(bytes))\n")
     }
 
-    private enum Value: Encodable {
-        case text(String)
-        case texts([String])
-        case number(Int)
-
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.singleValueContainer()
-            switch self {
-            case .text(let text): try container.encode(text)
-            case .texts(let texts): try container.encode(texts)
-            case .number(let number): try container.encode(number)
-            }
-        }
+    private func tell(_ object: [String: JSONLine.Value]) {
+        if let line = try? JSONLine.text(of: object) { say(line) }
     }
 
-    private func tell(_ object: [String: Value]) {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let data = try? encoder.encode(object) else { return }
-        Console.output(String(decoding: data, as: UTF8.self) + "\n")
+    private func say(_ text: String) {
+        if !isQuiet { Console.output(text) }
     }
 }

@@ -1,7 +1,7 @@
 import ExampleSupport
 
 extension ImageReport {
-    /// Some lines for a person.
+    /// Some lines for a person; errors are told elsewhere.
     var text: String {
         var lines = [Console.printable(path)]
         if let format, let width, let height {
@@ -17,7 +17,6 @@ extension ImageReport {
         let metadata = [("profile", profileBytes), ("EXIF", exifBytes), ("XMP", xmpBytes)]
         for (name, count) in metadata { if let count { lines.append("  \(name): \(count) bytes") } }
         for (index, frame) in (frames ?? []).enumerated() { lines.append("  frame \(index): \(frame.sha256)") }
-        if let error { lines.append("  \(error.code): \(Console.printable(error.message))") }
         return lines.map { $0 + "\n" }.joined()
     }
 }

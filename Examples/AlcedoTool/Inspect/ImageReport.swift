@@ -75,13 +75,4 @@ struct ImageReport: Sendable, Encodable {
         try keys.encodeIfPresent(frames, forKey: .frames)
         try keys.encode(error, forKey: .error)
     }
-
-    /// One line of JSON.
-    var json: String {
-        get throws {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            return String(decoding: try encoder.encode(self), as: UTF8.self)
-        }
-    }
 }

@@ -3,53 +3,51 @@ import ExampleSupport
 import FoundationEssentials
 
 /// `alcedo inspect`
-struct InspectCommand {
-    private static let help = """
-        usage: alcedo inspect URL|FILE... [options]
+struct InspectCommand: ToolCommand {
+    static let name = "inspect"
+    static let help =
+        """
+        usage: alcedo inspect URL|FILE|FOLDER... [options]
 
         Says what images are, without decoding a pixel unless --pixels asks for it.
 
-          --json     one JSON object a line, one for every argument, in order
+          --json     one JSON object a line, one for every image, in order; errors are in it
           --pixels   decode every frame, and print the SHA-256 of its rows: straight RGBA of 8 bits, top row first, as
                      stored (no orientation, gamma or profile applied)
+          --quiet, -q
+                     no reports: the exit status says whether all can be read, and problems are told
 
-        """
+        """ + InputOptions.help
 
-    private var names: [String] = []
+    private var inputs = InputOptions()
     private var isJSON = false
+    private var isQuiet = false
     private var decodesPixels = false
-    private var showsHelp = false
 
-    init(_ words: some Sequence<String>) throws {
-        var arguments = Arguments(words)
-        while let option = arguments.nextOption() {
-            switch option {
-            case "--json": isJSON = true
-            case "--pixels": decodesPixels = true
-            case "--help", "-h": showsHelp = true
-            default: throw UsageError("inspect has no option '\(option)'")
-            }
+    mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
+        switch option {
+        case "--json": isJSON = true
+        case "--quiet", "-q": isQuiet = true
+        case "--pixels": decodesPixels = true
+        default: return try inputs.take(option, from: &arguments)
         }
-        try arguments.finish()
-        names = arguments.rest
-        if names.contains(where: \.isEmpty) { throw UsageError("an argument is empty") }
-        if names.isEmpty, !showsHelp { throw UsageError("inspect needs a file or a URL") }
+        return true
     }
 
+    mutating func finish(_ words: [String]) throws { try inputs.take(words, for: Self.name) }
+
     func run() async throws -> ExitStatus {
-        guard !showsHelp else {
-            Console.output(Self.help)
-            return .success
-        }
+        let images = try await inputs.images()
         let configuration = ImagePipeline.Configuration.standard(cacheDirectory: nil)
         let inspector = Inspector(codecs: configuration.codecs, decodesPixels: decodesPixels)
         let decoding = BlockingExecutor(name: "alcedo.inspect", width: 1)
         var status = ExitStatus.success
         // One after another: a list of any length needs the memory of one image.
-        for name in names {
-            var report = ImageReport(path: name)
+        for index in images.indices {
+            let image = images[index]
+            var report = ImageReport(path: image.path)
             do {
-                let source = try ImageArgument(name).request.get().source
+                let source = try image.request.get().source
                 let data = try await configuration.downloader.download(DownloadRequest(source), progress: nil).data
                 let blank = report
                 report = try await decoding.run { inspector.inspect(data, blank) }
@@ -58,7 +56,10 @@ struct InspectCommand {
                 report.error = .init(code: isEmpty ? "empty" : "unreadable", message: "\(error)")
             }
             if report.error != nil { status = .failure }
-            Console.output(isJSON ? try report.json + "\n" : report.text)
+            if let error = report.error, !isJSON || isQuiet {
+                Console.problem("alcedo: \(image.name): \(error.code): \(image.withoutPassword(error.message))")
+            }
+            if !isQuiet { Console.output(isJSON ? try JSONLine.text(of: report) : report.text) }
         }
         return status
     }

@@ -55,13 +55,6 @@ struct StackOptions: Sendable {
         return await interruption.finish() ?? (isGood ? .success : .failure)
     }
 
-    /// The images that the words name. Throws ``UsageError`` when there is none.
-    func images(_ words: [String], for command: String) throws -> [ImageArgument] {
-        if words.contains(where: \.isEmpty) { throw UsageError("an argument is empty") }
-        if words.isEmpty { throw UsageError("\(command) needs a URL or a file") }
-        return words.map { ImageArgument($0).changing { network.apply(to: $0) } }
-    }
-
     /// Where the beginnings of broken transfers are kept: beside the images, in a folder of their own, whose name is none that
     /// the images' cache has for its own purposes.
     private var parts: FileDiskCache? {

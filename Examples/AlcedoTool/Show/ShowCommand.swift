@@ -3,13 +3,15 @@ import ExampleSupport
 import FoundationEssentials
 
 /// `alcedo show`
-struct ShowCommand {
-    private static let help = """
+struct ShowCommand: ToolCommand {
+    static let name = "show"
+    static let help =
+        """
         usage: alcedo show URL|FILE|FOLDER... [options]
 
         Draws images in the terminal: in pixels where the terminal has the Kitty graphics protocol or Sixel, else two pixels
         a character cell in 24-bit or 256 colours, or characters where it has no colour. Animations are played; Ctrl-C ends
-        them. Of a folder, what is called as an image is shown.
+        them.
 
           --protocol P   auto, blocks, kitty or sixel (default: auto, which asks the terminal; what is typed until it
                          has answered, 300 ms at most, is lost, as it is with kitty and sixel)
@@ -17,57 +19,46 @@ struct ShowCommand {
           --color MODE   auto, truecolor, 256 or none (default: auto, from the environment)
           --width N      at most N columns (default: the terminal's, or 80)
           --height N     at most N lines (default: the terminal's, or 40)
+          --quiet, -q    no names between images; problems are told
 
-        """
+        """ + InputOptions.help
 
     private enum GraphicsProtocol: String {
         case auto, blocks, kitty, sixel
     }
 
-    private var images: [ImageArgument] = []
+    private var inputs = InputOptions()
+    private var isQuiet = false
     private var depth = TerminalColorDepth(
         environment: ProcessInfo.processInfo.environment, isTerminal: Console.outputIsTerminal)
     private var graphics = GraphicsProtocol.auto
     private var loops: Int?
     private var columns: Int?
     private var lines: Int?
-    private var showsHelp = false
 
-    init(_ words: some Sequence<String>) throws {
-        var arguments = Arguments(words)
-        while let option = arguments.nextOption() {
-            switch option {
-            case "--color":
-                let mode = try arguments.value(of: option)
-                guard let depth = try Self.depth(mode) else { continue }
-                self.depth = depth
-            case "--protocol":
-                let name = try arguments.value(of: option)
-                guard let graphics = GraphicsProtocol(rawValue: name) else {
-                    throw UsageError("--protocol takes auto, blocks, kitty or sixel, not '\(name)'")
-                }
-                self.graphics = graphics
-            case "--loops": loops = try arguments.number(of: option, in: 1...1_000_000)
-            case "--width": columns = try arguments.number(of: option, in: 1...1000)
-            case "--height": lines = try arguments.number(of: option, in: 1...1000)
-            case "--help", "-h": showsHelp = true
-            default: throw UsageError("show has no option '\(option)'")
+    mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
+        switch option {
+        case "--color":
+            if let depth = try Self.depth(try arguments.value(of: option)) { self.depth = depth }
+        case "--protocol":
+            let name = try arguments.value(of: option)
+            guard let graphics = GraphicsProtocol(rawValue: name) else {
+                throw UsageError("--protocol takes auto, blocks, kitty or sixel, not '\(name)'")
             }
+            self.graphics = graphics
+        case "--loops": loops = try arguments.number(of: option, in: 1...1_000_000)
+        case "--width": columns = try arguments.number(of: option, in: 1...1000)
+        case "--height": lines = try arguments.number(of: option, in: 1...1000)
+        case "--quiet", "-q": isQuiet = true
+        default: return try inputs.take(option, from: &arguments)
         }
-        try arguments.finish()
-        guard !showsHelp else { return }
-        guard !arguments.rest.isEmpty, !arguments.rest.contains(where: \.isEmpty) else {
-            throw UsageError("show needs a URL, a file or a folder")
-        }
-        images = arguments.rest.flatMap(ImageFiles.expanding).map { ImageArgument($0) }
-        guard !images.isEmpty else { throw UsageError("there is no image in '\(arguments.rest[0])'") }
+        return true
     }
 
+    mutating func finish(_ words: [String]) throws { try inputs.take(words, for: Self.name) }
+
     func run() async throws -> ExitStatus {
-        guard !showsHelp else {
-            Console.output(Self.help)
-            return .success
-        }
+        let images = try await inputs.images()
         let troubles = TroubleObserver()
         var configuration = ImagePipeline.Configuration.standard()
         configuration.observer = troubles
@@ -81,7 +72,8 @@ struct ShowCommand {
         // Without escape codes nothing can be drawn over.
         let isLive = Console.outputIsTerminal && (depth != .none || graphics != .blocks)
         let resizing: @MainActor (TerminalCanvas) -> TerminalCanvas = { canvas(on: $0) }
-        let isGood = await show.show(images, by: renderer, resizing: isLive ? resizing : nil)
+        let isGood = await show.show(
+            images, named: images.count > 1 && !isQuiet, by: renderer, resizing: isLive ? resizing : nil)
         // The bytes go to disk behind the load; the process must not end before.
         await pipeline.flush()
         for trouble in troubles.messages { Console.problem("alcedo: \(trouble)") }

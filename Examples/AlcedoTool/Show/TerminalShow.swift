@@ -18,12 +18,14 @@ import ExampleSupport
         self.playCount = playCount
     }
 
-    /// Shows the images, several with their names; returns whether all could be.
+    /// Shows the images; returns whether all could be.
     ///
-    /// - Parameter canvas: Gives the canvas for a new size of the terminal, which is drawn over while animations are played.
-    ///   nil: the output is no such terminal, and of animations the first frame is shown.
+    /// - Parameters:
+    ///   - hasNames: Whether each has its name above it.
+    ///   - canvas: Gives the canvas for a new size of the terminal, which is drawn over while animations are played.
+    ///     nil: the output is no such terminal, and of animations the first frame is shown.
     func show(
-        _ images: [ImageArgument], by renderer: TerminalRenderer,
+        _ images: ImageList, named hasNames: Bool, by renderer: TerminalRenderer,
         resizing canvas: (@MainActor (TerminalCanvas) -> TerminalCanvas)?
     ) async -> Bool {
         var renderer = renderer
@@ -39,8 +41,9 @@ import ExampleSupport
             withExtendedLifetime(watch) {}
         }
         var isGood = true
-        for image in images where !isStopped {
-            if images.count > 1 { Console.output("\(image.name)\n") }
+        for index in images.indices where !isStopped {
+            let image = images[index]
+            if hasNames { Console.output("\(image.name)\n") }
             do {
                 try await show(image, by: renderer, isLive: canvas != nil)
             } catch is CancellationError {

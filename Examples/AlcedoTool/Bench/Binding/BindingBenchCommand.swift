@@ -2,7 +2,8 @@ import Alcedo
 import ExampleSupport
 
 /// `alcedo bench binding`
-struct BindingBenchCommand {
+struct BindingBenchCommand: ToolCommand {
+    static let name = "bench binding"
     static let help = """
         usage: alcedo bench binding [--binds N] [--rounds N]
 
@@ -17,26 +18,17 @@ struct BindingBenchCommand {
 
     private var binds = 10_000
     private var rounds = 7
-    private var showsHelp = false
 
-    init(_ words: some Sequence<String>) throws {
-        var arguments = Arguments(words)
-        while let option = arguments.nextOption() {
-            switch option {
-            case "--binds": binds = try arguments.number(of: option, in: 10...1_000_000)
-            case "--rounds": rounds = try arguments.number(of: option, in: 1...1_000)
-            case "--help", "-h": showsHelp = true
-            default: throw UsageError("bench binding has no option '\(option)'")
-            }
+    mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
+        switch option {
+        case "--binds": binds = try arguments.number(of: option, in: 10...1_000_000)
+        case "--rounds": rounds = try arguments.number(of: option, in: 1...1_000)
+        default: return false
         }
-        try arguments.finish(refusingOthersFor: "bench binding")
+        return true
     }
 
     func run() async throws -> ExitStatus {
-        if showsHelp {
-            Console.output(Self.help)
-            return .success
-        }
         try await BindingBenchmark(binds: binds, rounds: rounds).run()
         return .success
     }

@@ -3,7 +3,8 @@ import ExampleSupport
 import Foundation
 
 /// `alcedo bench disk-cache`
-struct DiskCacheBenchCommand {
+struct DiskCacheBenchCommand: ToolCommand {
+    static let name = "bench disk-cache"
     static let help = """
         usage: alcedo bench disk-cache [--directory DIR] [--entries N] [--rounds N]
 
@@ -22,29 +23,20 @@ struct DiskCacheBenchCommand {
     private var counts = [1_000, 100_000]
     private var rounds = 5
     private var worker: Int?
-    private var showsHelp = false
 
-    init(_ words: some Sequence<String>) throws {
-        var arguments = Arguments(words)
-        while let option = arguments.nextOption() {
-            switch option {
-            case "--directory": directory = URL(filePath: try arguments.value(of: option))
-            case "--entries": counts = [try arguments.number(of: option, in: 1...10_000_000)]
-            case "--rounds": rounds = try arguments.number(of: option, in: 1...1_000)
-            // The other of two processes.
-            case "--worker": worker = try arguments.number(of: option, in: 0...9)
-            case "--help", "-h": showsHelp = true
-            default: throw UsageError("bench disk-cache has no option '\(option)'")
-            }
+    mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
+        switch option {
+        case "--directory": directory = URL(filePath: try arguments.value(of: option))
+        case "--entries": counts = [try arguments.number(of: option, in: 1...10_000_000)]
+        case "--rounds": rounds = try arguments.number(of: option, in: 1...1_000)
+        // The other of two processes.
+        case "--worker": worker = try arguments.number(of: option, in: 0...9)
+        default: return false
         }
-        try arguments.finish(refusingOthersFor: "bench disk-cache")
+        return true
     }
 
     func run() async throws -> ExitStatus {
-        if showsHelp {
-            Console.output(Self.help)
-            return .success
-        }
         if let worker {
             Console.output("\(try await SharedDirectoryBenchmark(directory: directory).work(as: worker))\n")
             return .success

@@ -2,8 +2,9 @@ import ExampleSupport
 import Foundation
 
 /// `alcedo bench download`
-struct DownloadBenchCommand {
-    private static let help = """
+struct DownloadBenchCommand: ToolCommand {
+    static let name = "bench download"
+    static let help = """
         usage: alcedo bench download [options]
 
         Fetches bodies of 4 KB and 200 KB into memory from a server on this machine: nginx where it is installed, else the
@@ -31,26 +32,25 @@ struct DownloadBenchCommand {
     private var requests: Int?
     private var cancels = 200
     private var serves = false
-    private var showsHelp = false
 
-    init(_ words: some Sequence<String>) throws {
-        var arguments = Arguments(words)
-        while let option = arguments.nextOption() {
-            switch option {
-            case "--rounds": rounds = try arguments.number(of: option, in: 1...1_000)
-            case "--turn": turn = .milliseconds(try arguments.number(of: option, in: 1...60_000))
-            case "--only": filters.append(try arguments.value(of: option))
-            case "--python": python = try arguments.value(of: option)
-            case "--origin": usesOrigin = true
-            case "--requests": requests = try arguments.number(of: option, in: 1...100_000_000)
-            case "--cancels": cancels = try arguments.number(of: option, in: 1...1_000_000)
-            // The process of the origin.
-            case "--serve": serves = true
-            case "--help", "-h": showsHelp = true
-            default: throw UsageError("bench download has no option '\(option)'")
-            }
+    mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
+        switch option {
+        case "--rounds": rounds = try arguments.number(of: option, in: 1...1_000)
+        case "--turn": turn = .milliseconds(try arguments.number(of: option, in: 1...60_000))
+        case "--only": filters.append(try arguments.value(of: option))
+        case "--python": python = try arguments.value(of: option)
+        case "--origin": usesOrigin = true
+        case "--requests": requests = try arguments.number(of: option, in: 1...100_000_000)
+        case "--cancels": cancels = try arguments.number(of: option, in: 1...1_000_000)
+        // The process of the origin.
+        case "--serve": serves = true
+        default: return false
         }
-        try arguments.finish(refusingOthersFor: "bench download")
+        return true
+    }
+
+    mutating func finish(_ words: [String]) throws {
+        try Self.refuse(words)
         if cases.isEmpty { throw UsageError("no case has such a name; they are: \(DownloadCase.names)") }
     }
 
@@ -59,10 +59,6 @@ struct DownloadBenchCommand {
     }
 
     func run() async throws -> ExitStatus {
-        if showsHelp {
-            Console.output(Self.help)
-            return .success
-        }
         if serves {
             try OriginServer.serve()
             return .success

@@ -3,7 +3,8 @@ import ExampleSupport
 import Foundation
 
 /// `alcedo bench memory-cache`
-struct MemoryCacheBenchCommand {
+struct MemoryCacheBenchCommand: ToolCommand {
+    static let name = "bench memory-cache"
     static let help = """
         usage: alcedo bench memory-cache [--entries N] [--threads N] [--operations N]
                alcedo bench memory-cache --trace FILE --capacity N [--policy P|all]
@@ -28,46 +29,37 @@ struct MemoryCacheBenchCommand {
         case percent(Double)
     }
 
+    /// Most bytes of a trace.
+    private static let traceLimit = 4 << 30
+
     private var trace: String?
     private var capacities: [Capacity] = []
     private var policies = PolicyName.allCases
     private var counts = [1_000, 10_000, 100_000, 1_000_000]
     private var threads = [1, 2]
     private var operations = 1_000_000
-    private var showsHelp = false
 
-    init(_ words: some Sequence<String>) throws {
-        var arguments = Arguments(words)
-        while let option = arguments.nextOption() {
-            switch option {
-            case "--entries": counts = [try arguments.number(of: option, in: 2...100_000_000)]
-            case "--threads": threads = [try arguments.number(of: option, in: 1...64)]
-            case "--operations": operations = try arguments.number(of: option, in: 1...1_000_000_000)
-            case "--trace": trace = try arguments.value(of: option)
-            case "--capacity": capacities.append(try Self.capacity(try arguments.value(of: option)))
-            case "--policy": policies = try Self.policies(try arguments.value(of: option))
-            case "--help", "-h": showsHelp = true
-            default: throw UsageError("bench memory-cache has no option '\(option)'")
-            }
+    mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
+        switch option {
+        case "--entries": counts = [try arguments.number(of: option, in: 2...100_000_000)]
+        case "--threads": threads = [try arguments.number(of: option, in: 1...64)]
+        case "--operations": operations = try arguments.number(of: option, in: 1...1_000_000_000)
+        case "--trace": trace = try arguments.value(of: option)
+        case "--capacity": capacities.append(try Self.capacity(try arguments.value(of: option)))
+        case "--policy": policies = try Self.policies(try arguments.value(of: option))
+        default: return false
         }
-        try arguments.finish()
-        guard !showsHelp else { return }
-        if let extra = arguments.rest.first { throw UsageError("bench memory-cache does not take '\(extra)'") }
+        return true
+    }
+
+    mutating func finish(_ words: [String]) throws {
+        try Self.refuse(words)
         guard (trace == nil) == capacities.isEmpty else { throw UsageError("--trace and --capacity go together") }
     }
 
     func run() throws -> ExitStatus {
-        if showsHelp {
-            Console.output(Self.help)
-        } else if let trace {
-            let text =
-                trace == "-"
-                ? try? FileHandle.standardInput.readToEnd() ?? Data() : try? Data(contentsOf: URL(filePath: trace))
-            guard let text else {
-                Console.problem("alcedo: cannot read \(trace)")
-                return .failure
-            }
-            replay(try CacheTrace(text))
+        if let trace {
+            replay(try CacheTrace(try InputFile.read(trace, limit: Self.traceLimit)))
         } else {
             MemoryCacheBenchmark(threads: threads, counts: counts, operations: operations).run()
         }

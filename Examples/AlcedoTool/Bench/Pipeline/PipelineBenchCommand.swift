@@ -3,7 +3,8 @@ import ExampleSupport
 import Foundation
 
 /// `alcedo bench pipeline`
-struct PipelineBenchCommand {
+struct PipelineBenchCommand: ToolCommand {
+    static let name = "bench pipeline"
     static let help = """
         usage: alcedo bench pipeline [--directory DIR] [--requests N] [--images N] [--rounds N]
                                      [--disk-delay N]
@@ -26,31 +27,22 @@ struct PipelineBenchCommand {
     private var rounds = 7
     private var diskDelay = Duration.zero
     private var isServer = false
-    private var showsHelp = false
 
-    init(_ words: some Sequence<String>) throws {
-        var arguments = Arguments(words)
-        while let option = arguments.nextOption() {
-            switch option {
-            case "--directory": directory = URL(filePath: try arguments.value(of: option))
-            case "--requests": requests = try arguments.number(of: option, in: 1...1_000_000)
-            case "--images": images = try arguments.number(of: option, in: 1...10_000_000)
-            case "--rounds": rounds = try arguments.number(of: option, in: 1...1_000)
-            case "--disk-delay": diskDelay = .milliseconds(try arguments.number(of: option, in: 0...60_000))
-            // The server's process.
-            case "--serve": isServer = true
-            case "--help", "-h": showsHelp = true
-            default: throw UsageError("bench pipeline has no option '\(option)'")
-            }
+    mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
+        switch option {
+        case "--directory": directory = URL(filePath: try arguments.value(of: option))
+        case "--requests": requests = try arguments.number(of: option, in: 1...1_000_000)
+        case "--images": images = try arguments.number(of: option, in: 1...10_000_000)
+        case "--rounds": rounds = try arguments.number(of: option, in: 1...1_000)
+        case "--disk-delay": diskDelay = .milliseconds(try arguments.number(of: option, in: 0...60_000))
+        // The server's process.
+        case "--serve": isServer = true
+        default: return false
         }
-        try arguments.finish(refusingOthersFor: "bench pipeline")
+        return true
     }
 
     func run() async throws -> ExitStatus {
-        if showsHelp {
-            Console.output(Self.help)
-            return .success
-        }
         if isServer {
             try ManyImagesBenchmark.serve()
             return .success

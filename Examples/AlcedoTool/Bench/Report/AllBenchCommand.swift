@@ -2,8 +2,9 @@ import ExampleSupport
 import Foundation
 
 /// `alcedo bench all`
-struct AllBenchCommand {
-    private static let help = """
+struct AllBenchCommand: ToolCommand {
+    static let name = "bench all"
+    static let help = """
         usage: alcedo bench all --pictures DIR [options]
 
         Runs every benchmark, each in a process of its own, and writes report.md and report.svg: what was measured beside
@@ -29,30 +30,26 @@ struct AllBenchCommand {
     private var output = "."
     private var rounds = 5
     private var filters: [String] = []
-    private var showsHelp = false
 
-    init(_ words: some Sequence<String>) throws {
-        var arguments = Arguments(words)
-        while let option = arguments.nextOption() {
-            switch option {
-            case "--pictures": pictures = try arguments.value(of: option)
-            case "--python": python = try arguments.value(of: option)
-            case "--output": output = try arguments.value(of: option)
-            case "--rounds": rounds = try arguments.number(of: option, in: 1...1_000)
-            case "--only": filters.append(try arguments.value(of: option))
-            case "--help", "-h": showsHelp = true
-            default: throw UsageError("bench all has no option '\(option)'")
-            }
+    mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
+        switch option {
+        case "--pictures": pictures = try arguments.value(of: option)
+        case "--python": python = try arguments.value(of: option)
+        case "--output": output = try arguments.value(of: option)
+        case "--rounds": rounds = try arguments.number(of: option, in: 1...1_000)
+        case "--only": filters.append(try arguments.value(of: option))
+        default: return false
         }
-        try arguments.finish(refusingOthersFor: "bench all")
-        if pictures == nil, !showsHelp { throw UsageError("bench all needs --pictures") }
+        return true
+    }
+
+    mutating func finish(_ words: [String]) throws {
+        try Self.refuse(words)
+        if pictures == nil { throw UsageError("bench all needs --pictures") }
     }
 
     func run() async throws -> ExitStatus {
-        guard !showsHelp, let pictures else {
-            Console.output(Self.help)
-            return .success
-        }
+        guard let pictures else { return .usage }
         let folder = URL(filePath: output)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         var sections: [BenchReport.Section] = []

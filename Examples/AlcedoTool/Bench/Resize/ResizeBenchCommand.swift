@@ -3,7 +3,8 @@ import ExampleSupport
 import Foundation
 
 /// `alcedo bench resize`
-struct ResizeBenchCommand {
+struct ResizeBenchCommand: ToolCommand {
+    static let name = "bench resize"
     static let help = """
         usage: alcedo bench resize [--python PATH] [--rounds N] [--size WxH]
 
@@ -20,27 +21,18 @@ struct ResizeBenchCommand {
     private var python: String?
     private var rounds = 7
     private var size = PixelSize(width: 4000, height: 3000)
-    private var showsHelp = false
 
-    init(_ words: some Sequence<String>) throws {
-        var arguments = Arguments(words)
-        while let option = arguments.nextOption() {
-            switch option {
-            case "--python": python = try arguments.value(of: option)
-            case "--rounds": rounds = try arguments.number(of: option, in: 1...10_000)
-            case "--size": size = try Self.size(try arguments.value(of: option))
-            case "--help", "-h": showsHelp = true
-            default: throw UsageError("bench resize has no option '\(option)'")
-            }
+    mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
+        switch option {
+        case "--python": python = try arguments.value(of: option)
+        case "--rounds": rounds = try arguments.number(of: option, in: 1...10_000)
+        case "--size": size = try Self.size(try arguments.value(of: option))
+        default: return false
         }
-        try arguments.finish(refusingOthersFor: "bench resize")
+        return true
     }
 
     func run() throws -> ExitStatus {
-        guard !showsHelp else {
-            Console.output(Self.help)
-            return .success
-        }
         let peer: PillowPeer?
         do {
             peer = try python.map { try PillowPeer(python: $0, size: size) }

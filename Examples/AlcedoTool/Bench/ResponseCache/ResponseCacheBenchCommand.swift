@@ -3,7 +3,8 @@ import ExampleSupport
 import Foundation
 
 /// `alcedo bench response-cache`
-struct ResponseCacheBenchCommand {
+struct ResponseCacheBenchCommand: ToolCommand {
+    static let name = "bench response-cache"
     static let help = """
         usage: alcedo bench response-cache [--directory DIR] [--urls N] [--rounds N]
 
@@ -19,27 +20,18 @@ struct ResponseCacheBenchCommand {
     private var directory = FileManager.default.temporaryDirectory
     private var urlCount = 100_000
     private var rounds = 5
-    private var showsHelp = false
 
-    init(_ words: some Sequence<String>) throws {
-        var arguments = Arguments(words)
-        while let option = arguments.nextOption() {
-            switch option {
-            case "--directory": directory = URL(filePath: try arguments.value(of: option))
-            case "--urls": urlCount = try arguments.number(of: option, in: 1_000...10_000_000)
-            case "--rounds": rounds = try arguments.number(of: option, in: 1...1_000)
-            case "--help", "-h": showsHelp = true
-            default: throw UsageError("bench response-cache has no option '\(option)'")
-            }
+    mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
+        switch option {
+        case "--directory": directory = URL(filePath: try arguments.value(of: option))
+        case "--urls": urlCount = try arguments.number(of: option, in: 1_000...10_000_000)
+        case "--rounds": rounds = try arguments.number(of: option, in: 1...1_000)
+        default: return false
         }
-        try arguments.finish(refusingOthersFor: "bench response-cache")
+        return true
     }
 
     func run() async throws -> ExitStatus {
-        if showsHelp {
-            Console.output(Self.help)
-            return .success
-        }
         let folder = try BenchFolder(in: directory)
         defer { folder.remove() }
         let place = folder.url

@@ -3,8 +3,9 @@ import ExampleSupport
 import Foundation
 
 /// `alcedo bench thumbnail`
-struct ThumbnailBenchCommand {
-    private static let help = """
+struct ThumbnailBenchCommand: ToolCommand {
+    static let name = "bench thumbnail"
+    static let help = """
         usage: alcedo bench thumbnail --pictures DIR [options]
 
         Thumbnails of at most 320 x 320 pixels, in memory, in turns in one run by the pipeline and by Python's Pillow and
@@ -28,28 +29,27 @@ struct ThumbnailBenchCommand {
     private var most = 100
     /// What the process that loads is told: where pictures are served, and where its disk cache is.
     private var loading: (base: String, cache: String)?
-    private var showsHelp = false
+    private var (base, cache): (String?, String?)
 
-    init(_ words: some Sequence<String>) throws {
-        var arguments = Arguments(words)
-        var (base, cache): (String?, String?)
-        while let option = arguments.nextOption() {
-            switch option {
-            case "--pictures": pictures = try arguments.value(of: option)
-            case "--python": python = try arguments.value(of: option)
-            case "--rounds": rounds = try arguments.number(of: option, in: 1...1_000)
-            case "--only": filter = try arguments.value(of: option)
-            case "--most": most = try arguments.number(of: option, in: 1...100_000)
-            // Of the process that loads.
-            case "--load": base = try arguments.value(of: option)
-            case "--cache": cache = try arguments.value(of: option)
-            case "--help", "-h": showsHelp = true
-            default: throw UsageError("bench thumbnail has no option '\(option)'")
-            }
+    mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
+        switch option {
+        case "--pictures": pictures = try arguments.value(of: option)
+        case "--python": python = try arguments.value(of: option)
+        case "--rounds": rounds = try arguments.number(of: option, in: 1...1_000)
+        case "--only": filter = try arguments.value(of: option)
+        case "--most": most = try arguments.number(of: option, in: 1...100_000)
+        // Of the process that loads.
+        case "--load": base = try arguments.value(of: option)
+        case "--cache": cache = try arguments.value(of: option)
+        default: return false
         }
-        try arguments.finish(refusingOthersFor: "bench thumbnail")
+        return true
+    }
+
+    mutating func finish(_ words: [String]) throws {
+        try Self.refuse(words)
         if let base, let cache { loading = (base, cache) }
-        if pictures == nil, loading == nil, !showsHelp { throw UsageError("bench thumbnail needs --pictures") }
+        if pictures == nil, loading == nil { throw UsageError("bench thumbnail needs --pictures") }
     }
 
     func run() async throws -> ExitStatus {
@@ -57,10 +57,7 @@ struct ThumbnailBenchCommand {
             try await ServedThumbnailLoad(base: loading.base, cacheDirectory: URL(filePath: loading.cache)).run()
             return .success
         }
-        guard !showsHelp, let pictures else {
-            Console.output(Self.help)
-            return .success
-        }
+        guard let pictures else { return .usage }
         let folder = URL(filePath: pictures)
         for (name, asked) in ThumbnailSpeed.tables where filter.isEmpty || name.contains(filter) {
             let files = try ThumbnailFiles(folder.appending(path: name))

@@ -1,0 +1,169 @@
+import Alcedo
+import AlcedoTesting
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(10)))
+struct ConvertTests {
+    private let folder: TemporaryDirectory
+    private let alcedo: Program
+    private let output: URL
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
+        output = folder.url.appending(path: "out")
+    }
+
+    private static func file(_ name: String) -> String { Samples.folder.appending(path: name).path }
+
+    private static let animation = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appending(path: "../GIF/Fixtures/animated.gif").standardized.path
+
+    private func convert(_ words: [String]) async throws -> Program.Outcome {
+        try await alcedo.run(["convert", "--output", output.path] + words)
+    }
+
+    private func result(_ name: String) throws -> Data { try Data(contentsOf: output.appending(path: name)) }
+
+    private func info(_ name: String) throws -> ImageInfo { try CodecRegistry.standard.inspect(result(name)) }
+
+    @Test(arguments: [("png", "png"), ("jpeg", "jpg"), ("webp", "webp"), ("gif", "gif")])
+    func `whole images, upright, in each format, from files and servers`(format: String, ending: String) async throws {
+        let origin = try Samples.troubledOrigin()
+        defer { origin.stop() }
+
+        let outcome = try await convert([
+            Self.file("turned.jpg"), origin.url(for: "/good.jpg").absoluteString, "--format", format,
+        ])
+
+        #expect(outcome.status == 0, "\(outcome.problems)")
+        #expect(outcome.output.hasPrefix("converted: 2 written, 0 failed, "))
+        let turned = try CodecRegistry.standard.inspect(Samples.data("turned.jpg"))
+        #expect(try info("turned.\(ending)").size == turned.uprightSize)
+        #expect(try info("turned.\(ending)").format.rawValue == format)
+        #expect(try info("good.\(ending)").size == PixelSize(width: 1200, height: 800))
+    }
+
+    @Test func `lossless is lossless, and quality and effort count`() async throws {
+        let file = Self.file("rings.png")
+        let before = try CodecRegistry.standard.decode(Samples.data("rings.png"))
+
+        #expect(try await convert([file, "--format", "webp", "--lossless"]).status == 0)
+        let after = try CodecRegistry.standard.decode(result("rings.webp"))
+        #expect(after.pixels.size == before.pixels.size)
+        for y in 0..<before.pixels.height {
+            let rows = [before, after].map { image in image.pixels.row(y).withUnsafeBytes { Array($0) } }
+            #expect(rows[0] == rows[1])
+        }
+
+        for (format, name, options) in [
+            ("jpeg", "dunes.jpg", [["--quality", "10"], ["--quality", "95"]]),
+            ("webp", "dunes.webp", [["--quality", "10"], ["--quality", "95"]]),
+            ("png", "dunes.png", [["--effort", "9"], ["--effort", "0"]]),
+        ] {
+            var sizes: [Int] = []
+            for option in options {
+                #expect(try await convert([Self.file("dunes.jpg"), "--format", format, "-f"] + option).status == 0)
+                sizes.append(try result(name).count)
+            }
+            #expect(sizes[0] < sizes[1])
+        }
+        #expect(try await convert([Self.file("dunes.jpg"), "--format", "jpeg", "-f", "--progressive"]).status == 0)
+    }
+
+    @Test func `animations stay where the format has them, and are told where not`() async throws {
+        let kept = try await convert([Self.animation, "--format", "webp"])
+        #expect(kept.status == 0 && kept.problems == "")
+        #expect(try info("animated.webp").frameCount == 3)
+
+        let lost = try await convert([Self.animation, "--format", "png"])
+        #expect(lost.status == 0)
+        #expect(lost.problems == "alcedo: \(Self.animation): not kept: animation\n")
+        #expect(lost.output.hasSuffix("\nnot kept: animation of 1\n"))
+        let quiet = try await convert([Self.animation, "--format", "png", "--force", "--quiet"])
+        #expect(quiet.status == 0 && quiet.problems == "" && quiet.output == "")
+    }
+
+    @Test func `profiles stay, EXIF and transparency that do not are told`() async throws {
+        let profile = Samples.fixture("srgb-profile.jpg").path
+        let outcome = try await convert([profile, Self.file("turned.jpg"), "--format", "webp", "--json"])
+        #expect(outcome.status == 0 && outcome.problems == "")
+        let before = try CodecRegistry.standard.inspect(Data(contentsOf: Samples.fixture("srgb-profile.jpg")))
+        #expect(before.metadata.colorProfile != nil)
+        #expect(try info("srgb-profile.webp").metadata.colorProfile == before.metadata.colorProfile)
+        let turned = try JSONLines.objects(outcome.output).first { $0["input"] as? String == Self.file("turned.jpg") }
+        #expect(turned?["lost"] as? [String] == ["exif"] && turned?["layer"] as? String == "local")
+
+        let alpha = try await convert([Self.file("rings.png"), "--format", "jpeg"])
+        #expect(alpha.status == 0 && alpha.problems.hasSuffix("rings.png: not kept: transparency\n"))
+    }
+
+    @Test func `the name of one file says its format, and standard output takes one`() async throws {
+        let file = folder.url.appending(path: "new/one.webp")
+        let outcome = try await alcedo.run(["convert", Self.file("tiles.png"), "--output", file.path])
+        #expect(outcome.status == 0, "\(outcome.problems)")
+        #expect(try CodecRegistry.standard.inspect(Data(contentsOf: file)).format == .webp)
+
+        let out = folder.url.appending(path: "stdout")
+        let piped = try await Program(name: "alcedo", outputPath: out.path).run(
+            ["convert", "-", "--format", "jpeg", "-o", "-"], input: try Samples.data("dunes.jpg"))
+        #expect(piped.status == 0 && piped.problems == "")
+        #expect(try CodecRegistry.standard.decode(Data(contentsOf: out)).size == PixelSize(width: 1200, height: 800))
+    }
+
+    @Test func `processors work first, and layers are told`() async throws {
+        let origin = try Samples.troubledOrigin()
+        defer { origin.stop() }
+        let url = origin.url(for: "/good.jpg").absoluteString
+        var layers: [String?] = []
+        for _ in 0..<2 {
+            let outcome = try await convert([
+                url, "--format", "png", "--processor", "crop:40x30", "--json", "--force",
+            ])
+            #expect(outcome.status == 0)
+            let line = try #require(try JSONLines.objects(outcome.output).first)
+            #expect(line["width"] as? Int == 40 && line["height"] as? Int == 30 && line["bytes"] as? Int == 37_026)
+            #expect(line["output"] as? String == output.appending(path: "good.png").path && line["error"] is NSNull)
+            layers.append(line["layer"] as? String)
+        }
+        #expect(layers == ["network", "disk"])
+        #expect(try info("good.png").size == PixelSize(width: 40, height: 30))
+    }
+
+    @Test func `what fails is told once: as a line for people, in its object for scripts`() async throws {
+        let origin = try Samples.troubledOrigin()
+        defer { origin.stop() }
+        let bad = origin.url(for: "/truncated.jpg").absoluteString
+        let words = [bad, Self.file("tiles.png"), "--format", "png", "--force"]
+
+        let people = try await convert(words)
+        let script = try await convert(words + ["--json"])
+
+        #expect(people.status == 1 && people.problems.hasPrefix("alcedo: \(bad): "))
+        #expect(people.problems.filter { $0 == "\n" }.count == 1)
+        #expect(script.status == 1 && script.problems == "")
+        let objects = try JSONLines.objects(script.output)
+        #expect(objects.count == 2)
+        let failed = try #require(objects.first { $0["input"] as? String == bad })
+        #expect((failed["error"] as? String)?.contains("JPEG") == true && failed["output"] is NSNull)
+    }
+
+    @Test(arguments: [
+        ["a.png", "--format", "png"], ["a.png", "--output", "x"], ["a.png", "--output", "x", "--format", "tiff"],
+        ["a.png", "--output", "x", "--format", "jpeg", "--lossless"],
+        ["a.png", "--output", "x", "--format", "webp", "--lossless", "--quality", "3"],
+        ["a.png", "--output", "x", "--format", "png", "--quality", "3"],
+        ["a.png", "--output", "x", "--format", "webp", "--effort", "7"],
+        ["a.png", "--output", "x", "--format", "gif", "--progressive"],
+        ["a.png", "b.png", "--output", "x.png"], ["a.png", "b.png", "--output", "-", "--format", "png"],
+        ["a.png", "--output", "-", "--format", "png", "--json"],
+    ])
+    func `a command line that makes no sense ends with 2`(words: [String]) async throws {
+        let outcome = try await alcedo.run(["convert"] + words)
+
+        #expect(outcome.status == 2 && outcome.output == "")
+        #expect(outcome.problems.filter { $0 == "\n" }.count == 1)
+    }
+}

@@ -1,0 +1,144 @@
+import Alcedo
+import AlcedoTesting
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(10)))
+struct DecodeTests {
+    private let folder: TemporaryDirectory
+    private let alcedo: Program
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
+    }
+
+    private static func file(_ name: String) -> String { Samples.folder.appending(path: name).path }
+
+    private static let animation = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appending(path: "../GIF/Fixtures/animated.gif").standardized.path
+
+    private func decode(_ words: [String]) async throws -> Program.Outcome {
+        try await alcedo.run(["decode", "--output", folder.url.appending(path: "out").path] + words)
+    }
+
+    private func result(_ name: String) throws -> Data {
+        try Data(contentsOf: folder.url.appending(path: "out/\(name)"))
+    }
+
+    /// An image of one pixel a column, written by our encoder.
+    private func write(_ samples: [UInt8], _ format: PixelFormat, _ mode: AlphaMode) throws -> String {
+        let size = PixelSize(width: samples.count / format.bytesPerPixel, height: 1)
+        let pixels = PixelBuffer(size: size, format: format, alphaMode: mode) { memory, _ in
+            memory.copyBytes(from: samples)
+        }
+        let file = folder.url.appending(path: "made.png")
+        try PNGEncoder(usesPaletteWhenLossless: false).encode(DecodedImage(pixels: try #require(pixels))).write(
+            to: file)
+        return file.path
+    }
+
+    @Test func `PAM has as many samples as the image, and their depth`() async throws {
+        let cases: [(samples: [UInt8], format: PixelFormat, mode: AlphaMode, head: String, body: [UInt8])] = [
+            ([7, 200], .gray8, .opaque, "WIDTH 2\nHEIGHT 1\nDEPTH 1\nMAXVAL 255\nTUPLTYPE GRAYSCALE", [7, 200]),
+            ([1, 2, 3, 255], .rgbx8, .opaque, "WIDTH 1\nHEIGHT 1\nDEPTH 3\nMAXVAL 255\nTUPLTYPE RGB", [1, 2, 3]),
+            (
+                [1, 2, 3, 4], .rgba8, .straight,
+                "WIDTH 1\nHEIGHT 1\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA", [1, 2, 3, 4]
+            ),
+            (
+                [1, 2, 3, 4, 5, 6, 7, 8], .rgba16, .straight,
+                "WIDTH 1\nHEIGHT 1\nDEPTH 4\nMAXVAL 65535\nTUPLTYPE RGB_ALPHA", [2, 1, 4, 3, 6, 5, 8, 7]
+            ),
+        ]
+        for (samples, format, mode, head, body) in cases {
+            let file = try write(samples, format, mode)
+
+            #expect(try await decode([file, "--force"]).status == 0)
+
+            #expect(try result("made.pam") == Data("P7\n\(head)\nENDHDR\n".utf8) + body)
+        }
+    }
+
+    @Test func `raw pixels and PPM have what they say, and what is lost is told`() async throws {
+        let file = try write([1, 2, 3, 4, 5, 6, 7, 8], .rgba16, .straight)
+
+        let raw = try await decode([file, "--format", "rgba"])
+        let flat = try await decode([file, "--format", "ppm", "--depth", "8"])
+
+        #expect(raw.status == 0 && raw.problems == "" && flat.status == 0)
+        #expect(try result("made.rgba") == Data([1, 2, 3, 4, 5, 6, 7, 8]))
+        #expect(try result("made.ppm") == Data("P6\n1 1\n255\n".utf8) + [2, 4, 6])
+        #expect(flat.problems == "alcedo: \(file): not kept: transparency, 16 bits\n")
+        #expect(flat.output.hasSuffix("\nnot kept: transparency of 1, 16 bits of 1\n"))
+    }
+
+    @Test func `of animations every frame is a file, or one is`() async throws {
+        let all = try await decode([Self.animation, Self.file("tiles.png"), "--json"])
+        #expect(all.status == 0)
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/out").sorted()
+        #expect(names == ["animated+0000.pam", "animated+0001.pam", "animated+0002.pam", "tiles.pam"])
+        let lines = try JSONLines.objects(all.output)
+        #expect(lines.count == 4)
+        #expect(
+            Set(lines.compactMap { ($0["output"] as? String)?.split(separator: "/").last.map(String.init) })
+                == Set(names))
+        #expect(lines.compactMap { $0["frame"] as? Int } == [0, 1, 2])
+        let frames = try (0..<3).map { try result("animated+000\($0).pam") }
+        #expect(frames[0] != frames[1] && frames.allSatisfy { $0.count == frames[0].count })
+
+        let one = try await alcedo.run(["decode", Self.animation, "--frame", "2", "-o", "-"])
+        #expect(one.status == 0)
+        let three = try await alcedo.run([
+            "decode", Self.animation, "--frame", "3", "-o", folder.url.appending(path: "x.pam").path,
+        ])
+        #expect(three.status == 1 && three.problems.contains("there is no frame 3; the last is 2"))
+        #expect(!FileManager.default.fileExists(atPath: folder.url.appending(path: "x.pam").path))
+    }
+
+    @Test func `a file has all frames one after another, and standard output all images`() async throws {
+        let file = folder.url.appending(path: "all.ppm")
+        let whole = try await alcedo.run(["decode", Self.animation, "--output", file.path, "--quiet"])
+        #expect(whole.status == 0 && whole.output == "")
+        let head = "P6\n13 19\n255\n"
+        #expect(try Data(contentsOf: file).count == 3 * (head.utf8.count + 13 * 19 * 3))
+
+        let pixels = folder.url.appending(path: "pixels")
+        let out = try await Program(name: "alcedo", outputPath: pixels.path).run([
+            "decode", Self.file("rings.png"), Self.file("tiles.png"), "-o", "-", "--format", "rgba",
+        ])
+        #expect(out.status == 0 && out.problems == "")
+        let sizes = try ["rings.png", "tiles.png"].map {
+            try CodecRegistry.standard.inspect(Samples.data($0)).size.pixelCount * 4
+        }
+        #expect(try Data(contentsOf: pixels).count == sizes.reduce(0, +))
+    }
+
+    @Test func `the picture is upright, as a decoder gives it`() async throws {
+        #expect(try await decode([Self.file("turned.jpg"), "--format", "rgba"]).status == 0)
+
+        let image = try CodecRegistry.standard.decode(Samples.data("turned.jpg"))
+        let rows = (0..<image.pixels.height).map { image.pixels.row($0).withUnsafeBytes { Data($0) } }
+        #expect(try result("turned.rgba") == rows.reduce(Data(), +))
+    }
+
+    @Test func `standard output that is full or closed is a failure`() async throws {
+        let full = try await Program(name: "alcedo", outputPath: "/dev/full").run([
+            "decode", Self.file("tiles.png"), "--output", "-",
+        ])
+        #expect(full.status == 1 && full.problems.contains("standard output takes no more"))
+    }
+
+    @Test(arguments: [
+        ["a.png"], ["--output", "x"], ["a.png", "--output", "x", "--format", "bmp"],
+        ["a.png", "--output", "x", "--frame", "-1"], ["a.png", "--output", "x", "--depth", "10"],
+        ["a.png", "--output", "-", "--json"], ["a.png", "b.png", "--output", "x.pam"],
+    ])
+    func `a command line that makes no sense ends with 2`(words: [String]) async throws {
+        let outcome = try await alcedo.run(["decode"] + words)
+
+        #expect(outcome.status == 2 && outcome.output == "")
+        #expect(outcome.problems.filter { $0 == "\n" }.count == 1)
+    }
+}

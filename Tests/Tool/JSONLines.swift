@@ -1,0 +1,12 @@
+import Foundation
+import Testing
+
+/// What a script reads.
+enum JSONLines {
+    /// The objects, one of each line.
+    static func objects(_ output: String) throws -> [[String: Any]] {
+        try output.split(separator: "\n").map {
+            try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+        }
+    }
+}

@@ -1,0 +1,145 @@
+import AlcedoTesting
+import Foundation
+import TestSupport
+import Testing
+
+/// Which images a command is about.
+@Suite(.timeLimit(.minutes(10)))
+struct ListTests {
+    private let folder: TemporaryDirectory
+    private let alcedo: Program
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
+    }
+
+    /// Copies of a sample under these names, with the folders that they are in.
+    private func fill(_ names: [String]) throws -> [String] {
+        let tiles = try Samples.data("tiles.png")
+        return try names.map { name in
+            let file = folder.url.appending(path: name)
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try tiles.write(to: file)
+            return file.path
+        }
+    }
+
+    /// What `inspect` has looked at.
+    private func inspected(_ words: [String], input: String = "") async throws -> [String] {
+        let outcome = try await alcedo.run(["inspect", "--json"] + words, input: Data(input.utf8))
+        #expect(outcome.status == 0, "\(outcome.problems)\(outcome.output)")
+        return try outcome.output.split(separator: "\n").map { line in
+            let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+            return try #require(object?["path"] as? String)
+        }
+    }
+
+    @Test func `lists come after the words, from standard input and from files, in order`() async throws {
+        let files = try fill(["a.png", "b.png", "c d.png", "-e.png"])
+        let list = folder.url.appending(path: "list")
+        try Data("\(files[1])\r\n\n\(files[2])".utf8).write(to: list)
+
+        let found = try await inspected(
+            ["--list", list.path, "--list", "-", files[0]], input: "\(files[3])\n\(files[0])\n")
+
+        #expect(found == [files[0], files[1], files[2], files[3], files[0]])
+    }
+
+    @Test func `names with new lines come with zero bytes between them`() async throws {
+        let files = try fill(["a\nb.png", " c.png"])
+
+        let found = try await inspected(["-0", "--list", "-"], input: files.joined(separator: "\0") + "\0")
+
+        #expect(found == files)
+    }
+
+    @Test func `a folder stands for the images below it, each once, also behind a link`() async throws {
+        let files = try fill(["in/b.png", "in/A.PNG", "in/deep/c.webp", "in/notes.txt", "in/.hidden.png"])
+        let inside = folder.url.appending(path: "in")
+        try FileManager.default.createSymbolicLink(
+            at: inside.appending(path: "deep/round"), withDestinationURL: inside)
+
+        let found = try await inspected([inside.path])
+        let listed = try await inspected(["--list", "-"], input: inside.path)
+
+        #expect(found == [files[1], files[0], files[2]])
+        #expect(listed == found)
+    }
+
+    @Test func `a pattern that the shell left alone is expanded, but not where a file is called so`() async throws {
+        let files = try fill(["in/b1.png", "in/b2.png", "in/a.png", "star/*.png", "star/c.png"])
+        let root = folder.path
+
+        #expect(try await inspected(["\(root)/in/b?.png"]) == [files[0], files[1]])
+        #expect(try await inspected(["\(root)/star/*.png"]) == [files[3]])
+        let none = try await alcedo.run(["inspect", "\(root)/in/x*.png", files[2]])
+        #expect(none.status == 1 && none.problems.contains("x*.png: unreadable: no file matches"))
+        #expect(none.output.contains("a.png\n  png, 512 x 512"))
+    }
+
+    @Test func `an image comes on standard input`() async throws {
+        let outcome = try await alcedo.run(["inspect", "-"], input: try Samples.data("tiles.png"))
+
+        #expect(outcome.status == 0 && outcome.output.hasPrefix("-\n  png, 512 x 512"))
+    }
+
+    @Test func `names that are not UTF-8 are told, and the others go on`() async throws {
+        let file = try fill(["in/a.png"])[0]
+        var name = Array("\(folder.path)/in/".utf8CString.dropLast()) + [CChar(bitPattern: 0xFF)]
+        name += Array(".png".utf8CString)
+        #expect(fclose(fopen(name, "w")) == 0)
+
+        let below = try await alcedo.run(["inspect", "\(folder.path)/in"])
+        let listed = try await alcedo.run(["inspect", "--list", "-"], input: Data([0xFF, 10]) + Data(file.utf8))
+
+        for outcome in [below, listed] {
+            #expect(outcome.status == 1 && outcome.output.contains("png, 512 x 512"))
+            #expect(outcome.problems.contains("the name is not UTF-8"))
+            #expect(outcome.problems.filter { $0 == "\n" }.count == 1)
+        }
+    }
+
+    @Test(arguments: [
+        ["inspect"], ["inspect", "-", "-"], ["inspect", "-", "--list", "-"], ["inspect", "-0", "a.png"],
+        ["inspect", "--list", "-"], ["inspect", "--list="], ["inspect", "a.png", ""], ["load", "--list", "-"],
+        ["decode", "--list", "-", "--output", "x"], ["show", "--list", "-"], ["contact-sheet", "--list", "-"],
+    ])
+    func `no image at all, and standard input twice, are questions of usage`(words: [String]) async throws {
+        let outcome = try await alcedo.run(words)
+
+        #expect(outcome.status == 2 && outcome.output == "")
+        #expect(outcome.problems.filter { $0 == "\n" }.count == 1)
+    }
+
+    @Test func `a list that cannot be read is one line`() async throws {
+        let outcome = try await alcedo.run(["inspect", "--list", "\(folder.path)/missing"])
+
+        #expect(outcome.status == 1)
+        #expect(outcome.problems == "alcedo: cannot read \(folder.path)/missing: No such file or directory\n")
+    }
+
+    @Test(arguments: ["load", "thumbnail", "convert", "decode", "contact-sheet", "show"])
+    func `every command takes lists`(command: String) async throws {
+        let files = try fill(["a.png", "b.png"])
+        let options = [
+            "load": ["--no-sheet"], "thumbnail": ["--size", "9", "--output", "out"],
+            "convert": ["--format", "jpeg", "--output", "out"], "decode": ["--output", "out", "--format", "ppm"],
+        ]
+
+        let outcome = try await alcedo.run(
+            [command, "--list", "-"] + (options[command] ?? []), input: Data(files.joined(separator: "\n").utf8))
+
+        #expect(outcome.status == 0 && outcome.problems == "", "\(outcome.problems)")
+    }
+
+    @Test func `a long list of equal names is done in a moment`() async throws {
+        let names = String(repeating: "http://[::1/a.png\n", count: 20_000)
+
+        let outcome = try await alcedo.run(
+            ["thumbnail", "--size", "9", "--output", "out", "--json", "--list", "-"], input: Data(names.utf8))
+
+        #expect(outcome.status == 1 && outcome.output.split(separator: "\n").count == 20_000)
+    }
+}

@@ -1,0 +1,118 @@
+import Alcedo
+import AlcedoTesting
+import Foundation
+import TestSupport
+import Testing
+
+/// What is there stays, unless it is said otherwise; and nothing half is there.
+@Suite(.timeLimit(.minutes(10)))
+struct OverwriteTests {
+    private let folder: TemporaryDirectory
+    private let alcedo: Program
+    private let output: URL
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
+        output = folder.url.appending(path: "out")
+        try FileManager.default.createDirectory(at: output, withIntermediateDirectories: true)
+    }
+
+    private static let file = Samples.folder.appending(path: "dunes.jpg").path
+
+    private static let writers: [(command: [String], result: String)] = [
+        (["load"], "contact-sheet.png"), (["load"], "1-dunes.jpg.png"), (["thumbnail", "--size", "9"], "dunes.jpg"),
+        (["convert", "--format", "webp"], "dunes.webp"), (["decode"], "dunes.pam"), (["decode"], "dunes+0003.pam"),
+    ]
+
+    private func names() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: output.path).sorted()
+    }
+
+    @Test(arguments: writers.indices)
+    func `without force nothing begins where a result is there already`(index: Int) async throws {
+        let (command, result) = Self.writers[index]
+        let old = Data("old".utf8)
+        try old.write(to: output.appending(path: result))
+
+        let refused = try await alcedo.run(command + [Self.file, "--output", output.path])
+        #expect(refused.status == 1 && refused.output == "")
+        #expect(refused.problems == "alcedo: \(output.path)/\(result) is there already; --force replaces it\n")
+        #expect(try names() == [result] && Data(contentsOf: output.appending(path: result)) == old)
+
+        let forced = try await alcedo.run(command + [Self.file, "--force", "--output", output.path])
+        #expect(forced.status == 0, "\(forced.problems)")
+        if !result.contains("+") { #expect(try Data(contentsOf: output.appending(path: result)) != old) }
+    }
+
+    @Test func `several results that are there are one line`() async throws {
+        let words = ["thumbnail", Self.file, Self.file, Self.file, "--size", "9", "--output", output.path]
+        #expect(try await alcedo.run(words).status == 0)
+
+        let outcome = try await alcedo.run(words)
+
+        #expect(outcome.status == 1)
+        #expect(
+            outcome.problems
+                == "alcedo: \(output.path)/dunes.jpg and 2 more are there already; --force replaces them\n")
+    }
+
+    @Test func `a sheet in the working folder is not replaced either`() async throws {
+        let sheet = output.appending(path: "sheet.png")
+        try Data("old".utf8).write(to: sheet)
+
+        let refused = try await alcedo.run(["contact-sheet", Self.file, "--output", sheet.path])
+        #expect(refused.status == 1 && refused.problems.contains("is there already; --force replaces it"))
+        #expect(try await alcedo.run(["contact-sheet", Self.file, "-f", "-o", sheet.path]).status == 0)
+        #expect(try Data(contentsOf: sheet).count > 100)
+    }
+
+    @Test func `a link that leads nowhere is something, and what is no file stays`() async throws {
+        let link = output.appending(path: "dunes.webp")
+        try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: "nowhere")
+        let words = ["convert", Self.file, "--format", "webp", "--output", output.path]
+        #expect(try await alcedo.run(words).status == 1)
+        #expect(try await alcedo.run(words + ["--force"]).status == 0)
+        #expect(try names() == ["dunes.webp"])
+
+        let device = try await alcedo.run(["contact-sheet", Self.file, "--force", "--output", "/dev/null"])
+        #expect(device.status == 1 && device.problems == "alcedo: cannot write /dev/null: not a regular file\n")
+    }
+
+    @Test(arguments: [["thumbnail", "--size", "9"], ["convert", "--format", "jpeg"]])
+    func `an image is not its own result, also by force`(command: [String]) async throws {
+        let own = output.appending(path: "own.jpg")
+        let dunes = try Samples.data("dunes.jpg")
+        try dunes.write(to: own)
+
+        for force in [[], ["--force"]] {
+            let outcome = try await alcedo.run(command + [own.path, "--output", output.path] + force)
+            #expect(outcome.status == 1 && outcome.problems.contains("is one of the images, and stays as it is"))
+        }
+        #expect(try Data(contentsOf: own) == dunes && names() == ["own.jpg"])
+    }
+
+    @Test(arguments: [SIGINT, SIGKILL])
+    func `whatever ends a run, each file is whole`(signal: Int32) async throws {
+        let content = try ChangingContent(seed: 3, stall: 1 << 20)
+        let origin = try LoopbackOrigin { content.reply(to: $0) }
+        defer { origin.stop() }
+        let many = Array(repeating: Self.file, count: 400)
+        let stalled = origin.url(for: "/big.png").absoluteString
+        let run = try alcedo.start(
+            ["convert", "--no-cache", "--timeout", "300", "--format", "webp", "--output", output.path]
+                + many + [stalled])
+        while try names().count < 3 { try await Task.sleep(for: .milliseconds(2)) }
+
+        run.process.send(signal)
+
+        let outcome = try await run.outcome()
+        #expect(outcome.status == (signal == SIGINT ? 130 : -SIGKILL))
+        #expect(outcome.output == "" && outcome.problems == "")
+        for name in try names() {
+            #expect(name.hasPrefix("dunes") && name.hasSuffix(".webp"))
+            let data = try Data(contentsOf: output.appending(path: name))
+            _ = try CodecRegistry.standard.decode(data)
+        }
+    }
+}

@@ -1,0 +1,176 @@
+import Alcedo
+import AlcedoTesting
+import Foundation
+import TestSupport
+import Testing
+
+/// What all commands have in common.
+@Suite(.timeLimit(.minutes(10)))
+struct ToolOptionTests {
+    private let folder: TemporaryDirectory
+    private let alcedo: Program
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
+    }
+
+    private static let file = Samples.folder.appending(path: "tiles.png").path
+
+    private static let commands = [
+        "load", "inspect", "decode", "convert", "thumbnail", "contact-sheet", "show", "cache",
+    ]
+
+    private static let writers = [
+        ["load", "--output"], ["decode", "--output"], ["convert", "--format", "png", "--output"],
+        ["thumbnail", "--size", "9", "--output"],
+    ]
+
+    @Test(arguments: commands + ["bench", "bench download", "bench memory-cache"])
+    func `help says how, in lines that fit`(command: String) async throws {
+        let words = command.split(separator: " ").map(String.init)
+        let help = try await alcedo.run(words + ["--help"])
+
+        #expect(help.status == 0 && help.problems == "" && help.output.hasPrefix("usage: alcedo \(command)"))
+        #expect(help.output.split(separator: "\n").allSatisfy { $0.count <= 124 })
+        let all = try await alcedo.run(["--help"])
+        #expect(all.output.contains("alcedo \(command)"))
+    }
+
+    @Test(arguments: commands)
+    func `options that many have are told in the same words and order`(command: String) async throws {
+        let help = try await alcedo.run([command, "--help"]).output
+        var shared = [
+            "--force, -f", "--json", "--quiet, -q", "--processor", "--list FILE", "--null, -0", "--cache DIR",
+        ]
+        if ["inspect", "show", "cache"].contains(command) { shared = ["--list FILE", "--null, -0"] }
+        if command == "cache" { shared = [] }
+
+        var rest = help[...]
+        for option in shared {
+            let place = try #require(rest.range(of: "\n  \(option)"), "\(option)")
+            rest = rest[place.upperBound...]
+        }
+        #expect(help.contains("--quiet, -q"))
+        #expect(help.contains("--json") || command == "show")
+    }
+
+    @Test func `the version is that of the changelog`() async throws {
+        let changelog = try String(
+            contentsOf: Samples.folder.appending(path: "../../../CHANGELOG.md").standardized, encoding: .utf8)
+        let first = try #require(changelog.split(separator: "\n").first { $0.hasPrefix("## ") })
+
+        let outcome = try await alcedo.run(["--version"])
+
+        #expect(outcome.status == 0)
+        let version = try #require(outcome.output.split(whereSeparator: \.isWhitespace).last)
+        #expect(first.contains(version))
+    }
+
+    @Test(arguments: writers.indices)
+    func `a script reads an object a line, of good images and of bad ones`(index: Int) async throws {
+        let bad = "\(folder.path)/a \"missing\"\n.png"
+        let command = Self.writers[index]
+
+        let outcome = try await alcedo.run(command + ["\(folder.path)/out", "--json", Self.file, bad])
+
+        #expect(outcome.status == 1 && outcome.problems == "")
+        let objects = try JSONLines.objects(outcome.output)
+        #expect(objects.count == (command[0] == "load" ? 3 : 2))
+        let keys: Set = ["input", "output", "frame", "width", "height", "bytes", "layer", "lost", "error"]
+        #expect(objects.allSatisfy { Set($0.keys) == keys })
+        let good = try #require(objects.first { $0["input"] as? String == Self.file })
+        #expect(good["layer"] as? String == "local" && good["bytes"] as? Int == 2913 && good["error"] is NSNull)
+        #expect(FileManager.default.fileExists(atPath: try #require(good["output"] as? String)))
+        let failed = try #require(objects.first { ($0["error"] as? String) != nil })
+        #expect(failed["output"] is NSNull && failed["layer"] is NSNull)
+    }
+
+    @Test func `a sheet is told to scripts, too`() async throws {
+        let sheet = folder.url.appending(path: "sheet.png")
+        let outcome = try await alcedo.run(["contact-sheet", Self.file, Self.file, "--json", "-o", sheet.path])
+
+        let objects = try JSONLines.objects(outcome.output)
+        #expect(outcome.status == 0 && objects.count == 3)
+        #expect(objects.last?["output"] as? String == sheet.path && objects.last?["input"] is NSNull)
+    }
+
+    @Test(arguments: writers.indices)
+    func `quiet is quiet, but for problems`(index: Int) async throws {
+        let command = Self.writers[index]
+        let good = try await alcedo.run(command + ["\(folder.path)/good", "--quiet", Self.file])
+        #expect(good.status == 0 && good.output == "" && good.problems == "")
+
+        let bad = try await alcedo.run(command + ["\(folder.path)/bad", "-q", "/missing.png"])
+        #expect(bad.status == 1 && bad.output == "")
+        #expect(bad.problems == "alcedo: /missing.png: cannot read /missing.png: No such file or directory\n")
+    }
+
+    @Test(arguments: [["inspect", "-q"], ["cache", "stat", "-q"]])
+    func `commands that only tell say nothing then`(words: [String]) async throws {
+        let outcome = try await alcedo.run(words + (words[0] == "inspect" ? [Self.file] : []))
+        #expect(outcome.status == 0 && outcome.output == "" && outcome.problems == "")
+    }
+
+    @Test(arguments: commands.dropLast(2))
+    func `a run whose output is piped has no escape sequences`(command: String) async throws {
+        let options = [
+            "decode": ["--output", "out"], "convert": ["--format", "png", "--output", "out"],
+            "thumbnail": ["--size", "9", "--output", "out"],
+        ]
+        let outcome = try await alcedo.run([command, Self.file, "/missing.png"] + (options[command] ?? []))
+
+        #expect(outcome.status == 1)
+        #expect(!(outcome.output + outcome.problems).contains("\u{1B}"))
+        #expect(!(outcome.output + outcome.problems).contains("\r"))
+    }
+
+    @Test(arguments: [("", "xterm", true), ("1", "xterm", false), ("", "dumb", false)])
+    func `problems have colour on a terminal that wants it`(noColor: String, kind: String, isRed: Bool) async throws {
+        let terminal = try PseudoTerminal()
+        let process = try ChildProcess(
+            "alcedo", ["inspect", "/missing.png"], environment: ["NO_COLOR": noColor, "TERM": kind],
+            folder: folder.path, input: .file("/dev/null"), output: .file("/dev/null"),
+            problems: .descriptor(terminal.inside))
+
+        let seen = try await terminal.read(until: "No such file or directory\r\n")
+
+        #expect(try await process.wait() == 1)
+        #expect(seen.contains("\u{1B}[31malcedo: \u{1B}[0m/missing.png") == isRed)
+        #expect(seen.contains("\u{1B}") == isRed)
+    }
+
+    @Test func `a terminal sees how long it takes still, and quiet shows nothing`() async throws {
+        let origin = try Samples.troubledOrigin()
+        defer { origin.stop() }
+        for isQuiet in [false, true] {
+            let terminal = try PseudoTerminal()
+            let process = try ChildProcess(
+                "alcedo",
+                ["thumbnail", "--size", "9", "--jobs", "1", "--output", "\(folder.path)/\(isQuiet)"]
+                    + (isQuiet ? ["--quiet"] : []) + [Self.file, Self.file, "/missing.png"],
+                environment: ["TERM": "xterm", "NO_COLOR": "1"], folder: folder.path, input: .file("/dev/null"),
+                output: .file("/dev/null"), problems: .descriptor(terminal.inside))
+
+            let seen = try await terminal.read(until: "No such file or directory\r\n")
+
+            #expect(try await process.wait() == 1)
+            #expect(seen.contains(" images/s, 0:0") == !isQuiet)
+            #expect(seen.contains("\r\u{1B}[K") == !isQuiet)
+        }
+    }
+
+    @Test func `a sheet of many images has smaller cells, and says what fits where they are too large`() async throws {
+        let names = Data(String(repeating: "/missing.png\n", count: 4_999).utf8) + Data(Self.file.utf8)
+        let sheet = folder.url.appending(path: "sheet.png")
+
+        let outcome = try await alcedo.run(["contact-sheet", "--list", "-", "--json", "-o", sheet.path], input: names)
+        let large = try await alcedo.run(["contact-sheet", "--list", "-", "--cell", "160"], input: names)
+
+        #expect(outcome.status == 1)
+        let size = try CodecRegistry.standard.inspect(Data(contentsOf: sheet)).size
+        #expect(size.pixelCount <= 64 << 20 && size.pixelCount > 60 << 20)
+        #expect(abs(size.width - size.height) < 200)
+        #expect(large.status == 1 && large.problems.hasSuffix("try smaller cells: --cell 103 fits\n"))
+    }
+}
