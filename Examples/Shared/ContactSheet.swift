@@ -39,6 +39,12 @@ struct ContactSheet {
             return PixelSize(width: columns * pitch + gap, height: rows * pitch + gap)
         }
 
+        /// The top left corner of a cell, in pixels.
+        func place(of index: Int, of count: Int) -> (x: Int, y: Int) {
+            let columns = columns(for: count)
+            return (gap + index % columns * (side + gap), gap + index / columns * (side + gap))
+        }
+
         /// The largest cells, not above ``side``, of which so many fit; nil when not even the smallest do.
         func fitting(_ count: Int, within pixelLimit: Int) -> Grid? {
             var grid = self
@@ -51,31 +57,32 @@ struct ContactSheet {
     }
 
     let grid: Grid
-    private let columns: Int
+    private let count: Int
     private var pixels: PixelBuffer
 
     /// A sheet of empty cells; nil when no buffer holds it.
     init?(_ grid: Grid, count: Int) {
-        self.grid = grid
-        columns = grid.columns(for: count)
+        let cell = PixelSize(width: grid.side, height: grid.side)
         let size = grid.size(for: count)
+        // Whole before anybody else holds it: a change would copy it then.
         let pixels = PixelBuffer(size: size, format: .rgbx8, alphaMode: .opaque) { memory, stride in
             Self.fill(memory, stride, x: 0, y: 0, size: size, Self.paper)
+            for index in 0..<count {
+                let (x, y) = grid.place(of: index, of: count)
+                Self.fill(memory, stride, x: x, y: y, size: cell, Self.empty)
+            }
         }
         guard let pixels else { return nil }
+        self.grid = grid
+        self.count = count
         self.pixels = pixels
-        let cell = PixelSize(width: grid.side, height: grid.side)
-        for index in 0..<count {
-            let (x, y) = place(of: index)
-            change { Self.fill($0, $1, x: x, y: y, size: cell, Self.empty) }
-        }
     }
 
     var image: DecodedImage { DecodedImage(pixels: pixels) }
 
     /// Puts a picture, which the grid has fitted, into its cell.
     mutating func place(_ picture: DecodedImage, at index: Int) {
-        let (x, y) = place(of: index)
+        let (x, y) = grid.place(of: index, of: count)
         let picture = picture.pixels
         let (left, top) = (x + (grid.side - picture.width) / 2, y + (grid.side - picture.height) / 2)
         let cell = PixelSize(width: grid.side, height: grid.side)
@@ -93,11 +100,6 @@ struct ContactSheet {
                 }
             }
         }
-    }
-
-    private func place(of index: Int) -> (x: Int, y: Int) {
-        let pitch = grid.side + Self.gap
-        return (Self.gap + index % columns * pitch, Self.gap + index / columns * pitch)
     }
 
     private mutating func change(_ body: (UnsafeMutableRawBufferPointer, _ stride: Int) -> Void) {

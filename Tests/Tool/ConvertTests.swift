@@ -157,7 +157,8 @@ struct ConvertTests {
         ["a.png", "--output", "x", "--format", "png", "--quality", "3"],
         ["a.png", "--output", "x", "--format", "webp", "--effort", "7"],
         ["a.png", "--output", "x", "--format", "gif", "--progressive"],
-        ["a.png", "b.png", "--output", "x.png"], ["a.png", "b.png", "--output", "-", "--format", "png"],
+        ["a.png", "b.png", "--output", "x.png"], ["a.png", "--output", "x.png", "--format", "jpeg"],
+        ["a.png", "b.png", "--output", "-", "--format", "png"],
         ["a.png", "--output", "-", "--format", "png", "--json"],
     ])
     func `a command line that makes no sense ends with 2`(words: [String]) async throws {

@@ -134,6 +134,7 @@ struct DecodeTests {
         ["a.png"], ["--output", "x"], ["a.png", "--output", "x", "--format", "bmp"],
         ["a.png", "--output", "x", "--frame", "-1"], ["a.png", "--output", "x", "--depth", "10"],
         ["a.png", "--output", "-", "--json"], ["a.png", "b.png", "--output", "x.pam"],
+        ["a.png", "--output", "x.pam", "--format", "ppm"],
     ])
     func `a command line that makes no sense ends with 2`(words: [String]) async throws {
         let outcome = try await alcedo.run(["decode"] + words)

@@ -16,11 +16,11 @@ struct CacheCommand: ToolCommand {
           trim      remove the least recently used entries until the rest fits --size and --count
           clear     remove everything, unfinished downloads too
 
-          --cache DIR   the cache (default: the user's cache directory)
-          --size N      for trim: most bytes that stay, such as 64M
-          --count N     for trim: most entries that stay
-          --json        one JSON object; for list, one a line
-          --quiet, -q   say nothing but problems
+          --cache DIR      the cache (default: the user's cache directory)
+          --size N         for trim: most bytes that stay, such as 64M
+          --count N        for trim: most entries that stay
+          --json           one JSON object; for list, one a line
+          --quiet, -q      say nothing but problems
 
         """
 

@@ -41,7 +41,10 @@ struct ConvertCommand: ToolCommand {
         get throws {
             let place = try place
             var format = encoding.format
-            if case .file(let path) = place, format == nil { format = OutputFormat(fileName: path) }
+            if case .file(let path) = place, let named = OutputFormat(fileName: path) {
+                if let format, format != named { throw UsageError("'\(path)' is no name for \(format.rawValue)") }
+                format = named
+            }
             guard let format else { throw UsageError("convert needs --format") }
             let encoder = try encoding.encoder(of: format, quality: 85)
             return ConversionMaker(format: format, encoder: encoder, processors: options.processors)

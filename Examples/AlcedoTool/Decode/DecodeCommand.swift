@@ -48,7 +48,9 @@ struct DecodeCommand: ToolCommand {
 
     mutating func finish(_ words: [String]) throws {
         try options.finish(words, for: Self.name, takesStandardOutput: true)
-        _ = try place
+        if case .file(let path) = try place, let format, format != PixelFile(fileName: path) {
+            throw UsageError("'\(path)' is no name for \(format.rawValue)")
+        }
     }
 
     private var place: FilePlace {

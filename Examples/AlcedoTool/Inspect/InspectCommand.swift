@@ -11,11 +11,10 @@ struct InspectCommand: ToolCommand {
 
         Says what images are, without decoding a pixel unless --pixels asks for it.
 
-          --json     one JSON object a line, one for every image, in order; errors are in it
-          --pixels   decode every frame, and print the SHA-256 of its rows: straight RGBA of 8 bits, top row first, as
-                     stored (no orientation, gamma or profile applied)
-          --quiet, -q
-                     no reports: the exit status says whether all can be read, and problems are told
+          --pixels         decode every frame, and print the SHA-256 of its rows: straight RGBA of 8 bits, top row first,
+                           as stored (no orientation, gamma or profile applied)
+          --json           for scripts: one JSON object a line, one for every image, in order; errors are in it
+          --quiet, -q      no reports: the exit status says whether all can be read, and problems are told
 
         """ + InputOptions.help
 

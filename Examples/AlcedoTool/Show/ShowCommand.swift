@@ -13,13 +13,13 @@ struct ShowCommand: ToolCommand {
         a character cell in 24-bit or 256 colours, or characters where it has no colour. Animations are played; Ctrl-C ends
         them.
 
-          --protocol P   auto, blocks, kitty or sixel (default: auto, which asks the terminal; what is typed until it
-                         has answered, 300 ms at most, is lost, as it is with kitty and sixel)
-          --loops N      play animations N times (default: as their files say; of several images, once)
-          --color MODE   auto, truecolor, 256 or none (default: auto, from the environment)
-          --width N      at most N columns (default: the terminal's, or 80)
-          --height N     at most N lines (default: the terminal's, or 40)
-          --quiet, -q    no names between images; problems are told
+          --protocol P     auto, blocks, kitty or sixel (default: auto, which asks the terminal; what is typed until it
+                           has answered, 300 ms at most, is lost, as it is with kitty and sixel)
+          --loops N        play animations N times (default: as their files say; of several images, once)
+          --color MODE     auto, truecolor, 256 or none (default: auto, from the environment)
+          --width N        at most N columns (default: the terminal's, or 80)
+          --height N       at most N lines (default: the terminal's, or 40)
+          --quiet, -q      no names between images; problems are told
 
         """ + InputOptions.help
 
