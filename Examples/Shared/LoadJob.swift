@@ -49,7 +49,7 @@ public struct LoadJob: Sendable {
                 return folder
             }
         } catch {
-            report.problem("\(error)")
+            if !isInterrupted { report.problem("\(error)") }
             return false
         }
         let troubles = TroubleObserver()

@@ -56,8 +56,8 @@ actor ProgressLine {
         let filled = total == 0 ? 0 : finished * 24 / total
         let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: 24 - filled)
         let perSecond = rate.bytesPerSecond(at: now) / 1024
-        let text = "\(bar) \(finished)/\(total) images, \(bytes), \(perSecond) KiB/s\(remaining(at: now))"
-        // A line that wraps could not be cleared.
+        let text = "\(bar) \(finished)/\(total) images\(remaining(at: now)), \(bytes), \(perSecond) KiB/s"
+        // A line that wraps could not be cleared; what a narrow terminal has no room for comes last.
         let columns = TerminalCanvas(fileDescriptor: 2)?.columns ?? 0
         Console.progress(Console.clearing + (columns > 1 ? String(text.prefix(columns - 1)) : text))
     }

@@ -40,7 +40,7 @@ struct FileJob: Sendable {
             names = try await files.run { FileNames(of: images, fileExtension: maker.fileExtension) }
             target = try await files.run { try self.target(names) }
         } catch {
-            report.problem("\(error)")
+            if !(interruption?.hasCome ?? false) { report.problem("\(error)") }
             return false
         }
         let layers = LayerObserver()
