@@ -26,7 +26,7 @@ struct ToolOptionTests {
         ["thumbnail", "--size", "9", "--output"],
     ]
 
-    @Test(arguments: commands + ["bench", "bench download", "bench memory-cache"])
+    @Test(arguments: commands + ["bench", "bench all", "bench binding", "bench memory-cache"])
     func `help says how, in lines that fit`(command: String) async throws {
         let words = command.split(separator: " ").map(String.init)
         let help = try await alcedo.run(words + ["--help"])
