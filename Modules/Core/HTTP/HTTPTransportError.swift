@@ -13,6 +13,8 @@ public struct HTTPTransportError: Error, Sendable, Equatable, CustomStringConver
         case cannotResolveHost
         /// The server was found, and no connection came about.
         case cannotConnect
+        /// The server was found, at addresses that the transport must not connect to.
+        case addressRefused
         /// TLS failed: the server's certificate is for another name, out of date, of an unknown authority or not the
         /// pinned one, or there is no TLS. The message says which.
         case secureConnectionFailed

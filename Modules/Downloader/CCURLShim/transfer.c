@@ -1,8 +1,10 @@
 #include "internal.h"
 
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
 
 // More handles than this at rest are of no use.
 enum { MAXIMUM_FREE = 64 };
@@ -17,6 +19,25 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *data) {
     alcedo_curl_transfer *t = data;
     const int taken = t->callbacks.on_body(t->callbacks.context, bytes, size * count);
     return taken > 0 ? size * count : taken == 0 ? CURL_WRITEFUNC_PAUSE : 0;
+}
+
+// Called for each address that libcurl is about to connect to, after names are resolved.
+static curl_socket_t on_open(void *data, curlsocktype purpose, struct curl_sockaddr *to) {
+    (void)purpose;
+    alcedo_curl_transfer *t = data;
+    const void *address = &to->addr;
+    const void *bytes = NULL;
+    size_t count = 0;
+    if (to->family == AF_INET) {
+        bytes = &((const struct sockaddr_in *)address)->sin_addr;
+        count = sizeof(struct in_addr);
+    } else if (to->family == AF_INET6) {
+        bytes = &((const struct sockaddr_in6 *)address)->sin6_addr;
+        count = sizeof(struct in6_addr);
+    }
+    if (!bytes || !t->callbacks.on_address || !t->callbacks.on_address(t->callbacks.context, bytes, count))
+        return CURL_SOCKET_BAD;
+    return socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
 }
 
 // Called before each sending. libcurl sends again of its own accord, up to five times, what found a connection that was
@@ -150,6 +171,10 @@ static CURLcode configure(alcedo_curl_transfer *t, const alcedo_curl_request *r)
     t->is_repeatable = r->is_repeatable;
     SET(CURLOPT_PREREQFUNCTION, on_send);
     SET(CURLOPT_PREREQDATA, t);
+    if (t->callbacks.on_address) {
+        SET(CURLOPT_OPENSOCKETFUNCTION, on_open);
+        SET(CURLOPT_OPENSOCKETDATA, t);
+    }
     SET(CURLOPT_HEADERFUNCTION, on_header);
     SET(CURLOPT_HEADERDATA, t);
     SET(CURLOPT_WRITEFUNCTION, on_body);

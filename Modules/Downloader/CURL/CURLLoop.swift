@@ -13,12 +13,14 @@ final class CURLLoop {
     private let arrivals = CURLArrivals()
     private var silentServers = SilentServers()
     private let unpackedLimit: Int
+    private let addresses: CURLAddresses
     private var nextCheck = ContinuousClock.now
 
     init(mailbox: CURLMailbox, _ settings: CURLSettings) {
         self.mailbox = mailbox
         schedule = CURLSchedule(limit: settings.connections, hostLimit: settings.connectionsPerHost)
         unpackedLimit = settings.unpackedLimit
+        addresses = settings.addresses
         loop = settings.makeLoop()
     }
 
@@ -109,15 +111,15 @@ final class CURLLoop {
                         wants_fresh_connection: silentServers.contains(request.host) ? 1 : 0,
                         verifies: request.verifies ? 1 : 0, pinned_keys: pinnedKeys)
                     return alcedo_curl_transfer_start(
-                        loop, &described, pointers, pointers.count, Self.callbacks(for: transfer))
+                        loop, &described, pointers, pointers.count, callbacks(for: transfer))
                 }
             }
         }
     }
 
     /// The transfer is kept alive by `active` for as long as libcurl may call.
-    private static func callbacks(for transfer: CURLTransfer) -> alcedo_curl_callbacks {
-        alcedo_curl_callbacks(
+    private func callbacks(for transfer: CURLTransfer) -> alcedo_curl_callbacks {
+        var callbacks = alcedo_curl_callbacks(
             context: Unmanaged.passUnretained(transfer).toOpaque(),
             on_header: { context, bytes, count in
                 guard let context else { return 0 }
@@ -129,7 +131,14 @@ final class CURLLoop {
                 let transfer = Unmanaged<CURLTransfer>.fromOpaque(context).takeUnretainedValue()
                 let isTaken = transfer.receiveBody(UnsafeRawBufferPointer(start: bytes, count: count))
                 return isTaken.map { $0 ? 1 : 0 } ?? -1
-            })
+            }, on_address: nil)
+        guard addresses == .publicOnly else { return callbacks }
+        callbacks.on_address = { context, bytes, count in
+            guard let context else { return 0 }
+            let transfer = Unmanaged<CURLTransfer>.fromOpaque(context).takeUnretainedValue()
+            return transfer.mayConnect(to: UnsafeBufferPointer(start: bytes, count: count)) ? 1 : 0
+        }
+        return callbacks
     }
 
     private func finishEnded(_ loop: OpaquePointer) {
@@ -200,6 +209,8 @@ final class CURLLoop {
         case ALCEDO_CURL_INVALID_REQUEST: HTTPTransportError(.invalidRequest, message)
         case ALCEDO_CURL_OFFLINE: HTTPTransportError(.offline, message)
         case ALCEDO_CURL_RESOLVE: HTTPTransportError(.cannotResolveHost, message)
+        case ALCEDO_CURL_CONNECT where transfer.hasRefusedAddress:
+            HTTPTransportError(.addressRefused, "the server's address is not a public one")
         case ALCEDO_CURL_CONNECT: HTTPTransportError(.cannotConnect, message)
         case ALCEDO_CURL_SECURE: HTTPTransportError(.secureConnectionFailed, message)
         case ALCEDO_CURL_TIMEOUT: HTTPTransportError(.timedOut, message)

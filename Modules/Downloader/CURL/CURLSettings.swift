@@ -13,6 +13,7 @@ struct CURLSettings: Sendable {
     var connectTimeout: Duration? { options.connectTimeout }
     var decodesContent: Bool { options.decodesContent }
     var unpackedLimit: Int { options.unpackedLimit }
+    var addresses: CURLAddresses { options.addresses }
 
     /// The keys that a server may have; nil when it may have any.
     func pinnedKeys(of host: String) -> String? {

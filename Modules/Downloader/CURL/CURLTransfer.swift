@@ -44,6 +44,18 @@ final class CURLTransfer {
     /// The reader has made room.
     func goOn() { clock.goOn() }
 
+    /// Whether the server has an address that is not connected to. It may have others.
+    private(set) var hasRefusedAddress = false
+
+    /// Whether a connection may go there. To be asked only where not every address will do.
+    func mayConnect(to bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard InternetAddress(bytes)?.isPublic == true else {
+            hasRefusedAddress = true
+            return false
+        }
+        return true
+    }
+
     /// Takes one line of the head. False ends the transfer.
     func receiveHeader(_ line: UnsafeRawBufferPointer) -> Bool {
         clock.receivedBytes()

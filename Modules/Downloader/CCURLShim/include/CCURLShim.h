@@ -12,6 +12,9 @@ typedef struct {
     int (*_Nonnull on_header)(void *_Nullable context, const char *_Nonnull bytes, size_t count);
     /// Some of the body. 1: taken. 0: not taken, pause until alcedo_curl_resume. -1: end the transfer.
     int (*_Nonnull on_body)(void *_Nullable context, const char *_Nonnull bytes, size_t count);
+    /// Before a connection to an address, 4 or 16 bytes in network order. 0: not to this one. NULL: to any. The same for all
+    /// transfers of a loop.
+    int (*_Nullable on_address)(void *_Nullable context, const uint8_t *_Nonnull bytes, size_t count);
 } alcedo_curl_callbacks;
 
 /// A request; all strings and bytes are copied.

@@ -18,6 +18,8 @@ public struct CURLOptions: Sendable {
     public var sharesConnections = true
     /// Default: as the environment says.
     public var proxy = CURLProxy.environment
+    /// Which addresses are connected to. Default: any.
+    public var addresses = CURLAddresses.any
     /// Who vouches for servers. Default: the system's authorities.
     public var authorities = CURLAuthorities.system
     /// The public keys that a host may have, one of which it must have, besides a certificate that is good. Hosts
