@@ -112,6 +112,17 @@ let package = Package(
             path: "Examples/HTTPCacheClient",
             exclude: ["README.md"]),
 
+        .executableTarget(
+            name: "thumbnail-server",
+            dependencies: ["Alcedo", "AlcedoRedisCache", "CHTTPServerShim", "ExampleSupport"],
+            path: "Examples/ThumbnailServer", exclude: ["README.md"]),
+        .target(
+            name: "CHTTPServerShim", dependencies: ["CMicroHTTPD"], path: "Examples/CHTTPServerShim",
+            // No Swift imports the library itself, which would link it.
+            linkerSettings: [.linkedLibrary("microhttpd")]),
+        .systemLibrary(
+            name: "CMicroHTTPD", path: "Examples/CMicroHTTPD", providers: [.apt(["libmicrohttpd-dev"])]),
+
         // C: shims of our own, and the system's libraries
         .target(
             name: "CPNGShim", dependencies: ["CPNG"], path: "Modules/Codecs/CPNGShim",
@@ -216,13 +227,21 @@ package.targets += [
         dependencies: ["AlcedoCore", "AlcedoTesting", "TestSupport", "http-cache-client"],
         path: "Tests/HTTPCacheClient"),
     .testTarget(
+        name: "ThumbnailServerTests",
+        dependencies: [
+            "Alcedo", "AlcedoRedisCache", "AlcedoTesting", "ExampleSupport", "TestSupport", "thumbnail-server",
+        ],
+        path: "Tests/ThumbnailServer"),
+    .testTarget(
         name: "ToolTests",
         dependencies: ["Alcedo", "AlcedoTesting", "AlcedoTool", "TestSupport", "quickstart", "swap-backends"],
         path: "Tests/Tool",
         exclude: ["Fixtures"]),
 ]
 
-let cTargets: Set = ["CPNGShim", "CJPEGShim", "CGIFShim", "CCURLShim", "CMultiLoop", "CSampleKernels"]
+let cTargets: Set = [
+    "CHTTPServerShim", "CPNGShim", "CJPEGShim", "CGIFShim", "CCURLShim", "CMultiLoop", "CSampleKernels",
+]
 for target in package.targets where [.regular, .test, .executable].contains(target.type) {
     if cTargets.contains(target.name) {
         target.cSettings = [.treatAllWarnings(as: .error)]

@@ -1,0 +1,56 @@
+import FoundationEssentials
+
+/// The URL of an original: of the web, and spelled so that every reader takes it for the same.
+struct SourceURL: Sendable, Equatable {
+    static let byteLimit = 4 << 10
+
+    let url: URL
+    /// `http` or `https`.
+    let scheme: String
+    /// In lower case, without a dot at its end.
+    let host: String
+    let port: Int
+
+    /// - Throws: ``Refusal`` 400 for what is no plain URL of the web. Parsers disagree about odd ones, and where they do one
+    ///   host is checked and another asked.
+    init(_ text: String) throws(Refusal) {
+        guard text.utf8.count <= Self.byteLimit else { throw Refusal(400, "url is too long") }
+        guard text.utf8.allSatisfy(Self.isAllowed), let url = URL(string: text) else {
+            throw Refusal(400, "url is not a URL; what is odd in it has to be percent-encoded, twice here")
+        }
+        self = try Self(url)
+    }
+
+    init(_ url: URL) throws(Refusal) {
+        guard let scheme = url.scheme?.lowercased(), ["http", "https"].contains(scheme) else {
+            throw Refusal(400, "url is not of http or https")
+        }
+        let text = url.absoluteString
+        let authority = text.dropFirst(scheme.utf8.count).dropFirst(3).prefix { !"/?#".contains($0) }
+        guard text.dropFirst(scheme.utf8.count).hasPrefix("://"), !authority.contains("@"),
+            let named = url.host(percentEncoded: true)?.lowercased()
+        else { throw Refusal(400, "url has no host, or a name and password") }
+        let host = named.hasSuffix(".") ? String(named.dropLast()) : named
+        guard !host.isEmpty, !host.hasPrefix("."), host.utf8.count <= 253, host.utf8.allSatisfy(Self.isOfHost) else {
+            throw Refusal(400, "the host of url is not plain; names that are not ASCII are written in punycode")
+        }
+        let port = url.port ?? (scheme == "https" ? 443 : 80)
+        guard (1...65_535).contains(port) else { throw Refusal(400, "url has no such port") }
+        (self.url, self.scheme, self.host, self.port) = (url, scheme, host, port)
+    }
+
+    /// What RFC 3986 has, section 2.
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        default: "-._~:/?#[]@!$&'()*+,;=%".utf8.contains(byte)
+        }
+    }
+
+    private static func isOfHost(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x61...0x7A: true
+        default: "-._:[]".utf8.contains(byte)
+        }
+    }
+}

@@ -1,0 +1,149 @@
+import Alcedo
+private import CHTTPServerShim
+import FoundationEssentials
+import Glibc
+
+/// A small HTTP/1.1 server: one thread for all connections, and none for requests that wait.
+///
+/// Heads of more than 32 KiB are refused, connections that say nothing for a time are closed, requests with a body are
+/// refused before it comes. Close it by ``stop(grace:)``, once.
+///
+/// `@unchecked` because of the pointer: it is set before the server is given out, and used by its own thread and in `stop`.
+final class HTTPServer: @unchecked Sendable {
+    struct Settings: Sendable {
+        /// A number, of version 4 or 6.
+        var host = "127.0.0.1"
+        /// 0 for one that is free.
+        var port: UInt16 = 0
+        var connections = 1024
+        /// How long a connection may be without a byte.
+        var clientTimeout = Duration.seconds(15)
+    }
+
+    struct CannotListen: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private static let stopping = BlockingExecutor(name: "thumbnail.stop", width: 1)
+
+    private let handler: any HTTPHandling
+    private let exchanges = ExchangeTable()
+    private let clients: ClientWatch
+    private var server: OpaquePointer?
+
+    /// Listens from now on.
+    init(_ settings: Settings, handler: any HTTPHandling) throws(CannotListen) {
+        guard let clients = ClientWatch() else { throw CannotListen(description: "there are too many open files") }
+        self.handler = handler
+        self.clients = clients
+        var error: Int32 = 0
+        // Alive until the server has been stopped, which it is before it is let go.
+        let callbacks = Self.callbacks(Unmanaged.passUnretained(self).toOpaque())
+        server = settings.host.withCString { host in
+            var settings = alcedo_http_settings(
+                host: host, port: settings.port, connections: UInt32(clamping: settings.connections),
+                timeout: UInt32(clamping: settings.clientTimeout.components.seconds), memory: 32 << 10)
+            return alcedo_http_server_start(&settings, callbacks, &error)
+        }
+        guard server != nil else {
+            let reason = error == 0 ? "it is not known why" : String(cString: strerror(error))
+            throw CannotListen(description: "cannot listen on \(settings.host), port \(settings.port): \(reason)")
+        }
+        clients.start { [exchanges] number in exchanges[number]?.settle(.gone) }
+    }
+
+    var port: Int { server.map { Int(alcedo_http_server_port($0)) } ?? 0 }
+
+    /// Accepts no more connections, lets what runs end, up to the grace, and then ends it.
+    func stop(grace: Duration) async {
+        guard let server else { return }
+        alcedo_http_server_quiesce(server)
+        await exchanges.waitUntilEmpty(for: grace)
+        for exchange in exchanges.all { exchange.settle(.reply(Refusal.stopping.reply)) }
+        // The answers have to go out, to those who read.
+        await exchanges.waitUntilEmpty(for: .seconds(1))
+        self.server = nil
+        let pointer = UInt(bitPattern: server)
+        // Waits for the thread. It cannot be cancelled here: the task is new.
+        await Task { [self] in
+            try? await Self.stopping.run {
+                if let server = OpaquePointer(bitPattern: pointer) { alcedo_http_server_stop(server) }
+            }
+            withExtendedLifetime(self) {}
+        }.value
+        clients.end()
+    }
+
+    private static func callbacks(_ context: UnsafeMutableRawPointer) -> alcedo_http_callbacks {
+        alcedo_http_callbacks(
+            context: context,
+            on_request: { context, request in
+                guard let context else { return ALCEDO_HTTP_CLOSE }
+                return Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue().begin(request)
+            },
+            on_resumed: { context, request in
+                guard let context else { return ALCEDO_HTTP_CLOSE }
+                return Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue().goOn(request)
+            },
+            on_end: { context, request, isSent in
+                guard let context else { return }
+                Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue().end(request, isSent: isSent != 0)
+            })
+    }
+
+    private func begin(_ request: OpaquePointer) -> alcedo_http_step {
+        let head = RequestHead(request)
+        let (clients, socket, address) = (clients, alcedo_http_socket(request), UInt(bitPattern: request))
+        let exchange = Exchange(number: exchanges.makeNumber(), head: head) {
+            clients.forget(socket)
+            if let request = OpaquePointer(bitPattern: address) { alcedo_http_resume(request) }
+        }
+        exchanges.add(exchange)
+        alcedo_http_set_token(request, Unmanaged.passRetained(exchange).toOpaque())
+        switch head.hasBody ? .now(Self.refuseBody(head)) : handler.answer(to: head) {
+        case .now(let reply): return send(reply, exchange, request)
+        case .later(let work):
+            alcedo_http_suspend(request)
+            clients.watch(socket, exchange.number)
+            exchange.start(work)
+            return ALCEDO_HTTP_WAIT
+        }
+    }
+
+    /// What has a body is of another method than there are, or a GET that has no business with one.
+    private static func refuseBody(_ head: RequestHead) -> Reply {
+        let isKnown = ["GET", "HEAD"].contains(head.method)
+        return isKnown ? Refusal(400, "a body is not wanted").reply : Refusal.method.reply
+    }
+
+    private func goOn(_ request: OpaquePointer) -> alcedo_http_step {
+        guard let exchange = Self.exchange(of: request), case .reply(let reply)? = exchange.outcome else {
+            return ALCEDO_HTTP_CLOSE
+        }
+        return send(reply, exchange, request)
+    }
+
+    private func end(_ request: OpaquePointer, isSent: Bool) {
+        guard let token = alcedo_http_token(request) else { return }
+        alcedo_http_set_token(request, nil)
+        let exchange = Unmanaged<Exchange>.fromOpaque(token).takeRetainedValue()
+        let sent = isSent ? exchange.sent : nil
+        handler.ended(
+            exchange.head, status: sent?.status, byteCount: sent?.byteCount ?? 0,
+            duration: ContinuousClock.now - exchange.begin)
+        exchanges.remove(exchange)
+    }
+
+    private func send(_ reply: Reply, _ exchange: Exchange, _ request: OpaquePointer) -> alcedo_http_step {
+        exchange.willSend(reply)
+        return reply.send(as: request) ? ALCEDO_HTTP_REPLIED : ALCEDO_HTTP_CLOSE
+    }
+
+    private static func exchange(of request: OpaquePointer) -> Exchange? {
+        alcedo_http_token(request).map { Unmanaged<Exchange>.fromOpaque($0).takeUnretainedValue() }
+    }
+}
+
+extension Refusal {
+    static let method = Refusal(405, "only GET and HEAD are answered", allow: "GET, HEAD")
+}

@@ -1,0 +1,69 @@
+import Alcedo
+import FoundationEssentials
+
+/// Makes thumbnails: equal ones once, however many ask at the same time.
+final class ThumbnailMaker: Sendable {
+    /// Where an answer came from.
+    enum Origin: String, Sendable, CaseIterable {
+        case memory, store, made
+    }
+
+    typealias Made = (thumbnail: Thumbnail, origin: Origin)
+
+    struct Limits: Sendable {
+        /// Longest time that an answer is kept, here and by clients.
+        var life = Duration.seconds(3_600)
+        var decoding = DecodingLimits(maximumPixelCount: 50_000_000, maximumByteCount: 256 << 20)
+    }
+
+    private let pipeline: ImagePipeline
+    private let origins: OriginWatch
+    private let answers: AnswerStore
+    private let limits: Limits
+    private let clock: any TimeSource
+    private let threads: BlockingExecutor
+    private let making = Coalescer<ImageKey, Never, Made>()
+
+    /// - Parameter configuration: Its downloader is watched. Needs no caches of its own.
+    init(
+        _ configuration: ImagePipeline.Configuration, answers: AnswerStore, limits: Limits,
+        clock: any TimeSource = SystemClock()
+    ) {
+        origins = OriginWatch(configuration.downloader, clock: clock)
+        var configuration = configuration
+        configuration.downloader = origins
+        pipeline = ImagePipeline(configuration)
+        self.answers = answers
+        self.limits = limits
+        self.clock = clock
+        threads = BlockingExecutor(name: "thumbnail.encode", width: configuration.decodingWidth)
+    }
+
+    /// The thumbnail, from the store or made anew. Cancelling the task leaves the work, which ends with the last.
+    func thumbnail(for query: ThumbnailQuery) async throws -> Made {
+        let key = query.key
+        return try await making.value(for: key) { [self] _ in
+            if let stored = await answers.storedAnswer(for: key) { return (stored, .store) }
+            let thumbnail = try await make(query)
+            await answers.keep(thumbnail, for: key)
+            return (thumbnail, .made)
+        }
+    }
+
+    func shutDown() async {
+        await making.shutDown(throwing: Refusal.stopping)
+        await pipeline.shutDown()
+        await answers.flush()
+    }
+
+    private func make(_ query: ThumbnailQuery) async throws -> Thumbnail {
+        let request = query.imageRequest(limits.decoding)
+        let (response, terms) = try await origins.observing(request.source) { try await pipeline.load(request) }
+        let freshUntil = terms.freshUntil(from: clock.now, atMost: limits.life)
+        return try await threads.run {
+            let encoder = query.format.encoder(for: response.image, quality: query.quality)
+            let data = try encoder.encode(response.image)
+            return Thumbnail(data: data, type: "image/\(encoder.format)", freshUntil: freshUntil)
+        }
+    }
+}

@@ -1,0 +1,17 @@
+import ExampleSupport
+
+/// A host and a port, written with a colon between; a number of version 6 in brackets.
+struct NetworkPlace {
+    let parts: (host: String, port: UInt16)
+
+    /// - Throws: `UsageError`.
+    init(_ option: String, _ text: String) throws {
+        let colon = text.lastIndex(of: ":")
+        let host = colon.map { text[..<$0] } ?? ""
+        let plain = host.hasPrefix("[") && host.hasSuffix("]") ? host.dropFirst().dropLast() : host
+        guard let colon, !plain.isEmpty, let port = UInt16(text[text.index(after: colon)...]) else {
+            throw UsageError("\(option) takes HOST:PORT, not '\(text)'")
+        }
+        parts = (String(plain), port)
+    }
+}

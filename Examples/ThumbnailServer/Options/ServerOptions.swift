@@ -1,0 +1,125 @@
+import Alcedo
+import AlcedoRedisCache
+import ExampleSupport
+import FoundationEssentials
+
+/// The command line.
+struct ServerOptions {
+    static let help = """
+        usage: thumbnail-server [options]
+               thumbnail-server --key FILE --sign '/thumbnail?url=...&w=...'
+
+        Answers GET /thumbnail?url=...&w=...&h=...&fit=fit|fill|exact&format=auto|webp|jpeg|png&quality=...
+        with small pictures, and GET /health and GET /metrics. Ends at SIGTERM and SIGINT, when what runs is done.
+
+          --listen HOST:PORT     a number and a port, 0 for a free one (default: 127.0.0.1:8080)
+          --allow ORIGIN         where pictures may come from: https://host[:port], host or *.host; may be repeated
+                                 (default: any public host)
+          --allow-private        also from addresses that are not of the open internet
+          --key FILE             URLs must be signed with this key, of 16 bytes or more
+          --sign TARGET          prints the target with its signature, and ends
+          --cache DIR            originals and pictures are kept there (default: thumbnail-server in the user's caches)
+          --cache-size MIB       most of them on disk (default: 1024)
+          --memory MIB           most pictures in memory (default: 64)
+          --no-cache             nothing is kept, on disk or in memory
+          --redis SOCKET|HOST:PORT
+                                 pictures are shared with other servers by Redis
+          --max-age SECONDS      longest life of a picture, here and at clients (default: 3600)
+          --max-side N           most pixels of a side (default: 2048)
+          --max-bytes MIB        most bytes of an original (default: 32)
+          --max-pixels N         most pixels of an original, in millions (default: 50)
+          --max-decoded MIB      most bytes that decoding holds at once (default: 256)
+          --max-requests N       most requests at work or waiting; more are sent away (default: 256)
+          --max-connections N    most connections; more wait to be accepted (default: 1024)
+          --timeout SECONDS      longest time for a request (default: 20)
+          --client-timeout SECONDS
+                                 longest silence of a connection (default: 15)
+          --grace SECONDS        how long what runs may take when the server stops (default: 10)
+          --jobs N               threads that decode and encode (default: 2)
+
+        """
+
+    enum Task {
+        case help
+        case sign(URLSignature, String)
+        case serve
+    }
+
+    private(set) var task = Task.serve
+    private(set) var stack = ServerStack.Settings()
+    private(set) var listening = HTTPServer.Settings(port: 8080)
+    private(set) var grace = Duration.seconds(10)
+    private var keepsNothing = false
+
+    /// - Throws: `UsageError`.
+    init(_ words: some Sequence<String>, caches: URL? = Self.caches) throws {
+        stack.cacheFolder = caches
+        var arguments = Arguments(words)
+        var target: String?
+        while let option = arguments.nextOption() {
+            switch option {
+            case "--help", "-h": task = .help
+            case "--sign": target = try arguments.value(of: option)
+            case "--key": stack.service.signature = try KeyFile(path: arguments.value(of: option)).signature
+            case "--listen":
+                (listening.host, listening.port) = try NetworkPlace(option, arguments.value(of: option)).parts
+            case "--allow": stack.service.allowed.patterns.append(try Self.origin(arguments.value(of: option)))
+            case "--allow-private": stack.allowsPrivate = true
+            case "--cache":
+                stack.cacheFolder = URL(filePath: try arguments.value(of: option), directoryHint: .isDirectory)
+            case "--no-cache": keepsNothing = true
+            case "--redis": stack.redis = RedisOptions(address: try Self.redis(option, arguments.value(of: option)))
+            case _ where try takeLimit(option, &arguments): continue
+            default: throw UsageError("there is no option '\(option)'")
+            }
+        }
+        try arguments.finish(refusingOthersFor: "thumbnail-server")
+        if keepsNothing { (stack.cacheFolder, stack.memoryLimit, stack.redis) = (nil, 0, nil) }
+        if let target {
+            guard let signature = stack.service.signature else { throw UsageError("--sign needs --key") }
+            task = .sign(signature, target)
+        }
+    }
+
+    /// Whether it is one of the options that take a number.
+    private mutating func takeLimit(_ option: String, _ arguments: inout Arguments) throws -> Bool {
+        switch option {
+        case "--cache-size": stack.diskLimit = try arguments.number(of: option, in: 1...1 << 30) << 20
+        case "--memory": stack.memoryLimit = try arguments.number(of: option, in: 0...1 << 20) << 20
+        case "--max-age": stack.limits.life = .seconds(try arguments.number(of: option, in: 0...31_536_000))
+        case "--max-side": stack.service.maximumSide = try arguments.number(of: option, in: 1...16_383)
+        case "--max-bytes": stack.originalLimit = try arguments.number(of: option, in: 1...1 << 12) << 20
+        case "--max-pixels":
+            stack.limits.decoding.maximumPixelCount = try arguments.number(of: option, in: 1...10_000) * 1_000_000
+        case "--max-decoded":
+            stack.limits.decoding.maximumByteCount = try arguments.number(of: option, in: 1...1 << 16) << 20
+        case "--max-requests": stack.service.maximumRequests = try arguments.number(of: option, in: 1...100_000)
+        case "--max-connections": listening.connections = try arguments.number(of: option, in: 1...100_000)
+        case "--timeout": stack.service.timeout = try arguments.seconds(of: option)
+        case "--client-timeout": listening.clientTimeout = .seconds(try arguments.number(of: option, in: 1...3_600))
+        case "--grace": grace = try arguments.seconds(of: option)
+        case "--jobs": stack.width = try arguments.number(of: option, in: 1...256)
+        default: return false
+        }
+        return true
+    }
+
+    private static func origin(_ text: String) throws -> OriginPattern {
+        guard let pattern = OriginPattern(text) else {
+            throw UsageError("--allow takes https://host[:port], host or *.host, not '\(text)'")
+        }
+        return pattern
+    }
+
+    private static func redis(_ option: String, _ text: String) throws -> RedisOptions.Address {
+        guard !text.contains("/") else { return .socket(text) }
+        let (host, port) = try NetworkPlace(option, text).parts
+        return .network(host: host, port: Int(port))
+    }
+
+    /// The default; nil without a home.
+    private static var caches: URL? {
+        ImagePipeline.Configuration.standardCacheDirectory?.deletingLastPathComponent()
+            .appending(path: "thumbnail-server", directoryHint: .isDirectory)
+    }
+}

@@ -1,0 +1,37 @@
+import ExampleSupport
+import Glibc
+
+/// A small HTTP service of thumbnails over the pipeline.
+@main
+enum ThumbnailServer {
+    static func main() {
+        // A client that is gone is an error of its own, not the end of the process.
+        signal(SIGPIPE, SIG_IGN)
+        ExitStatus.end("thumbnail-server") {
+            let options = try ServerOptions(CommandLine.arguments.dropFirst())
+            switch options.task {
+            case .help: Console.output(ServerOptions.help)
+            case .sign(let signature, let target):
+                do throws(Refusal) {
+                    Console.output("\(try signature.signed(target))\n")
+                } catch {
+                    throw UsageError("--sign: \(error.message)")
+                }
+            case .serve: try await serve(options)
+            }
+            return .success
+        }
+    }
+
+    /// Serves until a signal says stop.
+    private static func serve(_ options: ServerOptions) async throws {
+        let (signals, sink) = AsyncStream.makeStream(of: Void.self)
+        let interruption = Interruption { sink.yield() }
+        let server = try RunningServer(options.stack, options.listening)
+        let host = options.listening.host
+        Console.output("listening on http://\(host.contains(":") ? "[\(host)]" : host):\(server.port)\n")
+        for await _ in signals { break }
+        await server.stop(grace: options.grace)
+        withExtendedLifetime(interruption) {}
+    }
+}

@@ -1,0 +1,58 @@
+import FoundationEssentials
+import Glibc
+
+/// A Redis server of a test's own, on a socket in a folder of its own. Ends with this object.
+package final class RedisServer: Sendable {
+    private static let path = "/usr/bin/redis-server"
+    package static var isInstalled: Bool { FileManager.default.isExecutableFile(atPath: path) }
+
+    private let folder: TemporaryDirectory
+    private let options: [String]
+    private let process: Guarded<ChildProcess?>
+
+    /// - Parameter options: Of the server, besides those that keep it to itself.
+    package init(_ options: [String] = []) async throws {
+        folder = try TemporaryDirectory()
+        self.options = options
+        process = Guarded(nil)
+        try await start()
+    }
+
+    /// Where it listens.
+    package var socket: String { folder.url.appending(path: "s").path }
+
+    package func start() async throws {
+        unlink(socket)
+        let words = ["--port", "0", "--unixsocket", socket, "--save", "", "--appendonly", "no", "--dir", folder.path]
+        let child = try ChildProcess(
+            Self.path, words + options, folder: folder.path, input: .file("/dev/null"), output: .file("/dev/null"),
+            problems: .file("/dev/null"))
+        process.change { $0 = child }
+        while !isListening { try await Task.sleep(for: .milliseconds(5)) }
+    }
+
+    package func kill() async throws {
+        let child = process.change { child in
+            defer { child = nil }
+            return child
+        }
+        child?.send(SIGKILL)
+        _ = try await child?.wait()
+    }
+
+    private var isListening: Bool {
+        let file = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let path = Array(socket.utf8)
+        guard path.count < MemoryLayout.size(ofValue: address.sun_path) else { return false }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path) }
+        return withUnsafePointer(to: &address) { address in
+            address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(file, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+            }
+        }
+    }
+}

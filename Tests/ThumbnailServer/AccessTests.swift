@@ -1,0 +1,105 @@
+import FoundationEssentials
+import Testing
+
+@testable import thumbnail_server
+
+struct AccessTests {
+    @Test(arguments: [
+        "", "a", "//a/", "file:///etc/passwd", "data:image/png;base64,AA", "ftp://a/", "gopher://a/", "http:a",
+        "http://",
+        "http:///a", "http://user@a/", "http://user:x@a/", "http://a@b@c/", "http://a\\@b/", "http://a b/",
+        "http://a/\n",
+        "http://a:0/", "http://a:65536/", "http://a:x/", "http://é/", "http://a%00b/", "http://%61/", "http://./",
+        "http://a/\u{0}", "http://a/<>", "javascript:alert(1)", "http://a/%zz{", "HTTP//a",
+    ])
+    func `what is no plain URL of the web is 400`(text: String) {
+        let error = #expect(throws: Refusal.self) { try SourceURL(text) }
+        #expect(error?.status == 400)
+    }
+
+    @Test func `host and port are read as they are compared`() throws {
+        let source = try SourceURL("HTTPS://Images.Example.COM.:8443/a?b=@c")
+        #expect((source.scheme, source.host, source.port) == ("https", "images.example.com", 8443))
+        #expect(try SourceURL("http://a").port == 80)
+        #expect(try SourceURL("https://a/").port == 443)
+    }
+
+    @Test(arguments: [
+        ("https://a.test", "https://a.test/x", true), ("https://a.test", "http://a.test/x", false),
+        ("https://a.test", "https://a.test:444/x", false), ("https://a.test:444", "https://a.test:444/x", true),
+        ("https://a.test:444", "https://a.test/x", false), ("https://A.test/", "https://a.TEST./x", true),
+        ("a.test", "http://a.test/x", true), ("a.test", "https://a.test/x", true),
+        ("a.test", "https://a.test:8443/x", false), ("a.test:8443", "https://a.test:8443/x", true),
+        ("*.a.test", "https://b.a.test/x", true), ("*.a.test", "https://c.b.a.test/x", true),
+        ("*.a.test", "https://a.test/x", false), ("*.a.test", "https://ba.test/x", false),
+        ("*.a.test", "https://a.test.evil/x", false), ("a.test", "https://xa.test/x", false),
+        ("http://127.0.0.1:99", "http://127.0.0.1:99/x", true), ("http://[::1]:99", "http://[::1]:99/x", true),
+        ("http://[::1]", "http://[::1]/x", true),
+    ])
+    func `an origin matches what it names and nothing else`(pattern: String, url: String, matches: Bool) throws {
+        #expect(try #require(OriginPattern(pattern)).matches(SourceURL(url)) == matches)
+    }
+
+    @Test(arguments: ["", "*", "*.", "https://", "ftp://a", "a/b", "a.*.b", "https://u@a", "a b", "https://a/b"])
+    func `what is no origin is none`(text: String) { #expect(OriginPattern(text) == nil) }
+
+    @Test func `an empty list allows any origin, another only its own`() throws {
+        try AllowList().check(SourceURL("https://a.test/"))
+        let list = AllowList(patterns: [try #require(OriginPattern("a.test"))])
+        try list.check(SourceURL("https://a.test/"))
+        #expect(throws: AllowList.refusal) { try list.check(SourceURL("https://b.test/")) }
+    }
+}
+
+struct SignatureTests {
+    private let signature = URLSignature(key: Array("0123456789abcdef".utf8))
+    private let now = Date(timeIntervalSince1970: 1_000_000)
+
+    private func check(_ target: String, _ signature: URLSignature? = nil) throws(Refusal) {
+        let path = target.prefix { $0 != "?" }
+        try (signature ?? self.signature).check(
+            path: path, QueryItems(target[path.endIndex...].dropFirst()), now: now)
+    }
+
+    @Test func `what was signed holds, in any order and spelling`() throws {
+        let signed = try signature.signed("/thumbnail?w=10&url=https://a.test/%7ex")
+        try check(signed)
+        let parts = signed.dropFirst("/thumbnail?".count).split(separator: "&")
+        try check("/thumbnail?" + parts.reversed().joined(separator: "&"))
+        try check(signed.replacing("w=10", with: "%77=%31%30"))
+        try check(signed.replacing("sig=", with: "si%67="))
+    }
+
+    @Test func `base64url is as good as hexadecimal, of large digits or small`() throws {
+        let signed = try signature.signed("/thumbnail?w=1")
+        let text = try #require(signed.split(separator: "=").last)
+        try check("/thumbnail?w=1&sig=\(text.uppercased())")
+        let digits = Array(text)
+        let bytes = Data((0..<32).map { UInt8(String(digits[2 * $0...2 * $0 + 1]), radix: 16) ?? 0 })
+        let base64 = bytes.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+        try check("/thumbnail?w=1&sig=\(base64.replacing("=", with: ""))")
+        try check("/thumbnail?w=1&sig=\(base64.replacing("=", with: "%3D"))")
+    }
+
+    @Test func `what was changed, or signed with another key, or not at all, is 403`() throws {
+        let signed = try signature.signed("/thumbnail?w=10&url=https://a.test/x")
+        let code = try #require(signed.split(separator: "=").last)
+        for wrong in [
+            "/thumbnail?w=10&url=https://a.test/x", signed.replacing("w=10", with: "w=11"), "\(signed)&h=1",
+            signed.replacing("/thumbnail", with: "/other"), signed.replacing("sig=", with: "sig=0"),
+            "\(signed.dropLast())", "/thumbnail?w=10&url=https://a.test/x&sig=", "/thumbnail?sig=\(code)",
+            "/thumbnail?w=10&url=https://a.test/x&sig=" + String(repeating: "é", count: 32),
+        ] {
+            #expect(throws: Refusal(403, "the signature is missing or wrong")) { try check(wrong) }
+        }
+        #expect(throws: Refusal.self) { try check(signed, URLSignature(key: Array("0123456789abcdeg".utf8))) }
+    }
+
+    @Test func `a signature holds until its time is over`() throws {
+        try check(signature.signed("/thumbnail?w=1&expires=1000001"))
+        for over in ["1000000", "0", "", "x", "-5", "99999999999999999999"] {
+            let target = try signature.signed("/thumbnail?w=1&expires=\(over)")
+            #expect(throws: Refusal(403, "the signature has expired")) { try check(target) }
+        }
+    }
+}

@@ -1,0 +1,144 @@
+import Alcedo
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import thumbnail_server
+
+/// What is answered when there is no picture.
+@Suite(.timeLimit(.minutes(10)))
+struct FailureTests {
+    @Test func `other paths and methods are told so`() async throws {
+        try await TestServer.run { (server: TestServer) async throws in
+            #expect(try await server.get("/").status == 404)
+            #expect(try await server.get("/thumbnail/").status == 404)
+            #expect(try await server.get("/health").text == "ok\n")
+            #expect(
+                try await server.get("/metrics").fields["Content-Type"]?.hasPrefix("text/plain; version=0.0.4") == true)
+            for method: HTTPMethod in [
+                .post, .put, .delete, HTTPMethod(rawValue: "OPTIONS"), HTTPMethod(rawValue: "RUBBISH"),
+            ] {
+                let answer = try await server.get(server.target("/opaque.png"), method: method)
+                #expect(answer.status == 405)
+                #expect(answer.fields["Allow"] == "GET, HEAD")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("/missing", 404), ("/gone", 410), ("/broken", 502), ("/text", 422),
+    ])
+    func `a failure of the origin has its status, and none of its words`(path: String, status: Int) async throws {
+        try await TestServer.run { (server: TestServer) async throws in
+            let answer = try await server.get(server.target(path))
+            #expect(answer.status == status)
+            #expect(answer.fields["Cache-Control"] == "no-store")
+            #expect(answer.fields["X-Secret"] == nil && !answer.text.contains("own words"))
+            #expect(answer.text.utf8.count < 100)
+        }
+    }
+
+    @Test func `an origin that cannot be reached is 502, and one that is silent 504`() async throws {
+        try await TestServer.run { (server: TestServer) async throws in
+            let closed = try LoopbackOrigin { _ in .status(200) }
+            closed.stop()
+            let url = QueryItems.encoded(closed.url.absoluteString)
+            #expect(try await server.get("/thumbnail?url=\(url)/a&w=10").status == 502)
+        }
+        try await TestServer.run(
+            change: { $0.service.timeout = .milliseconds(300) },
+            handler: { _ in OriginReply.status(200).stalling(at: .beforeHead) }
+        ) { (server: TestServer) async throws in
+            #expect(try await server.get(server.target("/a")).status == 504)
+        }
+    }
+
+    @Test func `what is too large is 413, in bytes as in pixels, and what is damaged 422`() async throws {
+        let large = OriginReply.ok(Data(repeating: 0x89, count: 2 << 20))
+        try await TestServer.run(
+            change: {
+                $0.originalLimit = 1 << 20
+                $0.limits.decoding.maximumPixelCount = 2_000
+            },
+            handler: { request in
+                switch request.path {
+                case "/large": large
+                case "/lies":
+                    OriginReply.ok(TestServer.opaque + Data(repeating: 0, count: 2 << 20)).framed(.chunked(size: 4096))
+                case "/damaged": .ok(TestServer.clear.prefix(TestServer.clear.count / 2))
+                default: TestServer.pictures(request)
+                }
+            }
+        ) { (server: TestServer) async throws in
+            #expect(try await server.get(server.target("/large")).status == 413)
+            #expect(try await server.get(server.target("/lies")).status == 413)
+            #expect(try await server.get(server.target("/opaque.png")).status == 413)
+            #expect(try await server.get(server.target("/damaged")).status == 422)
+            #expect(try await server.get(server.target("/clear.png")).status == 200)
+        }
+    }
+
+    @Test func `private addresses are refused unless they are allowed, at once and after a redirect`() async throws {
+        try await TestServer.run(change: { $0.allowsPrivate = false }) { (server: TestServer) async throws in
+            for host in ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]"] {
+                let url = QueryItems.encoded("http://\(host):\(server.origin.port)/opaque.png")
+                #expect(try await server.get("/thumbnail?url=\(url)&w=10").status == 403)
+            }
+            #expect(server.origin.requests.isEmpty)
+        }
+    }
+
+    @Test func `a redirect leads only where a request may go`() async throws {
+        let other = try LoopbackOrigin(handler: TestServer.pictures)
+        defer { other.stop() }
+        let otherURL = other.url(for: "/opaque.png").absoluteString
+        let handler: @Sendable (OriginRequest) -> OriginReply = { request in
+            switch request.path {
+            case "/out": .redirect(to: otherURL)
+            case "/in": .redirect(to: "/opaque.png")
+            case "/file": .redirect(to: "file:///etc/passwd")
+            case "/named": .redirect(to: otherURL.replacing("http://", with: "http://a:b@"))
+            case "/round": .redirect(to: "/round")
+            default: TestServer.pictures(request)
+            }
+        }
+        try await TestServer.run(handler: handler) { (server: TestServer) async throws in
+            #expect(try await server.get(server.target("/out")).status == 200)
+            #expect(try await server.get(server.target("/in")).status == 200)
+            #expect(try await server.get(server.target("/file")).status == 502)
+            #expect(try await server.get(server.target("/named")).status == 403)
+            #expect(try await server.get(server.target("/round")).status == 502)
+        }
+        let origins = Guarded<[OriginPattern]>([])
+        let before = other.requests.count
+        let origin = try LoopbackOrigin(handler: handler)
+        defer { origin.stop() }
+        origins.change { $0 = [OriginPattern(origin.url.absoluteString)].compactMap { $0 } }
+        try await TestServer.run(change: { $0.service.allowed.patterns = origins.value }) {
+            (server: TestServer) async throws in
+            let target = { (path: String) in
+                "/thumbnail?url=\(QueryItems.encoded(origin.url(for: path).absoluteString))&w=10"
+            }
+            #expect(try await server.get(target("/in")).status == 200)
+            #expect(try await server.get(target("/out")).status == 403)
+            // The server's own origin is not on the list.
+            #expect(try await server.get(server.target("/opaque.png")).status == 403)
+        }
+        #expect(other.requests.count == before)
+    }
+
+    @Test func `with a key only signed URLs are answered`() async throws {
+        let signature = URLSignature(key: Array("0123456789abcdef".utf8))
+        try await TestServer.run(change: { $0.service.signature = signature }) { (server: TestServer) async throws in
+            let target = server.target("/opaque.png")
+            #expect(try await server.get(target).status == 403)
+            #expect(try await server.get(signature.signed(target)).status == 200)
+            #expect(try await server.get(signature.signed("\(target)&expires=1")).status == 403)
+            #expect(try await server.get("/health").status == 200)
+        }
+        try await TestServer.run { (server: TestServer) async throws in
+            #expect(try await server.get(signature.signed(server.target("/opaque.png"))).status == 400)
+        }
+    }
+}

@@ -1,0 +1,149 @@
+import Alcedo
+import AlcedoRedisCache
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import thumbnail_server
+
+/// Many requests, clients that go, and the end.
+@Suite(.timeLimit(.minutes(10)))
+struct LoadTests {
+    private static let stalled: @Sendable (OriginRequest) -> OriginReply = { _ in
+        .ok(TestServer.opaque).stalling(at: .beforeHead)
+    }
+
+    @Test func `beyond the limit requests are sent away, and what is in memory is still given`() async throws {
+        try await TestServer.run(
+            change: { $0.service.maximumRequests = 2 },
+            handler: { $0.path == "/quick" ? .ok(TestServer.opaque) : Self.stalled($0) }
+        ) { (server: TestServer) async throws in
+            #expect(try await server.get(server.target("/quick")).status == 200)
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for path in ["/a", "/b"] { group.addTask { try await server.get(server.target(path)).status } }
+                try await server.origin.waitForStalls(count: 2)
+
+                let shed = try await server.get(server.target("/c"))
+                #expect(shed.status == 503 && shed.fields["Retry-After"] == "1")
+                #expect(try await server.get(server.target("/quick")).status == 200)
+                #expect(try await server.get("/health").status == 200)
+                #expect(try await server.number("thumbnail_requests_in_flight") == 2)
+                #expect(try await server.number("thumbnail_requests_shed_total") == 1)
+
+                server.origin.release()
+                for try await status in group { #expect(status == 200) }
+            }
+            while try await server.number("thumbnail_requests_in_flight") != 0 { await Task.yield() }
+        }
+    }
+
+    @Test func `a client that goes away ends the work for it`() async throws {
+        try await TestServer.run(handler: Self.stalled) { (server: TestServer) async throws in
+            let client = try RawClient(port: server.port)
+            try await client.send("GET \(server.target("/a")) HTTP/1.1\r\nHost: a\r\n\r\n")
+            try await server.origin.waitForStalls()
+
+            client.leave()
+
+            try await server.origin.waitForDisconnects()
+            while try await server.number("thumbnail_clients_gone_total") != 1 { await Task.yield() }
+            #expect(try await server.number("thumbnail_requests_in_flight") == 0)
+        }
+    }
+
+    @Test func `a client that goes away takes nothing from another that waits for the same`() async throws {
+        try await TestServer.run(handler: Self.stalled) { (server: TestServer) async throws in
+            let client = try RawClient(port: server.port)
+            try await client.send("GET \(server.target("/a")) HTTP/1.1\r\nHost: a\r\n\r\n")
+            try await server.origin.waitForStalls()
+            async let answer = server.get(server.target("/a"))
+            while try await server.number("thumbnail_requests_in_flight") != 2 { await Task.yield() }
+
+            client.leave()
+            while try await server.number("thumbnail_clients_gone_total") != 1 { await Task.yield() }
+            server.origin.release()
+
+            #expect(try await answer.status == 200)
+            #expect(server.origin.requests.count == 1)
+        }
+    }
+
+    @Test func `a stop lets what runs end, and refuses the rest`() async throws {
+        let origin = try LoopbackOrigin(handler: Self.stalled)
+        defer { origin.stop() }
+        var settings = ServerStack.Settings()
+        settings.allowsPrivate = true
+        settings.service.timeout = .seconds(300)
+        let running = try RunningServer(settings, HTTPServer.Settings())
+        let port = running.port
+        let target = "/thumbnail?url=\(QueryItems.encoded(origin.url(for: "/a").absoluteString))&w=10"
+        let kept = try RawClient(port: port)
+        async let answer = TestServer.get(target, from: port, by: CURLTransport())
+        try await origin.waitForStalls()
+        let stopping = Task { await running.stop(grace: .seconds(300)) }
+
+        // A connection from before is still heard, until it says that the server stops.
+        try await kept.send("GET /health HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        let health = try await kept.readToEnd()
+        while (try? RawClient(port: port)) != nil { await Task.yield() }
+        origin.release()
+
+        #expect(try await answer.status == 200)
+        await stopping.value
+        #expect(health.hasPrefix("HTTP/1.1 200 ") || health.hasPrefix("HTTP/1.1 503 "))
+    }
+
+    @Test func `what is not done at the end of the grace is 503`() async throws {
+        let origin = try LoopbackOrigin(handler: Self.stalled)
+        defer { origin.stop() }
+        var settings = ServerStack.Settings()
+        settings.allowsPrivate = true
+        let running = try RunningServer(settings, HTTPServer.Settings())
+        let port = running.port
+        let target = "/thumbnail?url=\(QueryItems.encoded(origin.url(for: "/a").absoluteString))&w=10"
+        async let answer = TestServer.get(target, from: port, by: CURLTransport())
+        try await origin.waitForStalls()
+
+        await running.stop(grace: .milliseconds(1))
+
+        let last = try await answer
+        #expect(last.status == 503 && last.fields["Retry-After"] == "5")
+    }
+
+    @Test(.enabled(if: RedisServer.isInstalled))
+    func `two servers share pictures by Redis`() async throws {
+        let redis = try await RedisServer()
+        let origin = try LoopbackOrigin(handler: TestServer.pictures)
+        defer { origin.stop() }
+        let target = "/thumbnail?url=\(QueryItems.encoded(origin.url(for: "/opaque.png").absoluteString))&w=10"
+        let tags = Guarded<[String?]>([])
+        for _ in 0..<2 {
+            try await TestServer.run(change: {
+                $0.redis = RedisOptions(
+                    address: .socket(redis.socket), connectTimeout: .seconds(120), answerTimeout: .seconds(120))
+            }) { (server: TestServer) async throws in
+                let answer = try await server.get(target)
+                #expect(answer.status == 200)
+                tags.change { $0.append(answer.fields["ETag"]) }
+                if tags.value.count == 2 {
+                    #expect(try await server.number("thumbnail_answers_total{from=\"store\"}") == 1)
+                }
+            }
+        }
+        #expect(tags.value[0] != nil && tags.value[0] == tags.value[1])
+        #expect(origin.requests.count == 1)
+    }
+
+    @Test(.enabled(if: RedisServer.isInstalled))
+    func `a Redis that is dead costs nobody a picture`() async throws {
+        let redis = try await RedisServer()
+        try await redis.kill()
+        try await TestServer.run(change: { $0.redis = RedisOptions(address: .socket(redis.socket)) }) {
+            (server: TestServer) async throws in
+            for width in 1...6 {
+                #expect(try await server.get(server.target("/opaque.png", "w=\(width)")).status == 200)
+            }
+        }
+    }
+}

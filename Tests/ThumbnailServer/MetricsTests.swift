@@ -1,0 +1,33 @@
+import Alcedo
+import Testing
+
+@testable import thumbnail_server
+
+struct MetricsTests {
+    @Test func `numbers are written as Prometheus reads them`() {
+        var text = PrometheusText()
+        text.add("a_total", .counter, "An a.", 3)
+        text.add("b", .gauge, "Bs.", label: "l", [("x\"\\\n", 1)])
+        var buckets = DurationBuckets()
+        buckets.add(.milliseconds(1))
+        buckets.add(.seconds(2))
+        buckets.add(.seconds(3_600))
+        text.add("d_seconds", "Times.", buckets)
+
+        let lines = text.text.split(separator: "\n")
+        #expect(lines.prefix(3) == ["# HELP a_total An a.", "# TYPE a_total counter", "a_total 3"])
+        #expect(lines.contains("b{l=\"x\\\"\\\\\\n\"} 1"))
+        #expect(lines.contains("d_seconds_bucket{le=\"0.001\"} 1"))
+        #expect(lines.contains("d_seconds_bucket{le=\"2.5\"} 2"))
+        #expect(lines.contains("d_seconds_bucket{le=\"30.0\"} 2"))
+        #expect(lines.contains("d_seconds_bucket{le=\"+Inf\"} 3"))
+        #expect(lines.contains("d_seconds_sum 3602.001") && lines.last == "d_seconds_count 3")
+    }
+
+    @Test func `requests are let in up to the limit, and again when some have left`() {
+        let admission = Admission(limit: 2)
+        #expect(admission.enter() && admission.enter() && !admission.enter())
+        admission.leave()
+        #expect(admission.current == 1 && admission.enter() && !admission.enter())
+    }
+}

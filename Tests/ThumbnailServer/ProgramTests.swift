@@ -1,0 +1,58 @@
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+@testable import thumbnail_server
+
+/// The program as a person runs it.
+@Suite(.timeLimit(.minutes(10)))
+struct ProgramTests {
+    private let program = Program(name: "thumbnail-server")
+
+    @Test(arguments: [
+        ["--what"], ["here"], ["--listen", "8080"], ["--listen", "127.0.0.1:99999"], ["--allow", "ftp://a"],
+        ["--key", "/nowhere"], ["--sign", "/thumbnail?w=1"], ["--max-side", "0"], ["--timeout", "soon"], ["--cache"],
+        ["--help=yes"], ["--redis", "nowhere"],
+    ])
+    func `a command line that makes no sense is status 2`(words: [String]) async throws {
+        let outcome = try await program.run(words)
+        #expect(outcome.status == 2)
+        #expect(outcome.problems.hasPrefix("thumbnail-server: "))
+    }
+
+    @Test func `help names every option`() async throws {
+        let outcome = try await program.run(["--help"])
+        #expect(outcome.status == 0 && outcome.output == ServerOptions.help)
+    }
+
+    @Test func `an address that cannot be had is status 1`() async throws {
+        let outcome = try await program.run(["--listen", "192.0.2.1:80", "--no-cache"])
+        #expect(outcome.status == 1)
+        #expect(outcome.problems.hasPrefix("thumbnail-server: cannot listen on 192.0.2.1, port 80"))
+    }
+
+    @Test func `a key signs on the command line, and a short one does not`() async throws {
+        let folder = try TemporaryDirectory()
+        let key = folder.url.appending(path: "key")
+        try Data("0123456789abcdef\n".utf8).write(to: key)
+        let signed = try URLSignature(key: Array("0123456789abcdef".utf8)).signed("/thumbnail?w=1")
+        let outcome = try await program.run(["--key", key.path, "--sign", "/thumbnail?w=1"])
+        #expect(outcome.status == 0 && outcome.output == "\(signed)\n")
+        try Data("0123456789abcde\n".utf8).write(to: key)
+        #expect(try await program.run(["--key", key.path]).status == 2)
+    }
+
+    @Test(arguments: [SIGTERM, SIGINT])
+    func `a signal ends it well`(number: Int32) async throws {
+        let running = try program.start(["--listen", "127.0.0.1:0", "--no-cache"])
+        let output = running.folder.url.appending(path: "output")
+        while try !String(decoding: Data(contentsOf: output), as: UTF8.self).hasSuffix("\n") {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        running.process.send(number)
+        let outcome = try await running.outcome()
+        #expect(outcome.status == 0 && outcome.problems == "")
+        #expect(outcome.output.hasPrefix("listening on http://127.0.0.1:"))
+    }
+}

@@ -1,0 +1,103 @@
+import Alcedo
+import AlcedoTesting
+import FoundationEssentials
+
+@testable import thumbnail_server
+
+/// A server in this process with an origin of its own, both on 127.0.0.1.
+struct TestServer: Sendable {
+    struct Answer: Sendable {
+        var status: Int
+        var fields: HTTPFields
+        var body: Data
+
+        var text: String { String(decoding: body, as: UTF8.self) }
+    }
+
+    let origin: LoopbackOrigin
+    let running: RunningServer
+    let client = CURLTransport()
+
+    var port: Int { running.port }
+
+    /// Runs a test on a server that allows private addresses and keeps answers in memory alone.
+    static func run(
+        change: (inout ServerStack.Settings) -> Void = { _ in },
+        handler: @escaping @Sendable (OriginRequest) -> OriginReply = TestServer.pictures,
+        _ test: (TestServer) async throws -> Void
+    ) async throws {
+        let origin = try LoopbackOrigin(handler: handler)
+        var settings = ServerStack.Settings()
+        settings.allowsPrivate = true
+        settings.service.timeout = .seconds(300)
+        change(&settings)
+        let running = try RunningServer(settings, HTTPServer.Settings(clientTimeout: .seconds(300)))
+        let result: Result<Void, any Error>
+        do {
+            result = .success(try await test(TestServer(origin: origin, running: running)))
+        } catch {
+            result = .failure(error)
+        }
+        origin.stop()
+        await running.stop(grace: .seconds(5))
+        try result.get()
+    }
+
+    /// What the origin has: an opaque and a transparent picture, and a text.
+    static let pictures: @Sendable (OriginRequest) -> OriginReply = { request in
+        switch request.path {
+        case "/opaque.png": .ok(opaque, type: "image/png")
+        case "/clear.png": .ok(clear, type: "image/png")
+        case "/text": .text("the origin's own words")
+        case "/gone": .status(410)
+        case "/broken": .status(500).setting("X-Secret", "secret")
+        case let path where path.hasPrefix("/kept/"):
+            OriginReply.ok(opaque).setting("Cache-Control", String(path.dropFirst(6)))
+        default: .status(404)
+        }
+    }
+
+    static let opaque = encoded(.coordinates(PixelSize(width: 64, height: 48)))
+
+    static let clear: Data = {
+        let size = PixelSize(width: 32, height: 32)
+        let pixels = PixelBuffer(size: size, format: .rgba8, alphaMode: .straight) { memory, _ in
+            for index in memory.indices { memory[index] = UInt8(truncatingIfNeeded: index / 3) }
+        }
+        return pixels.map { encoded(DecodedImage(pixels: $0)) } ?? Data()
+    }()
+
+    private static func encoded(_ image: DecodedImage) -> Data { (try? PNGEncoder().encode(image)) ?? Data() }
+
+    /// The target of a thumbnail of what the origin has at a path.
+    func target(_ path: String, _ parameters: String = "w=16") -> String {
+        "/thumbnail?url=\(QueryItems.encoded(origin.url(for: path).absoluteString))&\(parameters)"
+    }
+
+    func get(_ target: String, _ fields: HTTPFields = [:], method: HTTPMethod = .get) async throws -> Answer {
+        try await Self.get(target, from: port, by: client, fields, method: method)
+    }
+
+    static func get(
+        _ target: String, from port: Int, by client: CURLTransport, _ fields: HTTPFields = [:],
+        method: HTTPMethod = .get
+    ) async throws -> Answer {
+        guard let url = URL(string: "http://127.0.0.1:\(port)\(target)") else { throw Refusal(400, "no URL") }
+        let response = try await client.send(
+            HTTPRequest(method: method, url: url, fields: fields, idleTimeout: .seconds(300)))
+        let body = try await response.body.collect(limit: 16 << 20)
+        return Answer(status: response.head.status, fields: response.head.fields, body: body)
+    }
+
+    /// The size and alpha of a thumbnail.
+    func picture(_ target: String) async throws -> DecodedImage {
+        try CodecRegistry.standard.decode(try await get(target).body)
+    }
+
+    /// One number of the metrics; nil when there is none of that name.
+    func number(_ name: String) async throws -> Double? {
+        let text = try await get("/metrics").text
+        return text.split(separator: "\n").first { $0.hasPrefix("\(name) ") }
+            .flatMap { Double($0.dropFirst(name.count + 1)) }
+    }
+}
