@@ -73,6 +73,8 @@ struct AnswerTests {
                 #expect(answer.status == 304 && answer.body.isEmpty)
                 #expect(answer.fields["ETag"] == tag && answer.fields["Vary"] == "Accept")
                 #expect(answer.fields["Content-Type"] == nil)
+                // A length that is there is that of the picture. RFC 9110 section 8.6.
+                #expect(answer.fields["Content-Length"] == first.fields["Content-Length"])
             }
             #expect(try await server.get(target, ["If-None-Match": "\"other\""]).status == 200)
             // Another representation has another tag.

@@ -67,7 +67,7 @@ void alcedo_http_each_value(
 void *_Nullable alcedo_http_token(const alcedo_http_request *_Nonnull request);
 void alcedo_http_set_token(alcedo_http_request *_Nonnull request, void *_Nullable token);
 
-/// Queues the answer. The bytes are copied; a HEAD gets their length alone. 0: out of memory, or a field that is none.
+/// Queues the answer. The bytes are copied; a HEAD and a 304 get their length alone. 0: out of memory, or a field that is none.
 int alcedo_http_reply(
     alcedo_http_request *_Nonnull request, unsigned int status, const char *_Nonnull const *_Nonnull names,
     const char *_Nonnull const *_Nonnull values, size_t field_count, const void *_Nullable bytes, size_t byte_count);

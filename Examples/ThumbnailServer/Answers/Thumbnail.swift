@@ -40,7 +40,8 @@ struct Thumbnail: Sendable, Equatable {
     /// The answer with it, or the word that the client's copy is as good.
     func reply(to head: RequestHead, isNegotiated: Bool, now: Date) -> Reply {
         let isKnown = head.ifNoneMatch.map { matches($0) } ?? false
-        var reply = isKnown ? Reply(status: 304) : Reply(status: 200, fields: ["Content-Type": type], body: data)
+        var reply = Reply(status: isKnown ? 304 : 200, body: data)
+        if !isKnown { reply.fields["Content-Type"] = type }
         reply.fields["ETag"] = tag
         reply.fields["Cache-Control"] = cacheControl(now: now)
         if isNegotiated { reply.fields["Vary"] = "Accept" }

@@ -9,6 +9,7 @@ final class Exchange: Sendable {
     }
 
     private struct State: Sendable {
+        var isWaiting = false
         var task: Task<Void, Never>?
         var outcome: Outcome?
         /// What went out.
@@ -18,7 +19,7 @@ final class Exchange: Sendable {
     let number: UInt64
     let head: RequestHead
     let begin = ContinuousClock.now
-    /// Goes on with the suspended request. Called once, by whoever settles.
+    /// Goes on with the suspended request. Called once, and only for one that waits: any other may be over at any time.
     private let resume: @Sendable () -> Void
     private let state = Locked(State())
 
@@ -30,6 +31,11 @@ final class Exchange: Sendable {
 
     /// To be called when the request has been suspended.
     func start(_ work: @escaping @Sendable () async -> Reply) {
+        let isSettled = state.withLock { state in
+            state.isWaiting = true
+            return state.outcome != nil
+        }
+        guard !isSettled else { return resume() }
         let task = Task { settle(.reply(await work())) }
         let isLate = state.withLock { state in
             guard state.outcome == nil else { return true }
@@ -39,17 +45,16 @@ final class Exchange: Sendable {
         if isLate { task.cancel() }
     }
 
-    /// Ends the waiting, unless it has ended. The work has nobody to work for then.
+    /// Ends the waiting, or what would become one. The work has nobody to work for then. Only the first time counts.
     func settle(_ outcome: Outcome) {
-        let (isFirst, task) = state.withLock { state -> (Bool, Task<Void, Never>?) in
+        let (isDue, task) = state.withLock { state -> (Bool, Task<Void, Never>?) in
             guard state.outcome == nil else { return (false, nil) }
             state.outcome = outcome
             defer { state.task = nil }
-            return (true, state.task)
+            return (state.isWaiting, state.task)
         }
-        guard isFirst else { return }
         task?.cancel()
-        resume()
+        if isDue { resume() }
     }
 
     /// Nil while it waits.

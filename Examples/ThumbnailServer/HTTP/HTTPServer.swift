@@ -143,7 +143,3 @@ final class HTTPServer: @unchecked Sendable {
         alcedo_http_token(request).map { Unmanaged<Exchange>.fromOpaque($0).takeUnretainedValue() }
     }
 }
-
-extension Refusal {
-    static let method = Refusal(405, "only GET and HEAD are answered", allow: "GET, HEAD")
-}

@@ -16,6 +16,7 @@ struct Refusal: Error, Equatable {
         self.allow = allow
     }
 
+    static let method = Refusal(405, "only GET and HEAD are answered", allow: "GET, HEAD")
     static let stopping = Refusal(503, "the server is stopping", retryAfter: 5)
 
     var reply: Reply {

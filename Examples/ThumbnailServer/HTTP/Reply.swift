@@ -6,6 +6,7 @@ struct Reply: Sendable {
     var status: Int
     /// Without the length and the date, which the server adds.
     var fields: HTTPFields
+    /// Not sent for a HEAD, nor with 304; its length is.
     var body: Data
 
     init(status: Int, fields: HTTPFields = HTTPFields(), body: Data = Data()) {
