@@ -114,7 +114,7 @@ let package = Package(
 
         .executableTarget(
             name: "thumbnail-server",
-            dependencies: ["Alcedo", "AlcedoRedisCache", "CHTTPServerShim", "ExampleSupport"],
+            dependencies: ["Alcedo", "AlcedoRedisCache", "CHTTPServerShim", "CMalloc", "ExampleSupport"],
             path: "Examples/ThumbnailServer", exclude: ["README.md"]),
         .target(
             name: "CHTTPServerShim", dependencies: ["CMicroHTTPD"], path: "Examples/CHTTPServerShim",

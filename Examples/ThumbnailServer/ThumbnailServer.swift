@@ -1,3 +1,4 @@
+import CMalloc
 import ExampleSupport
 import Glibc
 
@@ -7,6 +8,9 @@ enum ThumbnailServer {
     static func main() {
         // A client that is gone is an error of its own, not the end of the process.
         signal(SIGPIPE, SIG_IGN)
+        // Originals and pictures are then given back to the system one by one. By default glibc comes to keep them in the
+        // heaps of its threads, and what was needed once is never given back.
+        mallopt(M_MMAP_THRESHOLD, 128 << 10)
         ExitStatus.end("thumbnail-server") {
             let options = try ServerOptions(CommandLine.arguments.dropFirst())
             switch options.task {

@@ -47,7 +47,7 @@ struct FailureTests {
             #expect(try await server.get("/thumbnail?url=\(url)/a&w=10").status == 502)
         }
         try await TestServer.run(
-            change: { $0.service.timeout = .milliseconds(300) },
+            answerTimeout: .milliseconds(300),
             handler: { _ in OriginReply.status(200).stalling(at: .beforeHead) }
         ) { (server: TestServer) async throws in
             #expect(try await server.get(server.target("/a")).status == 504)

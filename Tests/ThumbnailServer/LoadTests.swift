@@ -74,8 +74,7 @@ struct LoadTests {
         defer { origin.stop() }
         var settings = ServerStack.Settings()
         settings.allowsPrivate = true
-        settings.service.timeout = .seconds(300)
-        let running = try RunningServer(settings, HTTPServer.Settings())
+        let running = try RunningServer(settings, HTTPServer.Settings(answerTimeout: .seconds(300)))
         let port = running.port
         let target = "/thumbnail?url=\(QueryItems.encoded(origin.url(for: "/a").absoluteString))&w=10"
         let kept = try RawClient(port: port)
@@ -99,7 +98,7 @@ struct LoadTests {
         defer { origin.stop() }
         var settings = ServerStack.Settings()
         settings.allowsPrivate = true
-        let running = try RunningServer(settings, HTTPServer.Settings())
+        let running = try RunningServer(settings, HTTPServer.Settings(answerTimeout: .seconds(300)))
         let port = running.port
         let target = "/thumbnail?url=\(QueryItems.encoded(origin.url(for: "/a").absoluteString))&w=10"
         async let answer = TestServer.get(target, from: port, by: CURLTransport())

@@ -22,16 +22,16 @@ struct TestServer: Sendable {
 
     /// Runs a test on a server that allows private addresses and keeps answers in memory alone.
     static func run(
-        change: (inout ServerStack.Settings) -> Void = { _ in },
+        answerTimeout: Duration = .seconds(300), change: (inout ServerStack.Settings) -> Void = { _ in },
         handler: @escaping @Sendable (OriginRequest) -> OriginReply = TestServer.pictures,
         _ test: (TestServer) async throws -> Void
     ) async throws {
         let origin = try LoopbackOrigin(handler: handler)
         var settings = ServerStack.Settings()
         settings.allowsPrivate = true
-        settings.service.timeout = .seconds(300)
         change(&settings)
-        let running = try RunningServer(settings, HTTPServer.Settings(clientTimeout: .seconds(300)))
+        let running = try RunningServer(
+            settings, HTTPServer.Settings(clientTimeout: .seconds(300), answerTimeout: answerTimeout))
         let result: Result<Void, any Error>
         do {
             result = .success(try await test(TestServer(origin: origin, running: running)))

@@ -18,6 +18,8 @@ final class HTTPServer: @unchecked Sendable {
         var connections = 1024
         /// How long a connection may be without a byte.
         var clientTimeout = Duration.seconds(15)
+        /// How long an answer may take to make, to a quarter of a second.
+        var answerTimeout = Duration.seconds(20)
     }
 
     struct CannotListen: Error, CustomStringConvertible {
@@ -29,6 +31,7 @@ final class HTTPServer: @unchecked Sendable {
     private let handler: any HTTPHandling
     private let exchanges = ExchangeTable()
     private let clients: ClientWatch
+    private let overseer: Task<Void, Never>
     private var server: OpaquePointer?
 
     /// Listens from now on.
@@ -36,6 +39,7 @@ final class HTTPServer: @unchecked Sendable {
         guard let clients = ClientWatch() else { throw CannotListen(description: "there are too many open files") }
         self.handler = handler
         self.clients = clients
+        overseer = Self.overseer(of: exchanges, limit: settings.answerTimeout)
         var error: Int32 = 0
         // Alive until the server has been stopped, which it is before it is let go.
         let callbacks = Self.callbacks(Unmanaged.passUnretained(self).toOpaque())
@@ -46,6 +50,7 @@ final class HTTPServer: @unchecked Sendable {
             return alcedo_http_server_start(&settings, callbacks, &error)
         }
         guard server != nil else {
+            overseer.cancel()
             let reason = error == 0 ? "it is not known why" : String(cString: strerror(error))
             throw CannotListen(description: "cannot listen on \(settings.host), port \(settings.port): \(reason)")
         }
@@ -72,6 +77,20 @@ final class HTTPServer: @unchecked Sendable {
             withExtendedLifetime(self) {}
         }.value
         clients.end()
+        overseer.cancel()
+    }
+
+    /// Ends what takes too long. One for all requests: a sleep of each its own stays in memory to its end, also when it has
+    /// been cancelled, which at thousands of requests a second is a hundred megabytes.
+    private static func overseer(of exchanges: ExchangeTable, limit: Duration) -> Task<Void, Never> {
+        Task {
+            while (try? await Task.sleep(for: min(limit, .milliseconds(250)))) != nil {
+                let now = ContinuousClock.now
+                for exchange in exchanges.all where now - exchange.begin > limit {
+                    exchange.settle(.reply(Refusal.late.reply))
+                }
+            }
+        }
     }
 
     private static func callbacks(_ context: UnsafeMutableRawPointer) -> alcedo_http_callbacks {

@@ -13,6 +13,8 @@ final class ThumbnailMaker: Sendable {
     struct Limits: Sendable {
         /// Longest time that an answer is kept, here and by clients.
         var life = Duration.seconds(3_600)
+        /// Most originals that are loaded and made smaller at once: each may be in memory as a whole.
+        var originals = 16
         var decoding = DecodingLimits(maximumPixelCount: 50_000_000, maximumByteCount: 256 << 20)
     }
 
@@ -22,6 +24,8 @@ final class ThumbnailMaker: Sendable {
     private let limits: Limits
     private let clock: any TimeSource
     private let threads: BlockingExecutor
+    /// A place for each original, in the order in which they are asked for.
+    private let places: ByteBudget
     private let making = Coalescer<ImageKey, Never, Made>()
 
     /// - Parameter configuration: Its downloader is watched. Needs no caches of its own.
@@ -36,6 +40,7 @@ final class ThumbnailMaker: Sendable {
         self.answers = answers
         self.limits = limits
         self.clock = clock
+        places = ByteBudget(limit: limits.originals)
         threads = BlockingExecutor(name: "thumbnail.encode", width: configuration.decodingWidth)
     }
 
@@ -44,7 +49,7 @@ final class ThumbnailMaker: Sendable {
         let key = query.key
         return try await making.value(for: key) { [self] _ in
             if let stored = await answers.storedAnswer(for: key) { return (stored, .store) }
-            let thumbnail = try await make(query)
+            let thumbnail = try await places.withReservation(of: 1) { try await make(query) }
             await answers.keep(thumbnail, for: key)
             return (thumbnail, .made)
         }

@@ -29,6 +29,7 @@ struct ServerOptions {
           --max-bytes MIB        most bytes of an original (default: 32)
           --max-pixels N         most pixels of an original, in millions (default: 50)
           --max-decoded MIB      most bytes that decoding holds at once (default: 256)
+          --max-originals N      most originals that are loaded and made smaller at once (default: 16)
           --max-requests N       most requests at work or waiting; more are sent away (default: 256)
           --max-connections N    most connections; more wait to be accepted (default: 1024)
           --timeout SECONDS      longest time for a request (default: 20)
@@ -93,9 +94,10 @@ struct ServerOptions {
             stack.limits.decoding.maximumPixelCount = try arguments.number(of: option, in: 1...10_000) * 1_000_000
         case "--max-decoded":
             stack.limits.decoding.maximumByteCount = try arguments.number(of: option, in: 1...1 << 16) << 20
+        case "--max-originals": stack.limits.originals = try arguments.number(of: option, in: 1...10_000)
         case "--max-requests": stack.service.maximumRequests = try arguments.number(of: option, in: 1...100_000)
         case "--max-connections": listening.connections = try arguments.number(of: option, in: 1...100_000)
-        case "--timeout": stack.service.timeout = try arguments.seconds(of: option)
+        case "--timeout": listening.answerTimeout = try arguments.seconds(of: option)
         case "--client-timeout": listening.clientTimeout = .seconds(try arguments.number(of: option, in: 1...3_600))
         case "--grace": grace = try arguments.seconds(of: option)
         case "--jobs": stack.width = try arguments.number(of: option, in: 1...256)

@@ -60,7 +60,6 @@ struct ServerStack: Sendable {
         var configuration = DownloaderConfiguration(
             maximumConcurrentDownloads: 64, maximumConcurrentDownloadsPerHost: 16,
             maximumByteCount: settings.originalLimit, maximumRedirectCount: 5)
-        configuration.rules.timeouts.total = settings.service.timeout
         configuration.rules.contentCheck = ContentCheck(.standard)
         // What an origin does not have is not asked for again at once.
         configuration.rules.failedURLs = FailedURLs(lifetime: .seconds(30))

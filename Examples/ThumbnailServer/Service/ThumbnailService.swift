@@ -10,7 +10,6 @@ final class ThumbnailService: HTTPHandling {
         var maximumSide = 2_048
         /// Most requests that are worked on or wait.
         var maximumRequests = 256
-        var timeout = Duration.seconds(20)
     }
 
     private let settings: Settings
@@ -100,9 +99,7 @@ final class ThumbnailService: HTTPHandling {
 
     private func made(_ query: ThumbnailQuery, for head: RequestHead) async -> Reply {
         do {
-            let made = try await TimeLimit(limit: settings.timeout).run { [maker] in
-                try await maker.thumbnail(for: query)
-            }
+            let made = try await maker.thumbnail(for: query)
             metrics.answered(from: made.origin)
             return made.thumbnail.reply(to: head, isNegotiated: query.isNegotiated, now: clock.now)
         } catch {
