@@ -89,6 +89,25 @@ struct FailureTests {
         }
     }
 
+    /// As from a public host, of which there is none here.
+    @Test func `no redirect leads to a private address`() async throws {
+        let origin = try LoopbackOrigin { _ in .text("secret") }
+        defer { origin.stop() }
+        var options = CURLOptions()
+        (options.addresses, options.proxy) = (.publicOnly, .none)
+        let transport = RedirectingTransport(
+            others: CURLTransport(options: options), location: origin.url.absoluteString)
+        let url = try #require(URL(string: "http://\(RedirectingTransport.host)/"))
+
+        let error = await #expect(throws: DownloadError.self) {
+            try await Downloader(transport: transport).download(
+                DownloadRequest(.http(HTTPRequest(url: url))), progress: nil)
+        }
+
+        #expect(error?.code == .transport(.addressRefused))
+        #expect(origin.requests.isEmpty)
+    }
+
     @Test func `a redirect leads only where a request may go`() async throws {
         let other = try LoopbackOrigin(handler: TestServer.pictures)
         defer { other.stop() }

@@ -69,6 +69,37 @@ struct LoadTests {
         }
     }
 
+    @Test func `no more originals are at work than there may be`() async throws {
+        try await TestServer.run(change: { $0.limits.originals = 1 }, handler: Self.stalled) {
+            (server: TestServer) async throws in
+            async let first = server.get(server.target("/a"))
+            try await server.origin.waitForStalls()
+            async let second = server.get(server.target("/b"))
+            while try await server.number("thumbnail_requests_in_flight") != 2 { await Task.yield() }
+            #expect(server.origin.requests.count == 1)
+
+            server.origin.release()
+            #expect(try await first.status == 200)
+            try await server.origin.waitForRequest(count: 2)
+            try await server.origin.waitForStalls()
+            server.origin.release()
+            #expect(try await second.status == 200)
+        }
+    }
+
+    @Test func `a server that stops is not healthy, and begins nothing`() async throws {
+        let stack = ServerStack(ServerStack.Settings())
+        stack.service.beginStopping()
+        for target in ["/health", "/thumbnail?url=https://a.test/&w=10"] {
+            guard case .now(let reply) = stack.service.answer(to: RequestHead(method: "GET", target: target)) else {
+                Issue.record("\(target) begins something")
+                continue
+            }
+            #expect(reply.status == 503 && reply.fields["Retry-After"] == "5")
+        }
+        await stack.shutDown()
+    }
+
     @Test func `a stop lets what runs end, and refuses the rest`() async throws {
         let origin = try LoopbackOrigin(handler: Self.stalled)
         defer { origin.stop() }
