@@ -28,7 +28,8 @@ struct HostileTests {
         "GET /thumbnail HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n",
     ])
     func `a bad request is refused, and the next one is answered`(text: String) async throws {
-        try await TestServer.run { server in
+        // The end of a client's side, where it comes with the last bytes, goes unnoticed in libmicrohttpd 0.9.75.
+        try await TestServer.run(clientTimeout: .seconds(5)) { server in
             let client = try RawClient(port: server.port)
             try await client.send(text)
             client.finish()

@@ -22,7 +22,8 @@ struct TestServer: Sendable {
 
     /// Runs a test on a server that allows private addresses and keeps answers in memory alone.
     static func run(
-        answerTimeout: Duration = .seconds(300), change: (inout ServerStack.Settings) -> Void = { _ in },
+        clientTimeout: Duration = .seconds(300), answerTimeout: Duration = .seconds(300),
+        change: (inout ServerStack.Settings) -> Void = { _ in },
         handler: @escaping @Sendable (OriginRequest) -> OriginReply = TestServer.pictures,
         _ test: (TestServer) async throws -> Void
     ) async throws {
@@ -31,7 +32,7 @@ struct TestServer: Sendable {
         settings.allowsPrivate = true
         change(&settings)
         let running = try RunningServer(
-            settings, HTTPServer.Settings(clientTimeout: .seconds(300), answerTimeout: answerTimeout))
+            settings, HTTPServer.Settings(clientTimeout: clientTimeout, answerTimeout: answerTimeout))
         let result: Result<Void, any Error>
         do {
             result = .success(try await test(TestServer(origin: origin, running: running)))
