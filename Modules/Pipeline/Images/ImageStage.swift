@@ -39,9 +39,18 @@ struct ImageStage: Sendable {
 
     /// The image of a request, made of bytes that are here. Throws ``PipelineError``, or `CancellationError`.
     func picture(_ request: ImageRequest, of original: Original, _ priority: LivePriority) async throws -> Picture {
-        var picture = try await decoded(original, request, priority)
-        for processor in request.processors { picture = try await processed(picture, processor, request, priority) }
-        return picture
+        try await picture(request, of: original, original.data.digest, steps: request.processors.count, priority)
+    }
+
+    private func picture(
+        _ request: ImageRequest, of original: Original, _ digest: UInt64, steps count: Int, _ priority: LivePriority
+    ) async throws -> Picture {
+        let key = StepKey(request, stepCount: count, of: digest)
+        return try await steps.value(for: key, priority: priority) { _, priority in
+            guard count > 0 else { return try await self.decoded(original, request, priority) }
+            let before = try await self.picture(request, of: original, digest, steps: count - 1, priority)
+            return try await self.processed(before, request.processors[count - 1], request, priority)
+        }
     }
 
     /// Of the bytes of a source that were decoded last; nil when that is not known.

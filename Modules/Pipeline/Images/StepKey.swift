@@ -6,8 +6,11 @@ struct StepKey: Hashable, Sendable {
     private let decoding: DecodingOptions
     private let policy: CachePolicy
     private let steps: [String]
+    /// Of the bytes, where they are here already; nil: those that a load brings.
+    private let digest: UInt64?
 
-    init(_ request: ImageRequest, stepCount: Int) {
+    init(_ request: ImageRequest, stepCount: Int, of digest: UInt64? = nil) {
+        self.digest = digest
         original = request.originalKey
         decoding = request.decoding
         var policy = request.cachePolicy

@@ -21,7 +21,8 @@ final class Backlog: Sendable {
 
     /// Waits for room, the more urgent first, and returns how many bytes are reserved. Throws `CancellationError` only.
     func reserveExpected(_ priority: LivePriority) async throws -> Int {
-        let expected = min(mean.withLock { $0 } ?? limit / 16, limit)
+        // Before any has come, a transfer that waits for its server must not hold up many others.
+        let expected = min(mean.withLock { $0 } ?? limit / 256, limit)
         try await budget.reserve(expected, priority: priority)
         return expected
     }

@@ -158,4 +158,31 @@ struct RefreshTests {
         #expect(stack.codec.decodes.value == 2 && stack.disk.stores.value == stores)
         #expect(stack.pipeline.cachedImage(for: try web("a")) != nil)
     }
+
+    @Test func `what is renewed for several is decoded, and processed in common steps, once`() async throws {
+        let (isOpen, count) = (Guarded(false), Guarded(0))
+        let stack = Stack(
+            FakeDownloader { _, _ in
+                guard
+                    count.change({
+                        $0 += 1; return $0 > 1
+                    })
+                else { return Download(data: level(7)) }
+                while !isOpen.value { await Task.yield() }
+                return Download(data: level(8))
+            })
+        _ = try await stack.load(try web("a"))
+        let common = Brighten(step: 1)
+        let tasks = try [2, 3].map { step in
+            stack.pipeline.task(for: try request { $0.processors = [common, Brighten(step: step)] })
+        }
+        for _ in 0..<2000 { await Task.yield() }
+        let before = (decodes: stack.codec.decodes.value, runs: common.runs.value)
+        isOpen.change { $0 = true }
+
+        let levels = try await [tasks[0].response.image.level, tasks[1].response.image.level]
+
+        #expect(levels == [11, 12] && count.value == 2)
+        #expect(stack.codec.decodes.value == before.decodes + 1 && common.runs.value == before.runs + 1)
+    }
 }
