@@ -32,8 +32,11 @@ public final class BlockingExecutor: Sendable {
 
     /// As ``run(priority:_:)``, for work whose priority may change while it waits.
     ///
-    /// - Parameter goesFirst: Whether it goes before those of its priority that wait already: for work that ends
-    ///   something, and frees what it holds. Default: no.
+    /// - Parameters:
+    ///   - priority: How urgent it is now.
+    ///   - goesFirst: Whether it goes before those of its priority that wait already: for work that ends something, and
+    ///     frees what it holds. Default: no.
+    ///   - work: Runs once, on one of the threads.
     public func run<Value: Sendable>(
         priority: LivePriority,
         goesFirst: Bool = false,

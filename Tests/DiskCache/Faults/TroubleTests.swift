@@ -136,10 +136,12 @@ struct TroubleTests {
         try FileManager.default.createDirectory(
             at: directory.url.appending(path: "unfinished"), withIntermediateDirectories: true)
         // In a container every process may have the same number. Serial numbers begin anew with each.
+        var held: [Int32] = []
+        defer { for file in held { close(file) } }
         for serial in 1...5000 {
             let file = creat(directory.path + "/unfinished/entry-\(getpid())-\(serial)", 0o600)
             flock(file, LOCK_EX)
-            if serial > 900 { close(file) }
+            if serial > 900 { close(file) } else { held.append(file) }
         }
         let cache = FileDiskCache(directory: directory.url)
         for number in 0..<20 { try await cache.store(bytes(10), for: key("\(number)")) }
