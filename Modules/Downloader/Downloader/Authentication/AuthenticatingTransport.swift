@@ -98,6 +98,8 @@ public struct AuthenticatingTransport: HTTPTransport {
             origin: origin, realms: question.challenges.map(\.realm), refused: refused,
             refusalCount: question.refusalCount)
         return try await questions.value(for: key) { [responder, memory] _ in
+            // A question that was over between the look above and here has been answered.
+            if let known = memory.credential(for: question.url.origin), known != refused { return known }
             guard let answer = try await responder(question), answer != refused else { return nil }
             // Before the question is over, so that nobody who comes now asks again.
             if let use = CredentialUse(answer, for: question.challenges) { memory.store(use, for: origin) }
