@@ -31,12 +31,16 @@ extension ImagePipeline {
         /// is decoded alone. Previews of images under way have a quarter as many beside them; one that finds no room is
         /// left out. Default: 512 MiB.
         public var decodingByteBudget: Int
-        /// Encoded bytes that are here and wait for a decoder, or to be written, from which on no further ones are fetched or
-        /// read; what has begun by then still comes. Default: 64 MiB.
+        /// Encoded bytes that are here and wait for a decoder from which on no further ones are fetched or read; what has
+        /// begun by then still comes. Default: 64 MiB.
         public var encodedByteLimit: Int
         /// Most bytes that wait to be written to the disk cache, 4 KiB for each write among them; a load that would exceed
         /// them waits for its own write. Default: 16 MiB.
         public var pendingWriteLimit: Int
+        /// Longest time that a load, a removal, a flush or a shutdown waits for one write to the disk cache. A disk that ended
+        /// none in that time is not waited for, and what exceeds ``pendingWriteLimit`` is not written, until it ends one.
+        /// Default: 10 s.
+        public var writeTimeout: Duration
         /// Most bytes of images before, or between, their processors that are held for requests with other processors.
         /// Without a memory cache none are; nor with nought. Default: 16 MiB.
         public var intermediateLimit: Int
@@ -59,6 +63,7 @@ extension ImagePipeline {
             decodingByteBudget: Int = 512 << 20,
             encodedByteLimit: Int = 64 << 20,
             pendingWriteLimit: Int = 16 << 20,
+            writeTimeout: Duration = .seconds(10),
             intermediateLimit: Int = 16 << 20,
             previewInterval: Duration = .milliseconds(100)
         ) {
@@ -76,6 +81,7 @@ extension ImagePipeline {
             self.decodingByteBudget = decodingByteBudget
             self.encodedByteLimit = encodedByteLimit
             self.pendingWriteLimit = pendingWriteLimit
+            self.writeTimeout = writeTimeout
             self.intermediateLimit = intermediateLimit
             self.previewInterval = previewInterval
         }

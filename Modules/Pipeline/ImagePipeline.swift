@@ -33,7 +33,9 @@ public final class ImagePipeline: ImageLoading {
         memory = MemoryStage(configuration.memoryCache, changes: changes)
         let backlog = Backlog(limit: configuration.encodedByteLimit)
         disk = DiskStage(
-            configuration.diskCache, changes: changes, pendingWriteLimit: configuration.pendingWriteLimit,
+            configuration.diskCache, changes: changes,
+            writes: PendingWrites(
+                limit: configuration.pendingWriteLimit, timeout: configuration.writeTimeout, clock: configuration.clock),
             report: report)
         originals = OriginalLoader(
             downloader: configuration.downloader, disk: disk, hasResponseCache: configuration.responseCache != nil,
@@ -127,7 +129,25 @@ public final class ImagePipeline: ImageLoading {
         try await originalData(for: request, LivePriority(request.priority))
     }
 
-    func originalData(for request: ImageRequest, _ priority: LivePriority) async throws -> Data {
+    /// Brings the bytes of a request's source onto the disk, unless what the request needs is there.
+    ///
+    /// - Returns: False when it was there.
+    /// - Throws: As ``data(for:)``; ``PipelineError`` `notStored` when no cache has kept them.
+    func storeOriginal(of request: ImageRequest, _ priority: LivePriority) async throws -> Bool {
+        guard request.source.isWorthStoring else { return false }
+        var layers = await cachedLayers(for: request)
+        let enough: CachedLayers = content(request).keepsVariants ? .disk : .original
+        if request.cachePolicy.disk.contains(.read), !layers.isDisjoint(with: enough) { return false }
+        _ = try await originalData(for: request, priority)
+        await disk.flush(request.originalKey)
+        layers = await cachedLayers(for: request)
+        guard !layers.isDisjoint(with: [.original, .response]) else {
+            throw PipelineError(.notStored, "the bytes have come, and no cache on disk has kept them")
+        }
+        return true
+    }
+
+    private func originalData(for request: ImageRequest, _ priority: LivePriority) async throws -> Data {
         let mark = changes.mark(request.originalKey.resource)
         let original = try await originals.load(request, priority) { _ in }
         do throws(ImageDecodingError) {
@@ -170,6 +190,7 @@ public final class ImagePipeline: ImageLoading {
             guard layers.contains(.memory) else { return }
             if allVariants { memory.removeAll(of: key.resource) } else { memory.remove(key) }
         }
+        images.forget(key.resource)
         if !layers.isDisjoint(with: .disk) {
             await disk.flush()
             if allVariants {
@@ -184,11 +205,12 @@ public final class ImagePipeline: ImageLoading {
         }
     }
 
-    /// Returns when everything that was loaded so far and belongs on disk is there.
+    /// Returns when everything that was loaded so far and belongs on disk is there, or the disk cache has ended no write
+    /// within ``Configuration/writeTimeout``.
     public func flush() async { await disk.flush() }
 
     /// Ends every load with ``PipelineError`` `shutDown`, and refuses later ones with it. Returns when the work has ended
-    /// and what belongs on disk is there.
+    /// and what belongs on disk is there, as after ``flush()``.
     public func shutDown() async {
         isShutDown.withLock { $0 = true }
         await loads.shutDown(throwing: PipelineError.shutDown)
@@ -278,14 +300,18 @@ public final class ImagePipeline: ImageLoading {
     ) async throws -> ImageResponse {
         let resource = request.key.resource
         var mark = changes.mark(resource)
+        guard let cached else {
+            // Nothing is shown yet, which previews would make worse.
+            return try await keep(try await images.picture(request, priority, update), request, since: mark)
+        }
         let original = try await originals.load(request, priority) { news in
             if case .progress(let progress) = news { update(.progress(progress)) }
         }
-        if let cached, digest == original.data.digest { return cached }
+        if digest == original.data.digest { return cached }
         let picture = try await images.picture(request, of: original, priority)
         // A part is no reason to give up what is whole.
-        if let cached, picture.image.isPartial { return cached }
-        if cached != nil, let before = mark, changes.isUnchanged(resource, since: before) {
+        if picture.image.isPartial { return cached }
+        if let before = mark, changes.isUnchanged(resource, since: before) {
             // Other sizes of what was there are as outdated.
             mark = await forget(resource)
         }
@@ -295,6 +321,7 @@ public final class ImagePipeline: ImageLoading {
     /// Removes everything that was made of a resource, and its bytes. Returns the moment behind it.
     private func forget(_ resource: ResourceKey) async -> ChangeMark? {
         let mark = changes.mark(afterChanging: resource) { memory.removeAll(of: resource) }
+        images.forget(resource)
         await disk.removeAll(of: resource)
         return mark
     }

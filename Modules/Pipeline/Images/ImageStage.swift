@@ -56,6 +56,9 @@ struct ImageStage: Sendable {
     /// Of the bytes of a source that were decoded last; nil when that is not known.
     func digest(of request: ImageRequest) -> UInt64? { newest[request.originalKey]?.digest }
 
+    /// Lets go of what is held of a resource.
+    func forget(_ resource: ResourceKey) { recent.removeAll(of: resource) }
+
     func shutDown() async {
         await steps.shutDown(throwing: PipelineError.shutDown)
         recent.removeAll()

@@ -75,4 +75,6 @@ final class RecentPictures: Sendable {
     }
 
     func removeAll() { entries.withLock { $0 = [] } }
+
+    func removeAll(of resource: ResourceKey) { entries.withLock { $0.removeAll { $0.key.resource == resource } } }
 }

@@ -9,6 +9,8 @@ struct StepKey: Hashable, Sendable {
     /// Of the bytes, where they are here already; nil: those that a load brings.
     private let digest: UInt64?
 
+    var resource: ResourceKey { original.resource }
+
     init(_ request: ImageRequest, stepCount: Int, of digest: UInt64? = nil) {
         self.digest = digest
         original = request.originalKey

@@ -27,7 +27,7 @@ struct VariantStage: Sendable {
     /// - Throws: `CancellationError` only.
     func picture(_ request: ImageRequest, _ priority: LivePriority) async throws -> Picture? {
         let key = request.key
-        let hold = backlog.makeHold()
+        let hold = BacklogHold(of: backlog)
         defer { hold.release() }
         guard
             let data = try await disk.read(
@@ -61,7 +61,10 @@ struct VariantStage: Sendable {
     func keep(_ picture: Picture, for request: ImageRequest, since mark: ChangeMark?) async {
         guard !picture.image.isPartial, request.cachePolicy.disk.contains(.write) else { return }
         let byteCount = picture.image.cost + (picture.original?.data.count ?? 0)
-        await disk.write(for: request.key, since: mark, byteCount: byteCount) {
+        var picture = picture
+        // Its bytes count as a write now.
+        picture.original?.hold = nil
+        await disk.write(for: request.key, since: mark, byteCount: byteCount) { [picture] in
             guard await mayKeep(picture, request) else { return nil }
             let serialized = try await threads.run(priority: LivePriority(.low)) {
                 serializer.bytes(of: picture.image, original: picture.original?.data, isProcessed: true, codecs: codecs)

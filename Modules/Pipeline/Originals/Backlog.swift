@@ -1,7 +1,7 @@
 import AlcedoCore
 
-/// The encoded bytes that are here, or on their way, and wait for a decoder, or for their place on disk. While they are too
-/// many, no further ones are fetched.
+/// The encoded bytes that are here, or on their way, and wait for a decoder. While they are too many, no further ones are
+/// fetched.
 ///
 /// How many will come is known when they have come: until then as many count as the last ones had.
 final class Backlog: Sendable {
@@ -15,9 +15,6 @@ final class Backlog: Sendable {
         self.limit = max(0, limit)
         budget = ByteBudget(limit: limit)
     }
-
-    /// A place for the bytes of one image, of which there are none yet.
-    func makeHold() -> BacklogHold { BacklogHold(of: self) }
 
     /// Waits for room, the more urgent first, and returns how many bytes are reserved. Throws `CancellationError` only.
     func reserveExpected(_ priority: LivePriority) async throws -> Int {

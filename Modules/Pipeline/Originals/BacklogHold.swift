@@ -10,6 +10,7 @@ final class BacklogHold: Sendable {
     private let backlog: Backlog
     private let state = Locked(State())
 
+    /// A place for bytes of which there are none yet.
     init(of backlog: Backlog) { self.backlog = backlog }
 
     deinit { release() }

@@ -6,17 +6,17 @@ struct DiskStage: Sendable {
     private let cache: (any DataCaching)?
     private let changes: ChangeOrder
     private let writes: PendingWrites
-    private let reads = ByteBudget(limit: Self.mostReads)
     private let report: Reporter
+    private let reads = ByteBudget(limit: Self.mostReads)
 
     /// At once: each may bring an image's bytes.
     private static let mostReads = 16
 
-    init(_ cache: (any DataCaching)?, changes: ChangeOrder, pendingWriteLimit: Int, report: Reporter) {
+    init(_ cache: (any DataCaching)?, changes: ChangeOrder, writes: PendingWrites, report: Reporter) {
         self.cache = cache
         self.changes = changes
+        self.writes = writes
         self.report = report
-        writes = PendingWrites(limit: pendingWriteLimit)
     }
 
     /// What is stored under a key, if it may be read, when there is room for it.
@@ -55,7 +55,7 @@ struct DiskStage: Sendable {
         _ makeData: @escaping @Sendable () async throws -> Data?
     ) async {
         guard let cache, let mark else { return }
-        await writes.submit(key, byteCount: byteCount) { [changes, report] in
+        let isTaken = await writes.submit(key, byteCount: byteCount) { [changes, report] in
             guard changes.isUnchanged(key.resource, since: mark), let data = try? await makeData() else { return }
             guard changes.isUnchanged(key.resource, since: mark) else { return }
             do {
@@ -66,6 +66,7 @@ struct DiskStage: Sendable {
                 report(key, .diskWriteFailed(error))
             }
         }
+        if !isTaken { report(key, .diskWriteFailed(Self.hasStopped)) }
     }
 
     /// Removes what is stored under a key.
@@ -77,6 +78,11 @@ struct DiskStage: Sendable {
         await cache?.removeAll(of: resource)
     }
 
-    /// Returns when every write so far is on disk.
+    /// Returns when every write so far is on disk, or the disk has stopped.
     func flush() async { await writes.flush() }
+
+    /// Returns when what was last written under a key is on disk, or it takes too long.
+    func flush(_ key: ImageKey) async { await writes.flush(key) }
+
+    private static let hasStopped = PipelineError(.notStored, "the disk cache ends no write, and too many wait for it")
 }

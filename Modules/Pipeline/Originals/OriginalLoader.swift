@@ -42,7 +42,11 @@ struct OriginalLoader: Sendable {
     /// Stores bytes that have proved to be an image, behind the caller's back while there is room.
     func keep(_ original: Original, for request: ImageRequest, since mark: ChangeMark?) async {
         guard original.writeClaim?.take() == true else { return }
-        await disk.write(for: request.originalKey, since: mark, byteCount: original.data.count) { original.data }
+        // Not what counts the bytes as waiting for a decoder: they count as a write now.
+        await disk.write(for: request.originalKey, since: mark, byteCount: original.data.count) {
+            [data = original.data] in
+            data
+        }
     }
 
     /// Removes the stored bytes of a resource.
@@ -54,7 +58,7 @@ struct OriginalLoader: Sendable {
     func shutDown() async { await loads.shutDown(throwing: PipelineError.shutDown) }
 
     private func read(_ request: ImageRequest, _ priority: LivePriority) async throws -> Original? {
-        let hold = backlog.makeHold()
+        let hold = BacklogHold(of: backlog)
         guard request.source.isWorthStoring,
             let data = try await disk.read(
                 request.originalKey, isAllowed: request.cachePolicy.disk.contains(.read), into: hold, priority)
@@ -97,7 +101,7 @@ struct OriginalLoader: Sendable {
     private func makeHold(for source: ImageSource) -> BacklogHold? {
         // The request has these bytes as long as it is there itself.
         if case .bytes = source { return nil }
-        return backlog.makeHold()
+        return BacklogHold(of: backlog)
     }
 
     private static func notInCache(_ cause: (any Error)?) -> PipelineError {

@@ -66,11 +66,24 @@ public final class ImagePrefetcher: Sendable {
 
     /// Returns what has become of everything since the last report, when nothing is left to load. Waits as long as the
     /// prefetcher is paused and something is left.
-    public func report() async -> PrefetchReport {
-        await withCheckedContinuation { continuation in
-            state.withLock { $0.watch(continuation) }
-            settle()
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled first; what the report would have told, the next one tells.
+    public func report() async throws -> PrefetchReport {
+        let id = state.withLock { $0.makeID() }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                state.withLock { $0.watch(id, continuation) }
+                // A cancellation before this found nobody to remove.
+                if Task.isCancelled { stopWatching(id) }
+                settle()
+            }
+        } onCancel: {
+            stopWatching(id)
         }
+    }
+
+    private func stopWatching(_ id: Int) {
+        state.withLock { $0.stopWatching(id) }?.resume(throwing: CancellationError())
     }
 
     private func settle() {
@@ -106,15 +119,13 @@ public final class ImagePrefetcher: Sendable {
         _ request: ImageRequest, with pipeline: ImagePipeline, to destination: PrefetchDestination,
         _ priority: LivePriority
     ) async throws -> Bool {
-        let cached = await pipeline.cachedLayers(for: request)
         switch destination {
         case .memory:
-            if cached.contains(.memory), request.cachePolicy.memory.contains(.read) { return false }
+            guard pipeline.cachedImage(for: request) == nil else { return false }
             _ = try await pipeline.load(request, priority: priority) { _ in }
+            return true
         case .disk:
-            if !cached.isDisjoint(with: .disk), request.cachePolicy.disk.contains(.read) { return false }
-            _ = try await pipeline.originalData(for: request, priority)
+            return try await pipeline.storeOriginal(of: request, priority)
         }
-        return true
     }
 }

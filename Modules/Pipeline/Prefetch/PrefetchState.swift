@@ -13,6 +13,8 @@ struct PrefetchState: Sendable {
         var task: Task<Void, Never>?
     }
 
+    typealias Watcher = CheckedContinuation<PrefetchReport, any Error>
+
     private let width: Int
     private let limit: Int
     private var waiting = WaitingLine<ImageRequest>()
@@ -20,12 +22,17 @@ struct PrefetchState: Sendable {
     private var ids: [ImageKey: Int] = [:]
     private var lastID = 0
     private var report = PrefetchReport()
-    private var watchers: [CheckedContinuation<PrefetchReport, Never>] = []
+    private var watchers: [Int: Watcher] = [:]
     var isPaused = false
 
     init(width: Int, limit: Int) { (self.width, self.limit) = (max(1, width), max(0, limit)) }
 
     var count: Int { ids.count }
+
+    mutating func makeID() -> Int {
+        lastID += 1
+        return lastID
+    }
 
     /// Adds what is not there yet. What there is no room for is skipped.
     mutating func add(_ requests: [ImageRequest]) {
@@ -35,9 +42,9 @@ struct PrefetchState: Sendable {
                 report.shorten(to: limit)
                 continue
             }
-            lastID += 1
-            ids[request.key] = lastID
-            waiting.add(lastID, request, priority: .normal)
+            let id = makeID()
+            ids[request.key] = id
+            waiting.add(id, request, priority: .normal)
         }
     }
 
@@ -82,13 +89,16 @@ struct PrefetchState: Sendable {
     }
 
     /// Has someone wait for the end.
-    mutating func watch(_ watcher: CheckedContinuation<PrefetchReport, Never>) { watchers.append(watcher) }
+    mutating func watch(_ id: Int, _ watcher: Watcher) { watchers[id] = watcher }
+
+    /// Returns who waited.
+    mutating func stopWatching(_ id: Int) -> Watcher? { watchers.removeValue(forKey: id) }
 
     /// Who waited for the end, when it has come, and what they get. The next report begins anew.
-    mutating func settle() -> (watchers: [CheckedContinuation<PrefetchReport, Never>], report: PrefetchReport)? {
+    mutating func settle() -> (watchers: [Watcher], report: PrefetchReport)? {
         guard ids.isEmpty, !watchers.isEmpty else { return nil }
         report.keepLast(limit)
-        defer { (watchers, report) = ([], PrefetchReport()) }
-        return (watchers, report)
+        defer { (watchers, report) = ([:], PrefetchReport()) }
+        return (Array(watchers.values), report)
     }
 }

@@ -12,6 +12,8 @@ public struct PipelineError: Error, Sendable, CustomStringConvertible {
         case decoding(ImageDecodingError.Code)
         /// A processor failed; ``PipelineError/cause`` is its error.
         case processing
+        /// What was to come to disk is not there. Fails no load; it is told to observers, and in reports of a prefetcher.
+        case notStored
         /// The pipeline has been shut down.
         case shutDown
     }
@@ -44,7 +46,7 @@ public struct PipelineError: Error, Sendable, CustomStringConvertible {
     var meansNoBytes: Bool {
         switch code {
         case .notInCache, .download: true
-        case .decoding, .processing, .shutDown: false
+        case .decoding, .processing, .notStored, .shutDown: false
         }
     }
 }

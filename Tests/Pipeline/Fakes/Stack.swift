@@ -14,14 +14,14 @@ struct Stack: Sendable {
 
     init(
         _ downloader: FakeDownloader, disk: FakeDataCache = FakeDataCache(), pendingWriteLimit: Int = 1 << 20,
-        intermediateLimit: Int = 1 << 20
+        intermediateLimit: Int = 1 << 20, clock: any TimeSource = SystemClock()
     ) {
         self.downloader = downloader
         self.disk = disk
         pipeline = ImagePipeline(
             ImagePipeline.Configuration(
                 downloader: downloader, codecs: codec.registry, memoryCache: memory, diskCache: disk, observer: log,
-                pendingWriteLimit: pendingWriteLimit, intermediateLimit: intermediateLimit))
+                clock: clock, pendingWriteLimit: pendingWriteLimit, intermediateLimit: intermediateLimit))
     }
 
     func load(_ request: ImageRequest) async throws -> ImageResponse { try await pipeline.load(request) }

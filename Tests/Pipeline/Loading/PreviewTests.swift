@@ -95,6 +95,10 @@ struct PreviewTests {
         #expect(processed == [19, 35])
     }
 
+    @Test func `who wants what is cached first sees previews of what is not`() async throws {
+        #expect(try await shown(by: pipeline([(0, 16), (1, 32)])) { $0.showsCachedFirst = true } == [16, 32])
+    }
+
     @Test func `who asks for none is shown none`() async throws {
         #expect(try await shown(by: pipeline([(0, 16), (1, 32)])) { $0.wantsPreviews = false } == [])
     }

@@ -31,25 +31,25 @@ struct PrefetcherTests {
         let prefetcher = ImagePrefetcher(pipeline: stack.pipeline)
         prefetcher.start(try requests(4))
 
-        let report = await prefetcher.report()
+        let report = try await prefetcher.report()
 
         #expect(Set(report.loaded.map(\.key)) == Set(try [web("0"), web("3")].map(\.key)))
         #expect(report.skipped.map(\.key) == [try web("1").key])
         #expect(report.failed.map(\.request.key) == [try web("2").key])
         for name in ["0", "1", "3"] { #expect(stack.pipeline.cachedImage(for: try web(name)) != nil) }
         // The next report begins anew.
-        #expect(await prefetcher.report().loaded.isEmpty)
+        #expect(try await prefetcher.report().loaded.isEmpty)
     }
 
     @Test func `to disk means the bytes, and no decoding`() async throws {
         let stack = Stack(FakeDownloader(giving: level(7)))
         let prefetcher = ImagePrefetcher(pipeline: stack.pipeline, destination: .disk)
         prefetcher.start(try requests(3))
-        #expect(await prefetcher.report().loaded.count == 3)
+        #expect(try await prefetcher.report().loaded.count == 3)
         await stack.pipeline.flush()
         #expect(stack.disk.entries.value.count == 3 && stack.memory.count == 0 && stack.codec.decodes.value == 0)
         prefetcher.start(try requests(3))
-        #expect(await prefetcher.report().skipped.count == 3)
+        #expect(try await prefetcher.report().skipped.count == 3)
     }
 
     @Test func `no more than a few run at once, less urgent than what is wanted now, and equal ones once`() async throws
@@ -77,7 +77,7 @@ struct PrefetcherTests {
             await Task.yield()
         }
         #expect(try await view.response.image.level == 7)
-        #expect(await prefetcher.report().loaded.count == 5)
+        #expect(try await prefetcher.report().loaded.count == 5)
         #expect(stack.downloader.count == 5)
     }
 
@@ -97,7 +97,7 @@ struct PrefetcherTests {
         prefetcher.stopAll()
         while clock.sleeperCount > 0 { await Task.yield() }
         #expect(prefetcher.count == 0)
-        let report = await prefetcher.report()
+        let report = try await prefetcher.report()
         #expect(report.loaded.isEmpty && report.failed.isEmpty)
     }
 
@@ -117,7 +117,54 @@ struct PrefetcherTests {
         prefetcher.isPaused = true
         prefetcher.start(try requests(5))
         prefetcher.isPaused = false
-        let report = await prefetcher.report()
+        let report = try await prefetcher.report()
         #expect(report.loaded.count == 3 && report.skipped.count == 2)
+    }
+
+    @Test func `to disk means there, or failed`() async throws {
+        let failing = Stack(
+            FakeDownloader(giving: level(7)), disk: FakeDataCache { _ in throw DataCacheError(.noSpace, "full") })
+        let forbidden = Stack(FakeDownloader(giving: level(7), fields: ["Cache-Control": "no-store"]))
+        let pipelines = [
+            failing.pipeline, forbidden.pipeline,
+            ImagePipeline(
+                ImagePipeline.Configuration(downloader: FakeDownloader(giving: level(7)), codecs: FakeCodec().registry)),
+        ]
+        for pipeline in pipelines {
+            let prefetcher = ImagePrefetcher(pipeline: pipeline, destination: .disk)
+            prefetcher.start(try requests(2))
+            let report = try await prefetcher.report()
+            #expect(report.loaded.isEmpty && report.failed.count == 2)
+            for failure in report.failed { #expect((failure.error as? PipelineError)?.code == .notStored) }
+        }
+    }
+
+    @Test func `an image on disk is as good as its bytes only where it is looked for`() async throws {
+        func prefetched(_ content: DiskContent) async throws -> PrefetchReport {
+            let stack = Stack(FakeDownloader(giving: level(7)))
+            let request = try web("a") {
+                $0.processors = [Brighten(step: 1)]
+                $0.diskContent = content
+            }
+            try await stack.disk.store(CachedData(level(8)), for: request.key)
+            let prefetcher = ImagePrefetcher(pipeline: stack.pipeline, destination: .disk)
+            prefetcher.start([request])
+            return try await prefetcher.report()
+        }
+        #expect(try await prefetched(.original).loaded.count == 1)
+        #expect(try await prefetched(.processed).skipped.count == 1)
+    }
+
+    @Test func `who waits for a report may leave, and the report is another's`() async throws {
+        let stack = waiting
+        let prefetcher = ImagePrefetcher(pipeline: stack.pipeline)
+        prefetcher.start(try requests(1))
+        let watcher = Task { try await prefetcher.report() }
+        try await clock.waitForSleepers(count: 1)
+        watcher.cancel()
+        await #expect(throws: CancellationError.self) { try await watcher.value }
+        #expect(prefetcher.count == 1)
+        clock.advance(by: .seconds(1))
+        #expect(try await prefetcher.report().loaded.count == 1)
     }
 }
