@@ -22,7 +22,7 @@ extension Refusal {
         case (.decoding, _): self.init(422, "the original cannot be decoded")
         case (.processing, _): self.init(422, "the picture cannot be made of the original")
         case (.shutDown, _): self = .stopping
-        case (.notInCache, _): self.init(502, "the origin cannot be asked")
+        case (.notInCache, _), (.notStored, _): self.init(502, "the origin cannot be asked")
         }
     }
 

@@ -21,7 +21,7 @@ import FoundationEssentials
     }
 
     func run() async throws {
-        Console.output(BenchTable.row(["on the main thread", "microseconds a bind", "asked"]))
+        Console.output(BenchTable.row(["on the main thread", "microseconds a bind", "goal"]))
         await measureCalls()
         try await measureMemory()
         try await measureLoads()

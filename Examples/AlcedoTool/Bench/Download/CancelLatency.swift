@@ -30,7 +30,7 @@ struct CancelLatency {
         BenchFigure("from cancelling to the closed socket", worst, unit: " ms", .atMost(5)).note()
         Console.output(
             "cancelled: the socket is closed after \(Self.text(median)) ms, at worst of \(count) \(Self.text(worst)) ms "
-                + "(asked: < 5)\n")
+                + "(goal: < 5)\n")
     }
 
     private static func text(_ value: Double) -> Double { (value * 1_000).rounded() / 1_000 }

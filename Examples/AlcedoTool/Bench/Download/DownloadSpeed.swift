@@ -8,7 +8,7 @@ struct DownloadSpeed {
     }
 
     /// How many times as fast as the others.
-    private static let asked: [Column: (name: String, least: Double)] = [
+    private static let goal: [Column: (name: String, least: Double)] = [
         .loop: ("the C loop", 0.75), .session: ("URLSession", 12), .python: ("aiohttp", 3),
     ]
 
@@ -29,7 +29,7 @@ struct DownloadSpeed {
             let job = DownloadJob(what: what, base: base, authorityFile: server.authorityFile)
             try await measure(job)
         }
-        Console.output(Self.row(["asked", "", "", "", ">= 0.75", ">= 12", ">= 3"]))
+        Console.output(Self.row(["goal", "", "", "", ">= 0.75", ">= 12", ">= 3"]))
     }
 
     private func peers(_ job: DownloadJob) throws -> [(Column, any DownloadPeer)] {
@@ -71,7 +71,7 @@ struct DownloadSpeed {
         func ratio(over other: Column) -> String {
             let pairs = zip(rates[Column.downloader.rawValue], rates[other.rawValue])
             guard let median = Self.median(pairs.map { $0 / $1 }) else { return "-" }
-            if let (name, limit) = Self.asked[other] {
+            if let (name, limit) = Self.goal[other] {
                 BenchFigure("\(what.name), over \(name)", median, .atLeast(limit)).note()
             }
             return "\((median * 100).rounded() / 100)"

@@ -27,8 +27,8 @@ struct ManyImagesBenchmark {
             configuration.diskCache = SlowDataCache(cache: disk, delay: diskDelay)
         }
         let pipeline = ImagePipeline(configuration)
-        Console.output(BenchTable.row(["different images", "resident MiB", "asked", "images a second"]))
-        let asked = "\((Self.memoryLimit + Self.responseLimit + Self.allowance) >> 20) at most"
+        Console.output(BenchTable.row(["different images", "resident MiB", "goal", "images a second"]))
+        let goal = "\((Self.memoryLimit + Self.responseLimit + Self.allowance) >> 20) at most"
         var done = 0
         while done < count {
             // An eighth at a time, so that it shows whether memory goes on growing.
@@ -41,12 +41,12 @@ struct ManyImagesBenchmark {
             let rate = Double(part.count) / ((ContinuousClock.now - start) / .seconds(1))
             done = part.upperBound
             Console.output(
-                BenchTable.row(["\(done)", "\(ResidentMemory.byteCount >> 20)", asked, "\(Int(rate))"]))
+                BenchTable.row(["\(done)", "\(ResidentMemory.byteCount >> 20)", goal, "\(Int(rate))"]))
         }
         let peak = Double(ResidentMemory.peakByteCount) / Double(1 << 20)
         let limit = Double((Self.memoryLimit + Self.responseLimit + Self.allowance) >> 20)
         BenchFigure("resident, most of all images", peak, unit: " MiB", .atMost(limit)).note()
-        Console.output(BenchTable.row(["most of all", "\(ResidentMemory.peakByteCount >> 20)", asked]))
+        Console.output(BenchTable.row(["most of all", "\(ResidentMemory.peakByteCount >> 20)", goal]))
         await pipeline.shutDown()
     }
 

@@ -18,7 +18,7 @@ struct PipelineHitBenchmark {
         }
         try await pipeline.loadAll(requests) { _, result in _ = try result.get() }
 
-        Console.output(BenchTable.row(["memory hit", "nanoseconds", "asked"]))
+        Console.output(BenchTable.row(["memory hit", "nanoseconds", "goal"]))
         var (found, loaded) = (Double.infinity, Double.infinity)
         for _ in 0..<rounds {
             found = min(

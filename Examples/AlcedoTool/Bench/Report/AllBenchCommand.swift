@@ -8,15 +8,16 @@ struct AllBenchCommand: ToolCommand {
         usage: alcedo bench all --pictures DIR [options]
 
         Runs every benchmark, each in a process of its own, and writes report.md and report.svg: what was measured beside
-        what was asked, the machine, the versions, and each benchmark's output under its command. Takes about 20 minutes;
-        the machine should have nothing else to do. Scripts/bench-pictures makes the pictures, Scripts/bench-peers the
-        interpreter; both print where they are.
+        the goal, the machine, the versions, and each benchmark's output under its command; and report.json, for --update.
+        Takes about 20 minutes; the machine should have nothing else to do. Scripts/bench-pictures makes the pictures,
+        Scripts/bench-peers the interpreter; both print where they are.
 
           --pictures DIR  a folder with the folders wallpapers and web
           --python PATH   an interpreter with Pillow, pyvips and aiohttp (default: none; ours alone)
           --output DIR    where the report goes (default: .); files there of its names are replaced
           --rounds N      turns of each in a benchmark (default: 5)
           --only TEXT     only parts whose title has TEXT in it; may be repeated
+          --update        the other parts stay as the report.json of --output has them
 
         """
 
@@ -30,6 +31,7 @@ struct AllBenchCommand: ToolCommand {
     private var output = "."
     private var rounds = 5
     private var filters: [String] = []
+    private var isUpdate = false
 
     mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
         switch option {
@@ -38,6 +40,7 @@ struct AllBenchCommand: ToolCommand {
         case "--output": output = try arguments.value(of: option)
         case "--rounds": rounds = try arguments.number(of: option, in: 1...1_000)
         case "--only": filters.append(try arguments.value(of: option))
+        case "--update": isUpdate = true
         default: return false
         }
         return true
@@ -52,9 +55,16 @@ struct AllBenchCommand: ToolCommand {
         guard let pictures else { return .usage }
         let folder = URL(filePath: output)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let file = folder.appending(path: "report.json")
         var sections: [BenchReport.Section] = []
+        var earlier: [BenchReport.Section] = []
+        if isUpdate { earlier = try JSONDecoder().decode(BenchReport.self, from: try Data(contentsOf: file)).sections }
         var hasFailed = false
-        for part in parts(pictures) where filters.isEmpty || filters.contains(where: part.title.contains) {
+        for part in parts(pictures) {
+            guard filters.isEmpty || filters.contains(where: part.title.contains) else {
+                sections += earlier.filter { $0.title == part.title }
+                continue
+            }
             Console.output("\(part.title)\n")
             do {
                 sections.append(try measure(part, in: folder))
@@ -63,12 +73,14 @@ struct AllBenchCommand: ToolCommand {
                 Console.problem("alcedo: \(part.title): \(error)")
                 sections.append(
                     BenchReport.Section(
-                        title: part.title, command: Self.command(part.words), output: "\(error)", figures: []))
+                        title: part.title, command: Self.command(part.words), output: "\(error)", figures: [],
+                        stolen: nil))
             }
         }
         let report = BenchReport(
             date: Date(), machine: BenchMachine.line, versions: BenchMachine.versions(python: python),
             sections: sections, plot: "report.svg")
+        try JSONEncoder().encode(report).write(to: file)
         try Data(report.markdown.utf8).write(to: folder.appending(path: "report.md"))
         try Data(FigurePlot(figures: report.figures).svg.utf8).write(to: folder.appending(path: report.plot))
         Console.output(report.table.joined(separator: "\n") + "\n")
@@ -97,10 +109,11 @@ struct AllBenchCommand: ToolCommand {
         defer { try? FileManager.default.removeItem(at: file) }
         let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().path
         let variable = "\(BenchFigure.fileVariable)=\(file.path)"
+        let theft = StolenTime()
         let output = try BenchProcess.output(of: "/usr/bin/env", [variable, program, "bench"] + part.words)
         return BenchReport.Section(
             title: part.title, command: Self.command(part.words), output: output,
-            figures: BenchFigure.read(file.path))
+            figures: BenchFigure.read(file.path), stolen: theft.share)
     }
 
     private static func command(_ words: [String]) -> String {

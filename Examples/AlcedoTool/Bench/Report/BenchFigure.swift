@@ -3,7 +3,7 @@ import Glibc
 
 /// A measured number for which a limit is known.
 struct BenchFigure: Codable {
-    enum Asked: Codable {
+    enum Goal: Codable {
         case atMost(Double)
         case atLeast(Double)
     }
@@ -15,26 +15,26 @@ struct BenchFigure: Codable {
     let value: Double
     /// Nothing for a ratio.
     let unit: String
-    let asked: Asked
+    let goal: Goal
 
-    init(_ name: String, _ value: Double, unit: String = "", _ asked: Asked) {
+    init(_ name: String, _ value: Double, unit: String = "", _ goal: Goal) {
         self.name = name
         self.value = value
         self.unit = unit
-        self.asked = asked
+        self.goal = goal
     }
 
-    /// How many times as good as asked; at least 1 where it is met.
+    /// How many times as good as the goal; at least 1 where it is met.
     var merit: Double {
-        switch asked {
+        switch goal {
         case .atMost(let limit): limit / value
         case .atLeast(let limit): value / limit
         }
     }
 
-    /// Whether it is what was asked, as precisely as numbers are shown.
+    /// Whether it is as good as the goal, as precisely as numbers are shown.
     var isMet: Bool {
-        switch asked {
+        switch goal {
         case .atMost(let limit): Self.rounded(value) <= limit
         case .atLeast(let limit): Self.rounded(value) >= limit
         }
@@ -43,7 +43,7 @@ struct BenchFigure: Codable {
     var shownValue: String { Self.text(value) + unit }
 
     var shownLimit: String {
-        switch asked {
+        switch goal {
         case .atMost(let limit): "at most \(Self.text(limit))\(unit)"
         case .atLeast(let limit): "at least \(Self.text(limit))\(unit)"
         }

@@ -12,9 +12,13 @@ enum BenchMachine {
         return "\(model), \(cores) cores, \(memory) GiB, Linux \(kernel ?? "")"
     }
 
-    /// The compiler that is installed, Debian's packages of the C libraries, and the peers of `python`.
+    /// This tool, the system, the compiler that is installed, Debian's packages of the C libraries, and the peers of
+    /// `python`.
     static func versions(python: String?) -> [String] {
-        var lines: [String] = []
+        var lines = ["Alcedo \(ToolVersion.text)"]
+        if let system = field("PRETTY_NAME", in: "/etc/os-release", separator: "=") {
+            lines.append(system.trimmingCharacters(in: ["\""]))
+        }
         if let swift = try? BenchProcess.output(of: "/usr/bin/env", ["swift", "--version"]) {
             lines += swift.split(separator: "\n").first.map { [trimmed(String($0))] } ?? []
         }
@@ -38,10 +42,10 @@ enum BenchMachine {
         return lines + (peers ?? "").split(separator: "\n").map(String.init)
     }
 
-    private static func field(_ name: String, in path: String) -> String? {
+    private static func field(_ name: String, in path: String, separator: Character = ":") -> String? {
         let text = try? String(contentsOfFile: path, encoding: .utf8)
         let line = text?.split(separator: "\n").first { $0.hasPrefix(name) }
-        return line?.split(separator: ":", maxSplits: 1).last.map { trimmed(String($0)) }
+        return line?.split(separator: separator, maxSplits: 1).last.map { trimmed(String($0)) }
     }
 
     private static func trimmed(_ text: String) -> String { text.trimmingCharacters(in: .whitespacesAndNewlines) }

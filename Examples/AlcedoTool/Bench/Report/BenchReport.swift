@@ -1,20 +1,22 @@
 import FoundationEssentials
 
 /// What `bench all` has measured, as Markdown.
-struct BenchReport {
-    struct Section {
+struct BenchReport: Codable {
+    struct Section: Codable {
         let title: String
         /// What makes the numbers again.
         let command: String
         /// What it printed, or why it failed.
         let output: String
         let figures: [BenchFigure]
+        /// Of the processors' time meanwhile; nil where that is not known.
+        let stolen: Double?
     }
 
     let date: Date
     let machine: String
     let versions: [String]
-    let sections: [Section]
+    var sections: [Section]
     /// The name of the plot beside the report.
     let plot: String
 
@@ -24,8 +26,8 @@ struct BenchReport {
         let day = date.formatted(.iso8601.year().month().day())
         var lines = [
             "# Measured", "",
-            "\(day), on \(machine). Ratios are of one run, in which all took turns.", "",
-            "![Bars of what was measured beside what was asked](\(plot))", "",
+            "\(day), on \(machine). Ratios are of one run, in which all took turns.\(theft)", "",
+            "![Bars of what was measured beside the goals](\(plot))", "",
         ]
         lines += table
         lines += ["", "With:", ""] + versions.map { "- \($0)" }
@@ -39,10 +41,18 @@ struct BenchReport {
 
     /// A row for each figure.
     var table: [String] {
-        ["| | measured | asked | |", "|--|--|--|--|"]
+        ["| | measured | goal | |", "|--|--|--|--|"]
             + figures.map { figure in
                 "| \(figure.name) | \(figure.shownValue) | \(figure.shownLimit) | \(figure.isMet ? "" : "short") |"
             }
+    }
+
+    /// What others took of the machine.
+    private var theft: String {
+        let most = sections.compactMap(\.stolen).max() ?? 0
+        guard most >= 0.01 else { return "" }
+        return
+            " Other machines on the same host took up to \(Int((100 * most).rounded())) % of the processors' time meanwhile."
     }
 
     private static func trimmed(_ line: Substring) -> String {

@@ -1,25 +1,28 @@
 import Foundation
 
-/// Draws figures as bars, from the line of what was asked to the right where it is met, to the left where it is not. An
-/// SVG of plain shapes that is read on light and dark grounds.
+/// Draws figures as bars, from the line of the goal to the right where it is met, to the left where it is not. An SVG of
+/// plain shapes that is read on light and dark grounds.
 struct FigurePlot {
     private static let rowHeight = 22.0
-    private static let labelWidth = 330.0
     private static let halfWidth = 200.0
-    private static let valueWidth = 260.0
+    /// About as wide as a character of the font may be, on average.
+    private static let characterWidth = 7.0
     private static let top = 44.0
     /// The end of the scale, to both sides.
     private static let most = 8.0
 
     let figures: [BenchFigure]
 
+    private var labelWidth: Double { Self.width(figures.map(\.name)) }
+    private var valueWidth: Double { Self.width(figures.map(\.shownValue)) }
+
     var svg: String {
-        let width = Self.labelWidth + 2 * Self.halfWidth + Self.valueWidth
+        let width = labelWidth + 2 * Self.halfWidth + valueWidth + Self.width(figures.map(\.shownLimit))
         let height = Self.top + Double(figures.count) * Self.rowHeight + 12
         var lines = [
             ##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \##(Int(width)) \##(Int(height))" "##
                 + ##"font-family="sans-serif" font-size="13" role="img">"##,
-            "<title>Measured beside what was asked; to the right of the line is better</title>",
+            "<title>Measured beside the goals; to the right of the line is better</title>",
             ##"<rect width="100%" height="100%" fill="#ffffff"/>"##,
         ]
         for factor in [1 / 8.0, 0.25, 0.5, 1, 2, 4, 8] { lines += mark(factor, height) }
@@ -28,8 +31,8 @@ struct FigurePlot {
     }
 
     private func mark(_ factor: Double, _ height: Double) -> [String] {
-        let x = Self.position(factor)
-        let name = factor == 1 ? "as asked" : factor > 1 ? "\(Int(factor)) x better" : "1/\(Int(1 / factor))"
+        let x = position(factor)
+        let name = factor == 1 ? "the goal" : factor > 1 ? "\(Int(factor)) x better" : "1/\(Int(1 / factor))"
         return [
             ##"<line x1="\##(x)" x2="\##(x)" y1="\##(Self.top - 12)" y2="\##(height - 8)" stroke="#\##(factor == 1 ? "333333" : "dddddd")"/>"##,
             ##"<text x="\##(x)" y="\##(Self.top - 18)" text-anchor="middle" font-size="11" fill="#555555">\##(name)</text>"##,
@@ -37,24 +40,35 @@ struct FigurePlot {
     }
 
     private func row(_ figure: BenchFigure, _ y: Double) -> [String] {
-        let (end, middle) = (Self.position(figure.merit), Self.position(1))
+        let (end, middle) = (position(figure.merit), position(1))
         let (left, right) = (min(end, middle), max(end, middle))
         let text = y + Self.rowHeight / 2 + 4
-        let valueX = Self.labelWidth + 2 * Self.halfWidth + 10
-        return [
-            ##"<text x="\##(Self.labelWidth - 10)" y="\##(text)" text-anchor="end" fill="#222222">\##(Self.escaped(figure.name))</text>"##,
+        let valueX = labelWidth + 2 * Self.halfWidth + 14
+        // A bar that goes on beyond the scale ends in an arrow.
+        let tip =
+            figure.merit > Self.most
+            ? [
+                ##"<path d="M\##(right) \##(y + 3) l8 \##(Self.rowHeight / 2 - 3) l-8 \##(Self.rowHeight / 2 - 3) z" fill="#2a9d6f"/>"##
+            ]
+            : []
+        return tip + [
+            ##"<text x="\##(labelWidth - 10)" y="\##(text)" text-anchor="end" fill="#222222">\##(Self.escaped(figure.name))</text>"##,
             ##"<rect x="\##(left)" y="\##(y + 3)" width="\##(max(right - left, 1))" height="\##(Self.rowHeight - 6)" "##
                 + ##"fill="#\##(figure.isMet ? "2a9d6f" : "d9822b")"/>"##,
             ##"<text x="\##(valueX)" y="\##(text)" fill="#222222">\##(Self.escaped(figure.shownValue))</text>"##,
-            ##"<text x="\##(valueX + 100)" y="\##(text)" fill="#777777">\##(Self.escaped(figure.shownLimit))</text>"##,
+            ##"<text x="\##(valueX + valueWidth)" y="\##(text)" fill="#777777">\##(Self.escaped(figure.shownLimit))</text>"##,
         ]
     }
 
     /// By the logarithm, so that half is as far from the line as twice.
-    private static func position(_ factor: Double) -> Double {
-        let bounded = factor.isNaN ? 1 : min(most, max(1 / most, factor))
-        let x = labelWidth + halfWidth * (1 + log2(bounded) / log2(most))
+    private func position(_ factor: Double) -> Double {
+        let bounded = factor.isNaN ? 1 : min(Self.most, max(1 / Self.most, factor))
+        let x = labelWidth + Self.halfWidth * (1 + log2(bounded) / log2(Self.most))
         return (x * 10).rounded() / 10
+    }
+
+    private static func width(_ texts: [String]) -> Double {
+        Double(texts.map(\.count).max() ?? 0) * characterWidth + 20
     }
 
     private static func escaped(_ text: String) -> String {

@@ -22,7 +22,7 @@ struct ResizeBenchmark {
         for task in try tasks() {
             let (ours, theirs) = try measure(task)
             var cells = [task.name, "\(BenchTable.rounded(ours))"]
-            if let theirs, let limit = Self.asked[task.name] {
+            if let theirs, let limit = Self.goal[task.name] {
                 BenchFigure("\(task.name), over Pillow", ours / theirs, .atMost(limit)).note()
             }
             if let theirs { cells += ["\(BenchTable.rounded(theirs))", "\((ours / theirs * 100).rounded() / 100)"] }
@@ -31,7 +31,7 @@ struct ResizeBenchmark {
     }
 
     /// Most of our time over Pillow's.
-    private static let asked = ["tenth, RGBA": 1.0, "tenth, filter alone, RGBA": 0.3]
+    private static let goal = ["tenth, RGBA": 1.0, "tenth, filter alone, RGBA": 0.3]
 
     private func measure(_ task: Task) throws -> (ours: Double, theirs: Double?) {
         var best = (ours: Double.infinity, theirs: Double.infinity)

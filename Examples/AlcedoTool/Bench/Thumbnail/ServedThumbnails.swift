@@ -72,7 +72,7 @@ struct ServedThumbnails {
         Console.output(
             BenchTable.row([
                 "\(files.paths.count) from nginx", "ours, images a second", "aiohttp and libvips", "ours over theirs",
-                "asked",
+                "goal",
             ]))
         for (index, name) in ["cold", "from disk", "from memory"].enumerated() {
             let cells = index == 0 ? [median(theirs) { $0.rates[0] }, ratio, "2"] : []

@@ -59,9 +59,9 @@ struct ThumbnailBenchCommand: ToolCommand {
         }
         guard let pictures else { return .usage }
         let folder = URL(filePath: pictures)
-        for (name, asked) in ThumbnailSpeed.tables where filter.isEmpty || name.contains(filter) {
+        for (name, goal) in ThumbnailSpeed.tables where filter.isEmpty || name.contains(filter) {
             let files = try ThumbnailFiles(folder.appending(path: name))
-            try await ThumbnailSpeed(files: files, asked: asked, python: python, rounds: rounds, most: most).run(name)
+            try await ThumbnailSpeed(files: files, goal: goal, python: python, rounds: rounds, most: most).run(name)
         }
         if filter.isEmpty || "server".contains(filter) {
             let files = try ThumbnailFiles(folder.appending(path: "web"))

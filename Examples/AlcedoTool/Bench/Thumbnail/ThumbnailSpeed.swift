@@ -3,20 +3,20 @@ import ExampleSupport
 
 /// Times thumbnails of files on disk, by the pipeline and by its peers in turns.
 struct ThumbnailSpeed {
-    /// What is asked of our time over another's.
-    struct Asked {
+    /// The goal for our time over another's.
+    struct Goal {
         let most: [ImageFormat: Double]
         /// Over the faster of both, or over libvips alone.
         let comparesFaster: Bool
     }
 
-    static let tables: [(name: String, asked: Asked)] = [
-        ("wallpapers", Asked(most: [.jpeg: 0.95, .png: 0.95, .webp: 0.7], comparesFaster: true)),
-        ("web", Asked(most: [.jpeg: 0.55, .png: 1, .webp: 0.55], comparesFaster: false)),
+    static let tables: [(name: String, goal: Goal)] = [
+        ("wallpapers", Goal(most: [.jpeg: 0.95, .png: 0.95, .webp: 0.7], comparesFaster: true)),
+        ("web", Goal(most: [.jpeg: 0.55, .png: 1, .webp: 0.55], comparesFaster: false)),
     ]
 
     let files: ThumbnailFiles
-    let asked: Asked
+    let goal: Goal
     let python: String?
     let rounds: Int
     let most: Int
@@ -25,8 +25,8 @@ struct ThumbnailSpeed {
         Console.output(
             BenchTable.row([
                 name, "ours, ms", "Pillow, ms", "libvips, ms",
-                asked.comparesFaster ? "over the faster" : "over libvips",
-                "of the processor", "asked", "one thread over two", "asked",
+                goal.comparesFaster ? "over the faster" : "over libvips",
+                "of the processor", "goal", "one thread over two", "goal",
             ]))
         for format in [ImageFormat.jpeg, .png, .webp] {
             let paths = Array(files.paths(of: format).prefix(most))
@@ -67,7 +67,7 @@ struct ThumbnailSpeed {
         /// Our time over the peer's that counts, round by round.
         func ratio(_ part: KeyPath<ThumbnailTime, Double>) -> Double? {
             let ratios = (0..<rounds).compactMap { round -> Double? in
-                let theirs = times.dropFirst(asked.comparesFaster ? 1 : 2).map { $0[round][keyPath: part] }
+                let theirs = times.dropFirst(goal.comparesFaster ? 1 : 2).map { $0[round][keyPath: part] }
                 return theirs.min().map { times[0][round][keyPath: part] / $0 }
             }
             return DownloadSpeed.median(ratios)
@@ -78,12 +78,12 @@ struct ThumbnailSpeed {
         }
         let cells = (0..<3).map { $0 < each.count ? each[$0] : "-" }
         let (byClock, byProcessor, gain) = (ratio(\.wall), ratio(\.processor), DownloadSpeed.median(gains))
-        if let byClock, let most = asked.most[format] {
-            let peer = asked.comparesFaster ? "the faster of both" : "libvips"
+        if let byClock, let most = goal.most[format] {
+            let peer = goal.comparesFaster ? "the faster of both" : "libvips"
             BenchFigure("thumbnails, \(table) \(format), over \(peer)", byClock, .atMost(most)).note()
         }
         if let gain { BenchFigure("thumbnails, \(table) \(format), on two threads", gain, .atLeast(1.9)).note() }
-        let limit = asked.most[format].map { "at most \($0)" } ?? ""
+        let limit = goal.most[format].map { "at most \($0)" } ?? ""
         Console.output(
             BenchTable.row(
                 ["\(count) \(format)"] + cells + [text(byClock), text(byProcessor), limit, text(gain), "1.9"]))
