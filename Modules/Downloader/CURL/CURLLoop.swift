@@ -5,6 +5,8 @@ import FoundationEssentials
 /// The thread's own state: libcurl's handles and who they work for. Never leaves the thread that made it.
 final class CURLLoop {
     private static let hasEnded = HTTPTransportError(.shutDown, "the transport has ended")
+    private static let cannotBegin = HTTPTransportError(
+        .failed, "libcurl could not be started: there is no memory, or no file descriptor, left for it")
 
     private let mailbox: CURLMailbox
     private let loop: OpaquePointer?
@@ -24,9 +26,9 @@ final class CURLLoop {
         loop = settings.makeLoop()
     }
 
-    /// Works until the mailbox says stop.
+    /// Works until the mailbox says stop; not at all when libcurl's part could not be made.
     func run() {
-        guard let loop else { return mailbox.close(HTTPTransportError(.failed, "libcurl could not be started")) }
+        guard let loop else { return mailbox.close(Self.cannotBegin) }
         mailbox.attach(loop)
         while obeyCommands() {
             startWaiting(loop)

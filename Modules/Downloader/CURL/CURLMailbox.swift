@@ -17,24 +17,30 @@ final class CURLMailbox: Sendable {
         var loop = 0
         /// Whether the loop waits, or is about to, and has not been woken.
         var needsWaking = false
-        /// Why nothing is taken any more.
-        var closed: HTTPTransportError?
+        /// Whether there is a loop, or one is being made.
+        var hasLoop = false
     }
 
     private let state = Locked(State())
 
-    func post(_ command: Command) {
-        let refusal = state.withLock { state -> HTTPTransportError? in
-            guard state.closed == nil else { return state.closed }
+    /// Returns whether the caller is to begin a loop: a request is the first of all, or the first since the last loop
+    /// could not be made. Without a loop there is nothing to stop, cancel or resume.
+    func post(_ command: Command) -> Bool {
+        state.withLock { state in
+            var isFirst = false
+            if !state.hasLoop {
+                guard case .start = command else { return false }
+                state.hasLoop = true
+                isFirst = true
+            }
             state.commands.append(command)
-            // Under the lock, so that the loop cannot be destroyed meanwhile. Writes one byte to a socket pair.
+            // Under the lock, so that the loop cannot be destroyed meanwhile. Writes one number to a descriptor.
             if state.needsWaking, let loop = OpaquePointer(bitPattern: state.loop) {
                 state.needsWaking = false
                 alcedo_curl_loop_wake(loop)
             }
-            return nil
+            return isFirst
         }
-        if let refusal { Self.refuse([command], refusal) }
     }
 
     func takeAll() -> [Command] {
@@ -62,16 +68,13 @@ final class CURLMailbox: Sendable {
         state.withLock { $0.loop = address }
     }
 
-    /// Forgets the loop, which may then be destroyed; requests that wait or come later fail with `error`.
+    /// Forgets the loop, which may then be destroyed. Requests that wait fail with `error`; one that comes later begins
+    /// another loop.
     func close(_ error: HTTPTransportError) {
         let left = state.withLock { state in
-            defer { state = State(closed: error) }
+            defer { state = State() }
             return state.commands
         }
-        Self.refuse(left, error)
-    }
-
-    private static func refuse(_ commands: [Command], _ error: HTTPTransportError) {
-        for case .start(let exchange) in commands { exchange.finish(error) }
+        for case .start(let exchange) in left { exchange.finish(error) }
     }
 }

@@ -24,7 +24,7 @@ struct CURLSettings: Sendable {
     /// Whether the certificate of the server is checked.
     func verifies(_ host: String) -> Bool { !options.trustedHosts.contains(host) }
 
-    /// Nil when there is no memory for it.
+    /// Nil when there is no memory, or no file descriptor, for it.
     func makeLoop() -> OpaquePointer? {
         withCString(proxy) { proxy in
             withCString(file) { file in

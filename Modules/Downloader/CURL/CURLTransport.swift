@@ -29,7 +29,8 @@ public import AlcedoCore
 ///   6.3); one beside a `Transfer-Encoding` is left out of the fields. ``HTTPResponse/metrics`` has every part.
 ///
 /// Errors are ``HTTPTransportError``. A transfer that gets no byte for the request's idle timeout is `timedOut`, while
-/// its reader does not lag; a body that ends before its declared length is `connectionLost`.
+/// its reader does not lag; a body that ends before its declared length is `connectionLost`. Where the process has no
+/// memory or no file descriptor left for libcurl, requests are `failed`, and the next one starts it again.
 public final class CURLTransport: HTTPTransport {
     /// What can be chosen.
     public typealias Options = CURLOptions

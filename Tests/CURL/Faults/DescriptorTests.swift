@@ -1,0 +1,60 @@
+import AlcedoCURL
+import AlcedoCore
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(10)))
+struct DescriptorTests {
+    /// With the last of them there is a loop, and no descriptor for its socket.
+    private static let spares = 0..<3
+
+    @Test func `a transport that began without file descriptors works when there are some`() async throws {
+        await #expect(processExitsWith: .success) {
+            try Scarcity.limitDescriptors(to: 200)
+            let origin = try LoopbackOrigin { _ in .text("hello") }
+            defer { origin.stop() }
+            let request = HTTPRequest(url: origin.url(for: "/"), idleTimeout: .seconds(120))
+            // Kept, so that no descriptor becomes free while there are to be none.
+            let transports = Self.spares.map { _ in CURLTransport() }
+            for (spare, transport) in zip(Self.spares, transports) {
+                await Scarcity.withDescriptors(spare) {
+                    for _ in 0..<2 {
+                        let error = await #expect(throws: HTTPTransportError.self) { try await transport.send(request) }
+                        if spare < 2 { #expect(error?.code == .failed) }
+                    }
+                }
+
+                let body = try await transport.send(request).body.collect(limit: 100)
+                #expect(body == Data("hello".utf8))
+            }
+        }
+    }
+
+    @Test func `without file descriptors all requests that wait for the start end, and cancelled ones too`()
+        async throws
+    {
+        await #expect(processExitsWith: .success) {
+            try Scarcity.limitDescriptors(to: 200)
+            let origin = try LoopbackOrigin { _ in .text("hello") }
+            defer { origin.stop() }
+            let request = HTTPRequest(url: origin.url(for: "/"), idleTimeout: .seconds(120))
+            let transport = CURLTransport()
+            await Scarcity.withDescriptors(0) {
+                await withTaskGroup { group in
+                    for number in 0..<100 {
+                        group.addTask {
+                            let task = Task { try await transport.send(request) }
+                            if number % 3 == 0 { task.cancel() }
+                            let result = await task.result
+                            #expect(throws: (any Error).self) { try result.get() }
+                        }
+                    }
+                }
+            }
+
+            #expect(try await transport.send(request).head.status == 200)
+        }
+    }
+}
