@@ -9,7 +9,8 @@ struct CircuitBreakerTests {
         func mayAsk(at seconds: Int) -> Bool { breaker.mayAsk(at: .seconds(seconds)) }
         func failed(at seconds: Int) { breaker.failed(at: .seconds(seconds)) }
         func succeeded() { breaker.succeeded() }
-        func gaveUp() { breaker.gaveUp() }
+        func refuses(at seconds: Int) -> Bool { breaker.refuses(at: .seconds(seconds)) }
+        var isOpen: Bool { breaker.isOpen }
     }
 
     private let breaker = Desk()
@@ -34,14 +35,24 @@ struct CircuitBreakerTests {
         #expect(breaker.mayAsk(at: 5))
     }
 
-    @Test func `one failure after the rest opens it again, and one that gave up lets the next ask`() {
+    @Test func `one failure after the rest opens it again`() {
         breaker.failed(at: 0)
         breaker.failed(at: 0)
         #expect(breaker.mayAsk(at: 5))
         breaker.failed(at: 5)
         #expect(!breaker.mayAsk(at: 9))
         #expect(breaker.mayAsk(at: 10))
-        breaker.gaveUp()
-        #expect(breaker.mayAsk(at: 10))
+    }
+
+    @Test func `who only looks does not take the turn of the one that tries`() {
+        #expect(!breaker.refuses(at: 0) && !breaker.isOpen)
+        breaker.failed(at: 0)
+        breaker.failed(at: 0)
+        #expect(breaker.refuses(at: 4))
+        #expect(!breaker.refuses(at: 5) && !breaker.refuses(at: 5))
+        #expect(breaker.mayAsk(at: 5))
+        #expect(breaker.refuses(at: 5) && breaker.isOpen)
+        breaker.succeeded()
+        #expect(!breaker.refuses(at: 5) && !breaker.isOpen)
     }
 }

@@ -80,6 +80,82 @@ struct RedisDataCacheTests {
         #expect(await cache.removeAll(of: key.resource) == 0)
     }
 
+    @Test func `no more is read of a value than an entry may have, and it stays`() async throws {
+        let server = try await RedisServer()
+        let (small, large) = (
+            RedisDataCache(server.cacheOptions(maximumEntryByteCount: 1_000)), RedisDataCache(server.cacheOptions())
+        )
+        try await large.store(Data(count: 4 << 20), for: key)
+        let connection = try RedisConnection(server.cacheOptions())
+        let before = try sentByteCount(connection)
+
+        #expect(await small.entry(for: key) == nil)
+
+        #expect(try sentByteCount(connection) - before < 100_000)
+        #expect(small.statistics.misses == 1 && small.statistics.damagedEntries == 0)
+        #expect(await large.data(for: key)?.count == 4 << 20)
+        // As large as may be, with its head of 28 bytes.
+        try await small.store(Data(count: 1_000 - 28), for: key)
+        #expect(await small.data(for: key)?.count == 1_000 - 28)
+    }
+
+    private func sentByteCount(_ connection: RedisConnection) throws -> Int {
+        let text = try #require(try connection.ask([["INFO", "stats"].map { Data($0.utf8) }]).first?.bytes)
+        let line = String(decoding: text, as: UTF8.self).split(whereSeparator: \.isNewline).first {
+            $0.hasPrefix("total_net_output_bytes:")
+        }
+        return try #require(line?.split(separator: ":").last.flatMap { Int($0) })
+    }
+
+    @Test func `notes of what is over go with the next store, and all of them with the last entry`() async throws {
+        let server = try await RedisServer()
+        let clock = ManualClock()
+        let cache = RedisDataCache(server.cacheOptions(), clock: clock)
+        let notes = "test:v:\(key.fileName)"
+        let connection = try RedisConnection(server.cacheOptions())
+        func number(_ words: [String]) throws -> Int? {
+            try connection.ask([words.map { Data($0.utf8) }]).first?.number
+        }
+        func store(_ variant: String, for seconds: Double?) async throws {
+            let expiry = seconds.map { clock.now.addingTimeInterval($0) }
+            let key = ImageKey(key.resource, variant: variant)
+            try await cache.store(CachedData(Data("bytes".utf8), expiry: expiry), for: key)
+        }
+        for second in 1...100 { _ = try number(["ZADD", notes, "\(second * 1000)", "gone\(second)"]) }
+
+        try await store("a", for: 3_600)
+
+        #expect(try number(["ZCARD", notes]) == 1)
+        #expect((1...3_660_000).contains(try number(["PTTL", notes]) ?? 0))
+        try await store("b", for: 36_000)
+        try await store("c", for: 60)
+        // As long as the longest, whichever came last.
+        #expect((3_660_001...36_060_000).contains(try number(["PTTL", notes]) ?? 0))
+        #expect(try number(["ZCARD", notes]) == 3)
+        try await store("d", for: nil)
+        #expect(try number(["PTTL", notes]) ?? 0 > 36_060_000)
+        #expect(await cache.removeAll(of: key.resource) == 4)
+        #expect(try number(["EXISTS", notes]) == 0)
+    }
+
+    @Test func `a resource with more variants than one command names goes whole`() async throws {
+        let server = try await RedisServer()
+        let cache = RedisDataCache(server.cacheOptions())
+        for number in 0..<1_100 {
+            try await cache.store(Data("x".utf8), for: ImageKey(key.resource, variant: "\(number)"))
+        }
+        #expect(await cache.removeAll(of: key.resource) == 1_100)
+        #expect(await cache.count == 0)
+    }
+
+    @Test func `an expiry beyond all times is stored`() async throws {
+        let server = try await RedisServer()
+        let cache = RedisDataCache(server.cacheOptions())
+        let expiry = Date(timeIntervalSince1970: .greatestFiniteMagnitude)
+        try await cache.store(CachedData(Data("bytes".utf8), expiry: expiry), for: key)
+        #expect(await cache.data(for: key) == Data("bytes".utf8))
+    }
+
     @Test func `a dead server is a miss and no error, and one that comes back is used again`() async throws {
         let server = try await RedisServer()
         let clock = ManualClock()
@@ -95,6 +171,7 @@ struct RedisDataCacheTests {
         #expect(await cache.count == 0)
         #expect(await cache.remove(key) == false)
         #expect(cache.statistics.failures == 5)
+        #expect(cache.isServerFailing)
 
         try await server.start()
         // Left alone for now.
@@ -103,6 +180,7 @@ struct RedisDataCacheTests {
         clock.advance(by: cache.options.restTime)
         try await cache.store(Data("bytes".utf8), for: key)
         #expect(await cache.data(for: key) == Data("bytes".utf8))
+        #expect(!cache.isServerFailing)
     }
 
     @Test func `a connection that ended between two calls costs no call`() async throws {

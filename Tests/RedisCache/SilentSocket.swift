@@ -1,7 +1,7 @@
 import Glibc
 
 /// A socket that takes connections and never says a word.
-final class SilentSocket {
+final class SilentSocket: Sendable {
     private struct Trouble: Error {
         var number: Int32
     }

@@ -13,16 +13,23 @@ struct CircuitBreaker: Sendable {
         self.restTime = restTime
     }
 
-    /// - Parameter now: Never goes back.
-    mutating func mayAsk(at now: Duration) -> Bool {
-        guard let openUntil else { return true }
-        guard now >= openUntil, !isTrying else { return false }
-        isTrying = true
-        return true
+    /// Whether the last answers failed, and none has come since.
+    var isOpen: Bool { openUntil != nil }
+
+    /// Whether ``mayAsk(at:)`` would say no. Changes nothing, so that it may be asked by who only waits for a turn.
+    func refuses(at now: Duration) -> Bool {
+        guard let openUntil else { return false }
+        return now < openUntil || isTrying
     }
 
-    /// To be told when one that might ask did not: the next may.
-    mutating func gaveUp() { isTrying = false }
+    /// To be asked when all else is ready: who may ask does, and tells how it went.
+    ///
+    /// - Parameter now: Never goes back.
+    mutating func mayAsk(at now: Duration) -> Bool {
+        guard !refuses(at: now) else { return false }
+        isTrying = isOpen
+        return true
+    }
 
     mutating func succeeded() { (failures, openUntil, isTrying) = (0, nil, false) }
 

@@ -1,6 +1,7 @@
 import AlcedoCore
 import CHiredis
 import FoundationEssentials
+import Glibc
 
 /// One connection. Blocks; one thread at a time.
 ///
@@ -95,11 +96,13 @@ final class RedisConnection: @unchecked Sendable {
         }
     }
 
+    /// To be read at once after the call that failed, whose error number is still there then.
     private var failure: RedisFailure {
+        let isSilence = context.pointee.err == REDIS_ERR_IO && errno == EAGAIN
         let message = withUnsafeBytes(of: context.pointee.errstr) { bytes in
             String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
         }
-        return RedisFailure(kind: .connection, message: message)
+        return RedisFailure(kind: isSilence ? .silence : .connection, message: message)
     }
 
     private static func time(_ duration: Duration) -> timeval {

@@ -7,13 +7,17 @@ import FoundationEssentials
 /// `maxmemory-policy`, such as `allkeys-lru`); expiries are the server's too. Entries carry a checksum: damage is a miss.
 ///
 /// A server that is slow, full, restarting or dead makes misses, never errors: each part of a call has a time limit, and
-/// after a few failures in a row the server is left alone for a while, so that nobody waits for it meanwhile. What could
-/// not be stored is just not found later; ``statistics`` counts it. A removal that the server did not get removed nothing.
+/// after a few failures in a row the server is left alone for a while, so that nobody waits for it meanwhile. A server that
+/// is asked more than it answers makes misses of what would wait too long. What could not be stored is just not found
+/// later; ``statistics`` counts it. A removal that the server did not get removed nothing.
 ///
-/// Calls block threads of their own, as many as there may be connections.
+/// Calls block threads of their own, as many as there may be connections. Reads and stores wait for one no longer than for
+/// an answer; removals, ``count`` and ``totalSize`` as long as it takes.
 public final class RedisDataCache: DataCaching {
-    /// How long the notes about a resource's variants outlive the last store of one.
-    private static let notesLife: Duration = .seconds(90 * 24 * 60 * 60)
+    /// How long it is noted that a resource has an entry which has no expiry, in milliseconds.
+    private static let noteLife = 90 * 24 * 60 * 60 * 1000
+    /// How long that of another is kept beyond it, which the server may get later than the note.
+    private static let noteSlack = 60 * 1000
     private static let batch = 500
 
     /// How it reaches the server.
@@ -38,9 +42,17 @@ public final class RedisDataCache: DataCaching {
     /// What this value has done. Stores that a server did not take are failures.
     public var statistics: DataCacheStatistics { counts.withLock { $0 } }
 
+    /// Whether the server failed so often that it is left alone, or only tried, until it answers again.
+    public var isServerFailing: Bool { pool.isServerFailing }
+
     public func entry(for key: ImageKey) async -> CachedData? {
-        let name = names.entry(key)
-        let value = try? await pool.run { try $0.ask([[Self.get, name]]).first?.bytes } ?? nil
+        let limit = max(0, options.maximumEntryByteCount)
+        // One byte more than there may be tells what is too large, whatever its size. It may be right for another cache,
+        // so it stays.
+        let command = [Data("GETRANGE".utf8), names.entry(key), Data("0".utf8), Data("\(limit)".utf8)]
+        let found = try? await pool.run { try $0.ask([command]).first?.bytes } ?? nil
+        // So the server answers for what is not there; no entry is empty.
+        let value = found.flatMap { $0.isEmpty || $0.count > limit ? nil : $0 }
         let entry = value.flatMap { RedisEntry.decode($0) }
         let isOver = entry?.expiry.map { $0 <= clock.now } ?? false
         counts.withLock { counts in
@@ -53,7 +65,10 @@ public final class RedisDataCache: DataCaching {
 
     public func contains(_ key: ImageKey) async -> Bool {
         let name = names.entry(key)
-        return await pool.runToEnd { try $0.ask([[Data("EXISTS".utf8), name]]).first?.number == 1 } ?? false
+        // In a task of its own, because a cancelled one learns the truth, too.
+        return await Task {
+            try? await pool.run { try $0.ask([[Data("EXISTS".utf8), name]]).first?.number == 1 }
+        }.value ?? false
     }
 
     /// Stores `entry` under `key`, replacing what is there. When it returns, the entry can be read, unless the server
@@ -68,19 +83,19 @@ public final class RedisDataCache: DataCaching {
                 .tooLarge, "\(value.count) bytes are more than the \(options.maximumEntryByteCount) of an entry")
         }
         var command = [Data("SET".utf8), names.entry(key), value]
+        var noteLife = Self.noteLife
         if let expiry = entry.expiry {
-            let left = Duration.seconds(expiry.timeIntervalSince(clock.now)).milliseconds
+            let left = Timestamp(expiry).milliseconds - Timestamp(clock.now).milliseconds
             guard left > 0 else {
                 await remove(key)
                 return
             }
             command += [Data("PX".utf8), Data("\(left)".utf8)]
+            noteLife = Int(left) + Self.noteSlack
         }
-        let (variants, name) = (names.variants(of: key.resource), Data(key.fileName.utf8))
-        let life = Data("\(Self.notesLife.milliseconds)".utf8)
         // The note first: an entry without one would be missed when its resource is removed.
         let commands = [
-            [Data("SADD".utf8), variants, name], [Data("PEXPIRE".utf8), variants, life], command,
+            Self.noting(key.fileName, life: noteLife, in: names.variants(of: key.resource)), command,
         ]
         let stored = try await pool.run { try $0.ask(commands) } != nil
         counts.withLock { counts in
@@ -92,7 +107,7 @@ public final class RedisDataCache: DataCaching {
     public func remove(_ key: ImageKey) async -> Bool {
         let (name, variants, note) = (names.entry(key), names.variants(of: key.resource), Data(key.fileName.utf8))
         let replies = await pool.runToEnd { connection in
-            try connection.ask([[Self.unlink, name], [Data("SREM".utf8), variants, note]])
+            try connection.ask([[Self.unlink, name], [Self.zrem, variants, note]])
         }
         return replies?.first?.number ?? 0 > 0
     }
@@ -101,11 +116,16 @@ public final class RedisDataCache: DataCaching {
     public func removeAll(of resource: ResourceKey) async -> Int {
         let (variants, names) = (names.variants(of: resource), names)
         let removed = await pool.runToEnd { connection in
-            let notes = try connection.ask([[Data("SMEMBERS".utf8), variants]]).first?.list ?? []
-            let entries = notes.compactMap { $0.bytes.map { names.entry(named: String(decoding: $0, as: UTF8.self)) } }
-            let count = try Self.unlink(entries, connection)
-            _ = try connection.ask([[Self.unlink, variants]])
-            return count
+            var count = 0
+            while true {
+                let range = ["0", "\(Self.batch - 1)"].map { Data($0.utf8) }
+                let reply = try connection.ask([[Data("ZRANGE".utf8), variants] + range])
+                let notes = (reply.first?.list ?? []).compactMap(\.bytes)
+                guard !notes.isEmpty else { return count }
+                let entries = notes.map { names.entry(named: String(decoding: $0, as: UTF8.self)) }
+                let replies = try connection.ask([[Self.unlink] + entries, [Self.zrem, variants] + notes])
+                count += replies.first?.number ?? 0
+            }
         }
         return removed ?? 0
     }
@@ -146,8 +166,24 @@ public final class RedisDataCache: DataCaching {
 
     // MARK: Commands
 
-    private static let get = Data("GET".utf8)
     private static let unlink = Data("UNLINK".utf8)
+    private static let zrem = Data("ZREM".utf8)
+
+    /// Notes in `KEYS[1]` that there is an entry `ARGV[1]` for `ARGV[2]` milliseconds, forgets those that are over, and
+    /// keeps the notes as long as the last of them. By the server's own clock, as its expiries are.
+    private static let note = Data(
+        """
+        local time = redis.call('TIME')
+        local now = time[1] * 1000 + math.floor(time[2] / 1000)
+        redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+        redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
+        local last = redis.call('ZRANGE', KEYS[1], -1, -1, 'WITHSCORES')
+        redis.call('PEXPIREAT', KEYS[1], last[2])
+        """.utf8)
+
+    private static func noting(_ name: String, life: Int, in variants: Data) -> [Data] {
+        [Data("EVAL".utf8), note, Data("1".utf8), variants, Data(name.utf8), Data("\(life)".utf8)]
+    }
 
     private static func unlink(_ keys: [Data], _ connection: RedisConnection) throws -> Int {
         var count = 0

@@ -9,8 +9,8 @@ struct RedisNames: Sendable {
 
     func entry(named name: String) -> Data { Data("\(prefix)e:\(name)".utf8) }
 
-    /// The set of the names of a resource's entries.
-    func variants(of resource: ResourceKey) -> Data { Data("\(prefix)r:\(ImageKey(resource).fileName)".utf8) }
+    /// The names of a resource's entries, sorted by when each is over.
+    func variants(of resource: ResourceKey) -> Data { Data("\(prefix)v:\(ImageKey(resource).fileName)".utf8) }
 
     /// A pattern that matches all names of a kind, and of no other prefix.
     func pattern(_ kind: String) -> Data {

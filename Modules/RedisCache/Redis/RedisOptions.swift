@@ -22,9 +22,9 @@ public struct RedisOptions: Sendable, Hashable {
     public var connections: Int
     /// Longest time to connect. Default: half a second.
     public var connectTimeout: Duration
-    /// Longest time for a part of an answer. Default: half a second.
+    /// Longest time for a part of an answer, and for a call to wait until another has ended. Default: half a second.
     public var answerTimeout: Duration
-    /// Most bytes of an entry, its notes included. Default: 16 MiB.
+    /// Most bytes of an entry, its notes included; what is larger is neither stored nor read. Default: 16 MiB.
     public var maximumEntryByteCount: Int
     /// After so many failures in a row the server is left alone. Default: 3.
     public var failureLimit: Int

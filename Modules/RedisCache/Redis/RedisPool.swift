@@ -5,6 +5,7 @@ final class RedisPool: Sendable {
     private struct State: Sendable {
         var idle: [RedisConnection] = []
         var breaker: CircuitBreaker
+        var queue: CallQueue
     }
 
     private let options: RedisOptions
@@ -17,38 +18,98 @@ final class RedisPool: Sendable {
         self.clock = clock
         threads = BlockingExecutor(name: "alcedo.redis", width: options.connections)
         state = Locked(
-            State(breaker: CircuitBreaker(failureLimit: options.failureLimit, restTime: options.restTime)))
+            State(
+                breaker: CircuitBreaker(failureLimit: options.failureLimit, restTime: options.restTime),
+                queue: CallQueue(threads: options.connections, patience: options.answerTimeout)))
     }
 
-    /// Runs `work` with a connection; nil when the server cannot be asked, or does not do it.
+    /// Whether the server is left alone, or tried again, because it failed.
+    var isServerFailing: Bool { state.withLock { $0.breaker.isOpen } }
+
+    /// Runs `work` with a connection; nil when the server cannot be asked, or does not do it, or when the call would wait
+    /// for a thread longer than for an answer.
     ///
     /// - Parameter work: May run twice, where a connection that was kept has ended meanwhile.
     /// - Throws: `CancellationError`, when the task is cancelled while it waits for a thread.
     func run<Value: Sendable>(
         _ work: @escaping @Sendable (RedisConnection) throws -> Value
     ) async throws -> Value? {
-        guard mayAsk() else { return nil }
+        let now = clock.uptime
+        let place = state.withLock { $0.breaker.refuses(at: now) ? .refused : $0.queue.enter() }
+        return switch place {
+        case .free: try await onThread(work)
+        case .line: try await onThreadInTime(work)
+        case .refused: nil
+        }
+    }
+
+    /// As ``run(_:)``, to its end even when the task is cancelled, and however long it waits for a thread: for what must
+    /// not be left out because many read. A server that fails is not waited for here either.
+    func runToEnd<Value: Sendable>(_ work: @escaping @Sendable (RedisConnection) throws -> Value) async -> Value? {
+        let now = clock.uptime
+        let isLeft = state.withLock { state in
+            guard !state.breaker.refuses(at: now) else { return true }
+            state.queue.enterAnyway()
+            return false
+        }
+        return isLeft ? nil : await Task { try? await onThread(work) }.value
+    }
+
+    private func onThread<Value: Sendable>(
+        _ work: @escaping @Sendable (RedisConnection) throws -> Value
+    ) async throws -> Value? {
         do {
             return try await threads.run { self.attempt(work) }
         } catch {
-            state.withLock { $0.breaker.gaveUp() }
+            // It was cancelled before it began.
+            state.withLock { $0.queue.leave() }
             throw error
         }
     }
 
-    /// As ``run(_:)``, to its end even when the task is cancelled.
-    func runToEnd<Value: Sendable>(_ work: @escaping @Sendable (RedisConnection) throws -> Value) async -> Value? {
-        await Task { try? await run(work) ?? nil }.value
+    /// As ``onThread(_:)``; nil when the call has not begun after the time of an answer.
+    private func onThreadInTime<Value: Sendable>(
+        _ work: @escaping @Sendable (RedisConnection) throws -> Value
+    ) async throws -> Value? {
+        let call = Task { try await onThread(work) }
+        // Work that has begun does not notice.
+        let limit = Task {
+            try await clock.sleep(for: options.answerTimeout)
+            call.cancel()
+        }
+        defer { limit.cancel() }
+        do {
+            return try await withTaskCancellationHandler {
+                try await call.value
+            } onCancel: {
+                call.cancel()
+            }
+        } catch {
+            try Task.checkCancellation()
+            return nil
+        }
     }
 
-    private func mayAsk() -> Bool { state.withLock { $0.breaker.mayAsk(at: clock.uptime) } }
-
+    /// Asks the server, unless it has failed while the call waited.
     private func attempt<Value>(_ work: (RedisConnection) throws -> Value) -> Value? {
+        let start = clock.uptime
+        guard state.withLock({ $0.breaker.mayAsk(at: start) }) else {
+            state.withLock { $0.queue.leave() }
+            return nil
+        }
+        defer {
+            let time = clock.uptime - start
+            state.withLock { $0.queue.leave(after: time) }
+        }
         let kept = state.withLock { $0.idle.popLast() }
         if let kept {
             switch call(work, kept) {
             case .success(let value): return value
             case .failure(let failure) where failure.kind == .refused: return nil
+            // One that hangs would not answer another connection either.
+            case .failure(let failure) where failure.kind == .silence:
+                fail()
+                return nil
             case .failure: break
             }
         }
@@ -79,7 +140,7 @@ final class RedisPool: Sendable {
         } catch {
             result = .failure(RedisFailure(kind: .connection, message: "\(error)"))
         }
-        if case .failure(let failure) = result, failure.kind == .connection {
+        if case .failure(let failure) = result, failure.kind != .refused {
             // Those that were kept beside it have ended with it.
             state.withLock { $0.idle = [] }
             return result

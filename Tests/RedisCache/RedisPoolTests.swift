@@ -1,0 +1,162 @@
+import AlcedoCore
+import AlcedoTesting
+import Dispatch
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import AlcedoRedisCache
+
+/// With one connection, which the test holds, to a server that takes connections and says nothing.
+@Suite(.timeLimit(.minutes(10)))
+struct RedisPoolTests {
+    private static let limit = Duration.seconds(1)
+
+    private let folder: TemporaryDirectory
+    private let listener: SilentSocket
+    private let options: RedisOptions
+    private let clock = ManualClock()
+    private let pool: RedisPool
+    private let gate = DispatchSemaphore(value: 0)
+    private let ran = Guarded(0)
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        let path = folder.url.appending(path: "s").path
+        listener = try SilentSocket(path: path)
+        options = RedisOptions(
+            address: .socket(path), connections: 1, connectTimeout: .seconds(60), answerTimeout: Self.limit,
+            failureLimit: 1)
+        pool = RedisPool(options, clock: clock)
+    }
+
+    /// Takes the connection. When the gate opens, what `end` returns or throws is the end of the call.
+    private func hold(
+        _ end: @escaping @Sendable () throws -> String = { "held" }
+    ) async -> Task<String?, any Error> {
+        let (begun, begins) = AsyncStream.makeStream(of: Void.self)
+        let task = Task {
+            try await pool.run { _ in
+                begins.yield()
+                gate.wait()
+                return try end()
+            }
+        }
+        for await _ in begun { break }
+        return task
+    }
+
+    private func run() async throws -> String? {
+        try await pool.run { _ in
+            ran.change { $0 += 1 }
+            return "ran"
+        }
+    }
+
+    @Test func `a call whose turn comes after the server has failed does not ask it`() async throws {
+        let held = await hold { throw RedisFailure(kind: .silence, message: "") }
+        async let waiting = run()
+        try await clock.waitForSleepers(count: 1)
+
+        gate.signal()
+
+        #expect(try await held.value == nil)
+        #expect(try await waiting == nil)
+        #expect(ran.value == 0 && pool.isServerFailing)
+        // After its rest it is asked again.
+        clock.advance(by: options.restTime)
+        #expect(try await run() == "ran")
+        #expect(!pool.isServerFailing)
+    }
+
+    @Test func `a call that waits longer than for an answer is a miss`() async throws {
+        let held = await hold()
+        async let waiting = run()
+        try await clock.waitForSleepers(count: 1)
+
+        clock.advance(by: Self.limit)
+
+        #expect(try await waiting == nil)
+        gate.signal()
+        #expect(try await held.value == "held")
+        #expect(ran.value == 0 && !pool.isServerFailing)
+        #expect(try await run() == "ran")
+        #expect(clock.sleeperCount == 0)
+    }
+
+    @Test func `a call that waits goes on when its turn comes, and one that is cancelled ends so`() async throws {
+        let held = await hold()
+        let waiting = Task { try await run() }
+        let cancelled = Task { try await run() }
+        try await clock.waitForSleepers(count: 2)
+
+        cancelled.cancel()
+        await #expect(throws: CancellationError.self) { try await cancelled.value }
+        gate.signal()
+
+        #expect(try await held.value == "held")
+        #expect(try await waiting.value == "ran")
+        #expect(ran.value == 1)
+    }
+
+    @Test func `behind slow answers no more wait than are answered in time`() async throws {
+        for _ in 0..<20 {
+            _ = try await pool.run { [clock] _ in clock.advance(by: Self.limit * 0.9) }
+        }
+        let held = await hold()
+        async let waiting = run()
+        try await clock.waitForSleepers(count: 1)
+
+        // At once: nobody moves the clock.
+        for _ in 0..<5 { #expect(try await run() == nil) }
+
+        gate.signal()
+        #expect(try await held.value == "held")
+        #expect(try await waiting == "ran")
+        #expect(ran.value == 1)
+    }
+
+    @Test func `what must not be left out waits for its turn`() async throws {
+        let held = await hold()
+        let removal = Task { await pool.runToEnd { _ in "removed" } }
+        removal.cancel()
+        clock.advance(by: Self.limit * 100)
+        gate.signal()
+        #expect(try await held.value == "held")
+        #expect(await removal.value == "removed")
+    }
+
+    @Test func `a server that is silent on a connection that was kept is not asked once more on another`() async throws
+    {
+        #expect(try await run() == "ran")
+        let silent = try await pool.run { _ -> Int in
+            ran.change { $0 += 1 }
+            throw RedisFailure(kind: .silence, message: "")
+        }
+        #expect(silent == nil)
+        #expect(ran.value == 2 && listener.connectionCount() == 1)
+        #expect(pool.isServerFailing)
+    }
+
+    @Test func `a connection tells silence from an end`() async throws {
+        var options = options
+        options.answerTimeout = .milliseconds(1)
+        let connection = try RedisConnection(options)
+        func failure() -> RedisFailure.Kind? {
+            do throws(RedisFailure) {
+                _ = try connection.ask([[Data("PING".utf8)]])
+                return nil
+            } catch {
+                return error.kind
+            }
+        }
+        #expect(failure() == .silence)
+        let ended = try RedisConnection(self.options)
+        #expect(listener.connectionCount() == 2)
+        #expect {
+            _ = try ended.ask([[Data("PING".utf8)]])
+        } throws: {
+            ($0 as? RedisFailure)?.kind == .connection
+        }
+    }
+}
