@@ -3,15 +3,26 @@
 #include <errno.h>
 #include <microhttpd.h>
 #include <netdb.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
 #include <unistd.h>
+
+struct connection {
+    struct connection *next, *previous;
+    int socket;
+    int is_busy;  // with a request
+};
 
 struct alcedo_http_server {
     struct MHD_Daemon *daemon;
     alcedo_http_callbacks callbacks;
+    pthread_mutex_t lock;  // of what follows
+    struct connection *connections;
+    int ends_idle;
 };
 
 struct alcedo_http_request {
@@ -24,9 +35,66 @@ struct alcedo_http_request {
     int is_known;  // to the caller
 };
 
+static struct connection *connection_of(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info ? info->socket_context : NULL;
+}
+
+static int socket_of(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return info ? info->connect_fd : -1;
+}
+
+// Under the lock. The library is told of the end by its own waiting, and closes the socket afterwards.
+static void end_if_idle(const alcedo_http_server *server, const struct connection *c) {
+    if (server->ends_idle && !c->is_busy) shutdown(c->socket, SHUT_RDWR);
+}
+
+static void set_busy(alcedo_http_server *server, struct MHD_Connection *connection, int is_busy) {
+    struct connection *c = connection_of(connection);
+    if (!c) return;
+    pthread_mutex_lock(&server->lock);
+    c->is_busy = is_busy;
+    end_if_idle(server, c);
+    pthread_mutex_unlock(&server->lock);
+}
+
+// The end comes before the socket is closed, so that what is in the list is open.
+static void on_connection(
+    void *data, struct MHD_Connection *connection, void **state, enum MHD_ConnectionNotificationCode what) {
+    alcedo_http_server *server = data;
+    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+        struct connection *c = calloc(1, sizeof *c);
+        if (!c) return;
+        *state = c;
+        c->socket = socket_of(connection);
+        pthread_mutex_lock(&server->lock);
+        c->next = server->connections;
+        if (c->next) c->next->previous = c;
+        server->connections = c;
+        end_if_idle(server, c);
+        pthread_mutex_unlock(&server->lock);
+        server->callbacks.on_connection(server->callbacks.context, 1);
+    } else if (*state) {
+        struct connection *c = *state;
+        *state = NULL;
+        pthread_mutex_lock(&server->lock);
+        if (c->next) c->next->previous = c->previous;
+        if (c->previous)
+            c->previous->next = c->next;
+        else
+            server->connections = c->next;
+        pthread_mutex_unlock(&server->lock);
+        free(c);
+        server->callbacks.on_connection(server->callbacks.context, 0);
+    }
+}
+
 // The first that is heard of a request. What is returned becomes its state.
 static void *on_target(void *data, const char *target, struct MHD_Connection *connection) {
-    (void)data;
+    alcedo_http_server *server = data;
+    // There was no memory for what is known of it.
+    if (!connection_of(connection)) return NULL;
     alcedo_http_request *r = calloc(1, sizeof *r);
     if (!r) return NULL;
     r->connection = connection;
@@ -35,6 +103,7 @@ static void *on_target(void *data, const char *target, struct MHD_Connection *co
         free(r);
         return NULL;
     }
+    set_busy(server, connection, 1);
     return r;
 }
 
@@ -68,11 +137,11 @@ static enum MHD_Result on_access(
 
 static void on_completed(
     void *data, struct MHD_Connection *connection, void **state, enum MHD_RequestTerminationCode how) {
-    (void)connection;
     alcedo_http_server *server = data;
     alcedo_http_request *r = *state;
     if (!r) return;
     *state = NULL;
+    set_busy(server, connection, 0);
     if (r->is_known)
         server->callbacks.on_end(server->callbacks.context, r, how == MHD_REQUEST_TERMINATED_COMPLETED_OK);
     free(r->target);
@@ -94,6 +163,7 @@ alcedo_http_server *alcedo_http_server_start(
     alcedo_http_server *server = calloc(1, sizeof *server);
     if (server) {
         server->callbacks = callbacks;
+        pthread_mutex_init(&server->lock, NULL);
         unsigned int flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
         if (address->ai_family == AF_INET6) flags |= MHD_USE_IPv6;
         errno = 0;
@@ -102,6 +172,7 @@ alcedo_http_server *alcedo_http_server_start(
             MHD_OPTION_SOCK_ADDR, address->ai_addr,                          //
             MHD_OPTION_URI_LOG_CALLBACK, on_target, server,                  //
             MHD_OPTION_NOTIFY_COMPLETED, on_completed, server,               //
+            MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,             //
             MHD_OPTION_CONNECTION_LIMIT, settings->connections,              //
             MHD_OPTION_CONNECTION_TIMEOUT, settings->timeout,                //
             MHD_OPTION_CONNECTION_MEMORY_LIMIT, settings->memory,            //
@@ -109,6 +180,7 @@ alcedo_http_server *alcedo_http_server_start(
             MHD_OPTION_END);
         if (!server->daemon) {
             *error = errno;
+            pthread_mutex_destroy(&server->lock);
             free(server);
             server = NULL;
         }
@@ -127,8 +199,16 @@ void alcedo_http_server_quiesce(alcedo_http_server *server) {
     if (listener != MHD_INVALID_SOCKET) close(listener);
 }
 
+void alcedo_http_server_end_idle(alcedo_http_server *server) {
+    pthread_mutex_lock(&server->lock);
+    server->ends_idle = 1;
+    for (const struct connection *c = server->connections; c; c = c->next) end_if_idle(server, c);
+    pthread_mutex_unlock(&server->lock);
+}
+
 void alcedo_http_server_stop(alcedo_http_server *server) {
     MHD_stop_daemon(server->daemon);
+    pthread_mutex_destroy(&server->lock);
     free(server);
 }
 
@@ -138,10 +218,7 @@ const char *alcedo_http_target(const alcedo_http_request *r) { return r->target;
 
 int alcedo_http_has_body(const alcedo_http_request *r) { return r->has_body; }
 
-int alcedo_http_socket(alcedo_http_request *r) {
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(r->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    return info ? info->connect_fd : -1;
-}
+int alcedo_http_socket(alcedo_http_request *r) { return socket_of(r->connection); }
 
 struct wanted_values {
     const char *name;
@@ -168,11 +245,16 @@ void alcedo_http_set_token(alcedo_http_request *r, void *token) { r->token = tok
 
 int alcedo_http_reply(
     alcedo_http_request *r, unsigned int status, const char *const *names, const char *const *values,
-    size_t field_count, const void *bytes, size_t byte_count) {
-    // It only reads what it copies, for all that it takes it as one that may be written.
+    size_t field_count, const void *bytes, size_t byte_count, void (*release)(void *context), void *context) {
+    // It only reads them, for all that it takes them as ones that may be written.
+    void *buffer = (void *)(uintptr_t)bytes;
     struct MHD_Response *response =
-        MHD_create_response_from_buffer(byte_count, (void *)(uintptr_t)bytes, MHD_RESPMEM_MUST_COPY);
-    if (!response) return 0;
+        release ? MHD_create_response_from_buffer_with_free_callback_cls(byte_count, buffer, release, context)
+                : MHD_create_response_from_buffer(byte_count, buffer, MHD_RESPMEM_MUST_COPY);
+    if (!response) {
+        if (release) release(context);
+        return 0;
+    }
     enum MHD_Result result = MHD_YES;
     for (size_t i = 0; i < field_count && result == MHD_YES; i++)
         result = MHD_add_response_header(response, names[i], values[i]);

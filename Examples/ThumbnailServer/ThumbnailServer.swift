@@ -15,12 +15,7 @@ enum ThumbnailServer {
             let options = try ServerOptions(CommandLine.arguments.dropFirst())
             switch options.task {
             case .help: Console.output(ServerOptions.help)
-            case .sign(let signature, let target):
-                do throws(Refusal) {
-                    Console.output("\(try signature.signed(target))\n")
-                } catch {
-                    throw UsageError("--sign: \(error.message)")
-                }
+            case .sign(let target): Console.output("\(target)\n")
             case .serve: try await serve(options)
             }
             return .success
@@ -31,7 +26,14 @@ enum ThumbnailServer {
     private static func serve(_ options: ServerOptions) async throws {
         let (signals, sink) = AsyncStream.makeStream(of: Void.self)
         let interruption = Interruption { sink.yield() }
-        let server = try RunningServer(options.stack, options.listening)
+        var listening = options.listening
+        listening.connections = OpenFiles.makeRoom(for: listening.connections)
+        if listening.connections < options.listening.connections {
+            Console.note(
+                "thumbnail-server: \(listening.connections) connections at most, not "
+                    + "\(options.listening.connections): the system's limit of open files is too low")
+        }
+        let server = try RunningServer(options.stack, listening)
         let host = options.listening.host
         Console.output("listening on http://\(host.contains(":") ? "[\(host)]" : host):\(server.port)\n")
         for await _ in signals { break }

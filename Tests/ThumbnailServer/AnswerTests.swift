@@ -102,6 +102,30 @@ struct AnswerTests {
         }
     }
 
+    @Test func `clients and shared caches are each told what the origin lets them`() async throws {
+        try await TestServer.run { server in
+            let target = server.target("/kept/max-age=0,s-maxage=600")
+            for _ in 0..<2 {
+                let control = try #require(try await server.get(target).fields["Cache-Control"])
+                #expect(control.hasPrefix("max-age=0, s-maxage="))
+                #expect((1...600).contains(Int(control.dropFirst("max-age=0, s-maxage=".count)) ?? 0))
+            }
+            #expect(server.origin.requests.count == 1)
+        }
+    }
+
+    @Test func `what a redirect on the way forbids to keep is not kept`() async throws {
+        try await TestServer.run { server in
+            for _ in 0..<2 {
+                let answer = try await server.get(server.target("/moved"))
+                #expect(answer.status == 200 && answer.fields["Cache-Control"] == "no-store")
+            }
+            #expect(server.origin.requestCount(for: "/moved") == 2)
+            // The note of it is for this server alone.
+            #expect(server.origin.requests.allSatisfy { !$0.fields.fields.contains { $0.name.hasPrefix("X-") } })
+        }
+    }
+
     @Test func `equal requests at the same time are one for the origin`() async throws {
         try await TestServer.run(handler: { _ in .ok(TestServer.opaque).stalling(at: .beforeHead) }) { server in
             let answers = try await withThrowingTaskGroup(of: TestServer.Answer.self) { group in

@@ -1,4 +1,5 @@
 import Alcedo
+import FoundationEssentials
 import TestSupport
 import Testing
 
@@ -7,9 +8,12 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct ExchangeTests {
     private let resumed = Guarded(0)
+    private let cuts = Guarded(0)
 
     private func exchange() -> Exchange {
-        Exchange(number: 1, head: RequestHead(method: "GET", target: "/")) { [resumed] in resumed.change { $0 += 1 } }
+        Exchange(
+            number: 1, head: RequestHead(method: "GET", target: "/"), cut: { [cuts] in cuts.change { $0 += 1 } },
+            resume: { [resumed] in resumed.change { $0 += 1 } })
     }
 
     private func status(_ exchange: Exchange) -> Int? {
@@ -49,5 +53,47 @@ struct ExchangeTests {
         exchange.settle(.reply(Reply(status: 503)))
         exchange.start { Reply(status: 200) }
         #expect(status(exchange) == 503 && resumed.value == 1)
+    }
+
+    @Test(arguments: [true, false])
+    func `a request gives its place back, whether its client is gone before the work begins or not`(isGone: Bool) async
+    {
+        let stack = ServerStack(ServerStack.Settings())
+        func number() -> Bool {
+            guard case .now(let reply) = stack.service.answer(to: RequestHead(method: "GET", target: "/metrics")) else {
+                return false
+            }
+            return String(decoding: reply.body, as: UTF8.self).contains("\nthumbnail_requests_in_flight 0\n")
+        }
+        func begin() {
+            let head = RequestHead(method: "GET", target: "/thumbnail?url=http://127.0.0.1:1/a&w=10")
+            guard case .later(let work) = stack.service.answer(to: head) else {
+                Issue.record("it is answered at once")
+                return
+            }
+            #expect(!number())
+            let exchange = exchange()
+            if isGone { exchange.settle(.gone) }
+            exchange.start(work)
+        }
+        begin()
+        if isGone { #expect(number()) }
+        while !number() { await Task.yield() }
+        await stack.shutDown()
+    }
+
+    @Test func `an answer that is slow to go out is cut, and only while it goes out`() {
+        let exchange = exchange()
+        let later = ContinuousClock.now + .seconds(3_600)
+        exchange.cutIfSlow(later, limit: .seconds(60))
+        #expect(cuts.value == 0)
+        exchange.willSend(Reply(status: 200))
+        exchange.cutIfSlow(.now, limit: .seconds(60))
+        #expect(cuts.value == 0)
+        exchange.cutIfSlow(later, limit: .seconds(60))
+        #expect(cuts.value == 1)
+        #expect(exchange.end()?.status == 200)
+        exchange.cutIfSlow(later, limit: .seconds(60))
+        #expect(cuts.value == 1)
     }
 }

@@ -154,6 +154,14 @@ struct FailureTests {
             #expect(try await server.get(target).status == 403)
             #expect(try await server.get(signature.signed(target)).status == 200)
             #expect(try await server.get(signature.signed("\(target)&expires=1")).status == 403)
+            // From memory as well as new, nobody keeps it longer than the URL is good for.
+            let end = Int(Date().timeIntervalSince1970) + 1_000
+            for parameters in ["w=16", "w=17"] {
+                let target = try signature.signed(server.target("/opaque.png", "\(parameters)&expires=\(end)"))
+                let control = try await server.get(target).fields["Cache-Control"]
+                let seconds = control.flatMap { Int($0.dropFirst("max-age=".count)) }
+                #expect((1...1_000).contains(seconds ?? 0))
+            }
             #expect(try await server.get("/health").status == 200)
         }
         try await TestServer.run { (server: TestServer) async throws in

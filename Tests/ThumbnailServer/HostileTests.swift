@@ -40,6 +40,14 @@ struct HostileTests {
         }
     }
 
+    @Test func `a target in absolute form is answered`() async throws {
+        try await TestServer.run { server in
+            let client = try RawClient(port: server.port)
+            try await client.send("GET http://a.test/health HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\n\r\n")
+            #expect(try await client.readToEnd().hasPrefix("HTTP/1.1 200 "))
+        }
+    }
+
     @Test func `a body is refused before it comes`() async throws {
         try await TestServer.run { server in
             let client = try RawClient(port: server.port)

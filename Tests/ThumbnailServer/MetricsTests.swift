@@ -1,4 +1,5 @@
 import Alcedo
+import FoundationEssentials
 import Testing
 
 @testable import thumbnail_server
@@ -24,10 +25,19 @@ struct MetricsTests {
         #expect(lines.contains("d_seconds_sum 3602.001") && lines.last == "d_seconds_count 3")
     }
 
-    @Test func `requests are let in up to the limit, and again when some have left`() {
+    @Test func `different requests are let in up to the limit, and again when some have left`() throws {
+        let keys = try ["a", "b", "c"].map { ImageKey(ResourceKey(try #require(URL(string: "https://\($0).test/")))) }
         let admission = Admission(limit: 2)
-        #expect(admission.enter() && admission.enter() && !admission.enter())
-        admission.leave()
-        #expect(admission.current == 1 && admission.enter() && !admission.enter())
+        let first = try #require(admission.enter(keys[0]))
+        var others = [try #require(admission.enter(keys[1]))]
+        #expect(admission.enter(keys[2]) == nil)
+        // Equal ones share a place.
+        others.append(try #require(admission.enter(keys[0])))
+        #expect(admission.current == 3)
+        first.leave()
+        first.leave()
+        #expect(admission.current == 2 && admission.enter(keys[2]) == nil)
+        others.removeAll()
+        #expect(admission.current == 0 && admission.enter(keys[2]) != nil)
     }
 }

@@ -1,5 +1,6 @@
 import Alcedo
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @testable import thumbnail_server
@@ -31,13 +32,79 @@ struct OriginTermsTests {
     @Test(arguments: ["no-store", "private", "max-age=60, no-store", "private=\"Set-Cookie\", max-age=5"])
     func `what the origin forbids to keep nobody keeps`(control: String) throws {
         let terms = try terms(["Cache-Control": control])
-        #expect(terms.freshUntil(from: now, atMost: .seconds(60)) == nil)
+        #expect(terms.freshness(from: now, atMost: .seconds(60)) == nil)
     }
 
     @Test func `the longest life is the server's own, whatever the origin says`() throws {
         for fields: HTTPFields in [[:], ["Cache-Control": "max-age=31536000"]] {
-            let date = try terms(fields).freshUntil(from: now, atMost: .seconds(60))
-            #expect(date?.timeIntervalSince(now) == 60)
+            let date = now.addingTimeInterval(60)
+            let freshness = try terms(fields).freshness(from: now, atMost: .seconds(60))
+            #expect(freshness == Freshness(shared: date, client: date))
         }
+    }
+
+    @Test(
+        arguments: [
+            (["Cache-Control": "max-age=0,s-maxage=60"], 60, 0), (["Cache-Control": "max-age=60,s-maxage=0"], 0, 60),
+            (["Cache-Control": "s-maxage=60"], 60, 60), (["Cache-Control": "s-maxage=60", "Expires": "0"], 60, 0),
+            (["Vary": "*"], 0, 0), (["Cache-Control": "max-age=60", "Vary": "Accept, *"], 0, 0),
+        ] as [(HTTPFields, Double, Double)])
+    func `shared caches and clients may have different times`(
+        fields: HTTPFields, shared: Double, client: Double
+    ) throws {
+        let freshness = try terms(fields).freshness(from: now, atMost: .seconds(600))
+        #expect(
+            freshness
+                == Freshness(shared: now.addingTimeInterval(shared), client: now.addingTimeInterval(client)))
+    }
+
+    @Test(
+        arguments: [
+            (60.0, 60.0, nil, "max-age=60"), (0, 0, nil, "no-cache"), (-5, -5, nil, "no-cache"),
+            (60, 0, nil, "max-age=0, s-maxage=60"), (0, 60, nil, "max-age=60, s-maxage=0"), (60, 60, 3.5, "max-age=3"),
+            (60, 2, 3, "max-age=2, s-maxage=3"), (60, 60, 0, "no-cache"), (60, 60, 100, "max-age=60"),
+        ] as [(Double, Double, Double?, String)])
+    func `clients are told how long, and no longer than the URL is good for`(
+        shared: Double, client: Double, end: Double?, expected: String
+    ) {
+        let freshness = Freshness(shared: now.addingTimeInterval(shared), client: now.addingTimeInterval(client))
+        let end = end.map { now.addingTimeInterval($0) }
+        #expect(freshness.cacheControl(now: now, until: end) == expected)
+    }
+
+    /// Notes what it is asked, and answers what an origin might that knows of the notes.
+    private struct Origin: HTTPTransport {
+        let asked: Guarded<[HTTPFields]>
+
+        func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+            asked.change { $0.append(request.fields) }
+            let fields: HTTPFields = ["X-Alcedo-Redirect-Terms": "keep 9 9"]
+            return HTTPResponse(
+                head: HTTPResponseHead(url: request.url, status: 200, fields: fields), body: HTTPBody(Data()))
+        }
+    }
+
+    @Test func `what redirects say comes to the answer, and nowhere else`() async throws {
+        let url = try #require(URL(string: "https://a.test/"))
+        let asked = Guarded<[HTTPFields]>([])
+        let transport = RedirectTerms(Origin(asked: asked))
+        let plain = try await transport.send(HTTPRequest(url: url))
+        #expect(RedirectTerms.noted(in: plain.head.fields) == nil)
+
+        var request = HTTPRequest(url: url)
+        for control in ["max-age=60", "no-store", "s-maxage=30, max-age=90"] {
+            // Each redirect's head has what those before it said.
+            var head = try await transport.send(request).head
+            head.fields["Cache-Control"] = control
+            request = RedirectTerms.noting(head, in: HTTPRequest(url: url), now: now)
+        }
+        let last = try await transport.send(request)
+        let terms = OriginTerms(Download(data: Data(), head: last.head), now: now)
+        #expect(
+            terms
+                == OriginTerms(
+                    allowsStoring: false, freshUntil: now.addingTimeInterval(30),
+                    clientFreshUntil: now.addingTimeInterval(60)))
+        #expect(asked.value.count == 5 && asked.value.allSatisfy { $0.fields.isEmpty })
     }
 }

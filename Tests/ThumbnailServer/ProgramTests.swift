@@ -32,13 +32,23 @@ struct ProgramTests {
         #expect(outcome.problems.hasPrefix("thumbnail-server: cannot listen on 192.0.2.1, port 80"))
     }
 
+    @Test func `fewer connections than were asked for are said`() async throws {
+        let path = try ChildProcess.path(of: "thumbnail-server")
+        let outcome = try await Program(name: "/bin/sh").run([
+            "-c", "ulimit -n 300 && exec \"$0\" --listen 192.0.2.1:80 --no-cache", path,
+        ])
+        #expect(outcome.problems.hasPrefix("thumbnail-server: 150 connections at most, not 1024: "))
+    }
+
     @Test func `a key signs on the command line, and a short one does not`() async throws {
         let folder = try TemporaryDirectory()
         let key = folder.url.appending(path: "key")
         try Data("0123456789abcdef\n".utf8).write(to: key)
-        let signed = try URLSignature(key: Array("0123456789abcdef".utf8)).signed("/thumbnail?w=1")
-        let outcome = try await program.run(["--key", key.path, "--sign", "/thumbnail?w=1"])
+        let target = "/thumbnail?url=https://a.test/x&w=1"
+        let signed = try URLSignature(key: Array("0123456789abcdef".utf8)).signed(target)
+        let outcome = try await program.run(["--key", key.path, "--sign", target])
         #expect(outcome.status == 0 && outcome.output == "\(signed)\n")
+        #expect(try await program.run(["--key", key.path, "--sign", "/thumbnail?w=1"]).status == 2)
         try Data("0123456789abcde\n".utf8).write(to: key)
         #expect(try await program.run(["--key", key.path]).status == 2)
     }

@@ -61,6 +61,24 @@ struct QueryTests {
         #expect(error?.status == 400)
     }
 
+    @Test func `an origin may be silent for as long as is said`() throws {
+        let request = try query("w=10").imageRequest(DecodingLimits(), silence: .seconds(60))
+        guard case .http(let request) = request.source else {
+            Issue.record("it is no request")
+            return
+        }
+        #expect(request.idleTimeout == .seconds(60))
+    }
+
+    @Test(arguments: [
+        ("/a?b=http://c/d", "/a?b=http://c/d"), ("http://a.test/b?c", "/b?c"), ("HTTPS://a.test:1/b", "/b"),
+        ("http://a.test", "/"), ("http://a.test?b", "/?b"), ("ftp://a.test/b", "ftp://a.test/b"), ("*", "*"),
+        ("http:/a", "http:/a"), ("", ""),
+    ])
+    func `a target in absolute form is as good as its path`(target: String, expected: String) {
+        #expect(RequestHead.originForm(target) == expected)
+    }
+
     @Test func `a side that is missing is the longest there may be`() throws {
         #expect(try query("w=10").size == PixelSize(width: 10, height: 1000))
         #expect(try query("h=10").size == PixelSize(width: 1000, height: 10))

@@ -22,7 +22,7 @@ struct TestServer: Sendable {
 
     /// Runs a test on a server that allows private addresses and keeps answers in memory alone.
     static func run(
-        clientTimeout: Duration = .seconds(300), answerTimeout: Duration = .seconds(300),
+        clientTimeout: Duration = .seconds(300), answerTimeout: Duration = .seconds(300), lull: Duration = .zero,
         change: (inout ServerStack.Settings) -> Void = { _ in },
         handler: @escaping @Sendable (OriginRequest) -> OriginReply = TestServer.pictures,
         _ test: (TestServer) async throws -> Void
@@ -32,7 +32,7 @@ struct TestServer: Sendable {
         settings.allowsPrivate = true
         change(&settings)
         let running = try RunningServer(
-            settings, HTTPServer.Settings(clientTimeout: clientTimeout, answerTimeout: answerTimeout))
+            settings, HTTPServer.Settings(clientTimeout: clientTimeout, answerTimeout: answerTimeout, lull: lull))
         let result: Result<Void, any Error>
         do {
             result = .success(try await test(TestServer(origin: origin, running: running)))
@@ -51,6 +51,7 @@ struct TestServer: Sendable {
         case "/clear.png": .ok(clear, type: "image/png")
         case "/text": .text("the origin's own words")
         case "/gone": .status(410)
+        case "/moved": OriginReply.redirect(to: "/opaque.png").setting("Cache-Control", "no-store")
         case "/broken": .status(500).setting("X-Secret", "secret")
         case let path where path.hasPrefix("/kept/"):
             OriginReply.ok(opaque).setting("Cache-Control", String(path.dropFirst(6)))

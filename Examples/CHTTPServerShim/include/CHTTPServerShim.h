@@ -19,7 +19,7 @@ typedef enum {
     ALCEDO_HTTP_WAIT,
 } alcedo_http_step;
 
-/// All run on the server's one thread, and must not block.
+/// All run on the server's one thread, or in alcedo_http_server_stop, and must not block.
 typedef struct {
     void *_Nullable context;
     /// The head of a request has come. One with a body must be answered at once; the body is not read.
@@ -29,6 +29,8 @@ typedef struct {
     /// It is over, and the request gone afterwards. Once for each that on_request was called for. `is_sent`: the answer has
     /// gone out whole.
     void (*_Nonnull on_end)(void *_Nullable context, alcedo_http_request *_Nonnull request, int is_sent);
+    /// A connection has begun, or ended: its requests are over then.
+    void (*_Nonnull on_connection)(void *_Nullable context, int is_open);
 } alcedo_http_callbacks;
 
 typedef struct {
@@ -50,6 +52,8 @@ alcedo_http_server *_Nullable alcedo_http_server_start(
 uint16_t alcedo_http_server_port(alcedo_http_server *_Nonnull server);
 /// Accepts no more connections. To be called once.
 void alcedo_http_server_quiesce(alcedo_http_server *_Nonnull server);
+/// Ends connections without a request, now and as they come to have none. From any thread, before alcedo_http_server_stop.
+void alcedo_http_server_end_idle(alcedo_http_server *_Nonnull server);
 /// Ends every connection and the thread, and then returns. No request may be suspended.
 void alcedo_http_server_stop(alcedo_http_server *_Nonnull server);
 
@@ -67,10 +71,14 @@ void alcedo_http_each_value(
 void *_Nullable alcedo_http_token(const alcedo_http_request *_Nonnull request);
 void alcedo_http_set_token(alcedo_http_request *_Nonnull request, void *_Nullable token);
 
-/// Queues the answer. The bytes are copied; a HEAD and a 304 get their length alone. 0: out of memory, or a field that is none.
+/// Queues the answer; a HEAD and a 304 get the length of the bytes alone. 0: out of memory, or a field that is none.
+///
+/// The bytes are sent from where they are, until `release` is called with `context`: once in any case, and on any thread.
+/// Without `release` they are copied.
 int alcedo_http_reply(
     alcedo_http_request *_Nonnull request, unsigned int status, const char *_Nonnull const *_Nonnull names,
-    const char *_Nonnull const *_Nonnull values, size_t field_count, const void *_Nullable bytes, size_t byte_count);
+    const char *_Nonnull const *_Nonnull values, size_t field_count, const void *_Nullable bytes, size_t byte_count,
+    void (*_Nullable release)(void *_Nullable context), void *_Nullable context);
 /// In on_request only, which then returns ALCEDO_HTTP_WAIT.
 void alcedo_http_suspend(alcedo_http_request *_Nonnull request);
 /// Once for each suspension, from any thread. The request may be gone when it returns.

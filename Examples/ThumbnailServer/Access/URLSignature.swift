@@ -13,17 +13,21 @@ struct URLSignature: Sendable {
 
     let key: [UInt8]
 
+    /// Returns until when the URL is worth something; nil: for ever.
+    ///
     /// - Throws: ``Refusal`` 403.
-    func check(path: some StringProtocol, _ items: QueryItems, now: Date) throws(Refusal) {
+    @discardableResult
+    func check(path: some StringProtocol, _ items: QueryItems, now: Date) throws(Refusal) -> Date? {
         guard let text = items[Self.name], let code = Self.code(text),
             HMACSHA256.isSame(code, self.code(path: path, items))
         else { throw Refusal(403, "the signature is missing or wrong") }
-        guard let expiry = items[Self.expiry] else { return }
+        guard let expiry = items[Self.expiry] else { return nil }
         guard expiry.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let seconds = Int(expiry),
             Double(seconds) > now.timeIntervalSince1970
         else {
             throw Refusal(403, "the signature has expired")
         }
+        return Date(timeIntervalSince1970: Double(seconds))
     }
 
     /// The target with its signature.

@@ -5,22 +5,41 @@ import FoundationEssentials
 ///
 /// Only for as long as they are fresh; what nobody may keep is not kept here either.
 final class AnswerStore: Sendable {
+    /// What became of what was to be stored.
+    struct Storing: Sendable {
+        /// The store did not take it.
+        var failures = 0
+        /// Too much waited for the store already.
+        var dropped = 0
+        /// It waits for the store, or is being written.
+        var waiting = 0
+    }
+
     private let memory: MemoryCache<ImageKey, Thumbnail>
     private let store: (any DataCaching)?
     private let clock: any TimeSource
+    private let backlog: StoreBacklog
+    private let onStored: @Sendable () -> Void
     private let failures = Locked(0)
 
     /// - Parameters:
     ///   - memoryLimit: In bytes; nought keeps none there.
     ///   - store: What lies behind.
-    init(memoryLimit: Int, store: (any DataCaching)?, clock: any TimeSource = SystemClock()) {
+    ///   - onStored: Called whenever the store has taken something, or has not.
+    init(
+        memoryLimit: Int, store: (any DataCaching)?, backlog: StoreBacklog = StoreBacklog(),
+        clock: any TimeSource = SystemClock(), onStored: @escaping @Sendable () -> Void = {}
+    ) {
         memory = MemoryCache(limits: MemoryCacheLimits(cost: memoryLimit), clock: clock)
         self.store = store
+        self.backlog = backlog
+        self.onStored = onStored
         self.clock = clock
     }
 
-    /// How often the store did not take one.
-    var failureCount: Int { failures.withLock { $0 } }
+    var storing: Storing {
+        Storing(failures: failures.withLock { $0 }, dropped: backlog.dropped, waiting: backlog.count)
+    }
 
     /// What is in memory. Does not wait.
     func quickAnswer(for key: ImageKey) -> Thumbnail? { memory.value(for: key) }
@@ -36,24 +55,29 @@ final class AnswerStore: Sendable {
         return thumbnail
     }
 
-    /// Keeps it while it is fresh. Trouble with the store is counted, and no error.
-    func keep(_ thumbnail: Thumbnail, for key: ImageKey) async {
+    /// Keeps it while it is fresh. Does not wait for the store, whose trouble is counted, and no error.
+    func keep(_ thumbnail: Thumbnail, for key: ImageKey) {
         guard let entry = thumbnail.entry, keepInMemory(thumbnail, for: key), let store else { return }
-        do {
-            try await store.store(entry, for: key)
-        } catch is CancellationError {
-            return
-        } catch {
-            failures.withLock { $0 += 1 }
+        backlog.add(entry.data.count) { [self] in
+            do {
+                try await store.store(entry, for: key)
+            } catch {
+                failures.withLock { $0 += 1 }
+            }
+            onStored()
         }
     }
 
-    func flush() async { await store?.flush() }
+    /// Returns when what is to be kept is in the store.
+    func flush() async {
+        await backlog.waitUntilEmpty()
+        await store?.flush()
+    }
 
     /// Whether it is fresh at all.
     @discardableResult
     private func keepInMemory(_ thumbnail: Thumbnail, for key: ImageKey) -> Bool {
-        guard let freshUntil = thumbnail.freshUntil else { return false }
+        guard let freshUntil = thumbnail.freshness?.shared else { return false }
         let life = Duration.seconds(freshUntil.timeIntervalSince(clock.now))
         guard life > .zero else { return false }
         // Keys and notes take about as much beside the bytes.

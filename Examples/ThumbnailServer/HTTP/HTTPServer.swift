@@ -6,7 +6,8 @@ import Glibc
 /// A small HTTP/1.1 server: one thread for all connections, and none for requests that wait.
 ///
 /// Heads of more than 32 KiB are refused, connections that say nothing for a time are closed, requests with a body are
-/// refused before it comes. Close it by ``stop(grace:)``, once.
+/// refused before it comes. Answers that clients are slow to take have a limit together, and a time each. Close it by
+/// ``stop(grace:)``, once.
 ///
 /// `@unchecked` because of the pointer: it is set before the server is given out, and used by its own thread and in `stop`.
 final class HTTPServer: @unchecked Sendable {
@@ -20,6 +21,12 @@ final class HTTPServer: @unchecked Sendable {
         var clientTimeout = Duration.seconds(15)
         /// How long an answer may take to make, to a quarter of a second.
         var answerTimeout = Duration.seconds(20)
+        /// How long a client may take to get an answer, to a quarter of a second.
+        var sendingTimeout = Duration.seconds(60)
+        /// Most bytes of different bodies that are being sent.
+        var sendingLimit = 256 << 20
+        /// How long connections without a request are kept when the server stops: what is asked meanwhile is answered.
+        var lull = Duration.milliseconds(250)
     }
 
     struct CannotListen: Error, CustomStringConvertible {
@@ -30,6 +37,10 @@ final class HTTPServer: @unchecked Sendable {
 
     private let handler: any HTTPHandling
     private let exchanges = ExchangeTable()
+    private let connections = OpenConnections()
+    private let bodies: SentBodies
+    private let lull: Duration
+    private let isStopping = Locked(false)
     private let clients: ClientWatch
     private let overseer: Task<Void, Never>
     private var server: OpaquePointer?
@@ -39,7 +50,9 @@ final class HTTPServer: @unchecked Sendable {
         guard let clients = ClientWatch() else { throw CannotListen(description: "there are too many open files") }
         self.handler = handler
         self.clients = clients
-        overseer = Self.overseer(of: exchanges, limit: settings.answerTimeout)
+        bodies = SentBodies(limit: settings.sendingLimit)
+        lull = settings.lull
+        overseer = Self.overseer(of: exchanges, settings)
         var error: Int32 = 0
         // Alive until the server has been stopped, which it is before it is let go.
         let callbacks = Self.callbacks(Unmanaged.passUnretained(self).toOpaque())
@@ -59,14 +72,20 @@ final class HTTPServer: @unchecked Sendable {
 
     var port: Int { server.map { Int(alcedo_http_server_port($0)) } ?? 0 }
 
-    /// Accepts no more connections, lets what runs end, up to the grace, and then ends it.
+    /// Accepts no more connections, lets those that there are end with an answer that says so, up to the grace, and then
+    /// ends them.
     func stop(grace: Duration) async {
         guard let server else { return }
+        isStopping.withLock { $0 = true }
         alcedo_http_server_quiesce(server)
-        await exchanges.waitUntilEmpty(for: grace)
+        // A connection that is ended just when a request is on its way looks like a failure.
+        let lull = min(grace, lull)
+        await connections.waitUntilNone(for: lull)
+        alcedo_http_server_end_idle(server)
+        await connections.waitUntilNone(for: grace - lull)
         for exchange in exchanges.all { exchange.settle(.reply(Refusal.stopping.reply)) }
         // The answers have to go out, to those who read.
-        await exchanges.waitUntilEmpty(for: .seconds(1))
+        await connections.waitUntilNone(for: .seconds(1))
         self.server = nil
         let pointer = UInt(bitPattern: server)
         // Waits for the thread. It cannot be cancelled here: the task is new.
@@ -82,12 +101,13 @@ final class HTTPServer: @unchecked Sendable {
 
     /// Ends what takes too long. One for all requests: a sleep of each its own stays in memory to its end, also when it has
     /// been cancelled, which at thousands of requests a second is a hundred megabytes.
-    private static func overseer(of exchanges: ExchangeTable, limit: Duration) -> Task<Void, Never> {
+    private static func overseer(of exchanges: ExchangeTable, _ settings: Settings) -> Task<Void, Never> {
         Task {
-            while (try? await Task.sleep(for: min(limit, .milliseconds(250)))) != nil {
+            while (try? await Task.sleep(for: min(settings.answerTimeout, .milliseconds(250)))) != nil {
                 let now = ContinuousClock.now
-                for exchange in exchanges.all where now - exchange.begin > limit {
-                    exchange.settle(.reply(Refusal.late.reply))
+                for exchange in exchanges.all {
+                    if now - exchange.begin > settings.answerTimeout { exchange.settle(.reply(Refusal.late.reply)) }
+                    exchange.cutIfSlow(now, limit: settings.sendingTimeout)
                 }
             }
         }
@@ -107,22 +127,30 @@ final class HTTPServer: @unchecked Sendable {
             on_end: { context, request, isSent in
                 guard let context else { return }
                 Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue().end(request, isSent: isSent != 0)
+            },
+            on_connection: { context, isOpen in
+                guard let context else { return }
+                let connections = Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue().connections
+                if isOpen != 0 { connections.began() } else { connections.ended() }
             })
     }
 
     private func begin(_ request: OpaquePointer) -> alcedo_http_step {
         let head = RequestHead(request)
         let (clients, socket, address) = (clients, alcedo_http_socket(request), UInt(bitPattern: request))
-        let exchange = Exchange(number: exchanges.makeNumber(), head: head) {
-            clients.forget(socket)
-            if let request = OpaquePointer(bitPattern: address) { alcedo_http_resume(request) }
-        }
+        let exchange = Exchange(
+            number: exchanges.makeNumber(), head: head, cut: { _ = shutdown(socket, Int32(SHUT_RDWR)) },
+            resume: {
+                clients.forget(socket)
+                if let request = OpaquePointer(bitPattern: address) { alcedo_http_resume(request) }
+            })
         exchanges.add(exchange)
         alcedo_http_set_token(request, Unmanaged.passRetained(exchange).toOpaque())
         switch head.hasBody ? .now(Self.refuseBody(head)) : handler.answer(to: head) {
         case .now(let reply): return send(reply, exchange, request)
         case .later(let work):
             alcedo_http_suspend(request)
+            // Before the work, which may be done at once, and then forgets the socket.
             clients.watch(socket, exchange.number)
             exchange.start(work)
             return ALCEDO_HTTP_WAIT
@@ -146,7 +174,7 @@ final class HTTPServer: @unchecked Sendable {
         guard let token = alcedo_http_token(request) else { return }
         alcedo_http_set_token(request, nil)
         let exchange = Unmanaged<Exchange>.fromOpaque(token).takeRetainedValue()
-        let sent = isSent ? exchange.sent : nil
+        let sent = exchange.end().flatMap { isSent ? $0 : nil }
         handler.ended(
             exchange.head, status: sent?.status, byteCount: sent?.byteCount ?? 0,
             duration: ContinuousClock.now - exchange.begin)
@@ -154,8 +182,14 @@ final class HTTPServer: @unchecked Sendable {
     }
 
     private func send(_ reply: Reply, _ exchange: Exchange, _ request: OpaquePointer) -> alcedo_http_step {
+        var (reply, hold) = (reply, nil as SentBodies.Hold?)
+        if reply.body.count > SentBodies.copied {
+            hold = bodies.hold(reply.body, isBrief: exchange.hasNoBody(reply))
+            if hold == nil { reply = handler.sendAway() }
+        }
+        if isStopping.withLock({ $0 }) { reply.fields["Connection"] = "close" }
         exchange.willSend(reply)
-        return reply.send(as: request) ? ALCEDO_HTTP_REPLIED : ALCEDO_HTTP_CLOSE
+        return reply.send(as: request, hold) ? ALCEDO_HTTP_REPLIED : ALCEDO_HTTP_CLOSE
     }
 
     private static func exchange(of request: OpaquePointer) -> Exchange? {

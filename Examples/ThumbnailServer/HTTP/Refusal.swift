@@ -18,6 +18,7 @@ struct Refusal: Error, Equatable {
 
     static let method = Refusal(405, "only GET and HEAD are answered", allow: "GET, HEAD")
     static let late = Refusal(504, "the picture is not there in time")
+    static let busy = Refusal(503, "there is too much to do", retryAfter: 1)
     static let stopping = Refusal(503, "the server is stopping", retryAfter: 5)
 
     var reply: Reply {

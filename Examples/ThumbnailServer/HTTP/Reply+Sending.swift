@@ -4,7 +4,9 @@ import FoundationEssentials
 
 extension Reply {
     /// Queues it as the answer to a request. False when there is no memory for it.
-    func send(as request: OpaquePointer) -> Bool {
+    ///
+    /// - Parameter hold: Of the body, which is sent from where it is; nil: it is copied.
+    func send(as request: OpaquePointer, _ hold: SentBodies.Hold?) -> Bool {
         // One block of names and values, each ending in a NUL, and where in it they begin.
         var block: [CChar] = []
         var starts: [Int] = []
@@ -18,10 +20,19 @@ extension Reply {
             guard let base = block.baseAddress else { return false }
             let names = stride(from: 0, to: starts.count, by: 2).map { base + starts[$0] }
             let values = stride(from: 1, to: starts.count, by: 2).map { base + starts[$0] }
-            return body.withUnsafeBytes { bytes in
-                alcedo_http_reply(
-                    request, UInt32(clamping: status), names, values, names.count, bytes.baseAddress, bytes.count) != 0
+            let status = UInt32(clamping: status)
+            guard let hold else {
+                return body.withUnsafeBytes { bytes in
+                    alcedo_http_reply(
+                        request, status, names, values, names.count, bytes.baseAddress, bytes.count, nil, nil) != 0
+                }
             }
+            let bytes = hold.bytes
+            return alcedo_http_reply(
+                request, status, names, values, names.count, bytes.baseAddress, bytes.count,
+                { context in
+                    if let context { Unmanaged<SentBodies.Hold>.fromOpaque(context).release() }
+                }, Unmanaged.passRetained(hold).toOpaque()) != 0
         }
     }
 }

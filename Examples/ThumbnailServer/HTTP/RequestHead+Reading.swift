@@ -3,7 +3,8 @@ private import CHTTPServerShim
 extension RequestHead {
     init(_ request: OpaquePointer) {
         self.init(
-            method: String(cString: alcedo_http_method(request)), target: String(cString: alcedo_http_target(request)),
+            method: String(cString: alcedo_http_method(request)),
+            target: Self.originForm(String(cString: alcedo_http_target(request))),
             accept: Self.value(of: "Accept", request), ifNoneMatch: Self.value(of: "If-None-Match", request),
             hasBody: alcedo_http_has_body(request) != 0)
     }

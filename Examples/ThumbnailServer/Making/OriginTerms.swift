@@ -1,43 +1,66 @@
 import Alcedo
 import FoundationEssentials
 
-/// What an origin says of the use of its answer by a shared cache.
+/// What an origin says of the use of its answer by caches.
 struct OriginTerms: Sendable, Equatable {
     /// Whether anything made of it may be kept, here or by clients.
     var allowsStoring = true
-    /// Until when the answer is fresh; nil: the origin does not say.
+    /// Until when a shared cache may use the answer; nil: the origin does not say.
     var freshUntil: Date?
+    /// Until when a client's cache may; nil: the origin does not say.
+    var clientFreshUntil: Date?
 
-    init(allowsStoring: Bool = true, freshUntil: Date? = nil) {
-        self.allowsStoring = allowsStoring
-        self.freshUntil = freshUntil
+    init(allowsStoring: Bool = true, freshUntil: Date? = nil, clientFreshUntil: Date? = nil) {
+        (self.allowsStoring, self.freshUntil, self.clientFreshUntil) = (allowsStoring, freshUntil, clientFreshUntil)
     }
 
-    /// Source: RFC 9111 sections 4.2.1, 5.2.2 and 5.3.
+    /// Those of the answer and of all redirects that led to it.
     init(_ download: Download, now: Date) {
-        guard let fields = download.head?.fields else { return }
+        guard let fields = download.head?.fields else {
+            self.init()
+            return
+        }
+        self.init(fields, now: now)
+        if let way = RedirectTerms.noted(in: fields) { self = strictest(way) }
+    }
+
+    /// Source: RFC 9111 sections 4.1, 4.2.1, 5.2.2 and 5.3.
+    init(_ fields: HTTPFields, now: Date) {
         let directives = Self.directives(fields)
         allowsStoring = directives["no-store"] == nil && directives["private"] == nil
-        guard directives["no-cache"] == nil else {
-            freshUntil = now
+        guard directives["no-cache"] == nil, !fields.list("Vary", contains: "*") else {
+            (freshUntil, clientFreshUntil) = (now, now)
             return
         }
         let age = Double(DeltaSeconds(fields["Age"] ?? "").orZero)
-        if let seconds = directives["s-maxage"] ?? directives["max-age"] {
-            freshUntil = now.addingTimeInterval(Double(DeltaSeconds(seconds).orZero) - age)
+        if let seconds = directives["max-age"] {
+            clientFreshUntil = now.addingTimeInterval(Double(DeltaSeconds(seconds).orZero) - age)
         } else if let text = fields["Expires"] {
             // A date that is none means that it is over.
             let expiry = HTTPDate.parse(text, now: now) ?? now
             let date = fields["Date"].flatMap { HTTPDate.parse($0, now: now) } ?? now
-            freshUntil = now.addingTimeInterval(expiry.timeIntervalSince(date) - age)
+            clientFreshUntil = now.addingTimeInterval(expiry.timeIntervalSince(date) - age)
+        }
+        freshUntil = clientFreshUntil
+        if let seconds = directives["s-maxage"] {
+            freshUntil = now.addingTimeInterval(Double(DeltaSeconds(seconds).orZero) - age)
         }
     }
 
+    /// What both allow.
+    func strictest(_ other: OriginTerms) -> OriginTerms {
+        OriginTerms(
+            allowsStoring: allowsStoring && other.allowsStoring,
+            freshUntil: [freshUntil, other.freshUntil].compactMap { $0 }.min(),
+            clientFreshUntil: [clientFreshUntil, other.clientFreshUntil].compactMap { $0 }.min())
+    }
+
     /// Until when what is made of it may be used, if at most for `longest`; nil: nobody may keep it.
-    func freshUntil(from now: Date, atMost longest: Duration) -> Date? {
+    func freshness(from now: Date, atMost longest: Duration) -> Freshness? {
         guard allowsStoring else { return nil }
         let limit = now.addingTimeInterval(Double(longest.milliseconds) / 1000)
-        return min(limit, freshUntil ?? limit)
+        let shared = min(limit, freshUntil ?? limit)
+        return Freshness(shared: shared, client: clientFreshUntil.map { min(limit, $0) } ?? shared)
     }
 
     private static func directives(_ fields: HTTPFields) -> [String: String] {

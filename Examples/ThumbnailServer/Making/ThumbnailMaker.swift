@@ -15,6 +15,8 @@ final class ThumbnailMaker: Sendable {
         var life = Duration.seconds(3_600)
         /// Most originals that are loaded and made smaller at once: each may be in memory as a whole.
         var originals = 16
+        /// Longest silence of an origin.
+        var silence = Duration.seconds(20)
         var decoding = DecodingLimits(maximumPixelCount: 50_000_000, maximumByteCount: 256 << 20)
     }
 
@@ -50,7 +52,7 @@ final class ThumbnailMaker: Sendable {
         return try await making.value(for: key) { [self] _ in
             if let stored = await answers.storedAnswer(for: key) { return (stored, .store) }
             let thumbnail = try await places.withReservation(of: 1) { try await make(query) }
-            await answers.keep(thumbnail, for: key)
+            answers.keep(thumbnail, for: key)
             return (thumbnail, .made)
         }
     }
@@ -62,13 +64,13 @@ final class ThumbnailMaker: Sendable {
     }
 
     private func make(_ query: ThumbnailQuery) async throws -> Thumbnail {
-        let request = query.imageRequest(limits.decoding)
+        let request = query.imageRequest(limits.decoding, silence: limits.silence)
         let (response, terms) = try await origins.observing(request.source) { try await pipeline.load(request) }
-        let freshUntil = terms.freshUntil(from: clock.now, atMost: limits.life)
+        let freshness = terms.freshness(from: clock.now, atMost: limits.life)
         return try await threads.run {
             let encoder = query.format.encoder(for: response.image, quality: query.quality)
             let data = try encoder.encode(response.image)
-            return Thumbnail(data: data, type: "image/\(encoder.format)", freshUntil: freshUntil)
+            return Thumbnail(data: data, type: "image/\(encoder.format)", freshness: freshness)
         }
     }
 }

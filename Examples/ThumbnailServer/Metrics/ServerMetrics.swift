@@ -28,7 +28,11 @@ final class ServerMetrics: Sendable {
         }
     }
 
-    func text(inFlight: Int, storeFailures: Int, _ pipeline: PipelineMetrics.Snapshot) -> String {
+    /// - Parameter sharing: Of the store that other servers use, too; nil: there is none.
+    func text(
+        inFlight: Int, _ storing: AnswerStore.Storing, sharing: SharedStoreWatch.Numbers?,
+        _ pipeline: PipelineMetrics.Snapshot
+    ) -> String {
         let counts = current
         var text = PrometheusText()
         text.add(
@@ -43,7 +47,12 @@ final class ServerMetrics: Sendable {
         text.add(
             "thumbnail_answers_total", .counter, "Pictures, by where they came from.", label: "from",
             ThumbnailMaker.Origin.allCases.map { ($0.rawValue, counts.answers[$0] ?? 0) })
-        text.add("thumbnail_store_failures_total", .counter, "Pictures that the store did not take.", storeFailures)
+        text.add("thumbnail_store_failures_total", .counter, "Pictures that the store did not take.", storing.failures)
+        text.add(
+            "thumbnail_store_dropped_total", .counter, "Pictures that were not stored, because too many waited.",
+            storing.dropped)
+        text.add("thumbnail_store_waiting", .gauge, "Pictures that wait for the store.", storing.waiting)
+        if let sharing { Self.add(sharing, to: &text) }
         text.add(
             "thumbnail_originals_total", .counter, "Originals that were loaded, by where they came from.",
             label: "from",
@@ -56,5 +65,20 @@ final class ServerMetrics: Sendable {
         text.add("thumbnail_loads_failed_total", .counter, "Originals that gave no picture.", pipeline.failed)
         text.add("thumbnail_request_duration_seconds", "How long requests for pictures took.", counts.durations)
         return text.text
+    }
+
+    private static func add(_ sharing: SharedStoreWatch.Numbers, to text: inout PrometheusText) {
+        let statistics = sharing.statistics
+        text.add(
+            "thumbnail_redis_reads_total", .counter, "Pictures that Redis was asked for; a failure is a miss.",
+            label: "result", [("hit", statistics.hits), ("miss", statistics.misses)])
+        text.add(
+            "thumbnail_redis_stores_total", .counter, "Pictures that Redis was given.", label: "result",
+            [("stored", statistics.stores), ("failed", statistics.failures)])
+        text.add(
+            "thumbnail_redis_damaged_total", .counter, "Entries of Redis that were damaged.", statistics.damagedEntries)
+        text.add(
+            "thumbnail_redis_failing", .gauge, "1 while Redis is left alone because it failed.",
+            sharing.isFailing ? 1 : 0)
     }
 }

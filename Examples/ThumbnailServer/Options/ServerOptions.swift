@@ -1,5 +1,4 @@
 import Alcedo
-import AlcedoRedisCache
 import ExampleSupport
 import FoundationEssentials
 
@@ -24,15 +23,22 @@ struct ServerOptions {
           --no-cache             nothing is kept, on disk or in memory
           --redis SOCKET|HOST:PORT
                                  pictures are shared with other servers by Redis
+          --redis-password-file FILE
+                                 the password of Redis
+          --redis-user NAME      the user that it is of (default: Redis's own)
+          --redis-database N     the number of its database (default: 0)
+          --redis-prefix TEXT    begins all names there (default: alcedo:)
           --max-age SECONDS      longest life of a picture, here and at clients (default: 3600)
           --max-side N           most pixels of a side (default: 2048)
           --max-bytes MIB        most bytes of an original (default: 32)
           --max-pixels N         most pixels of an original, in millions (default: 50)
           --max-decoded MIB      most bytes that decoding holds at once (default: 256)
           --max-originals N      most originals that are loaded and made smaller at once (default: 16)
-          --max-requests N       most requests at work or waiting; more are sent away (default: 256)
+          --max-requests N       most different requests at work or waiting; more are sent away (default: 256)
+          --max-sending MIB      most of different pictures that are being sent; more are sent away (default: 256)
           --max-connections N    most connections; more wait to be accepted (default: 1024)
-          --timeout SECONDS      longest time for a request (default: 20)
+          --timeout SECONDS      longest time until an answer, and silence of an origin (default: 20)
+          --send-timeout SECONDS longest time for a client to take an answer (default: 60)
           --client-timeout SECONDS
                                  longest silence of a connection (default: 15)
           --grace SECONDS        how long what runs may take when the server stops (default: 10)
@@ -42,7 +48,8 @@ struct ServerOptions {
 
     enum Task {
         case help
-        case sign(URLSignature, String)
+        /// The target with its signature.
+        case sign(String)
         case serve
     }
 
@@ -51,6 +58,7 @@ struct ServerOptions {
     private(set) var listening = HTTPServer.Settings(port: 8080)
     private(set) var grace = Duration.seconds(10)
     private var keepsNothing = false
+    private var redis = RedisChoice()
 
     /// - Throws: `UsageError`.
     init(_ words: some Sequence<String>, caches: URL? = Self.caches) throws {
@@ -69,16 +77,20 @@ struct ServerOptions {
             case "--cache":
                 stack.cacheFolder = URL(filePath: try arguments.value(of: option), directoryHint: .isDirectory)
             case "--no-cache": keepsNothing = true
-            case "--redis": stack.redis = RedisOptions(address: try Self.redis(option, arguments.value(of: option)))
+            case _ where try redis.take(option, &arguments): continue
             case _ where try takeLimit(option, &arguments): continue
             default: throw UsageError("there is no option '\(option)'")
             }
         }
         try arguments.finish(refusingOthersFor: "thumbnail-server")
-        if keepsNothing { (stack.cacheFolder, stack.memoryLimit, stack.redis) = (nil, 0, nil) }
+        stack.redis = try redis.options()
+        if keepsNothing {
+            guard stack.redis == nil else { throw UsageError("--no-cache keeps nothing, and --redis pictures") }
+            (stack.cacheFolder, stack.memoryLimit) = (nil, 0)
+        }
         if let target {
             guard let signature = stack.service.signature else { throw UsageError("--sign needs --key") }
-            task = .sign(signature, target)
+            task = .sign(try SignedTarget(target, signature, stack.service).text)
         }
     }
 
@@ -97,7 +109,11 @@ struct ServerOptions {
         case "--max-originals": stack.limits.originals = try arguments.number(of: option, in: 1...10_000)
         case "--max-requests": stack.service.maximumRequests = try arguments.number(of: option, in: 1...100_000)
         case "--max-connections": listening.connections = try arguments.number(of: option, in: 1...100_000)
-        case "--timeout": listening.answerTimeout = try arguments.seconds(of: option)
+        case "--max-sending": listening.sendingLimit = try arguments.number(of: option, in: 1...1 << 20) << 20
+        case "--timeout":
+            listening.answerTimeout = try arguments.seconds(of: option)
+            stack.limits.silence = listening.answerTimeout
+        case "--send-timeout": listening.sendingTimeout = try arguments.seconds(of: option)
         case "--client-timeout": listening.clientTimeout = .seconds(try arguments.number(of: option, in: 1...3_600))
         case "--grace": grace = try arguments.seconds(of: option)
         case "--jobs": stack.width = try arguments.number(of: option, in: 1...256)
@@ -111,12 +127,6 @@ struct ServerOptions {
             throw UsageError("--allow takes https://host[:port], host or *.host, not '\(text)'")
         }
         return pattern
-    }
-
-    private static func redis(_ option: String, _ text: String) throws -> RedisOptions.Address {
-        guard !text.contains("/") else { return .socket(text) }
-        let (host, port) = try NetworkPlace(option, text).parts
-        return .network(host: host, port: Int(port))
     }
 
     /// The default; nil without a home.

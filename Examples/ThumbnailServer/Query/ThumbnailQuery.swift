@@ -64,18 +64,20 @@ struct ThumbnailQuery: Sendable {
     var key: ImageKey {
         ImageKey(
             ResourceKey(source.url),
-            variant: "thumbnail:1;\(size.width)x\(size.height);\(fit.rawValue);\(format.rawValue);\(quality)")
+            variant: "thumbnail:2;\(size.width)x\(size.height);\(fit.rawValue);\(format.rawValue);\(quality)")
     }
 
     /// The picture before it is encoded.
-    func imageRequest(_ limits: DecodingLimits) -> ImageRequest {
-        var request = ImageRequest(source: .http(HTTPRequest(url: source.url)))
+    ///
+    /// - Parameter silence: The longest of the origin.
+    func imageRequest(_ limits: DecodingLimits, silence: Duration) -> ImageRequest {
+        var request = ImageRequest(source: .http(HTTPRequest(url: source.url, idleTimeout: silence)))
         request.decoding.limits = limits
         request.decoding.includesAnimation = false
         request.decoding.target = TargetSize(size, mode: fit == .fit ? .fit : .fill)
         switch fit {
         case .fit: request.processors = [Resize(to: size)]
-        case .fill: request.processors = [Resize(to: size, mode: .fill, enlarges: true), Crop(centre: size)]
+        case .fill: request.processors = [Resize(to: size, mode: .fill, enlarges: true), Crop(center: size)]
         case .exact: request.processors = [Resize(to: size, mode: .exact, enlarges: true)]
         }
         return request

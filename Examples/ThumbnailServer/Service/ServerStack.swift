@@ -1,5 +1,6 @@
 import Alcedo
 import AlcedoRedisCache
+import ExampleSupport
 import FoundationEssentials
 
 /// Everything behind the server, put together.
@@ -28,21 +29,25 @@ struct ServerStack: Sendable {
 
     init(_ settings: Settings) {
         let metrics = PipelineMetrics()
-        let answers = AnswerStore(memoryLimit: settings.memoryLimit, store: Self.store(settings))
+        let shared = settings.redis.map { RedisDataCache($0) }
+        let sharing = shared.map { SharedStoreWatch($0) { Console.note("thumbnail-server: \($0)") } }
+        let answers = AnswerStore(memoryLimit: settings.memoryLimit, store: Self.store(settings, shared)) {
+            sharing?.look()
+        }
         var configuration = ImagePipeline.Configuration(
             downloader: Self.downloader(settings), codecs: .standard, observer: metrics)
         configuration.decodingWidth = settings.width
         configuration.decodingByteBudget = settings.limits.decoding.maximumByteCount
         maker = ThumbnailMaker(configuration, answers: answers, limits: settings.limits)
-        service = ThumbnailService(settings.service, maker: maker, answers: answers, pipelineMetrics: metrics)
+        service = ThumbnailService(
+            settings.service, maker: maker, answers: answers, pipelineMetrics: metrics, sharing: sharing)
     }
 
     func shutDown() async { await maker.shutDown() }
 
     /// Where finished pictures are beside memory: near on disk, and far where others share them.
-    private static func store(_ settings: Settings) -> (any DataCaching)? {
+    private static func store(_ settings: Settings, _ shared: RedisDataCache?) -> (any DataCaching)? {
         let disk = folder("pictures", settings).map { FileDiskCache(directory: $0, sizeLimit: settings.diskLimit / 2) }
-        let shared = settings.redis.map { RedisDataCache($0) }
         switch (disk, shared) {
         case (let disk?, let shared?): return TieredDataCache([DataCacheTier(disk), DataCacheTier(shared)])
         case (let disk?, nil): return disk
@@ -64,20 +69,21 @@ struct ServerStack: Sendable {
         // What an origin does not have is not asked for again at once.
         configuration.rules.failedURLs = FailedURLs(lifetime: .seconds(30))
         let allowed = settings.service.allowed
-        configuration.rules.redirects.hook = { _, next in
+        configuration.rules.redirects.hook = { head, next in
             let target = try SourceURL(next.url)
             try allowed.check(target)
-            return next
+            return RedirectTerms.noting(head, in: next, now: Date())
         }
         let transport = CURLTransport(options: network)
         guard let folder = folder("originals", settings) else {
-            return Downloader(transport: transport, configuration: configuration)
+            return Downloader(transport: RedirectTerms(transport), configuration: configuration)
         }
         let responses = URLResponseCache(
             memoryCapacity: 0, disk: FileDiskCache(directory: folder, sizeLimit: settings.diskLimit / 2),
             rules: ResponseCacheRules(role: .shared()))
         return Downloader(
-            transport: CachingTransport(wrapping: transport, cache: responses), configuration: configuration)
+            transport: RedirectTerms(CachingTransport(wrapping: transport, cache: responses)),
+            configuration: configuration)
     }
 
     private static func folder(_ name: String, _ settings: Settings) -> URL? {

@@ -8,7 +8,7 @@ final class ThumbnailService: HTTPHandling {
         /// Nil: URLs need no signature.
         var signature: URLSignature?
         var maximumSide = 2_048
-        /// Most requests that are worked on or wait.
+        /// Most different requests that are worked on or wait.
         var maximumRequests = 256
     }
 
@@ -16,20 +16,24 @@ final class ThumbnailService: HTTPHandling {
     private let maker: ThumbnailMaker
     private let answers: AnswerStore
     private let pipelineMetrics: PipelineMetrics
+    private let sharing: SharedStoreWatch?
     private let clock: any TimeSource
     private let metrics = ServerMetrics()
     private let admission: Admission
     private let isStopping = Locked(false)
 
-    /// - Parameter pipelineMetrics: Those of the pipeline that makes the pictures.
+    /// - Parameters:
+    ///   - pipelineMetrics: Those of the pipeline that makes the pictures.
+    ///   - sharing: Of the store that other servers use, too.
     init(
         _ settings: Settings, maker: ThumbnailMaker, answers: AnswerStore, pipelineMetrics: PipelineMetrics,
-        clock: any TimeSource = SystemClock()
+        sharing: SharedStoreWatch? = nil, clock: any TimeSource = SystemClock()
     ) {
         self.settings = settings
         self.maker = maker
         self.answers = answers
         self.pipelineMetrics = pipelineMetrics
+        self.sharing = sharing
         self.clock = clock
         admission = Admission(limit: settings.maximumRequests)
     }
@@ -51,6 +55,11 @@ final class ThumbnailService: HTTPHandling {
         }
     }
 
+    func sendAway() -> Reply {
+        metrics.shed()
+        return Refusal.busy.reply
+    }
+
     func ended(_ head: RequestHead, status: Int?, byteCount: Int, duration: Duration) {
         let isPicture = head.path == ThumbnailQuery.path
         metrics.ended(status: status, byteCount: byteCount, duration: isPicture ? duration : nil)
@@ -63,45 +72,43 @@ final class ThumbnailService: HTTPHandling {
 
     private func numbers() -> Reply {
         let text = metrics.text(
-            inFlight: admission.current, storeFailures: answers.failureCount, pipelineMetrics.snapshot)
+            inFlight: admission.current, answers.storing, sharing: sharing?.numbers, pipelineMetrics.snapshot)
         return Reply(status: 200, text: text, type: PrometheusText.type)
     }
 
     private func thumbnail(_ head: RequestHead) throws(Refusal) -> HTTPAnswer {
-        let query = try checkedQuery(head)
+        let (query, end) = try checkedQuery(head)
         if let thumbnail = answers.quickAnswer(for: query.key) {
             metrics.answered(from: .memory)
-            return .now(thumbnail.reply(to: head, isNegotiated: query.isNegotiated, now: clock.now))
+            return .now(thumbnail.reply(to: head, isNegotiated: query.isNegotiated, now: clock.now, until: end))
         }
         guard !isStopping.withLock({ $0 }) else { throw .stopping }
-        guard admission.enter() else {
-            metrics.shed()
-            throw Refusal(503, "there is too much to do", retryAfter: 1)
-        }
+        guard let place = admission.enter(query.key) else { return .now(sendAway()) }
         return .later { [self] in
-            defer { admission.leave() }
-            return await made(query, for: head)
+            defer { place.leave() }
+            return await made(query, for: head, until: end)
         }
     }
 
-    /// What is asked for, if whoever asks may.
-    private func checkedQuery(_ head: RequestHead) throws(Refusal) -> ThumbnailQuery {
+    /// What is asked for, if whoever asks may, and until when.
+    private func checkedQuery(_ head: RequestHead) throws(Refusal) -> (ThumbnailQuery, until: Date?) {
         let items = try QueryItems(head.query)
+        var end: Date?
         if let signature = settings.signature {
-            try signature.check(path: head.path, items, now: clock.now)
+            end = try signature.check(path: head.path, items, now: clock.now)
         } else if items[URLSignature.name] != nil || items[URLSignature.expiry] != nil {
             throw Refusal(400, "this server has no key, and takes no signatures")
         }
         let query = try ThumbnailQuery(items, accept: head.accept, maximumSide: settings.maximumSide)
         try settings.allowed.check(query.source)
-        return query
+        return (query, end)
     }
 
-    private func made(_ query: ThumbnailQuery, for head: RequestHead) async -> Reply {
+    private func made(_ query: ThumbnailQuery, for head: RequestHead, until end: Date?) async -> Reply {
         do {
             let made = try await maker.thumbnail(for: query)
             metrics.answered(from: made.origin)
-            return made.thumbnail.reply(to: head, isNegotiated: query.isNegotiated, now: clock.now)
+            return made.thumbnail.reply(to: head, isNegotiated: query.isNegotiated, now: clock.now, until: end)
         } catch {
             return Refusal(error).reply
         }

@@ -1,0 +1,38 @@
+import Glibc
+import Testing
+
+@testable import thumbnail_server
+
+struct OpenFilesTests {
+    @Test(
+        arguments: [
+            (soft: 1_048_576, hard: 1_048_576, set: 1_048_576, connections: 1_024),
+            (soft: 1_024, hard: 1_048_576, set: 1_280, connections: 1_024),
+            (soft: 1_024, hard: 1_100, set: 1_100, connections: 844),
+            (soft: 1_024, hard: 1_024, set: 1_024, connections: 768), (soft: 100, hard: 100, set: 100, connections: 50),
+            (soft: 1, hard: 1, set: 1, connections: 1),
+        ] as [(soft: UInt, hard: UInt, set: UInt, connections: Int)])
+    func `connections have the files that the system lets, but for a reserve`(
+        soft: UInt, hard: UInt, set: UInt, connections: Int
+    ) {
+        let plan = OpenFiles.plan(for: 1_024, soft: soft, hard: hard)
+        #expect(plan.soft == set && plan.connections == connections)
+    }
+
+    @Test func `a limit without end is left alone`() {
+        let plan = OpenFiles.plan(for: 1_024, soft: .max, hard: .max)
+        #expect(plan.soft == .max && plan.connections == 1_024)
+    }
+
+    @Test func `the limit is raised to what the connections need`() async {
+        await #expect(processExitsWith: .success) {
+            var limit = rlimit(rlim_cur: 300, rlim_max: 2_000)
+            let isSet = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0
+            let connections = OpenFiles.makeRoom(for: 1_024)
+            getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            let isRaised = limit.rlim_cur == 1_280 && limit.rlim_max == 2_000
+            let rest = OpenFiles.makeRoom(for: 100_000)
+            exit(isSet && isRaised && connections == 1_024 && rest == 1_744 ? 0 : 1)
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import AlcedoRedisCache
+import ExampleSupport
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import thumbnail_server
+
+struct OptionsTests {
+    private func file(_ text: String) throws -> (folder: TemporaryDirectory, path: String) {
+        let folder = try TemporaryDirectory()
+        let file = folder.url.appending(path: "file")
+        try Data(text.utf8).write(to: file)
+        return (folder, file.path)
+    }
+
+    @Test func `a Redis is reached as the command line says`() throws {
+        let (folder, path) = try file("se cret\r\n\n")
+        let options = try ServerOptions([
+            "--redis-prefix", "p:", "--redis", "[::1]:99", "--redis-password-file", path, "--redis-user", "u",
+            "--redis-database=3",
+        ])
+        #expect(
+            options.stack.redis
+                == RedisOptions(
+                    address: .network(host: "::1", port: 99), user: "u", password: "se cret", database: 3,
+                    prefix: "p:"))
+        #expect(try ServerOptions(["--redis", "/run/s"]).stack.redis == RedisOptions(address: .socket("/run/s")))
+        #expect(try ServerOptions([]).stack.redis == nil)
+        withExtendedLifetime(folder) {}
+    }
+
+    @Test(arguments: [
+        ["--redis-prefix", "p:"], ["--redis", "a:1", "--redis-user", "u"], ["--no-cache", "--redis", "a:1"],
+        ["--redis", "a:1", "--redis-password-file", "/nowhere"],
+        ["--redis", "a:1", "--redis-password-file", "/dev/null"], ["--redis", "a:1", "--redis-database", "x"],
+    ])
+    func `what is said of a Redis in vain is an error`(words: [String]) {
+        #expect(throws: UsageError.self) { try ServerOptions(words) }
+    }
+
+    @Test func `the time for an answer is the time for an origin, too`() throws {
+        let options = try ServerOptions(["--timeout", "60", "--send-timeout", "5", "--max-sending", "3"])
+        #expect(options.listening.answerTimeout == .seconds(60) && options.stack.limits.silence == .seconds(60))
+        #expect(options.listening.sendingTimeout == .seconds(5) && options.listening.sendingLimit == 3 << 20)
+    }
+
+    @Test func `what is signed is what the server answers`() throws {
+        let (folder, path) = try file("0123456789abcdef")
+        let words = ["--key", path, "--allow", "a.test", "--max-side", "100"]
+        let target = "/thumbnail?url=https://a.test/x&w=10&expires=9999999999"
+        let options = try ServerOptions(words + ["--sign", target])
+        guard case .sign(let text) = options.task else {
+            Issue.record("nothing is signed")
+            return
+        }
+        #expect(try text == URLSignature(key: Array("0123456789abcdef".utf8)).signed(target))
+
+        for wrong in [
+            "https://host/thumbnail?url=https://a.test/x&w=10", "thumbnail?url=https://a.test/x&w=10", "/thumbnail",
+            "/other?url=https://a.test/x&w=10", "/thumbnail?url=https://a.test/x?a=1&b=2&w=10",
+            "/thumbnail?url=https://a.test/x", "/thumbnail?w=10", "/thumbnail?url=https://b.test/x&w=10",
+            "/thumbnail?url=https://a.test/x&w=101", "/thumbnail?url=https://a.test/x&w=10&expires=1",
+            "/thumbnail?url=https://a.test/x&w=10&expires=soon", "/thumbnail?url=%zz&w=10",
+        ] {
+            #expect(throws: UsageError.self, "\(wrong)") { try ServerOptions(words + ["--sign", wrong]) }
+        }
+        withExtendedLifetime(folder) {}
+    }
+}

@@ -1,0 +1,108 @@
+import Alcedo
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import thumbnail_server
+
+/// What is on its way to clients, and clients that do not take it.
+@Suite(.timeLimit(.minutes(10)))
+struct SendingTests {
+    /// Gives large bodies, one for each path.
+    private final class Handler: HTTPHandling {
+        private let bodies: [String: Data]
+        let asked = Guarded(0)
+        let gone = Guarded(0)
+
+        init(byteCount: Int) {
+            bodies = ["/a": Data(repeating: 1, count: byteCount), "/b": Data(repeating: 2, count: byteCount)]
+        }
+
+        func answer(to head: RequestHead) -> HTTPAnswer {
+            asked.change { $0 += 1 }
+            return .now(Reply(status: 200, body: bodies[head.target] ?? Data()))
+        }
+
+        func sendAway() -> Reply { Refusal.busy.reply }
+
+        func ended(_ head: RequestHead, status: Int?, byteCount: Int, duration: Duration) {
+            if status == nil { gone.change { $0 += 1 } }
+        }
+    }
+
+    private static func run(
+        _ settings: HTTPServer.Settings, _ test: (Handler, HTTPServer) async throws -> Void
+    ) async throws {
+        // More than the system takes for a client that reads nothing.
+        let handler = Handler(byteCount: 24 << 20)
+        let server = try HTTPServer(settings, handler: handler)
+        let result: Result<Void, any Error>
+        do { result = .success(try await test(handler, server)) } catch { result = .failure(error) }
+        await server.stop(grace: .zero)
+        try result.get()
+    }
+
+    private static func ask(_ target: String, _ server: HTTPServer, method: String = "GET") async throws -> RawClient {
+        let client = try RawClient(port: server.port)
+        try await client.send("\(method) \(target) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        return client
+    }
+
+    @Test func `a body counts once, however many get it, and until the last has it`() throws {
+        let bodies = SentBodies(limit: 10_000)
+        let (a, b) = (Data(repeating: 1, count: 6_000), Data(repeating: 2, count: 6_000))
+        var holds = [try #require(bodies.hold(a, isBrief: false)), try #require(bodies.hold(a, isBrief: false))]
+        #expect(bodies.byteCount == 6_000)
+        #expect(bodies.hold(b, isBrief: false) == nil)
+        holds.removeLast()
+        #expect(bodies.byteCount == 6_000 && bodies.hold(b, isBrief: false) == nil)
+        holds.removeLast()
+        #expect(bodies.byteCount == 0 && bodies.hold(b, isBrief: false) != nil)
+    }
+
+    @Test func `a body that is larger than the limit goes alone, and what is brief always`() throws {
+        let bodies = SentBodies(limit: 10_000)
+        let hold = try #require(bodies.hold(Data(repeating: 1, count: 20_000), isBrief: false))
+        let other = Data(repeating: 2, count: 2_000)
+        #expect(bodies.hold(other, isBrief: false) == nil && bodies.hold(other, isBrief: true) != nil)
+        #expect(hold.bytes.count == 20_000 && hold.bytes.allSatisfy { $0 == 1 })
+    }
+
+    @Test func `beside answers that nobody takes there is room for the same, and for no others`() async throws {
+        try await Self.run(HTTPServer.Settings(sendingLimit: 1 << 20)) { handler, server in
+            let slow = try await Self.ask("/a", server)
+            while handler.asked.value < 1 { await Task.yield() }
+
+            let same = try await Self.ask("/a", server).readToEnd()
+            #expect(same.hasPrefix("HTTP/1.1 200 ") && same.utf8.count > 24 << 20)
+            let other = try await Self.ask("/b", server).readToEnd()
+            #expect(other.hasPrefix("HTTP/1.1 503 ") && other.contains("Retry-After: 1"))
+            let head = try await Self.ask("/b", server, method: "HEAD").readToEnd()
+            #expect(head.hasPrefix("HTTP/1.1 200 ") && head.contains("Content-Length: \(24 << 20)"))
+            slow.leave()
+        }
+    }
+
+    @Test func `who does not take the answer in time is left, and the answer let go`() async throws {
+        try await Self.run(HTTPServer.Settings(sendingTimeout: .milliseconds(1), sendingLimit: 1 << 20)) {
+            handler, server in
+            let slow = try await Self.ask("/a", server)
+            while handler.gone.value < 1 { await Task.yield() }
+            let other = try await Self.ask("/b", server, method: "GET")
+            while handler.gone.value < 2 { await Task.yield() }
+            // It was not sent away: what went before had been let go.
+            #expect(try await other.readToEnd().hasPrefix("HTTP/1.1 200 "))
+            withExtendedLifetime(slow) {}
+        }
+    }
+
+    @Test func `a connection without a request ends with the server, which does not wait for it`() async throws {
+        let server = try HTTPServer(HTTPServer.Settings(lull: .zero), handler: Handler(byteCount: 1))
+        let (silent, kept) = (try RawClient(port: server.port), try RawClient(port: server.port))
+        try await kept.send("GET /a HTTP/1.1\r\nHost: a\r\n\r\n")
+        let text = Task { try await kept.readToEnd() }
+        await server.stop(grace: .seconds(300))
+        _ = try await text.value
+        #expect(try await silent.readToEnd().isEmpty)
+    }
+}

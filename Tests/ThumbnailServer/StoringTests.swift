@@ -1,0 +1,117 @@
+import Alcedo
+import AlcedoRedisCache
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import thumbnail_server
+
+/// Stores that are slow, and such that fail.
+@Suite(.timeLimit(.minutes(5)))
+struct StoringTests {
+    /// Takes nothing until it is opened.
+    private final class HeldStore: DataCaching {
+        private let held = Guarded<[CheckedContinuation<Void, Never>]?>([])
+
+        func open() {
+            let held = held.change { held in
+                defer { held = nil }
+                return held ?? []
+            }
+            for continuation in held { continuation.resume() }
+        }
+
+        func store(_ entry: CachedData, for key: ImageKey) async throws {
+            await withCheckedContinuation { continuation in
+                let isHeld = held.change { held in
+                    held?.append(continuation)
+                    return held != nil
+                }
+                if !isHeld { continuation.resume() }
+            }
+        }
+
+        func entry(for key: ImageKey) async -> CachedData? { nil }
+        func contains(_ key: ImageKey) async -> Bool { false }
+        func remove(_ key: ImageKey) async -> Bool { false }
+        func removeAll(of resource: ResourceKey) async -> Int { 0 }
+        func removeAll() async {}
+        var totalSize: Int { get async { 0 } }
+        var count: Int { get async { 0 } }
+    }
+
+    private let clock = ManualClock()
+
+    private func thumbnail() -> Thumbnail {
+        let date = clock.now.addingTimeInterval(60)
+        return Thumbnail(
+            data: Data(repeating: 1, count: 100), type: "image/png", freshness: Freshness(shared: date, client: date))
+    }
+
+    private func key(_ number: Int) throws -> ImageKey {
+        ImageKey(ResourceKey(try #require(URL(string: "https://a.test/\(number)"))))
+    }
+
+    @Test func `nobody waits for a store that hangs, and no more waits for it than may`() async throws {
+        let store = HeldStore()
+        let answers = AnswerStore(
+            memoryLimit: 1 << 20, store: store, backlog: StoreBacklog(countLimit: 2, byteLimit: 1_000), clock: clock)
+        for number in 0..<5 {
+            answers.keep(thumbnail(), for: try key(number))
+            #expect(answers.quickAnswer(for: try key(number)) == thumbnail())
+        }
+        #expect(answers.storing.waiting == 2 && answers.storing.dropped == 3)
+
+        store.open()
+        await answers.flush()
+        #expect(answers.storing.waiting == 0 && answers.storing.failures == 0)
+    }
+
+    @Test func `what waits has a limit of bytes, but for a piece that is alone`() async throws {
+        let store = HeldStore()
+        let answers = AnswerStore(
+            memoryLimit: 0, store: store, backlog: StoreBacklog(countLimit: 100, byteLimit: 50), clock: clock)
+        answers.keep(thumbnail(), for: try key(0))
+        answers.keep(thumbnail(), for: try key(1))
+        #expect(answers.storing.waiting == 1 && answers.storing.dropped == 1)
+        store.open()
+        await answers.flush()
+    }
+
+    @Test func `a Redis that takes nothing is seen in the numbers, and said once`() async throws {
+        let cache = RedisDataCache(RedisOptions(address: .socket("/nowhere/s"), failureLimit: 1), clock: clock)
+        let lines = Guarded<[String]>([])
+        let watch = SharedStoreWatch(cache) { line in lines.change { $0.append(line) } }
+        let answers = AnswerStore(memoryLimit: 0, store: cache, clock: clock) { watch.look() }
+        watch.look()
+        #expect(lines.value.isEmpty && !watch.numbers.isFailing)
+        for number in 0..<3 {
+            answers.keep(thumbnail(), for: try key(number))
+            await answers.flush()
+        }
+        #expect(lines.value.count == 1)
+        #expect(watch.numbers.statistics.failures == 3 && watch.numbers.isFailing)
+
+        let text = ServerMetrics().text(
+            inFlight: 0, answers.storing, sharing: watch.numbers, PipelineMetrics().snapshot)
+        #expect(text.contains("\nthumbnail_redis_stores_total{result=\"failed\"} 3\n"))
+        #expect(text.contains("\nthumbnail_redis_reads_total{result=\"hit\"} 0\n"))
+        #expect(text.contains("\nthumbnail_redis_failing 1\n"))
+        let alone = ServerMetrics().text(
+            inFlight: 0, answers.storing, sharing: nil, PipelineMetrics().snapshot)
+        #expect(!alone.contains("redis"))
+    }
+
+    @Test func `what a store has kept is the picture with its terms`() throws {
+        let entry = try #require(
+            Thumbnail(
+                data: Data([1, 2]), type: "image/png",
+                freshness: Freshness(shared: clock.now.addingTimeInterval(60), client: clock.now)
+            ).entry)
+        #expect(Thumbnail(entry)?.freshness == Freshness(shared: clock.now.addingTimeInterval(60), client: clock.now))
+        for notes in ["", "image/png\n\"a\"", "image/png\n\"a\"\nx", "text/html\n\"a\"\n1", "image/png\na\n1"] {
+            #expect(Thumbnail(CachedData(Data([1]), metadata: Data(notes.utf8), expiry: clock.now)) == nil)
+        }
+    }
+}
