@@ -92,7 +92,7 @@ let package = Package(
                 "AlcedoURLResponseCache", "CMultiLoop", "ExampleSupport",
             ],
             path: "Examples/AlcedoTool",
-            exclude: ["README.md", "show.png"]),
+            exclude: ["README.md", "report.md", "report.svg", "show.png"]),
         .executableTarget(
             name: "quickstart", dependencies: ["Alcedo", "AlcedoTesting", "ExampleSupport"],
             path: "Examples/Quickstart", exclude: ["README.md", "contact-sheet.png"], resources: [.copy("Pictures")]),

@@ -46,7 +46,8 @@ enum AlcedoTool {
 
     static func main() {
         ExitStatus.end("alcedo") {
-            let words = Array(CommandLine.arguments.dropFirst())
+            var words = Array(CommandLine.arguments.dropFirst())
+            if words.first == "help", words.count > 1 { words = words.dropFirst() + ["--help"] }
             // Those of two words first: `bench` alone is a command, too.
             for count in [2, 1] where words.count >= count {
                 let name = words.prefix(count).joined(separator: " ")

@@ -28,10 +28,16 @@ public struct Arguments {
 
     private var pendingValueOf: String?
 
-    /// Returns the value of the option that was just read. Throws ``UsageError`` when there is none.
+    /// Returns the value of the option that was just read. Throws ``UsageError`` when there is none, and for a word that is
+    /// an option itself: that the value was forgotten is likelier than that it looks so, which `=` is for.
     public mutating func value(of option: String) throws -> String {
+        let isAttached = pendingValueOf != nil
         pendingValueOf = nil
         guard let value = words.popFirst(), !value.isEmpty else { throw UsageError("\(option) needs a value") }
+        // A number below nought is a value, if seldom one of use.
+        guard isAttached || !value.hasPrefix("-") || value == "-" || value.dropFirst().first?.isNumber == true else {
+            throw UsageError("\(option) needs a value before '\(value)'")
+        }
         return value
     }
 

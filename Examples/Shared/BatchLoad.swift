@@ -7,7 +7,7 @@ public struct BatchLoad: Sendable {
     let images: ImageList
     /// Most at once.
     let width: Int
-    /// When it has come nothing more begins, and nothing more is handed over.
+    /// When it has come nothing more begins, and only what has been done is handed over.
     let interruption: Interruption?
     let showsProgress: Bool
 
@@ -36,11 +36,13 @@ public struct BatchLoad: Sendable {
                 let index = next
                 next += 1
                 group.addTask {
-                    await line.begin(index)
+                    let transfer = TransferProgress()
+                    await line.begin(index, transfer)
                     do {
                         let request = try images[index].request.get()
                         let loaded = try await load(request, index) { progress in
-                            Task { await line.received(progress, for: index) }
+                            transfer.value = progress
+                            Task { await line.received(for: index) }
                         }
                         return (index, .success(loaded))
                     } catch {
@@ -50,13 +52,13 @@ public struct BatchLoad: Sendable {
             }
             for _ in 0..<max(1, width) { addNext() }
             while let (index, result) = await group.next() {
-                guard !isInterrupted else {
-                    group.cancelAll()
-                    continue
-                }
-                await onResult(index, result)
-                await line.finished(index)
-                addNext()
+                let isWhole = (try? result.get()) != nil
+                let isLast = isInterrupted
+                if isLast { group.cancelAll() }
+                // What was broken off has not failed, but what has been made is there.
+                if isWhole || !isLast { await onResult(index, result) }
+                await line.finished(index, isWhole: isWhole)
+                if !isLast { addNext() }
             }
         }
         await line.end()

@@ -18,10 +18,18 @@ public enum Console {
 
     private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
-    private static let lostOutput = Atomic<Bool>(false)
+    /// Why standard output did not take a text, as the system numbers it; 0 when it took all.
+    private static let lostOutput = Atomic<Int32>(0)
 
-    /// Whether standard output could not take all that was written.
-    static var hasLostOutput: Bool { lostOutput.load(ordering: .relaxed) }
+    /// That standard output could not take all that was written, which nobody has been told; nil when it could.
+    static var lossOfOutput: OutputError? {
+        let number = lostOutput.load(ordering: .relaxed)
+        return number == 0 ? nil : refusal(number)
+    }
+
+    private static func refusal(_ number: Int32) -> OutputError {
+        OutputError(description: "standard output takes no more: \(String(cString: strerror(number)))")
+    }
 
     /// Puts something that takes no text in the place of each standard stream that is closed: the next file or socket
     /// would get the place otherwise, and then what is meant for people.
@@ -32,14 +40,12 @@ public enum Console {
 
     /// Writes results.
     public static func output(_ text: String) {
-        if !write(text, to: STDOUT_FILENO) { lostOutput.store(true, ordering: .relaxed) }
+        if !write(text, to: STDOUT_FILENO) { lostOutput.store(errno, ordering: .relaxed) }
     }
 
-    /// Writes results that are no text. Returns false when standard output does not take them all.
-    public static func output(_ data: Data) -> Bool {
-        let isWritten = write(data.bytes, to: STDOUT_FILENO)
-        if !isWritten { lostOutput.store(true, ordering: .relaxed) }
-        return isWritten
+    /// Writes results that are no text. Throws when standard output does not take them all.
+    public static func output(_ data: Data) throws(OutputError) {
+        if !write(data.bytes, to: STDOUT_FILENO) { throw refusal(errno) }
     }
 
     /// Writes a problem, on one line of its own whatever it quotes.
@@ -72,7 +78,7 @@ public enum Console {
         return write(bytes.span.bytes, to: file)
     }
 
-    /// False when the file does not take it all.
+    /// False when the file does not take it all; `errno` says why.
     static func write(_ bytes: RawSpan, to file: Int32) -> Bool {
         bytes.withUnsafeBytes { bytes in
             var rest = bytes[...]

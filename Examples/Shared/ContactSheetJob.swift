@@ -23,6 +23,8 @@ public struct ContactSheetJob: Sendable {
     public var report: JobReport
     /// When it has come the sheet is not drawn.
     public var interruption: Interruption?
+    /// Counts the images that have been loaded.
+    public var tally: RunTally?
 
     public init(
         images: ImageList, configuration: ImagePipeline.Configuration, output: String?, report: JobReport
@@ -44,7 +46,7 @@ public struct ContactSheetJob: Sendable {
                 guard let output else { return nil }
                 let (path, name) = OutputFolder.split(output)
                 let folder = OutputFolder(path, replaces: replaces, sparing: images.files())
-                if let refusal = folder.refusal(of: [name]) { throw refusal }
+                try folder.prepare(for: [name])
                 return folder
             }
             return try await draw(grid, folder, on: drawing)
@@ -88,6 +90,7 @@ public struct ContactSheetJob: Sendable {
             switch result {
             case .success(let (response, picture)):
                 sheet.place(picture, at: index)
+                tally?.add()
                 (line.size, line.layer) = (response.image.size, response.layer)
                 line.byteCount = response.encodedByteCount
             case .failure(let error):
@@ -105,9 +108,12 @@ public struct ContactSheetJob: Sendable {
         }
         for trouble in troubles.messages { report.problem(trouble) }
         guard problems.count < images.count else { return false }
-        let path = try await drawing.run { [sheet] in
+        let path = try await drawing.run { [sheet] () -> String? in
             let data = try PNGEncoder().encode(sheet.image)
-            guard let folder, let output else { return Console.output(data) ? nil : "" }
+            guard let folder, let output else {
+                try Console.output(data)
+                return nil
+            }
             return try folder.write(data, named: OutputFolder.split(output).name)
         }
         let size = sheet.image.size

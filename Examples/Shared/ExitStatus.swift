@@ -19,10 +19,13 @@ public enum ExitStatus: Int32 {
     /// No `async` main: before that one begins, dispatch has opened files, perhaps in the place of a closed stream.
     public static func end(_ program: String, _ body: @escaping @Sendable () async throws -> ExitStatus) -> Never {
         Console.keepPlaces()
+        // The language's own handler asks at a terminal what to do, for half a minute, where the key is to end the process.
+        if !Interruption.isIgnored(SIGQUIT) { signal(SIGQUIT, SIG_DFL) }
         Task {
             do {
                 let status = try await body()
-                _exit(Console.hasLostOutput ? failure.rawValue : status.rawValue)
+                if let loss = Console.lossOfOutput { throw loss }
+                _exit(status.rawValue)
             } catch let error as UsageError {
                 Console.problem("\(program): \(error); \(program) --help says more")
                 _exit(usage.rawValue)

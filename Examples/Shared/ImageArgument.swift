@@ -59,7 +59,7 @@ public struct ImageArgument: Sendable {
     }
 
     /// What a file that is made of the image may be called, without an ending; never empty.
-    public var fileStem: String { name == "-" ? "stdin" : SafeName(name).stem }
+    public var fileStem: String { name == "-" ? "stdin" : safeName.stem }
 
     /// A text that may quote the URL, such as an error's, without the password.
     public func withoutPassword(_ text: String) -> String {

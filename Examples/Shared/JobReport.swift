@@ -12,8 +12,8 @@ public struct JobReport: Sendable {
 
     public init(program: String) { self.program = program }
 
-    /// Whether a progress line may be shown.
-    public var showsProgress: Bool { !isQuiet && Console.errorIsLive }
+    /// Whether a progress line may be shown. Not where objects go to a terminal, very likely the same one.
+    public var showsProgress: Bool { !isQuiet && Console.errorIsLive && !(isJSON && Console.outputIsTerminal) }
 
     /// For people: summaries.
     public func say(_ text: String) {

@@ -26,6 +26,8 @@ public struct LoadJob: Sendable {
     public var report: JobReport
     /// When it has come no more loads begin, and nothing is reported or written but what is to be found by the next run.
     public var interruption: Interruption?
+    /// Counts the loads that went well.
+    public var tally: RunTally?
 
     public init(
         images: ImageList, configuration: ImagePipeline.Configuration, outputDirectory: String, report: JobReport
@@ -45,7 +47,7 @@ public struct LoadJob: Sendable {
         do {
             folder = try await files.run {
                 let folder = OutputFolder(outputDirectory, replaces: replaces, sparing: images.files())
-                if let refusal = folder.refusal(of: resultNames()) { throw refusal }
+                if drawsSheet || writesImages { try folder.prepare(for: resultNames()) }
                 return folder
             }
         } catch {
@@ -110,6 +112,7 @@ public struct LoadJob: Sendable {
             var outcome = Outcome(row: row(index, image, result.map(\.response), times))
             switch result {
             case .success(let loaded):
+                tally?.add()
                 (line.size, line.layer) = (loaded.response.image.size, loaded.response.layer)
                 line.byteCount = loaded.response.encodedByteCount
                 if let picture = loaded.picture { place(index, picture) }
@@ -167,7 +170,7 @@ public struct LoadJob: Sendable {
     private func tell(_ outcomes: [Outcome], in duration: Duration) -> Bool {
         if !report.isQuiet, !report.isJSON {
             var table = LoadTable()
-            for outcome in outcomes { table.append(outcome.row) }
+            for outcome in outcomes { table.append(outcome.row, isMissing: outcome.writingProblem != nil) }
             report.say(table.text + table.summary(in: duration))
         }
         let failures = outcomes.compactMap { outcome in
@@ -203,5 +206,5 @@ public struct LoadJob: Sendable {
     }
 
     /// A name that no other image of the job has, and that is safe whatever the URL holds.
-    private func fileName(_ index: Int) -> String { "\(index + 1)-\(SafeName(images[index].name).text).png" }
+    private func fileName(_ index: Int) -> String { "\(index + 1)-\(images[index].safeName.text).png" }
 }

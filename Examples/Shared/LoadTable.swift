@@ -8,9 +8,12 @@ struct LoadTable {
     private var lines: [[String]] = [heads]
     private var loaded = 0
     private var failed = 0
+    private var missing = 0
     private var byteCount = 0
 
-    mutating func append(_ row: LoadedRow) {
+    /// - Parameter isMissing: Whether the image should have been written, and could not be.
+    mutating func append(_ row: LoadedRow, isMissing: Bool) {
+        if isMissing { missing += 1 }
         switch row.result {
         case .success(let facts):
             loaded += 1
@@ -43,7 +46,8 @@ struct LoadTable {
 
     /// What became of all of them, as one line. Images from memory have no bytes.
     func summary(in duration: Duration) -> String {
-        "images: \(loaded) loaded, \(failed) failed, \(byteCount) bytes, \(RunTime(duration).text)\n"
+        let unwritten = missing > 0 ? ", \(missing) not written" : ""
+        return "images: \(loaded) loaded, \(failed) failed\(unwritten), \(byteCount) bytes, \(RunTime(duration).text)\n"
     }
 
     private static func milliseconds(_ duration: Duration) -> String {

@@ -1,7 +1,7 @@
 public import FoundationEssentials
 import Glibc
 
-/// Where results go; made when the first is written.
+/// Where results go.
 public struct OutputFolder: Sendable {
     /// As it was named.
     let folder: String
@@ -26,9 +26,23 @@ public struct OutputFolder: Sendable {
         folder == "." ? name : folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
     }
 
-    /// Why work whose results have these names is not to begin: some are there already. nil when nothing is in the way.
-    /// Asks the system for each name; blocks.
-    public func refusal(of names: some Sequence<String>) -> OutputError? {
+    /// To be called before work begins whose results have these names: makes the folder. Asks the system for each name;
+    /// blocks.
+    ///
+    /// - Throws: When some are there already, and where nothing can be written.
+    public func prepare(for names: some Sequence<String>) throws(OutputError) {
+        if let refusal = refusal(of: names) { throw refusal }
+        let shown = folder.count > 1 && folder.hasSuffix("/") ? String(folder.dropLast()) : folder
+        do {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        } catch {
+            throw OutputError(description: "cannot write \(shown): \(error.localizedReason)")
+        }
+        if access(folder, W_OK | X_OK) != 0 { throw OutputError(path: shown, number: errno) }
+    }
+
+    /// Why the names are not to be had; nil when nothing is in the way.
+    private func refusal(of names: some Sequence<String>) -> OutputError? {
         var taken: (first: String, others: Int)?
         for name in names {
             let path = path(of: name)

@@ -8,6 +8,8 @@ public struct ProcessorArgument: Sendable {
         /// The parameters with the colon, as help shows them.
         let parameters: String
         let meaning: String
+        /// What the parameters may be, for whoever has got them wrong; empty where there are none.
+        let values: String
         /// nil for words that make no sense.
         let make: @Sendable ([String]) -> (any ImageProcessing)?
 
@@ -43,55 +45,83 @@ public struct ProcessorArgument: Sendable {
         let words = parts.dropFirst().flatMap {
             $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
         }
-        guard let processor = form.make(words) else { throw UsageError("a processor is \(form.text), not '\(text)'") }
+        guard let processor = form.make(words) else {
+            let values = form.values.isEmpty ? "" : "; \(form.values)"
+            throw UsageError("a processor is \(form.text), not '\(text)'\(values)")
+        }
         self.processor = processor
     }
+
+    private static let factorValues = "FACTOR is from 0 to 1000"
 
     private static let forms = [
         Form(
             name: "resize", parameters: ":WxH|W|xH[,fit|fill|exact][,enlarge]",
-            meaning: "into WxH, or to this width or height", make: resize),
+            meaning: "into WxH, or to this width or height", values: "W and H are from 1 to 65535", make: resize),
         Form(
             name: "crop", parameters: ":WxH|W:H[,ANCHOR] or X,Y,WxH",
-            meaning: "a size, proportions, or a rectangle", make: crop),
-        Form(name: "circle", parameters: "[:BORDER,COLOR]", meaning: "the middle circle, with a border") { words in
+            meaning: "a size, proportions, or a rectangle",
+            values: "W and H are from 1 to 65535, X and Y from 0 to 65535", make: crop),
+        Form(
+            name: "circle", parameters: "[:BORDER,COLOR]", meaning: "the middle circle, with a border",
+            values: "BORDER is from 0 to 65535, COLOR rrggbb or rrggbbaa"
+        ) { words in
             if words.isEmpty { return Circle() }
             return border(words[...]).map { Circle(border: $0) }
         },
         Form(
             name: "round", parameters: ":RADIUS|PERCENT%[,BORDER,COLOR]",
-            meaning: "round corners; per cent of the shorter side", make: round),
-        Form(name: "blur", parameters: ":SIGMA", meaning: "a Gaussian; sigma from 0 to 4096") { words in
+            meaning: "round corners; per cent of the shorter side",
+            values: "RADIUS and BORDER are from 0 to 65535, PERCENT from 0 to 100, COLOR rrggbb or rrggbbaa",
+            make: round),
+        Form(
+            name: "blur", parameters: ":SIGMA", meaning: "a Gaussian; sigma from 0 to 4096",
+            values: "SIGMA is from 0 to 4096"
+        ) { words in
             ProcessorWords.only(words)
                 .flatMap { ProcessorWords.number($0, in: 0...GaussianBlur.maximumSigma) }
                 .map { GaussianBlur(sigma: $0) }
         },
-        Form(name: "tint", parameters: ":COLOR[,MODE]", meaning: "a colour over it, by a W3C blend mode") { words in
+        Form(
+            name: "tint", parameters: ":COLOR[,MODE]", meaning: "a colour over it, by a W3C blend mode",
+            values: "COLOR is rrggbb or rrggbbaa, MODE \(BlendMode.allCases.map(\.rawValue).joined(separator: ", "))"
+        ) { words in
             guard (1...2).contains(words.count), let color = ProcessorWords.color(words[0]),
                 let mode = words.count == 2 ? BlendMode(rawValue: words[1]) : .normal
             else { return nil }
             return Tint(color, mode: mode)
         },
-        Form(name: "flip", parameters: ":leftAndRight|topAndBottom", meaning: "mirrored") { words in
+        Form(name: "flip", parameters: ":leftAndRight|topAndBottom", meaning: "mirrored", values: "") { words in
             ProcessorWords.only(words).flatMap { Flip.Axis(rawValue: $0) }.map { Flip($0) }
         },
-        Form(name: "rotate", parameters: ":DEGREES[,COLOR]", meaning: "clockwise, on a background") { words in
+        Form(
+            name: "rotate", parameters: ":DEGREES[,COLOR]", meaning: "clockwise, on a background",
+            values: "DEGREES are from -360000 to 360000, COLOR is rrggbb or rrggbbaa"
+        ) { words in
             guard (1...2).contains(words.count), let angle = ProcessorWords.number(words[0], in: -360_000...360_000),
                 let color = words.count == 2 ? ProcessorWords.color(words[1]) : .clear
             else { return nil }
             return Rotate(clockwise: angle, background: color)
         },
-        Form(name: "gray", parameters: "", meaning: "the luminance") { $0.isEmpty ? BlackAndWhite() : nil },
-        Form(name: "brightness", parameters: ":FACTOR", meaning: "1 changes nothing, 0 is black") { words in
+        Form(name: "gray", parameters: "", meaning: "the luminance", values: "") { $0.isEmpty ? BlackAndWhite() : nil },
+        Form(name: "brightness", parameters: ":FACTOR", meaning: "1 changes nothing, 0 is black", values: factorValues)
+        { words in
             factor(words).map { ColorAdjustment(brightness: $0) }
         },
-        Form(name: "contrast", parameters: ":FACTOR", meaning: "1 changes nothing, 0 is gray") { words in
+        Form(name: "contrast", parameters: ":FACTOR", meaning: "1 changes nothing, 0 is gray", values: factorValues) {
+            words in
             factor(words).map { ColorAdjustment(contrast: $0) }
         },
-        Form(name: "saturation", parameters: ":FACTOR", meaning: "1 changes nothing, 0 has no colour") { words in
+        Form(
+            name: "saturation", parameters: ":FACTOR", meaning: "1 changes nothing, 0 has no colour",
+            values: factorValues
+        ) { words in
             factor(words).map { ColorAdjustment(saturation: $0) }
         },
-        Form(name: "background", parameters: ":COLOR", meaning: "under what is transparent; rrggbb") { words in
+        Form(
+            name: "background", parameters: ":COLOR", meaning: "under what is transparent; rrggbb",
+            values: "COLOR is rrggbb"
+        ) { words in
             guard let color = ProcessorWords.only(words).flatMap(ProcessorWords.color), color.alpha == 255 else {
                 return nil
             }

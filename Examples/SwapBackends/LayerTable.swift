@@ -7,18 +7,20 @@ struct LayerTable {
     private var lines = [heads]
 
     /// - Parameters:
-    ///   - counts: What was counted in the run alone.
+    ///   - metrics: What was counted in the run alone.
     ///   - stack: Tells which layers there are.
-    mutating func append(_ run: String, _ counts: PipelineMetrics.Snapshot, of stack: CacheStack) {
+    mutating func append(_ run: String, _ metrics: SwitchedMetrics, of stack: CacheStack) {
+        let (counts, traffic) = (metrics.snapshot, metrics.traffic)
         let memoryMisses = counts.memoryMisses.values.reduce(0, +)
         let diskMisses = counts.diskMisses.values.reduce(0, +)
         lines.append([
             run,
             stack == .responses ? "-" : Self.part(counts.memoryHits, of: counts.memoryHits + memoryMisses),
             stack == .files || stack == .sqlite ? Self.part(counts.diskHits, of: counts.diskHits + diskMisses) : "-",
-            stack == .responses ? Self.part(counts.responseCacheHits, of: counts.downloads) : "-",
-            "\(counts.downloads - counts.responseCacheHits)",
-            "\(counts.downloads > counts.responseCacheHits ? counts.downloadedByteCount : 0)",
+            stack == .responses
+                ? Self.part(traffic.storedResponses, of: traffic.storedResponses + traffic.requests) : "-",
+            "\(traffic.requests)",
+            "\(traffic.byteCount)",
             "\(counts.decodingTimes.count)",
         ])
     }

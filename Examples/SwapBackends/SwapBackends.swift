@@ -7,7 +7,7 @@ import Foundation
 @main
 enum SwapBackends {
     private static let help = """
-        usage: swap-backends [--stack NAME]... [--pictures N] [URL|FILE...]
+        usage: swap-backends [--stack NAME]... [--pictures N] [URL|FILE|FOLDER...]
 
         Runs one small app on several stacks of caches and prints what each layer did: in the first run, in a second
         run of the same process, and after a restart. Without arguments it loads pictures of its own from 127.0.0.1.
@@ -33,13 +33,51 @@ enum SwapBackends {
                 }
             }
             try arguments.finish()
-            let named = try arguments.rest.map { try ImageArgument($0).request.get() }
+            let named = try await requests(arguments.rest)
             let origin = named.isEmpty ? try SampleOrigin.start() : nil
             defer { origin?.stop() }
             let requests = origin.map { SampleOrigin.requests(count, from: $0) } ?? named
-            for stack in stacks.isEmpty ? CacheStack.allCases : stacks { try await run(stack, requests) }
-            return .success
+            return try await run(stacks.isEmpty ? CacheStack.allCases : stacks, requests)
         }
+    }
+
+    /// What the words stand for, as `alcedo` takes them. Empty when there are none.
+    private static func requests(_ words: [String]) async throws -> [ImageRequest] {
+        let items = try await BlockingExecutor(name: "inputs", width: 1).run {
+            var gathering = InputGathering()
+            for word in words { try gathering.add(word) }
+            return gathering.items
+        }
+        guard words.isEmpty || !items.isEmpty else {
+            throw UsageError("there is no image in '\(words.joined(separator: "', '"))'")
+        }
+        let images = ImageList(items)
+        return try images.indices.map { index in
+            do {
+                return try images[index].request.get()
+            } catch {
+                throw UsageError("\(images[index].name): \(error)")
+            }
+        }
+    }
+
+    /// Ctrl-C ends the stack that runs, whose folder goes as ever, and begins no other.
+    private static func run(_ stacks: [CacheStack], _ requests: [ImageRequest]) async throws -> ExitStatus {
+        let running = Locked<Task<Void, any Error>?>(nil)
+        let interruption = Interruption { running.withLock { $0 }?.cancel() }
+        let work = Task {
+            for stack in stacks {
+                try Task.checkCancellation()
+                try await run(stack, requests)
+            }
+        }
+        running.withLock { $0 = work }
+        // A signal that came before found nothing to cancel.
+        if interruption.hasCome { work.cancel() }
+        let result = await work.result
+        if let status = await interruption.finish() { return status }
+        try result.get()
+        return .success
     }
 
     private static func stack(_ name: String) throws -> CacheStack {
@@ -55,8 +93,23 @@ enum SwapBackends {
         let folder = FileManager.default.temporaryDirectory
             .appending(path: "swap-backends-\(UUID().uuidString)", directoryHint: .isDirectory)
         defer { try? FileManager.default.removeItem(at: folder) }
-        var table = LayerTable()
         var pipeline: ImagePipeline?
+        let result: Result<LayerTable, any Error>
+        do {
+            result = .success(try await table(stack, requests, in: folder, &pipeline))
+        } catch {
+            result = .failure(error)
+        }
+        // Before the folder goes: what is on its way to it would make it anew.
+        await pipeline?.shutDown()
+        Console.output("\(stack.rawValue): \(stack.words)\n\n\(try result.get().text)\n")
+    }
+
+    /// - Parameter pipeline: The last one, which is to be shut down.
+    private static func table(
+        _ stack: CacheStack, _ requests: [ImageRequest], in folder: URL, _ pipeline: inout ImagePipeline?
+    ) async throws -> LayerTable {
+        var table = LayerTable()
         var metrics = SwitchedMetrics()
         for (name, restarts) in [("first run", true), ("again", false), ("after a restart", true)] {
             if restarts {
@@ -68,9 +121,8 @@ enum SwapBackends {
             metrics.begin()
             try await PictureApp(loader: pipeline).show(requests)
             await pipeline.flush()
-            table.append(name, metrics.snapshot, of: stack)
+            table.append(name, metrics, of: stack)
         }
-        await pipeline?.shutDown()
-        Console.output("\(stack.rawValue): \(stack.words)\n\n\(table.text)\n")
+        return table
     }
 }

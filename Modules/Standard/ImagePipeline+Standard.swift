@@ -18,7 +18,7 @@ extension ImagePipeline.Configuration {
     ///   - memoryLimit: Most bytes of decoded images; nil for 15 % of the memory that this process may have, at most
     ///     768 MiB. Half of them go when memory becomes short, all when it is critical; what a view holds is found again.
     ///     Default: nil.
-    ///   - diskLimit: Most bytes on disk. Default: 256 MiB.
+    ///   - diskLimit: Most bytes on disk, each entry for seven days since its last use. Default: 256 MiB.
     ///   - responseLimit: Most bytes of HTTP answers in memory, when `downloader` is nil. Default: 16 MiB.
     ///   - downloader: Fetches bytes; nil for `Downloader.standard` with its defaults. Whoever brings one, and has a
     ///     response cache in it, sets `responseCache` of the value that this returns. Default: nil.

@@ -17,7 +17,7 @@ struct ReadmeTests {
     private static let readmes = [
         "README.md", "Modules/MemoryCache/README.md", "Modules/DiskCache/README.md",
         "Modules/Downloader/README.md", "Modules/URLResponseCache/README.md", "Modules/Processing/README.md",
-        "Modules/Pipeline/README.md", "Modules/ViewBinding/README.md",
+        "Modules/Pipeline/README.md", "Modules/ViewBinding/README.md", "Modules/ViewBinding/GTK/README.md",
     ]
 
     /// Is about systems that this package is not built on, and says so.

@@ -22,6 +22,16 @@ struct CacheCommandTests {
         #expect(try await alcedo.run(["load"] + urls + ["--output", folder.url.path]).status == 0)
     }
 
+    /// Changes a byte of an entry.
+    private func damage() throws {
+        let files = try #require(FileManager.default.enumerator(at: cache, includingPropertiesForKeys: nil))
+        let entries = files.compactMap { $0 as? URL }.filter { (try? Data(contentsOf: $0).count) ?? 0 > 500 }
+        let entry = try #require(entries.first)
+        var data = try Data(contentsOf: entry)
+        data[data.startIndex + 100] ^= 1
+        try data.write(to: entry)
+    }
+
     private func object(_ words: [String]) async throws -> [String: Any] {
         let outcome = try await alcedo.run(["cache"] + words + ["--json"])
         #expect(outcome.problems == "")
@@ -56,18 +66,46 @@ struct CacheCommandTests {
     @Test func `damage is found, told and removed, once`() async throws {
         try await fill()
         #expect(try await alcedo.run(["cache", "verify"]).status == 0)
-        let files = try #require(FileManager.default.enumerator(at: cache, includingPropertiesForKeys: nil))
-        let entries = files.compactMap { $0 as? URL }.filter { (try? Data(contentsOf: $0).count) ?? 0 > 500 }
-        let entry = try #require(entries.first)
-        var data = try Data(contentsOf: entry)
-        data[data.startIndex + 100] ^= 1
-        try data.write(to: entry)
+        try damage()
 
         let verified = try await alcedo.run(["cache", "verify"])
         #expect(verified.status == 1)
         #expect(verified.output.contains("damaged, and removed: ") && verified.output.contains(", 1 damaged\n"))
         #expect(try await alcedo.run(["cache", "verify"]).status == 0)
         #expect(try await object(["stat"])["entries"] as? Int == 1)
+    }
+
+    @Test func `damage is a line where nothing else is said`() async throws {
+        try await fill()
+        try damage()
+
+        let verified = try await alcedo.run(["cache", "verify", "--quiet"])
+
+        #expect(verified.status == 1 && verified.output == "")
+        #expect(verified.problems == "alcedo: entries that were damaged, and are removed: 1\n")
+    }
+
+    @Test(arguments: ["stat", "list", "verify", "clear"])
+    func `a cache that is named and is none is a problem`(action: String) async throws {
+        try Data().write(to: folder.url.appending(path: "file"))
+        for (place, reason) in [("file", "Not a directory"), ("file/x", "Not a directory"), ("no", "No such file")] {
+            let outcome = try await alcedo.run(["cache", action, "--cache", "\(folder.path)/\(place)"])
+            #expect(outcome.status == 1 && outcome.output == "", "\(place)")
+            #expect(outcome.problems.hasPrefix("alcedo: ") && outcome.problems.contains(reason), "\(place)")
+        }
+        #expect(!FileManager.default.fileExists(atPath: "\(folder.path)/no"))
+    }
+
+    @Test func `passwords are nobody's to see`() async throws {
+        let origin = try Samples.troubledOrigin()
+        defer { origin.stop() }
+        let url = origin.url(for: "/good.png").absoluteString.replacing("://", with: "://user:s3cret@")
+        #expect(try await alcedo.run(["load", url, "--no-sheet"]).status == 0)
+
+        for format in [[], ["--json"]] {
+            let output = try await alcedo.run(["cache", "list"] + format).output.replacing("\\/", with: "/")
+            #expect(output.contains("://user:...@") && !output.contains("s3cret"))
+        }
     }
 
     @Test(arguments: [

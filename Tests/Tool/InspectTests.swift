@@ -1,3 +1,5 @@
+import Alcedo
+import AlcedoTesting
 import Foundation
 import TestSupport
 import Testing
@@ -24,8 +26,8 @@ struct InspectTests {
 
         #expect(outcome.status == 1 && outcome.problems == "")
         let objects = try JSONLines.objects(outcome.output)
-        #expect(objects.map { $0["path"] as? String } == arguments)
-        let codes = objects.map { ($0["error"] as? [String: Any])?["code"] as? String }
+        #expect(objects.map { $0["input"] as? String } == arguments)
+        let codes = objects.map { ($0["error"] as? String)?.prefix { $0 != ":" }.description }
         #expect(codes == [nil, "unreadable", "unknownFormat", "truncated", "unreadable", nil])
         #expect(objects[3]["width"] as? Int == 1200 && objects[3]["frames"] == nil)
         let tiles = objects[0]
@@ -50,6 +52,34 @@ struct InspectTests {
         #expect((object["frames"] as? [Any])?.count == 3 && object["frameCount"] as? Int == 3)
         #expect(object["delaysMs"] as? [Double] == [50, 50, 50] && object["loopCount"] as? Int == 3)
         #expect(plain.output.contains("gif, 13 x 19") && plain.output.contains("3 frames, 0.15 s, loop count 3"))
+    }
+
+    @Test func `servers are asked as the options say`() async throws {
+        let png = try Samples.data("tiles.png")
+        let origin = try LoopbackOrigin { request in
+            request.fields["X-Token"] == "1" ? OriginReply(body: png) : .status(403)
+        }
+        defer { origin.stop() }
+        let url = origin.url(for: "/a.png").absoluteString
+
+        let outcome = try await alcedo.run([
+            "inspect", "--json", url, "--header", "X-Token: 1", "--timeout", "60", "--retry", "1",
+        ])
+
+        #expect(outcome.status == 0 && outcome.problems == "")
+        #expect(try JSONLines.objects(outcome.output).first?["format"] as? String == "png")
+        #expect(try await alcedo.run(["inspect", "-q", url]).status == 1)
+    }
+
+    @Test func `a limit of pixels is refused beyond, and can be raised`() async throws {
+        // 512 x 512
+        let file = Samples.folder.appending(path: "tiles.png").path
+        for command in [["inspect", "--pixels"], ["load", "--no-sheet"], ["show"], ["decode", "-o", folder.path]] {
+            let outcome = try await alcedo.run(command + [file, "--max-pixels", "262143"])
+            #expect(outcome.status == 1, "\(command)")
+            #expect(outcome.problems.contains("limit of 262143 pixels"), "\(command): \(outcome.problems)")
+            #expect(try await alcedo.run(command + [file, "--max-pixels", "262144"]).status == 0, "\(command)")
+        }
     }
 
     @Test func `the memory of a thumbnail is measured, and foretold`() async throws {

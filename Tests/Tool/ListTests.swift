@@ -32,7 +32,7 @@ struct ListTests {
         #expect(outcome.status == 0, "\(outcome.problems)\(outcome.output)")
         return try outcome.output.split(separator: "\n").map { line in
             let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
-            return try #require(object?["path"] as? String)
+            return try #require(object?["input"] as? String)
         }
     }
 

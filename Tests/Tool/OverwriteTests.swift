@@ -45,6 +45,19 @@ struct OverwriteTests {
         if !result.contains("+") { #expect(try Data(contentsOf: output.appending(path: result)) != old) }
     }
 
+    @Test func `a file that is replaced keeps who may read it`() async throws {
+        let secret = output.appending(path: "dunes.webp")
+        try Data("old".utf8).write(to: secret)
+        #expect(chmod(secret.path, 0o600) == 0)
+
+        let outcome = try await alcedo.run(
+            ["convert", Self.file, "--format", "webp", "--force", "--output", output.path])
+
+        #expect(outcome.status == 0)
+        var status = stat()
+        #expect(stat(secret.path, &status) == 0 && status.st_mode & 0o777 == 0o600 && status.st_size > 3)
+    }
+
     @Test func `several results that are there are one line`() async throws {
         let words = ["thumbnail", Self.file, Self.file, Self.file, "--size", "9", "--output", output.path]
         #expect(try await alcedo.run(words).status == 0)
@@ -108,7 +121,8 @@ struct OverwriteTests {
 
         let outcome = try await run.outcome()
         #expect(outcome.status == (signal == SIGINT ? 130 : -SIGKILL))
-        #expect(outcome.output == "" && outcome.problems == "")
+        let word = signal == SIGINT ? "alcedo: interrupted: \(try names().count) of 401 written\n" : ""
+        #expect(outcome.output == "" && outcome.problems == word)
         for name in try names() {
             #expect(name.hasPrefix("dunes") && name.hasSuffix(".webp"))
             let data = try Data(contentsOf: output.appending(path: name))

@@ -86,6 +86,20 @@ struct ProcessorOptionTests {
             outcome.problems.hasPrefix("alcedo: a processor is \(name)") && outcome.problems.contains("'\(processor)'"))
     }
 
+    @Test(arguments: [
+        ("blur:5000", "SIGMA is from 0 to 4096"), ("resize:70000", "W and H are from 1 to 65535"),
+        ("crop:70000,0,1x1", "X and Y from 0 to 65535"), ("round:101%", "PERCENT from 0 to 100"),
+        ("rotate:400000", "DEGREES are from -360000 to 360000"), ("contrast:1001", "FACTOR is from 0 to 1000"),
+        ("tint:336699,brighter", "MODE normal, multiply, "), ("circle:70000,ffffff", "BORDER is from 0 to 65535"),
+        ("background:red", "COLOR is rrggbb"),
+    ])
+    func `what a processor refuses is told with what it takes`(processor: String, values: String) async throws {
+        let outcome = try await alcedo.run(["load", "a.png", "--processor", processor])
+
+        #expect(outcome.status == 2 && outcome.problems.contains("not '\(processor)'; "))
+        #expect(outcome.problems.contains(values))
+    }
+
     @Test func `help lists every processor`() async throws {
         let outcome = try await alcedo.run(["load", "--help"])
 

@@ -26,4 +26,41 @@ struct ProgressTests {
         // A line of the log takes the place of the progress.
         #expect(after.contains("\r\u{1B}[K\(origin.url.absoluteString)/big.png: 200, "))
     }
+
+    @Test(arguments: [30, 50])
+    func `a narrow terminal gets fewer words, and whole ones`(columns: Int) async throws {
+        let folder = try TemporaryDirectory()
+        let terminal = try PseudoTerminal()
+        try terminal.resize(columns: columns, rows: 24)
+        let files = ["dunes.jpg", "tiles.png"].map { Samples.folder.appending(path: $0).path }
+        let process = try ChildProcess(
+            "alcedo", ["thumbnail", "--size", "9", "--no-cache", "--output", folder.path] + files,
+            folder: folder.path, input: .file("/dev/null"), output: .file("/dev/null"),
+            problems: .descriptor(terminal.inside))
+
+        let seen = try await terminal.read(until: " 2/2 images")
+
+        #expect(try await process.wait() == 0)
+        // The last may not have been read as a whole.
+        let lines = seen.split(separator: "\r\u{1B}[K").dropLast()
+        #expect(!lines.isEmpty)
+        for line in lines {
+            #expect(line.count < columns)
+            #expect(["images", "images/s", "left", " KiB", " KiB/s"].contains { line.hasSuffix($0) }, "\(line)")
+        }
+    }
+
+    @Test func `objects on a terminal are not mixed with progress`() async throws {
+        let folder = try TemporaryDirectory()
+        let terminal = try PseudoTerminal()
+        let files = ["dunes.jpg", "tiles.png"].map { Samples.folder.appending(path: $0).path }
+        let process = try ChildProcess(
+            "alcedo", ["load", "--json", "--no-cache", "--output", folder.path] + files, folder: folder.path,
+            input: .file("/dev/null"), output: .descriptor(terminal.inside), problems: .descriptor(terminal.inside))
+
+        let seen = try await terminal.read(until: "/contact-sheet.png\"")
+
+        #expect(try await process.wait() == 0)
+        #expect(!seen.contains("\u{1B}") && !seen.contains("images"))
+    }
 }

@@ -1,11 +1,15 @@
+import Alcedo
+import AlcedoTesting
+import Foundation
+import Glibc
 import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct SwapBackendsTests {
     /// The cells of each run of one stack.
-    private func runs(_ stack: String) async throws -> [String] {
-        let outcome = try await Program(name: "swap-backends").run(["--stack", stack, "--pictures", "3"])
+    private func runs(_ stack: String, _ words: [String] = ["--pictures", "3"]) async throws -> [String] {
+        let outcome = try await Program(name: "swap-backends").run(["--stack", stack] + words)
         #expect(outcome.status == 0 && outcome.problems == "")
         let names = ["first run", "again", "after a restart"]
         return names.compactMap { name in
@@ -31,6 +35,52 @@ struct SwapBackendsTests {
         let runs = try await runs("responses")
         #expect(runs.first?.hasPrefix("- - 0of3 3 ") == true)
         #expect(Array(runs.dropFirst()) == ["- - 3of3 0 0 3", "- - 3of3 0 0 3"])
+    }
+
+    @Test func `files come by no network, from folders and patterns too`() async throws {
+        let folder = try TemporaryDirectory()
+        for name in ["a.png", "b.png"] { try Samples.data("tiles.png").write(to: folder.url.appending(path: name)) }
+
+        for word in [folder.path, "\(folder.path)/*.png"] {
+            let runs = try await runs("memory", [word])
+            #expect(runs == ["0of2 - - 0 0 2", "2of2 - - 0 0 0", "0of2 - - 0 0 2"])
+        }
+        #expect(try await runs("responses", [folder.path]).first == "- - notasked 0 0 2")
+    }
+
+    @Test func `bytes are those of what servers sent in that run`() async throws {
+        let png = try Samples.data("tiles.png")
+        let origin = try LoopbackOrigin { request in
+            let control = request.target.hasPrefix("/kept") ? "max-age=3600" : "no-store"
+            return OriginReply(fields: ["Content-Type": "image/png", "Cache-Control": control], body: png)
+        }
+        defer { origin.stop() }
+
+        let runs = try await runs("responses", ["/kept.png", "/other.png"].map { origin.url(for: $0).absoluteString })
+
+        #expect(runs.first == "- - 0of2 2 \(2 * png.count) 2")
+        #expect(runs.dropFirst().allSatisfy { $0 == "- - 1of2 1 \(png.count) 2" })
+    }
+
+    @Test(arguments: ["files", "sqlite", "responses"])
+    func `Ctrl-C ends it, and leaves nothing behind`(stack: String) async throws {
+        let folder = try TemporaryDirectory()
+        let png = try Samples.data("tiles.png")
+        let origin = try LoopbackOrigin { request in
+            let reply = OriginReply(fields: ["Cache-Control": "max-age=3600"], body: png)
+            return request.target == "/good.png" ? reply : reply.stalling(at: .beforeHead)
+        }
+        defer { origin.stop() }
+        let urls = ["/good.png", "/slow.png"].map { origin.url(for: $0).absoluteString }
+
+        let program = try Program(name: "swap-backends", environment: ["TMPDIR": folder.path])
+            .start(["--stack", stack] + urls)
+        try await origin.waitForStalls()
+        program.process.send(SIGINT)
+        let outcome = try await program.outcome()
+
+        #expect(outcome.status == 130 && outcome.output == "" && outcome.problems == "")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     }
 
     @Test func `a stack that does not exist is explained`() async throws {

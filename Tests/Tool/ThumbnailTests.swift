@@ -34,7 +34,7 @@ struct ThumbnailTests {
 
         #expect(outcome.status == 0 && outcome.problems == "")
         #expect(
-            outcome.output.hasPrefix("thumbnails: 2 written, 0 failed, ") && outcome.output.hasSuffix(" a second\n"))
+            outcome.output.hasPrefix("thumbnails: 2 written, 0 failed, ") && outcome.output.contains(" a second\n"))
         #expect(try info("turned.\(name)").size == PixelSize(width: 100, height: 67))
         #expect(try info("good.\(name)").size == PixelSize(width: 100, height: 100))
         #expect(try info("good.\(name)").format.rawValue == format)
@@ -65,6 +65,23 @@ struct ThumbnailTests {
         #expect(try await thumbnail([file, "--processor", "crop:40x30", "--jobs", "1"]).status == 0)
 
         #expect(try info("dunes.jpg").size == PixelSize(width: 40, height: 30))
+    }
+
+    @Test func `what a thumbnail does not keep is in its object, and told in sum`() async throws {
+        let animation = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appending(path: "../GIF/Fixtures/animated.gif").standardized.path
+        let clear = Samples.folder.appending(path: "rings.png").path
+
+        let script = try await thumbnail([animation, clear, "--json"])
+        let people = try await thumbnail([animation, clear, "--force"])
+
+        let lines = try JSONLines.objects(script.output)
+        func lost(_ input: String) -> [String]? {
+            lines.first { $0["input"] as? String == input }?["lost"] as? [String]
+        }
+        #expect(lost(animation)?.contains("animation") == true && lost(clear) == ["alpha"])
+        #expect(people.status == 0 && people.problems == "")
+        #expect(people.output.contains("\nnot kept: animation of 1, transparency of "))
     }
 
     @Test func `images of one name do not overwrite each other`() async throws {

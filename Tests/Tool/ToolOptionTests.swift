@@ -41,9 +41,11 @@ struct ToolOptionTests {
     func `options that many have are told in the same words and order`(command: String) async throws {
         let help = try await alcedo.run([command, "--help"]).output
         var shared = [
-            "--force, -f", "--json", "--quiet, -q", "--processor", "--list FILE", "--null, -0", "--cache DIR",
+            "--force, -f", "--json", "--quiet, -q", "--processor", "--list FILE", "--null, -0", "--max-pixels N",
+            "--cache DIR", "--retry N",
         ]
-        if ["inspect", "show", "cache"].contains(command) { shared = ["--list FILE", "--null, -0"] }
+        if command == "show" { shared = Array(shared.dropFirst(4)) }
+        if command == "inspect" { shared = Array(shared.dropFirst(4).filter { $0 != "--cache DIR" }) }
         if command == "cache" { shared = [] }
 
         var rest = help[...]
@@ -53,6 +55,51 @@ struct ToolOptionTests {
         }
         #expect(help.contains("--quiet, -q"))
         #expect(help.contains("--json") || command == "show")
+    }
+
+    @Test(arguments: ["load", "cache", "bench decode"])
+    func `help can be asked for as a command, too`(command: String) async throws {
+        let words = command.split(separator: " ").map(String.init)
+        #expect(try await alcedo.run(["help"] + words).output == alcedo.run(words + ["--help"]).output)
+    }
+
+    @Test(arguments: ["", "relative"])
+    func `who has no home loads without a cache on disk`(home: String) async throws {
+        // Nothing can be made there, whoever asks.
+        let nowhere = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": home, "HOME": "/dev/null/home"])
+        let origin = try Samples.troubledOrigin()
+        defer { origin.stop() }
+
+        let outcome = try await nowhere.run(["load", "--no-sheet", origin.url(for: "/good.png").absoluteString])
+
+        #expect(outcome.status == 0 && outcome.problems == "")
+    }
+
+    @Test func `a file's result has its name, a URL's what is plain of it`() async throws {
+        let png = try Samples.data("tiles.png")
+        let origin = try LoopbackOrigin { _ in OriginReply(body: png) }
+        defer { origin.stop() }
+        let long = String(repeating: "я", count: 120)
+        let names = ["кот", "my photo", "what?#x", "new\nline", "a+0000", "c++", long].map { "\($0).png" }
+        for name in names { try png.write(to: folder.url.appending(path: name)) }
+        let urls = ["/my%20photo.png", "/%2e%2e%2fup.png?x=y.png"].map {
+            origin.url(for: "/").absoluteString.dropLast() + $0
+        }
+        let output = folder.url.appending(path: "out")
+
+        let outcome = try await alcedo.run(
+            ["thumbnail", "--size", "9", "--format", "png", "-o", output.path] + names.map { "\(folder.path)/\($0)" }
+                + urls.map(String.init))
+
+        #expect(outcome.status == 0, "\(outcome.problems)")
+        let written = try FileManager.default.contentsOfDirectory(atPath: output.path)
+        let cut = String(long.prefix(100))
+        #expect(
+            Set(written)
+                == Set(
+                    ["кот", "my photo", "what?#x", "new_line", "a_0000", "c++", cut, "myphoto", "up"].map {
+                        "\($0).png"
+                    }))
     }
 
     @Test func `the version is that of the changelog`() async throws {

@@ -1,6 +1,7 @@
 import Alcedo
 import ExampleSupport
 import FoundationEssentials
+import Glibc
 
 /// `alcedo cache`
 struct CacheCommand: ToolCommand {
@@ -16,6 +17,8 @@ struct CacheCommand: ToolCommand {
           trim      remove the least recently used entries until the rest fits --size and --count
           clear     remove everything, unfinished downloads too
 
+        It ends with 1 when it could not do all of that, and where a cache that is named is none.
+
           --cache DIR      the cache (default: the user's cache directory)
           --size N         for trim: most bytes that stay, such as 64M
           --count N        for trim: most entries that stay
@@ -30,6 +33,7 @@ struct CacheCommand: ToolCommand {
 
     private var action = Action.stat
     private var directory = ImagePipeline.Configuration.standardCacheDirectory
+    private var isNamed = false
     private var size: Int?
     private var count: Int?
     private var isJSON = false
@@ -37,7 +41,9 @@ struct CacheCommand: ToolCommand {
 
     mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
         switch option {
-        case "--cache": directory = URL(filePath: try arguments.value(of: option), directoryHint: .isDirectory)
+        case "--cache":
+            directory = URL(filePath: try arguments.value(of: option), directoryHint: .isDirectory)
+            isNamed = true
         case "--size": size = try ByteCount.parse(try arguments.value(of: option), for: option)
         case "--count": count = try arguments.number(of: option, in: 0...Int.max)
         case "--json": isJSON = true
@@ -63,25 +69,27 @@ struct CacheCommand: ToolCommand {
 
     func run() async throws -> ExitStatus {
         guard let directory else { throw UsageError("there is no home for a cache; --cache names one") }
-        // No limits of its own: what is there is shown as it is, and only what is asked for goes.
-        let limits = DataCacheLimits(size: .max, age: nil)
-        let images = FileDiskCache(directory: directory, limits: limits, sweepInterval: .zero)
-        let parts = FileDiskCache(directory: StackOptions.parts(in: directory), limits: limits, sweepInterval: .zero)
-        let report = CacheReport(directory: directory, isJSON: isJSON, isQuiet: isQuiet)
-        switch action {
-        case .stat: report.tell(await images.count, await images.totalSize, await parts.count, await parts.totalSize)
-        case .list: for item in await images.items() { report.tell(item, await images.key(named: item.name)) }
-        case .verify:
-            let (found, foundParts) = (await images.verify(), await parts.verify())
-            report.tell(found, foundParts)
-            return found.damagedNames.isEmpty && foundParts.damagedNames.isEmpty ? .success : .failure
-        case .trim: report.tell(await images.trim(toSize: size ?? .max, count: count ?? .max))
-        case .clear:
-            let (before, size) = (await images.count + parts.count, await images.totalSize + parts.totalSize)
-            await images.removeAll()
-            await parts.removeAll()
-            report.tellCleared(before - (await images.count + parts.count), size)
-        }
-        return .success
+        try look(for: directory)
+        let work = CacheWork(in: directory, report: CacheReport(directory: directory, isJSON: isJSON, isQuiet: isQuiet))
+        let refusal =
+            switch action {
+            case .stat: await work.tellTotals()
+            case .list: await work.list()
+            case .verify: await work.verify()
+            case .trim: await work.trim(toSize: size ?? .max, count: count ?? .max)
+            case .clear: await work.clear()
+            }
+        if let refusal { Console.problem("alcedo: \(refusal)") }
+        return refusal == nil ? .success : .failure
+    }
+
+    /// Throws when the directory is not to be had, or is not there though somebody named it: the usual one is made by the
+    /// first load only.
+    private func look(for directory: URL) throws {
+        let path = directory.path(percentEncoded: false)
+        guard access(path, F_OK) != 0 else { return }
+        let number = errno
+        if number == ENOENT, !isNamed { return }
+        throw InputError("the cache directory \(path)", number)
     }
 }

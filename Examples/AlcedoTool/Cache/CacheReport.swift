@@ -28,7 +28,9 @@ struct CacheReport {
 
     /// - Parameter key: nil when the entry has gone meanwhile.
     func tell(_ item: DataCacheItem, _ key: ImageKey?) {
-        let (name, used) = (key?.description ?? item.name, item.lastUse.formatted(.iso8601))
+        let (name, used) = (
+            key.map { URLPassword.hidden(in: $0.description) } ?? item.name, item.lastUse.formatted(.iso8601)
+        )
         if isJSON {
             return tell([
                 "key": .text(name), "file": .text(item.name), "bytes": .number(item.size), "lastUse": .text(used),

@@ -51,10 +51,11 @@ struct ImageOptions: Sendable {
     func run(
         _ title: String, _ images: ImageList, to place: FilePlace, by maker: any FileMaking, jobs: Int
     ) async throws -> ExitStatus {
-        try await stack.run(downloads: images.count) { configuration, interruption in
+        let tally = RunTally(of: images.count, "written", writing.report)
+        return try await stack.run(downloads: images.count, tally: tally) { configuration, interruption in
             await FileJob(
                 title: title, images: images, configuration: configuration, place: place, maker: maker, width: jobs,
-                replaces: writing.replaces, report: writing.report, interruption: interruption
+                replaces: writing.replaces, report: writing.report, interruption: interruption, tally: tally
             ).run()
         }
     }

@@ -25,8 +25,17 @@ extension ToolCommand {
         if let extra = words.first { throw UsageError("\(name) does not take '\(extra)'") }
     }
 
-    /// Reads the words, and runs, or helps.
+    /// Reads the words, and runs, or helps. Who gets them wrong is led to this command's help.
     static func start(_ words: some Sequence<String>) async throws -> ExitStatus {
+        do {
+            return try await startOrThrow(words)
+        } catch let error as UsageError {
+            Console.problem("alcedo: \(error); alcedo \(name) --help says more")
+            return .usage
+        }
+    }
+
+    private static func startOrThrow(_ words: some Sequence<String>) async throws -> ExitStatus {
         var arguments = Arguments(words)
         var command = Self()
         var wantsHelp = false

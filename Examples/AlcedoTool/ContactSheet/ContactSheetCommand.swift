@@ -35,11 +35,19 @@ struct ContactSheetCommand: ToolCommand {
 
     mutating func finish(_ words: [String]) throws {
         try options.finish(words, for: Self.name, takesStandardOutput: true)
+        guard let output = options.output else { return }
+        if output.hasSuffix("/") {
+            throw UsageError("--output is the name of a file here, not of a folder: '\(output)'")
+        }
+        if FileEnding.isImage(output), OutputFormat(fileName: output) != .png {
+            throw UsageError("'\(output)' is no name for png")
+        }
     }
 
     func run() async throws -> ExitStatus {
         let images = try await options.images()
-        return try await options.stack.run(downloads: images.count) { configuration, interruption in
+        let tally = RunTally(of: images.count, "loaded", options.writing.report)
+        return try await options.stack.run(downloads: images.count, tally: tally) { configuration, interruption in
             var configuration = configuration
             configuration.memoryCache = nil
             let output = options.output ?? "contact-sheet.png"
@@ -49,7 +57,7 @@ struct ContactSheetCommand: ToolCommand {
             (job.side, job.columns, job.width) = (side, columns, options.jobs ?? job.width)
             job.processors = options.processors
             job.replaces = options.writing.replaces
-            job.interruption = interruption
+            (job.interruption, job.tally) = (interruption, tally)
             return await job.run()
         }
     }

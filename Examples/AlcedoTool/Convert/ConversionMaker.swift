@@ -1,5 +1,6 @@
 import Alcedo
 import ExampleSupport
+import FoundationEssentials
 
 /// Writes an image in a format, with all that its encoder keeps.
 struct ConversionMaker: FileMaking {
@@ -12,6 +13,8 @@ struct ConversionMaker: FileMaking {
 
     var makesFrames: Bool { false }
 
+    var tellsLosses: Bool { true }
+
     func make(
         _ request: ImageRequest, with tools: FileTools, into sink: FileSink, progress: @escaping BatchLoad.Progress
     ) async throws -> MadeImage {
@@ -21,14 +24,29 @@ struct ConversionMaker: FileMaking {
         request.decoding.pixelFormat = exact == .rgba16 && format != .png ? .rgba8 : exact
         request.decoding.includesAnimation = format.holdsAnimations
         request.processors += processors
-        let image = try await tools.pipeline.load(request).image
-        let (count, losses) = try await tools.files.run {
-            let data = try encoder.encode(image)
-            let losses = Loss.between(original.info, image, try tools.codecs.inspect(data))
-            try sink.write(data, frame: nil)
-            return (data.count, losses)
+        var image = try await tools.pipeline.load(request).image
+        let frames = image.frames.map { StoppableFrames($0) }
+        image.frames = frames
+        let (count, losses) = try await withTaskCancellationHandler {
+            try await tools.files.run { [image] in
+                let data = try encode(image, frames)
+                let losses = Loss.between(original.info, image, try tools.codecs.inspect(data))
+                try sink.write(data, frame: nil)
+                return (data.count, losses)
+            }
+        } onCancel: {
+            frames?.stop()
         }
         return MadeImage(
             size: image.size, layer: original.layer, bytesIn: original.byteCount, bytesOut: count, losses: losses)
+    }
+
+    /// Whoever has stopped the frames hears of that, and not of the encoder, which could not go on without them.
+    private func encode(_ image: DecodedImage, _ frames: StoppableFrames?) throws -> Data {
+        do {
+            return try encoder.encode(image)
+        } catch {
+            throw frames?.isStopped == true ? CancellationError() : error
+        }
     }
 }

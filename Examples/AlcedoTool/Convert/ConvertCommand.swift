@@ -34,7 +34,11 @@ struct ConvertCommand: ToolCommand {
     }
 
     private var place: FilePlace {
-        get throws { FilePlace(try options.requiredOutput(for: Self.name)) { OutputFormat(fileName: $0) != nil } }
+        get throws {
+            try FilePlace(options.requiredOutput(for: Self.name), formats: OutputFormat.names) {
+                OutputFormat(fileName: $0) != nil
+            }
+        }
     }
 
     private var maker: ConversionMaker {

@@ -54,7 +54,11 @@ struct DecodeCommand: ToolCommand {
     }
 
     private var place: FilePlace {
-        get throws { FilePlace(try options.requiredOutput(for: Self.name)) { PixelFile(fileName: $0) != nil } }
+        get throws {
+            try FilePlace(options.requiredOutput(for: Self.name), formats: PixelFile.names) {
+                PixelFile(fileName: $0) != nil
+            }
+        }
     }
 
     func run() async throws -> ExitStatus {

@@ -15,6 +15,8 @@ struct PixelMaker: FileMaking {
 
     var makesFrames: Bool { true }
 
+    var tellsLosses: Bool { true }
+
     func make(
         _ request: ImageRequest, with tools: FileTools, into sink: FileSink, progress: @escaping BatchLoad.Progress
     ) async throws -> MadeImage {
@@ -25,19 +27,25 @@ struct PixelMaker: FileMaking {
         request.processors += processors
         let image = try await tools.pipeline.load(request).image
         var made = MadeImage(
-            size: image.size, layer: original.layer, bytesIn: original.byteCount, bytesOut: 0,
-            frames: try frames(of: image))
+            size: image.size, layer: original.layer, bytesIn: original.byteCount, bytesOut: 0, frames: [])
         var losesAlpha = false
         // One after another: an animation of any length needs the memory of few frames.
-        for frame in made.frames {
-            let (count, isTransparent) = try await tools.files.run {
-                let pixels = try frame.flatMap { try image.frames?.frame(at: $0) } ?? image.pixels
-                let data = file.data(of: pixels)
-                try sink.write(data, frame: frame)
-                return (data.count, file == .ppm && pixels.hasTransparency)
+        for frame in try frames(of: image) {
+            do {
+                let (count, isTransparent) = try await tools.files.run {
+                    let pixels = try frame.flatMap { try image.frames?.frame(at: $0) } ?? image.pixels
+                    let data = file.data(of: pixels)
+                    try sink.write(data, frame: frame)
+                    return (data.count, file == .ppm && pixels.hasTransparency)
+                }
+                made.frames.append(frame)
+                made.bytesOut += count
+                losesAlpha = losesAlpha || isTransparent
+            } catch is CancellationError where sink.keepsEach && !made.frames.isEmpty {
+                // The files of these frames are there.
+                made.isWhole = false
+                break
             }
-            made.bytesOut += count
-            losesAlpha = losesAlpha || isTransparent
         }
         made.losses = (losesAlpha ? [.alpha] : []) + (isShallow && exact == .rgba16 ? [.depth] : [])
         return made

@@ -16,6 +16,8 @@ struct FileJob: Sendable {
     var report: JobReport
     /// When it has come nothing more is made.
     var interruption: Interruption?
+    /// Counts the images that files have been made of.
+    var tally: RunTally?
 
     private enum Target: Sendable {
         case standardOutput
@@ -48,14 +50,18 @@ struct FileJob: Sendable {
         // Each image is loaded once.
         configuration.memoryCache = nil
         configuration.observer = layers
+        let transfers = TransferWatch(configuration.downloader)
+        configuration.downloader = transfers
         let pipeline = ImagePipeline(configuration)
-        let tools = FileTools(pipeline: pipeline, codecs: configuration.codecs, layers: layers, files: files)
+        let tools = FileTools(
+            pipeline: pipeline, codecs: configuration.codecs, layers: layers, transfers: transfers, files: files)
         let batch = BatchLoad(images, width: width, interruption: interruption, showsProgress: report.showsProgress)
         var summary = FileSummary()
         await batch.run { request, index, progress in
             let sink = try await files.run { try self.sink(to: target, names, index) }
             let made = try await maker.make(request, with: tools, into: sink, progress: progress)
-            try await files.run { try sink.finish() }
+            // An interruption that comes here must not conceal what is there.
+            if !sink.keepsEach { try await files.run { try sink.finish() } }
             return Outcome(made: made, sink: sink)
         } onResult: { index, result in
             tell(result, index, &summary)
@@ -82,7 +88,7 @@ struct FileJob: Sendable {
         }
         let folder = OutputFolder(path, replaces: replaces, sparing: images.files())
         let all = name.map { [$0] } ?? names.all(in: path, hasFrames: maker.makesFrames)
-        if let refusal = folder.refusal(of: all) { throw refusal }
+        try folder.prepare(for: all)
         return name.map { .file(folder, name: $0) } ?? .folder(folder)
     }
 
@@ -102,7 +108,10 @@ struct FileJob: Sendable {
         switch result {
         case .success(let outcome):
             let (made, sink) = (outcome.made, outcome.sink)
-            summary.add(made)
+            if made.isWhole {
+                summary.add(made)
+                tally?.add()
+            }
             (line.size, line.layer, line.byteCount) = (made.size, made.layer, made.bytesIn)
             line.lost = made.losses.map(\.rawValue)
             for frame in made.frames {
@@ -110,7 +119,9 @@ struct FileJob: Sendable {
                 report.tell(line)
             }
             let losses = made.losses.filter { !$0.isUsual }.map(\.words)
-            if !losses.isEmpty { report.note("\(image.name): not kept: \(losses.joined(separator: ", "))") }
+            if maker.tellsLosses, !losses.isEmpty {
+                report.note("\(image.name): not kept: \(losses.joined(separator: ", "))")
+            }
         case .failure(let error):
             let problem = image.withoutPassword("\(error)")
             summary.add(problem: problem, of: index)

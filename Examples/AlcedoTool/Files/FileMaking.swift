@@ -7,6 +7,8 @@ protocol FileMaking: Sendable {
     var fileExtension: String { get }
     /// Whether there may be a file for each frame.
     var makesFrames: Bool { get }
+    /// Whether a person is told of each image what its file does not keep, and not in sum only.
+    var tellsLosses: Bool { get }
 
     /// Loads the image, and writes what is made of it.
     func make(
@@ -26,4 +28,6 @@ struct MadeImage: Sendable {
     /// The frame in each file; nil: the image.
     var frames: [Int?] = [nil]
     var losses: [Loss] = []
+    /// False when an interruption has come between the frames.
+    var isWhole = true
 }

@@ -13,7 +13,7 @@ struct FileNames: Sendable {
         ending = ".\(fileExtension)"
     }
 
-    /// The name of an image's file, or of one of its frames': no image has a name with a plus sign.
+    /// The name of an image's file, or of one of its frames': no image's name ends with a plus sign and a number.
     func name(_ index: Int, frame: Int?) -> String {
         guard let frame else { return stems[index] + ending }
         let digits = "\(frame)"
@@ -31,7 +31,8 @@ struct FileNames: Sendable {
         return names.filter { name in
             guard name.hasSuffix(ending) else { return false }
             let stem = name.dropLast(ending.count)
-            return known.contains(String(stem)) || known.contains(String(stem.prefix { $0 != "+" }))
+            return known.contains(String(stem))
+                || known.contains(String(stem[..<(stem.lastIndex(of: "+") ?? stem.endIndex)]))
         }
     }
 }

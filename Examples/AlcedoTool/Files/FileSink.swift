@@ -17,11 +17,15 @@ struct FileSink: Sendable {
     /// - Parameter frame: Which frame it is; nil: the image.
     func write(_ data: Data, frame: Int?) throws {
         switch target {
-        case .standardOutput:
-            guard Console.output(data) else { throw OutputError(description: "standard output takes no more") }
+        case .standardOutput: try Console.output(data)
         case .file(let file, _): try file.append(data)
         case .folder(let folder): try folder.write(data, named: names.name(index, frame: frame))
         }
+    }
+
+    /// Whether each file is whole by itself, and there whatever becomes of the others.
+    var keepsEach: Bool {
+        if case .folder = target { true } else { false }
     }
 
     /// To be called when all has been written.

@@ -7,6 +7,7 @@ struct FileTools: Sendable {
     let pipeline: ImagePipeline
     let codecs: CodecRegistry
     let layers: LayerObserver
+    let transfers: TransferWatch
     /// Where they encode and write.
     let files: BlockingExecutor
 
@@ -20,8 +21,8 @@ struct FileTools: Sendable {
     }
 
     /// Fetches an image, and reads what it says of itself.
-    func original(_ request: ImageRequest, progress: BatchLoad.Progress) async throws -> Original {
-        let data = try await pipeline.data(for: request)
+    func original(_ request: ImageRequest, progress: @escaping BatchLoad.Progress) async throws -> Original {
+        let data = try await transfers.watch(request.source, progress) { try await pipeline.data(for: request) }
         progress(DownloadProgress(received: data.count, expected: data.count))
         let info = try await files.run { try codecs.inspect(data) }
         var inMemory = request

@@ -6,6 +6,8 @@ struct InputOptions: Sendable {
     static let help = """
           --list FILE      also the images that FILE names, one a line; - is standard input; may be repeated
           --null, -0       lists have zero bytes between names, as from find -print0, not lines
+          --max-pixels N   refuse images, or frames, of more than N pixels before they are decoded, which takes 4 bytes of
+                           memory a pixel, or 8 (default: \(DecodingLimits().maximumPixelCount))
 
         An image is a URL, a file, or - for standard input. A folder stands for all images below it, told by their names'
         ends; a pattern that the shell has left alone, such as '*.jpg', for the files that it matches. -- ends the options.
@@ -16,15 +18,24 @@ struct InputOptions: Sendable {
     private var words: [String] = []
     private var lists: [String] = []
     private var hasNulls = false
+    /// What an image may cost at most.
+    private(set) var limits = DecodingLimits()
 
     /// Takes an option and its value. Returns false for one that is about something else.
     mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
         switch option {
         case "--list": lists.append(try arguments.value(of: option))
         case "--null", "-0": hasNulls = true
+        case "--max-pixels": setPixelLimit(try arguments.number(of: option, in: 1...65_535 * 65_535))
         default: return false
         }
         return true
+    }
+
+    /// Bytes follow, for samples of 16 bits, with room for the padding of rows.
+    private mutating func setPixelLimit(_ count: Int) {
+        limits.maximumPixelCount = count
+        limits.maximumByteCount = max(limits.maximumByteCount, count * 8 + (64 << 20))
     }
 
     /// Takes the words that name images. Throws ``UsageError`` when none can be.
@@ -55,6 +66,12 @@ struct InputOptions: Sendable {
             let places = (words + lists.map { $0 == "-" ? "standard input" : $0 }).joined(separator: "', '")
             throw UsageError("there is no image in '\(places)'")
         }
-        return ImageList(items) { image in image.changing(change) }
+        return ImageList(items) { [limits] image in
+            image.changing { request in
+                var request = change(request)
+                request.decoding.limits = limits
+                return request
+            }
+        }
     }
 }

@@ -3,7 +3,7 @@ import ExampleSupport
 extension ImageReport {
     /// Some lines for a person; errors are told elsewhere.
     var text: String {
-        var lines = [Console.printable(path)]
+        var lines = [Console.printable(input)]
         if let format, let width, let height {
             let alpha = hasAlpha == true ? ", with alpha" : ""
             lines.append("  \(format), \(width) x \(height), \(colorModel ?? "?") of \(bitDepth ?? 0) bits\(alpha)")

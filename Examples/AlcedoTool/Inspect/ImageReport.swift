@@ -4,14 +4,8 @@ import FoundationEssentials
 
 /// What is known of one image; nil is not known, or not in the file.
 struct ImageReport: Sendable, Encodable {
-    struct Trouble: Sendable, Encodable {
-        /// That of ``ImageDecodingError``, or `unreadable`.
-        var code: String
-        var message: String
-    }
-
     /// As it was given.
-    var path: String
+    var input: String
     var format: String?
     var width: Int?
     var height: Int?
@@ -30,9 +24,10 @@ struct ImageReport: Sendable, Encodable {
     var xmpBytes: Int?
     /// Only when pixels were asked for.
     var frames: [FrameDigest]?
-    var error: Trouble?
+    /// Begins with the code of ``ImageDecodingError``, or with `empty` or `unreadable`.
+    var error: String?
 
-    init(path: String) { self.path = path }
+    init(input: String) { self.input = input }
 
     mutating func take(_ info: ImageInfo) {
         format = info.format.rawValue
@@ -51,14 +46,14 @@ struct ImageReport: Sendable, Encodable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case path, format, width, height, hasAlpha, orientation, bitDepth, colorModel, frameCount, loopCount, delaysMs
+        case input, format, width, height, hasAlpha, orientation, bitDepth, colorModel, frameCount, loopCount, delaysMs
         case profileBytes, exifBytes, xmpBytes, frames, error
     }
 
     /// Every key is there, so that a script need not ask; what is not known is null.
     func encode(to encoder: any Encoder) throws {
         var keys = encoder.container(keyedBy: CodingKeys.self)
-        try keys.encode(path, forKey: .path)
+        try keys.encode(input, forKey: .input)
         try keys.encode(format, forKey: .format)
         try keys.encode(width, forKey: .width)
         try keys.encode(height, forKey: .height)

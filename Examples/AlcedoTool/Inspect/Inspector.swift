@@ -4,6 +4,7 @@ import FoundationEssentials
 /// Fills in reports.
 struct Inspector: Sendable {
     let codecs: CodecRegistry
+    let limits: DecodingLimits
     let decodesPixels: Bool
 
     /// Returns the report with what the bytes say, or with the error and what was known before it. Blocks.
@@ -11,16 +12,16 @@ struct Inspector: Sendable {
         var report = blank
         report.format = codecs.entry(for: data)?.format.rawValue
         do throws(ImageDecodingError) {
-            report.take(try codecs.inspect(data))
+            report.take(try codecs.inspect(data, limits: limits))
             if decodesPixels { report.frames = try digests(of: data) }
         } catch {
-            report.error = .init(code: error.code.rawValue, message: error.message)
+            report.error = "\(error.code.rawValue): \(error.message)"
         }
         return report
     }
 
     private func digests(of data: Data) throws(ImageDecodingError) -> [FrameDigest] {
-        let image = try codecs.decode(data, options: DecodingOptions(appliesOrientation: false))
+        let image = try codecs.decode(data, options: DecodingOptions(limits: limits, appliesOrientation: false))
         guard let animation = image.frames else { return [FrameDigest(image.pixels)] }
         var digests: [FrameDigest] = []
         for index in 0..<animation.frameCount {

@@ -38,11 +38,14 @@ struct LoadCommand: ToolCommand {
 
     mutating func finish(_ words: [String]) throws {
         try options.finish(words, for: Self.name, takesStandardOutput: false)
+        if let output = options.output { _ = try FilePlace(output) }
     }
 
     func run() async throws -> ExitStatus {
         let images = try await options.images()
-        return try await options.stack.run(downloads: images.count * passes) { configuration, interruption in
+        let loads = images.count * passes
+        let tally = RunTally(of: loads, "loaded", options.writing.report)
+        return try await options.stack.run(downloads: loads, tally: tally) { configuration, interruption in
             var job = LoadJob(
                 images: images, configuration: configuration, outputDirectory: options.output ?? ".",
                 report: options.writing.report)
@@ -53,7 +56,7 @@ struct LoadCommand: ToolCommand {
             job.processors = options.processors
             job.passes = passes
             job.width = options.jobs ?? options.stack.network.width(atLeast: job.width)
-            job.interruption = interruption
+            (job.interruption, job.tally) = (interruption, tally)
             return await job.run()
         }
     }

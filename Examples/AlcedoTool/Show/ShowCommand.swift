@@ -21,13 +21,14 @@ struct ShowCommand: ToolCommand {
           --height N       at most N lines (default: the terminal's, or 40)
           --quiet, -q      no names between images; problems are told
 
-        """ + InputOptions.help
+        """ + InputOptions.help + StackOptions.help
 
     private enum GraphicsProtocol: String {
         case auto, blocks, kitty, sixel
     }
 
     private var inputs = InputOptions()
+    private var stack = StackOptions()
     private var isQuiet = false
     private var depth = TerminalColorDepth(
         environment: ProcessInfo.processInfo.environment, isTerminal: Console.outputIsTerminal)
@@ -50,7 +51,7 @@ struct ShowCommand: ToolCommand {
         case "--width": columns = try arguments.number(of: option, in: 1...1000)
         case "--height": lines = try arguments.number(of: option, in: 1...1000)
         case "--quiet", "-q": isQuiet = true
-        default: return try inputs.take(option, from: &arguments)
+        default: return try inputs.take(option, from: &arguments) || stack.take(option, from: &arguments)
         }
         return true
     }
@@ -58,26 +59,40 @@ struct ShowCommand: ToolCommand {
     mutating func finish(_ words: [String]) throws { try inputs.take(words, for: Self.name) }
 
     func run() async throws -> ExitStatus {
-        let images = try await inputs.images()
+        let images = try await inputs.images(changing: stack.network.apply)
+        return try await stack.run(downloads: images.count) { configuration, interruption in
+            await show(images, by: configuration, until: interruption)
+        }
+    }
+
+    /// Returns whether all went well. Ctrl-C cancels the task, and leaves the terminal as it was.
+    private func show(
+        _ images: ImageList, by configuration: ImagePipeline.Configuration, until interruption: Interruption
+    ) async -> Bool {
         let troubles = TroubleObserver()
-        var configuration = ImagePipeline.Configuration.standard()
+        var configuration = configuration
         configuration.observer = troubles
         let pipeline = ImagePipeline(configuration)
-        let show = await TerminalShow(pipeline: pipeline, playCount: loops ?? (images.count > 1 ? 1 : nil))
-        // From here on Ctrl-C leaves the terminal as it was.
-        let interruption = Interruption { await show.stop() }
-        let graphics = try await BlockingExecutor(name: "terminal", width: 1).run { chosenGraphics() }
-        let renderer = TerminalRenderer(
-            canvas: canvas(on: TerminalCanvas(fileDescriptor: 1)), depth: depth, graphics: graphics)
-        // Without escape codes nothing can be drawn over.
-        let isLive = Console.outputIsTerminal && (depth != .none || graphics != .blocks)
-        let resizing: @MainActor (TerminalCanvas) -> TerminalCanvas = { canvas(on: $0) }
-        let isGood = await show.show(
-            images, named: images.count > 1 && !isQuiet, by: renderer, resizing: isLive ? resizing : nil)
+        let show = await TerminalShow(
+            pipeline: pipeline, playCount: loops ?? (images.count > 1 ? 1 : nil), interruption: interruption)
+        let isGood = await withTaskCancellationHandler {
+            // Cancelled before it began.
+            guard let graphics = try? await BlockingExecutor(name: "terminal", width: 1).run({ chosenGraphics() })
+            else { return false }
+            let renderer = TerminalRenderer(
+                canvas: canvas(on: TerminalCanvas(fileDescriptor: 1)), depth: depth, graphics: graphics)
+            // Without escape codes nothing can be drawn over.
+            let isLive = Console.outputIsTerminal && (depth != .none || graphics != .blocks)
+            let resizing: @MainActor (TerminalCanvas) -> TerminalCanvas = { canvas(on: $0) }
+            return await show.show(
+                images, named: images.count > 1 && !isQuiet, by: renderer, resizing: isLive ? resizing : nil)
+        } onCancel: {
+            Task { await show.stop() }
+        }
         // The bytes go to disk behind the load; the process must not end before.
         await pipeline.flush()
         for trouble in troubles.messages { Console.problem("alcedo: \(trouble)") }
-        return await interruption.finish() ?? (isGood && troubles.messages.isEmpty ? .success : .failure)
+        return isGood && troubles.messages.isEmpty
     }
 
     /// The cells that a picture may have. The last line is left to the prompt.

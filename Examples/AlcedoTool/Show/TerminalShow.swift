@@ -5,6 +5,7 @@ import ExampleSupport
 @MainActor final class TerminalShow {
     private let pipeline: ImagePipeline
     private let playCount: Int?
+    private let interruption: Interruption
     private let pool = FramePool(pressureSource: SystemMemoryPressureSource())
     private var player: TerminalPlayer?
     private var binder: ImageBinder?
@@ -12,10 +13,13 @@ import ExampleSupport
     private var shown: (request: ImageRequest, size: PixelSize)?
     private var isStopped = false
 
-    /// - Parameter playCount: How many times animations are played; nil: as the files say.
-    init(pipeline: ImagePipeline, playCount: Int?) {
+    /// - Parameters:
+    ///   - playCount: How many times animations are played; nil: as the files say.
+    ///   - interruption: Ends transfers before ``stop()`` is called; nothing begins after it.
+    init(pipeline: ImagePipeline, playCount: Int?, interruption: Interruption) {
         self.pipeline = pipeline
         self.playCount = playCount
+        self.interruption = interruption
     }
 
     /// Shows the images; returns whether all could be.
@@ -41,12 +45,12 @@ import ExampleSupport
             withExtendedLifetime(watch) {}
         }
         var isGood = true
-        for index in images.indices where !isStopped {
+        for index in images.indices where !isStopped && !interruption.hasCome {
             let image = images[index]
             if hasNames { Console.output("\(image.name)\n") }
             do {
                 try await show(image, by: renderer, isLive: canvas != nil)
-            } catch is CancellationError {
+            } catch  where error is CancellationError || interruption.hasCome {
                 continue
             } catch {
                 Console.problem("alcedo: \(image.name): \(image.withoutPassword("\(error)"))")

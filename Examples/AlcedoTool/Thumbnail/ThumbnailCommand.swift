@@ -33,7 +33,11 @@ struct ThumbnailCommand: ToolCommand {
 
     mutating func finish(_ words: [String]) throws {
         try options.finish(words, for: Self.name, takesStandardOutput: false)
-        _ = try (maker, options.requiredOutput(for: Self.name))
+        _ = try (maker, place)
+    }
+
+    private var place: FilePlace {
+        get throws { try FilePlace(options.requiredOutput(for: Self.name)) }
     }
 
     private var maker: ThumbnailMaker {
@@ -47,8 +51,7 @@ struct ThumbnailCommand: ToolCommand {
     }
 
     func run() async throws -> ExitStatus {
-        let place = FilePlace.folder(try options.requiredOutput(for: Self.name))
-        return try await options.run(
-            "thumbnails", try await options.images(), to: place, by: try maker, jobs: options.jobs ?? 8)
+        try await options.run(
+            "thumbnails", try await options.images(), to: try place, by: try maker, jobs: options.jobs ?? 8)
     }
 }

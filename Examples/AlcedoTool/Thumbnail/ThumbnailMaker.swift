@@ -12,22 +12,26 @@ struct ThumbnailMaker: FileMaking {
 
     var makesFrames: Bool { false }
 
+    /// That a small still picture is neither large nor moving is no news.
+    var tellsLosses: Bool { false }
+
     func make(
         _ request: ImageRequest, with tools: FileTools, into sink: FileSink, progress: @escaping BatchLoad.Progress
     ) async throws -> MadeImage {
         let size = PixelSize(width: side, height: side)
-        var request = request
+        let original = try await tools.original(request, progress: progress)
+        var request = original.request
         request.decoding.target = TargetSize(size)
         request.decoding.includesAnimation = false
         request.processors += [Resize(to: size)] + processors
-        let response = try await tools.pipeline.load(request, progress: progress)
-        let count = try await tools.files.run {
-            let data = try encoder.encode(response.image)
+        let image = try await tools.pipeline.load(request).image
+        let (count, losses) = try await tools.files.run {
+            let data = try encoder.encode(image)
+            let losses = Loss.between(original.info, image, try tools.codecs.inspect(data))
             try sink.write(data, frame: nil)
-            return data.count
+            return (data.count, losses)
         }
         return MadeImage(
-            size: response.image.size, layer: tools.layers.layer(of: request),
-            bytesIn: response.encodedByteCount ?? 0, bytesOut: count)
+            size: image.size, layer: original.layer, bytesIn: original.byteCount, bytesOut: count, losses: losses)
     }
 }

@@ -130,6 +130,8 @@ final class DiskCacheEngine: Sendable {
         get async { await perform { $0.index.totals } ?? (0, 0) }
     }
 
+    func refusal() async -> DataCacheError? { await perform { $0.index.learn() } ?? nil }
+
     // MARK: Changing
 
     func store(_ entry: CachedData, for key: ImageKey) async throws {
@@ -216,6 +218,7 @@ final class DiskCacheEngine: Sendable {
             let slice = Array(names.suffix(16))
             names.removeLast(slice.count)
             guard let part = await perform(priority: .low, { $0.verify(slice) }) else { break }
+            result.refuse(part.refusal)
             result.checkedCount += part.checkedCount
             result.byteCount += part.byteCount
             result.damagedNames += part.damagedNames

@@ -99,7 +99,7 @@ public final class FileDiskCache: MaintainableDataCache {
     ///
     /// - Throws: ``DataCacheError``, or `CancellationError` when the task is cancelled before the writing begins.
     public func store(_ entry: CachedData, for key: ImageKey) async throws {
-        guard let engine else { throw DataCacheError(.notWritable, "\(directory) is not the URL of a directory") }
+        guard let engine else { throw noDirectory }
         try await engine.store(entry, for: key)
     }
 
@@ -128,7 +128,7 @@ public final class FileDiskCache: MaintainableDataCache {
     /// - Throws: ``DataCacheError``.
     @available(*, noasync, message: "blocks the thread; a task has store(_:for:)")
     public func storeBlocking(_ entry: CachedData, for key: ImageKey) throws(DataCacheError) {
-        guard let engine else { throw DataCacheError(.notWritable, "\(directory) is not the URL of a directory") }
+        guard let engine else { throw noDirectory }
         try engine.storeBlocking(entry, for: key)
     }
 
@@ -150,20 +150,34 @@ public final class FileDiskCache: MaintainableDataCache {
         engine.map { URL(filePath: $0.store.folder.paths.file(EntryName(key))) }
     }
 
+    /// Why ``count``, ``totalSize`` and ``items()`` may tell of less than there is: the directory cannot be looked into, or
+    /// there is no index and no room for one. nil when all is known, and when there is nothing in the directory's place.
+    public func refusal() async -> DataCacheError? {
+        if let engine { await engine.refusal() } else { noDirectory }
+    }
+
+    private var noDirectory: DataCacheError {
+        DataCacheError(.notWritable, "\(directory) is not the URL of a directory")
+    }
+
     // MARK: Maintaining
 
     @discardableResult
     public func trim(toSize size: Int, count: Int) async -> DataCacheTrimReport {
         await engine?.trim(
             EntryTrim(toSize: max(0, size), count: max(0, count), reason: .requested))
-            ?? DataCacheTrimReport()
+            ?? DataCacheTrimReport(refusal: noDirectory)
     }
 
     @discardableResult
-    public func clean() async -> DataCacheTrimReport { await engine?.clean() ?? DataCacheTrimReport() }
+    public func clean() async -> DataCacheTrimReport {
+        await engine?.clean() ?? DataCacheTrimReport(refusal: noDirectory)
+    }
 
     @discardableResult
-    public func verify() async -> DataCacheVerification { await engine?.verify() ?? DataCacheVerification() }
+    public func verify() async -> DataCacheVerification {
+        await engine?.verify() ?? DataCacheVerification(refusal: noDirectory)
+    }
 
     /// Moves all entries of another cache's directory into this one. What is there already stays as it is, and its like in
     /// the other directory goes. The other directory must not be in use.

@@ -28,7 +28,7 @@ public struct Crop: ImageProcessing, Hashable {
     public init(_ size: PixelSize, at anchor: Anchor) { region = .size(size, anchor) }
 
     /// Keeps the middle of the image, at most `size`.
-    public init(centre size: PixelSize) { self.init(size, at: .center) }
+    public init(center size: PixelSize) { self.init(size, at: .center) }
 
     /// Keeps the largest part with the proportions `aspect`, for example 16 x 9, from where `anchor` says; sides are
     /// rounded to whole pixels and at least one.
@@ -37,7 +37,7 @@ public struct Crop: ImageProcessing, Hashable {
     public init(aspect: PixelSize, at anchor: Anchor) { region = .aspect(aspect, anchor) }
 
     /// Keeps the largest middle part with the proportions `aspect`.
-    public init(centreAspect aspect: PixelSize) { self.init(aspect: aspect, at: .center) }
+    public init(centerAspect aspect: PixelSize) { self.init(aspect: aspect, at: .center) }
 
     public var identifier: String {
         let place = { (anchor: Anchor) in anchor == .center ? "centre" : "\(anchor)" }

@@ -8,7 +8,7 @@ public import AlcedoCore
 public struct Circle: ImageProcessing, Hashable {
     /// The line along the edge; nil for none.
     public let border: Border?
-    private let square = Crop(centreAspect: PixelSize(width: 1, height: 1))
+    private let square = Crop(centerAspect: PixelSize(width: 1, height: 1))
     private var corners: RoundedCorners { RoundedCorners(CornerRadii(0.5, unit: .shorterSide), border: border) }
 
     /// By default without a border.

@@ -74,6 +74,16 @@ struct ReadOnlyTests {
         #expect(directory.files.count == 10)
     }
 
+    @Test func `maintenance says what it could not do`() async throws {
+        let verified = await FileDiskCache(directory: view.url, clock: clock).verify()
+        #expect(verified.checkedCount == 10 && verified.byteCount == directory.fileSizes)
+        #expect(verified.refusal?.code == .notWritable)
+        #expect(await cache.trim(toSize: 0).refusal?.code == .notWritable)
+        #expect(await cache.refusal() == nil)
+        try FileManager.default.removeItem(at: directory.url.appending(path: "index"))
+        #expect(await FileDiskCache(directory: view.url).refusal()?.code == .notWritable)
+    }
+
     @Test func `damaged and expired entries are misses`() async throws {
         try Data(count: 100).write(to: URL(filePath: directory.file("3")))
         clock.advance(by: .seconds(60))

@@ -34,6 +34,7 @@ struct RefusalTests {
                 expect(await cache.count == 41, "what is there is not counted")
                 let report = await cache.trim(toSize: 0)
                 expect(report.removals.count == 41 - files.count, "the trim tells of what is there")
+                expect(report.refusal?.code == .notWritable, "the trim does not tell that something is left")
                 expect(await cache.count == files.count, "after a trim what is there is not counted")
                 expect(await cache.totalSize == directory.fileSizes, "after a trim the sum is wrong")
                 await cache.removeAll()
@@ -43,6 +44,35 @@ struct RefusalTests {
                 await cache.removeAll()
                 expect(await cache.count == 0, "it is still counted")
                 expect(directory.files.isEmpty, "it is still there")
+            }
+        }
+    }
+
+    @Test func `what cannot be read is not verified, and a directory that cannot be looked into says so`() async throws
+    {
+        await #expect(processExitsWith: .success) {
+            await Child.tellTrouble {
+                let directory = try TemporaryDirectory()
+                Child.becomeNobody(owning: directory.path)
+                let cache = FileDiskCache(directory: directory.url)
+                for name in ["a", "b"] { try await cache.store(bytes(100), for: key(name)) }
+                chmod(directory.file("a"), 0)
+                let verified = await cache.verify()
+                guard verified.checkedCount == 1, verified.damagedNames.isEmpty, await cache.count == 2 else { exit(3) }
+                guard verified.refusal?.message.contains("Permission denied") == true else { exit(4) }
+                chmod(directory.file("a"), 0o600)
+                guard await cache.verify() == DataCacheVerification(checkedCount: 2, byteCount: directory.fileSizes)
+                else { exit(5) }
+                guard await cache.refusal() == nil else { exit(6) }
+                chmod(directory.path, 0)
+                let another = FileDiskCache(directory: directory.url)
+                let refusal = await another.refusal()
+                let report = await another.trim(toSize: 0)
+                let blind = await another.verify()
+                chmod(directory.path, 0o700)
+                guard refusal?.code == .notWritable, report.refusal == refusal, blind.refusal == refusal else {
+                    exit(7)
+                }
             }
         }
     }

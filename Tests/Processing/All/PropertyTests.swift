@@ -93,7 +93,7 @@ import Testing
     static let averaging: [any ImageProcessing] = [
         Resize(width: 5), Resize(width: 31, enlarges: true), GaussianBlur(sigma: 0.7), GaussianBlur(sigma: 4),
         GaussianBlur(sigma: 4.01), GaussianBlur(sigma: 40), GaussianBlur(sigma: 1000),
-        Crop(centre: PixelSize(width: 4, height: 4)), Flip(.leftAndRight),
+        Crop(center: PixelSize(width: 4, height: 4)), Flip(.leftAndRight),
         Rotate(clockwise: 33, background: PixelColor(red: 30, green: 30, blue: 30)),
     ]
 
@@ -111,7 +111,7 @@ import Testing
     }
 
     static let identities: [any ImageProcessing] = [
-        Resize(to: PixelSize(width: 99, height: 99)), Crop(centre: PixelSize(width: 99, height: 99)), Orient(),
+        Resize(to: PixelSize(width: 99, height: 99)), Crop(center: PixelSize(width: 99, height: 99)), Orient(),
         Rotate(clockwise: 0), Rotate(clockwise: -720), Rotate(quarterTurns: 8), RoundedCorners(CornerRadii(0)),
         RoundedCorners(CornerRadii(0), border: Border(width: 0, color: .black)),
         RoundedCorners(CornerRadii(0), border: Border(width: 9, color: .clear)), GaussianBlur(sigma: 0),

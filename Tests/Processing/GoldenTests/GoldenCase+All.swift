@@ -40,7 +40,7 @@ extension GoldenCase {
     }
 
     private static var turning: [GoldenCase] {
-        let middle = Crop(centre: PixelSize(width: 96, height: 72))
+        let middle = Crop(center: PixelSize(width: 96, height: 72))
         return [
             GoldenCase("magick-rotate-31", Composition(Rotate(clockwise: 31), middle), within: 1, margin: 2),
             GoldenCase("magick-rotate-201", Composition(Rotate(clockwise: 201), middle), within: 1, margin: 2),

@@ -10,7 +10,7 @@ enum AllProcessors {
         [
             Resize(to: PixelSize(width: 7, height: 5), mode: .exact, enlarges: true), Resize(width: 3),
             Resize(to: PixelSize(width: 4, height: 4), sampling: ResizeSampling(inLinearLight: true)),
-            Crop(centre: PixelSize(width: 3, height: 9)), Crop(PixelRect(x: -2, y: 0, width: 5, height: 3)),
+            Crop(center: PixelSize(width: 3, height: 9)), Crop(PixelRect(x: -2, y: 0, width: 5, height: 3)),
             Crop(aspect: PixelSize(width: 3, height: 2), at: .bottomRight), Flatten(), Flatten(onto: .black),
             Orient(), Flip(.leftAndRight), Flip(.topAndBottom), Rotate(quarterTurns: 1), Rotate(quarterTurns: -2),
             Rotate(clockwise: 30), Rotate(clockwise: -100.5, background: red),
@@ -22,7 +22,7 @@ enum AllProcessors {
             ColorAdjustment(brightness: 1.2, contrast: 0.8, saturation: 1.5), ColorAdjustment(saturation: 0),
             BlackAndWhite(), Tint(red), Tint(red, mode: .color),
             Composition(Resize(width: 5), Tint(red, mode: .multiply), Circle(), Flatten()),
-            Composition(Flip(.topAndBottom), GaussianBlur(sigma: 5), Crop(centre: PixelSize(width: 2, height: 2))),
+            Composition(Flip(.topAndBottom), GaussianBlur(sigma: 5), Crop(center: PixelSize(width: 2, height: 2))),
             EveryFrame(BlackAndWhite()), StillsOnly(Rotate(clockwise: 12)), FirstFrame(),
             PixelClosureProcessor(identifier: "negative") { SIMD4(1, 1, 1, $0.w * 2) - $0 },
             ClosureProcessor(identifier: "same") { $0 },

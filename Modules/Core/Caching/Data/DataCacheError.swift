@@ -1,5 +1,5 @@
-/// Why bytes could not be stored.
-public struct DataCacheError: Error, Sendable, Equatable, CustomStringConvertible {
+/// Why a cache could not store bytes, or not look after those that it has.
+public struct DataCacheError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What kind of failure it is.
     public enum Code: String, Sendable {
         /// The directory cannot be made or written.

@@ -33,9 +33,14 @@ public struct DataCacheTrimReport: Sendable, Hashable {
 
     /// In the order in which they went.
     public var removals: [Removal]
+    /// Why more is left than should be, where the cache tells.
+    public var refusal: DataCacheError?
 
     /// A report; by default of nothing.
-    public init(removals: [Removal] = []) { self.removals = removals }
+    public init(removals: [Removal] = [], refusal: DataCacheError? = nil) {
+        self.removals = removals
+        self.refusal = refusal
+    }
 
     /// Bytes that became free.
     public var byteCount: Int { removals.reduce(0) { $0 + $1.size } }

@@ -53,13 +53,21 @@ final class DiskIndex: Sendable {
 
     /// Reads what there is, from the files' names where the index does not tell. In a place that cannot be written to, what
     /// is known has to do.
-    func learn() {
+    ///
+    /// - Returns: Why there may be more than is known; nil when there is not.
+    @discardableResult
+    func learn() -> DataCacheError? {
         let isComplete = state.withLock { state in
             state.refresh(path)
             return state.isComplete
         }
-        guard !isComplete, !isNowhere else { return }
-        try? change { _ throws(DataCacheError) in }
+        guard !isComplete, !isNowhere else { return nil }
+        do throws(DataCacheError) {
+            try change { _ throws(DataCacheError) in }
+            return nil
+        } catch {
+            return error
+        }
     }
 
     /// Bytes and number of the entries.

@@ -19,37 +19,39 @@ extension EntryStore {
     /// entries whose folder is a link.
     func beginVerification() -> (names: [EntryName], found: DataCacheVerification) {
         guard !index.isNowhere else { return ([], DataCacheVerification()) }
+        var found = DataCacheVerification(refusal: index.learn())
         let links = folder.removeLinkedShards()
         var lost: [EntryName] = []
         if !links.isEmpty {
             index.forEachSlice { lost += $0.map(\.name).filter { links.contains(folder.paths.shard(of: $0)) } }
         }
         count { $0.damagedEntries += max(lost.count, links.count) }
-        try? index.reconcileNow()
+        do throws(DataCacheError) {
+            try index.reconcileNow()
+        } catch {
+            found.refuse(error)
+        }
         var names: Set<EntryName> = []
         index.forEachSlice { for entry in $0 { names.insert(entry.name) } }
-        return (
-            Array(names), DataCacheVerification(checkedCount: lost.count, damagedNames: lost.map(\.text))
-        )
+        found.checkedCount = lost.count
+        found.damagedNames = lost.map(\.text)
+        return (Array(names), found)
     }
 
     /// Reads entries, and removes those that are damaged.
     func verify(_ names: [EntryName]) -> DataCacheVerification {
-        var result = DataCacheVerification(checkedCount: names.count)
+        var result = DataCacheVerification()
         for name in names {
-            do throws(SystemRefusal) {
-                if let found = try folder.verifiedEntry(name), isKnown(found, name) {
-                    result.byteCount += found.size
-                    continue
+            do throws(DataCacheError) {
+                guard let verdict = try verdict(of: name) else { continue }
+                result.checkedCount += 1
+                switch verdict {
+                case .whole(let size): result.byteCount += size
+                case .damaged: result.damagedNames.append(name.text)
                 }
             } catch {
-                // It is not to be had now: neither whole nor damaged.
-                continue
-            }
-            switch confirm(name) {
-            case .whole(let size): result.byteCount += size
-            case .damaged: result.damagedNames.append(name.text)
-            case .unknown: break
+                // It is not to be had now, neither whole nor damaged, or damaged and not to be removed.
+                result.refuse(error)
             }
         }
         return result
@@ -57,27 +59,38 @@ extension EntryStore {
 
     private enum Verdict {
         case whole(size: Int)
+        /// And removed.
         case damaged
-        /// It has gone meanwhile, or is not to be had.
-        case unknown
+    }
+
+    /// nil when it has gone meanwhile.
+    private func verdict(of name: EntryName) throws(DataCacheError) -> Verdict? {
+        if let found = try found(name), isKnown(found, name) { return .whole(size: found.size) }
+        return try confirm(name)
+    }
+
+    private func found(_ name: EntryName) throws(DataCacheError) -> EntryFolder.VerifiedEntry? {
+        do throws(SystemRefusal) {
+            return try folder.verifiedEntry(name)
+        } catch {
+            throw error.cacheError("read the entry \(name.text) of", folder.paths.directory)
+        }
     }
 
     /// Looks again at an entry, without anybody between. Removes it if it is damaged.
-    private func confirm(_ name: EntryName) -> Verdict {
-        let verdict = try? index.change { change throws(DataCacheError) -> Verdict in
-            guard change.read({ $0.place(of: name) != nil }) else { return .unknown }
-            do throws(SystemRefusal) {
-                if let found = try folder.verifiedEntry(name) {
-                    note(name, found.key.resource, storedAt: found.storedAt, found.size, found.entry.expiry, change)
-                    return .whole(size: found.size)
-                }
-            } catch {
-                return .unknown
+    private func confirm(_ name: EntryName) throws(DataCacheError) -> Verdict? {
+        try index.change { change throws(DataCacheError) -> Verdict? in
+            guard change.read({ $0.place(of: name) != nil }) else { return nil }
+            if let found = try found(name) {
+                note(name, found.key.resource, storedAt: found.storedAt, found.size, found.entry.expiry, change)
+                return .whole(size: found.size)
             }
-            if remove(name, change) { count { $0.damagedEntries += 1 } }
+            guard remove(name, change) else {
+                throw DataCacheError(.notWritable, "the damaged entry \(name.text) cannot be removed")
+            }
+            count { $0.damagedEntries += 1 }
             return .damaged
         }
-        return verdict ?? .unknown
     }
 
     /// Whether the index tells the same as the file.
@@ -148,6 +161,11 @@ extension EntryStore {
         try write(image, entry)
         return true
     }
+}
+
+extension DataCacheVerification {
+    /// Notes why something could not be done; the first reason is told.
+    mutating func refuse(_ error: DataCacheError?) { refusal = refusal ?? error }
 }
 
 extension DataCacheItem {

@@ -360,15 +360,20 @@ final class EntryStore: Sendable {
     func advance(_ trim: inout EntryTrim) -> Bool {
         let now = now
         if trim.look(index, at: now, limits: limits) { return trim.isDone }
-        let isChanged: Void? = try? index.change { change throws(DataCacheError) in
-            let chosen = change.read { trim.choose(in: $0, at: now, limits: limits) }
-            let gone = chosen.filter { removeFile($0.name, in: change.file.directory) }
-            guard !gone.isEmpty else { return }
-            change.noteRemovals(gone.map(\.name))
-            trim.note(gone)
-            count { $0.trimmedEntries += gone.count }
+        do throws(DataCacheError) {
+            try index.change { change throws(DataCacheError) in
+                let chosen = change.read { trim.choose(in: $0, at: now, limits: limits) }
+                let gone = chosen.filter { removeFile($0.name, in: change.file.directory) }
+                guard !gone.isEmpty else { return }
+                change.noteRemovals(gone.map(\.name))
+                trim.note(gone)
+                count { $0.trimmedEntries += gone.count }
+            }
+            return trim.isDone
+        } catch {
+            trim.refuse(error)
+            return true
         }
-        return isChanged == nil || trim.isDone
     }
 
     private func trim(toSize size: Int, reason: DataCacheTrimReport.Reason) -> DataCacheTrimReport {

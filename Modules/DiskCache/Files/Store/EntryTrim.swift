@@ -50,7 +50,7 @@ struct EntryTrim: Sendable {
     mutating func look(_ index: DiskIndex, at now: Timestamp, limits: DataCacheLimits) -> Bool {
         guard case .looking(var end) = stage else { return false }
         if end == .max {
-            index.learn()
+            refuse(index.learn())
             let known = index.read(\.count)
             selection = OldestEntries(count: max(Self.choiceCount, known / 8))
         }
@@ -114,6 +114,9 @@ struct EntryTrim: Sendable {
         }
     }
 
+    /// Notes why something does not go; the first reason is told.
+    mutating func refuse(_ refusal: DataCacheError?) { report.refusal = report.refusal ?? refusal }
+
     private func isReached(_ totalSize: Int, _ totalCount: Int) -> Bool {
         guard totalSize > size || totalCount > count else { return true }
         return totalCount <= 1 && totalSize <= sizeOfLast
@@ -121,7 +124,12 @@ struct EntryTrim: Sendable {
 
     /// When all is chosen and more has to go. A second look in vain is the last one: what is there cannot be removed.
     private mutating func lookAgain() {
-        stage = isFruitful || !isImpatient ? .looking(below: .max) : .done
+        if isFruitful || !isImpatient {
+            stage = .looking(below: .max)
+        } else {
+            stage = .done
+            refuse(DataCacheError(.notWritable, "some entries of the cache cannot be removed"))
+        }
         isImpatient = !isFruitful
         isFruitful = false
     }

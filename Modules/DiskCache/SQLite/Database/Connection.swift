@@ -92,8 +92,5 @@ final class Connection {
     /// The identity of the row that was inserted last.
     var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
 
-    /// Rows that the last statement inserted, changed or deleted.
-    var changedRowCount: Int { Int(sqlite3_changes(handle)) }
-
     private func check(_ status: Int32) throws(SQLiteFailure) { try SQLiteFailure.check(status, of: handle) }
 }

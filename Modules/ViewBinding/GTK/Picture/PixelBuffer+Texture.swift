@@ -45,7 +45,7 @@
             }
         }
 
-        /// The same picture as `rgbx8`, of a grey one.
+        /// The same picture as `rgbx8`, of a gray one.
         private func colored() -> PixelBuffer? {
             PixelBuffer(size: size, format: .rgbx8, alphaMode: .opaque) { memory, bytesPerRow in
                 for y in 0..<height {

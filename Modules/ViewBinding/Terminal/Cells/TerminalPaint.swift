@@ -6,7 +6,7 @@ enum TerminalPaint: Equatable, Sendable {
     /// A place in the palette of 256.
     case indexed(UInt8)
 
-    /// The nearest palette colour: of the 6 × 6 × 6 cube from 16 on, or of the 24 greys from 232 on. The first 16 are
+    /// The nearest palette colour: of the 6 × 6 × 6 cube from 16 on, or of the 24 grays from 232 on. The first 16 are
     /// left out, because users set them as they like. Source: xterm's `256colres.pl`.
     init(nearest color: OpaqueColor) {
         let samples = [Int(color.red), Int(color.green), Int(color.blue)]

@@ -1,15 +1,15 @@
-import FoundationEssentials
+public import FoundationEssentials
 import Glibc
 
 /// What is read as a whole before the work begins: a list, an image on standard input.
-enum InputFile {
+public enum InputFile {
     /// Most bytes of an image, as of a download.
     static let imageLimit = 128 << 20
     /// Most bytes of a list: a million long names.
     static let listLimit = 256 << 20
 
     /// The bytes of a file; `-` is standard input. Blocks. Throws ``InputError``.
-    static func read(_ path: String, limit: Int) throws(InputError) -> Data {
+    public static func read(_ path: String, limit: Int) throws(InputError) -> Data {
         let name = path == "-" ? "standard input" : path
         let file = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
         guard file >= 0 else { throw InputError(name, errno) }
@@ -30,12 +30,13 @@ enum InputFile {
 }
 
 /// Something that images are named in, or that is one, and that cannot be read.
-struct InputError: Error, CustomStringConvertible {
-    let description: String
+public struct InputError: Error, CustomStringConvertible {
+    public let description: String
 
     init(description: String) { self.description = description }
 
-    init(_ name: String, _ number: Int32) {
+    /// - Parameter number: That of the system.
+    public init(_ name: String, _ number: Int32) {
         self.init(description: "cannot read \(name): \(String(cString: strerror(number)))")
     }
 }

@@ -1,5 +1,4 @@
 import Alcedo
-import ExampleSupport
 import FoundationEssentials
 import Glibc
 

@@ -1,14 +1,15 @@
 import Alcedo
-import ExampleSupport
 import FoundationEssentials
 
 /// Finds out which images words stand for. Blocks.
-struct InputGathering {
-    private(set) var items: [ImageList.Item] = []
+public struct InputGathering {
+    public private(set) var items: [ImageList.Item] = []
     private var folders = ImageFolders()
 
-    /// A word of the command line.
-    mutating func add(_ word: String) throws {
+    public init() {}
+
+    /// A word of the command line. Throws ``InputError``.
+    public mutating func add(_ word: String) throws {
         if word == "-" {
             let data = try InputFile.read("-", limit: InputFile.imageLimit)
             let request = ImageRequest(source: .bytes(data, identity: "standard input"))
@@ -25,8 +26,8 @@ struct InputGathering {
         }
     }
 
-    /// The names of a list, as they are: neither patterns nor standard input.
-    mutating func addAll(of list: String, hasNulls: Bool) throws {
+    /// The names of a list, as they are: neither patterns nor standard input. Throws ``InputError``.
+    public mutating func addAll(of list: String, hasNulls: Bool) throws {
         let data = try InputFile.read(list, limit: InputFile.listLimit)
         for line in data.split(separator: hasNulls ? 0 : UInt8(ascii: "\n")) {
             let name = !hasNulls && line.last == UInt8(ascii: "\r") ? line.dropLast() : line

@@ -1,0 +1,140 @@
+import Alcedo
+@testable import AlcedoTool
+import AlcedoTesting
+import Foundation
+import TestSupport
+import Testing
+
+/// What a wish to end does while work is under way that hears of nothing.
+@Suite(.timeLimit(.minutes(10)))
+struct InterruptionTests {
+    private let folder: TemporaryDirectory
+    private let output: URL
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        output = folder.url.appending(path: "out")
+    }
+
+    private static let file = Samples.folder.appending(path: "dunes.jpg").path
+
+    /// Two ends of a pipe that nobody reads.
+    private static func pipe() throws -> (outside: Int32, inside: Int32) {
+        var ends: [Int32] = [-1, -1]
+        try #require(Foundation.pipe(&ends) == 0)
+        return (ends[0], ends[1])
+    }
+
+    @Test(arguments: [(SIGINT, Int32(130)), (SIGTERM, Int32(143))])
+    func `a job that blocks is not waited for`(signal: Int32, status: Int32) async throws {
+        let pipe = try Self.pipe()
+        defer { close(pipe.outside) }
+        let problems = folder.url.appending(path: "problems")
+        // A megabyte and a half, for which the pipe has no room.
+        let process = try ChildProcess(
+            "alcedo", ["decode", "--no-cache", "--format", "rgba", Self.file, "--output", "-"], folder: folder.path,
+            input: .file("/dev/null"), output: .descriptor(pipe.inside), problems: .file(problems.path))
+        close(pipe.inside)
+        var byte = UInt8(0)
+        #expect(read(pipe.outside, &byte, 1) == 1)
+
+        process.send(signal)
+
+        #expect(try await process.wait() == status)
+        #expect(try String(contentsOf: problems, encoding: .utf8) == "alcedo: interrupted: 0 of 1 written\n")
+    }
+
+    @Test func `work is waited for until its grace is over, and no longer`() async throws {
+        let clock = ManualClock()
+        let work = StoppableWork<Int>(time: clock)
+        let (gate, opening) = AsyncStream<Void>.makeStream()
+        let endless = Task {
+            for await _ in gate {}
+            return 1
+        }
+
+        work.hasBeenStopped(grace: .seconds(1))
+        async let value = work.value(of: endless)
+        try await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(1))
+
+        #expect(await value == nil)
+        opening.finish()
+
+        let prompt = StoppableWork<Int>(time: clock)
+        #expect(await prompt.value(of: Task { 2 }) == 2)
+    }
+
+    /// Frames that stop the animation they are part of while the second is drawn.
+    private final class Frames: ImageFrameSource {
+        let canvasSize = PixelSize(width: 2, height: 2)
+        let frameCount = 1_000_000
+        let playCount: Int? = nil
+        let cost = 0
+        let drawn = Guarded(0)
+        let animation = Guarded<StoppableFrames?>(nil)
+
+        func delay(at index: Int) -> Duration { .milliseconds(10) }
+
+        func rawDelay(at index: Int) -> Duration { .milliseconds(10) }
+
+        func frame(at index: Int) throws -> PixelBuffer {
+            drawn.change { $0 += 1 }
+            if index == 1 { animation.value?.stop() }
+            let pixels = PixelBuffer(size: canvasSize, format: .rgba8, alphaMode: .opaque) { memory, _ in
+                for offset in memory.indices { memory[offset] = UInt8(truncatingIfNeeded: index) }
+            }
+            return try #require(pixels)
+        }
+    }
+
+    @Test(arguments: [OutputFormat.gif, .webp])
+    func `an encoder gets no more frames of an animation that is stopped`(format: OutputFormat) throws {
+        let frames = Frames()
+        let animation = StoppableFrames(frames)
+        frames.animation.change { $0 = animation }
+        let image = DecodedImage(pixels: try frames.frame(at: 0), frames: animation)
+
+        #expect(throws: ImageEncodingError.self) {
+            _ = try EncodingOptions().encoder(of: format, quality: 80).encode(image)
+        }
+        #expect(frames.drawn.value == 3 && animation.isStopped)
+        #expect(throws: CancellationError.self) { try animation.frame(at: 2) }
+    }
+
+    @Test func `what has been written is told, also when it was written after the signal`() async throws {
+        let alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
+        let many = Array(repeating: Self.file, count: 400)
+        try FileManager.default.createDirectory(at: output, withIntermediateDirectories: true)
+        let run = try alcedo.start(
+            ["convert", "--json", "--no-cache", "--jobs", "8", "--format", "webp", "--output", output.path] + many)
+        while try FileManager.default.contentsOfDirectory(atPath: output.path).count < 3 {
+            try await Task.sleep(for: .milliseconds(2))
+        }
+
+        run.process.send(SIGINT)
+
+        let outcome = try await run.outcome()
+        let names = try FileManager.default.contentsOfDirectory(atPath: output.path)
+        let told = try JSONLines.objects(outcome.output).compactMap { $0["output"] as? String }
+        #expect(outcome.status == 130 && names.count < 400)
+        #expect(told.sorted() == names.map { output.appending(path: $0).path }.sorted())
+        #expect(outcome.problems == "alcedo: interrupted: \(names.count) of 400 written\n")
+    }
+
+    @Test func `Ctrl-backslash ends the process as the system does, at once and without a word`() async throws {
+        let origin = try LoopbackOrigin { _ in .ok(Data("x".utf8)).stalling(at: .beforeHead) }
+        defer { origin.stop() }
+        // The language's handler, which is there at terminals, is wanted here too.
+        let alcedo = Program(
+            name: "alcedo",
+            environment: ["XDG_CACHE_HOME": folder.url.path, "SWIFT_BACKTRACE": "enable=yes,color=no"])
+
+        let program = try alcedo.start(["load", "--no-cache", origin.url(for: "/a.png").absoluteString])
+        try await origin.waitForStalls()
+        program.process.send(SIGQUIT)
+
+        let outcome = try await program.outcome()
+        #expect(outcome.status == -SIGQUIT && outcome.problems == "")
+    }
+}
