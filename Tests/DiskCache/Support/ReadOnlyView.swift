@@ -6,7 +6,7 @@ import struct FoundationEssentials.URL
 /// A directory as it is where nobody may write. It is in no folder: only an open descriptor holds it, so that it ends with
 /// the process, however that ends.
 final class ReadOnlyView: Sendable {
-    private let descriptor: Int32
+    private let folder: HeldFolder
 
     /// nil where this process may not make one.
     init?(of directory: TemporaryDirectory) throws {
@@ -14,15 +14,14 @@ final class ReadOnlyView: Sendable {
         guard mount(directory.path, view.path, nil, UInt(MS_BIND), nil) == 0 else { return nil }
         let flags = UInt(MS_BIND) | UInt(MS_REMOUNT) | UInt(MS_RDONLY)
         let isReadOnly = mount("none", view.path, nil, flags, nil) == 0
-        descriptor = open(view.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let held = HeldFolder(view.path)
         umount2(view.path, Int32(MNT_DETACH))
-        guard isReadOnly, descriptor >= 0 else { return nil }
+        guard isReadOnly, let held else { return nil }
+        folder = held
     }
-
-    deinit { close(descriptor) }
 
     /// Whether this process may make one.
     static let isPermitted: Bool = (try? ReadOnlyView(of: TemporaryDirectory())) != nil
 
-    var url: URL { URL(filePath: "/proc/self/fd/\(descriptor)") }
+    var url: URL { URL(filePath: folder.path) }
 }

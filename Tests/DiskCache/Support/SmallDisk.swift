@@ -5,7 +5,7 @@ import TestSupport
 /// A small file system in memory. It is in no folder: only an open descriptor holds it, so that it ends with
 /// the process, however that ends.
 final class SmallDisk: Sendable {
-    private let descriptor: Int32
+    private let folder: HeldFolder
 
     /// Whether this process may make one.
     static let isPermitted: Bool = (try? SmallDisk()) != nil
@@ -13,14 +13,13 @@ final class SmallDisk: Sendable {
     init?(kibibytes: Int = 256) throws {
         let directory = try TemporaryDirectory()
         guard mount("none", directory.path, "tmpfs", 0, "size=\(kibibytes)k") == 0 else { return nil }
-        descriptor = open(directory.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let held = HeldFolder(directory.path)
         umount2(directory.path, Int32(MNT_DETACH))
-        guard descriptor >= 0 else { return nil }
+        guard let held else { return nil }
+        folder = held
     }
 
-    deinit { close(descriptor) }
-
-    var path: String { "/proc/self/fd/\(descriptor)" }
+    var path: String { folder.path }
     var url: URL { URL(filePath: path) }
 
     /// Paths of the finished and unfinished files, from here.

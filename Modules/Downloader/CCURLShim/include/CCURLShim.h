@@ -90,7 +90,7 @@ typedef enum {
 typedef struct alcedo_curl_loop alcedo_curl_loop;
 typedef struct alcedo_curl_transfer alcedo_curl_transfer;
 
-/// NULL: out of memory.
+/// NULL: out of memory or of descriptors.
 alcedo_curl_loop *_Nullable alcedo_curl_loop_create(const alcedo_curl_settings *_Nonnull settings);
 /// Every transfer must have been removed.
 void alcedo_curl_loop_destroy(alcedo_curl_loop *_Nonnull loop);
