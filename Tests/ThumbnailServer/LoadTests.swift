@@ -16,7 +16,7 @@ struct LoadTests {
 
     @Test func `beyond the limit requests are sent away, and what is in memory is still given`() async throws {
         try await TestServer.run(
-            change: { $0.service.maximumRequests = 2 },
+            change: { $0.service.maximumRequests = 4 },
             handler: { $0.path == "/quick" ? .ok(TestServer.opaque) : Self.stalled($0) }
         ) { (server: TestServer) async throws in
             #expect(try await server.get(server.target("/quick")).status == 200)
@@ -35,6 +35,30 @@ struct LoadTests {
                 for try await status in group { #expect(status == 200) }
             }
             while try await server.number("thumbnail_requests_in_flight") != 0 { await Task.yield() }
+        }
+    }
+
+    @Test func `a host that hangs holds up no other`() async throws {
+        try await TestServer.run(
+            change: { settings in
+                settings.limits.originals = 3
+                settings.limits.originalsOfHost = 2
+            },
+            handler: { ["/a", "/b"].contains($0.path) ? Self.stalled($0) : .ok(TestServer.opaque) }
+        ) { (server: TestServer) async throws in
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for path in ["/a", "/b"] { group.addTask { try await server.get(server.target(path)).status } }
+                try await server.origin.waitForStalls(count: 2)
+                for path in ["/c", "/d"] { group.addTask { try await server.get(server.target(path)).status } }
+                while try await server.number("thumbnail_requests_in_flight") != 4 { await Task.yield() }
+
+                let other = server.target("/quick").replacing("127.0.0.1", with: "localhost")
+                #expect(try await server.get(other).status == 200)
+                #expect(server.origin.requests.count == 3)
+
+                server.origin.release()
+                for try await status in group { #expect(status == 200) }
+            }
         }
     }
 

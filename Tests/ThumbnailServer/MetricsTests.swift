@@ -26,18 +26,42 @@ struct MetricsTests {
     }
 
     @Test func `different requests are let in up to the limit, and again when some have left`() throws {
-        let keys = try ["a", "b", "c"].map { ImageKey(ResourceKey(try #require(URL(string: "https://\($0).test/")))) }
+        let keys = try Self.keys
         let admission = Admission(limit: 2)
-        let first = try #require(admission.enter(keys[0]))
-        var others = [try #require(admission.enter(keys[1]))]
-        #expect(admission.enter(keys[2]) == nil)
+        let first = try #require(admission.enter(keys[0], of: "a"))
+        var others = [try #require(admission.enter(keys[1], of: "b"))]
+        #expect(admission.enter(keys[2], of: "c") == nil)
         // Equal ones share a place.
-        others.append(try #require(admission.enter(keys[0])))
+        others.append(try #require(admission.enter(keys[0], of: "a")))
         #expect(admission.current == 3)
         first.leave()
         first.leave()
-        #expect(admission.current == 2 && admission.enter(keys[2]) == nil)
+        #expect(admission.current == 2 && admission.enter(keys[2], of: "c") == nil)
         others.removeAll()
-        #expect(admission.current == 0 && admission.enter(keys[2]) != nil)
+        #expect(admission.current == 0 && admission.enter(keys[2], of: "c") != nil)
+    }
+
+    @Test func `a host has half of the places, and has them again`() throws {
+        let keys = try Self.keys
+        let admission = Admission(limit: 3)
+        let first = try #require(admission.enter(keys[0], of: "a"))
+        let again = try #require(admission.enter(keys[0], of: "a"))
+        let second = try #require(admission.enter(keys[1], of: "a"))
+        #expect(admission.enter(keys[2], of: "a") == nil)
+        #expect(admission.enter(keys[2], of: "b") != nil)
+        first.leave()
+        #expect(admission.enter(keys[2], of: "a") == nil)
+        again.leave()
+        let third = try #require(admission.enter(keys[2], of: "a"))
+        #expect(admission.enter(keys[0], of: "a") == nil)
+        second.leave()
+        third.leave()
+        #expect(admission.current == 0)
+    }
+
+    private static var keys: [ImageKey] {
+        get throws {
+            try ["a", "b", "c"].map { ImageKey(ResourceKey(try #require(URL(string: "https://\($0).test/")))) }
+        }
     }
 }

@@ -39,6 +39,12 @@ struct OptionsTests {
         #expect(throws: UsageError.self) { try ServerOptions(words) }
     }
 
+    @Test(arguments: [["--cache", "/x"], ["--cache-size", "5"], ["--memory", "5"]])
+    func `to keep nothing and something is an error`(words: [String]) {
+        #expect(throws: UsageError.self) { try ServerOptions(["--no-cache"] + words) }
+        #expect(throws: UsageError.self) { try ServerOptions(words + ["--no-cache"]) }
+    }
+
     @Test func `the time for an answer is the time for an origin, too`() throws {
         let options = try ServerOptions(["--timeout", "60", "--send-timeout", "5", "--max-sending", "3"])
         #expect(options.listening.answerTimeout == .seconds(60) && options.stack.limits.silence == .seconds(60))

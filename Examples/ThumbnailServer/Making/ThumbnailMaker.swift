@@ -15,6 +15,8 @@ final class ThumbnailMaker: Sendable {
         var life = Duration.seconds(3_600)
         /// Most originals that are loaded and made smaller at once: each may be in memory as a whole.
         var originals = 16
+        /// Most of them that are asked of one host.
+        var originalsOfHost = 6
         /// Longest silence of an origin.
         var silence = Duration.seconds(20)
         var decoding = DecodingLimits(maximumPixelCount: 50_000_000, maximumByteCount: 256 << 20)
@@ -26,8 +28,7 @@ final class ThumbnailMaker: Sendable {
     private let limits: Limits
     private let clock: any TimeSource
     private let threads: BlockingExecutor
-    /// A place for each original, in the order in which they are asked for.
-    private let places: ByteBudget
+    private let places: OriginPlaces
     private let making = Coalescer<ImageKey, Never, Made>()
 
     /// - Parameter configuration: Its downloader is watched. Needs no caches of its own.
@@ -42,7 +43,7 @@ final class ThumbnailMaker: Sendable {
         self.answers = answers
         self.limits = limits
         self.clock = clock
-        places = ByteBudget(limit: limits.originals)
+        places = OriginPlaces(limit: limits.originals, hostLimit: limits.originalsOfHost)
         threads = BlockingExecutor(name: "thumbnail.encode", width: configuration.decodingWidth)
     }
 
@@ -51,7 +52,7 @@ final class ThumbnailMaker: Sendable {
         let key = query.key
         return try await making.value(for: key) { [self] _ in
             if let stored = await answers.storedAnswer(for: key) { return (stored, .store) }
-            let thumbnail = try await places.withReservation(of: 1) { try await make(query) }
+            let thumbnail = try await places.withPlace(for: query.source.host) { try await make(query) }
             answers.keep(thumbnail, for: key)
             return (thumbnail, .made)
         }

@@ -34,7 +34,9 @@ struct ServerOptions {
           --max-pixels N         most pixels of an original, in millions (default: 50)
           --max-decoded MIB      most bytes that decoding holds at once (default: 256)
           --max-originals N      most originals that are loaded and made smaller at once (default: 16)
-          --max-requests N       most different requests at work or waiting; more are sent away (default: 256)
+          --max-per-host N       most of these that one host is asked for (default: 6)
+          --max-requests N       most different requests at work or waiting, half of them for one host; more are
+                                 sent away (default: 512)
           --max-sending MIB      most of different pictures that are being sent; more are sent away (default: 256)
           --max-connections N    most connections; more wait to be accepted (default: 1024)
           --timeout SECONDS      longest time until an answer, and silence of an origin (default: 20)
@@ -58,6 +60,8 @@ struct ServerOptions {
     private(set) var listening = HTTPServer.Settings(port: 8080)
     private(set) var grace = Duration.seconds(10)
     private var keepsNothing = false
+    /// An option that says what is kept.
+    private var kept: String?
     private var redis = RedisChoice()
 
     /// - Throws: `UsageError`.
@@ -66,6 +70,7 @@ struct ServerOptions {
         var arguments = Arguments(words)
         var target: String?
         while let option = arguments.nextOption() {
+            if ["--cache", "--cache-size", "--memory"].contains(option) { kept = option }
             switch option {
             case "--help", "-h": task = .help
             case "--sign": target = try arguments.value(of: option)
@@ -86,6 +91,7 @@ struct ServerOptions {
         stack.redis = try redis.options()
         if keepsNothing {
             guard stack.redis == nil else { throw UsageError("--no-cache keeps nothing, and --redis pictures") }
+            if let kept { throw UsageError("--no-cache keeps nothing, and \(kept) something") }
             (stack.cacheFolder, stack.memoryLimit) = (nil, 0)
         }
         if let target {
@@ -107,6 +113,7 @@ struct ServerOptions {
         case "--max-decoded":
             stack.limits.decoding.maximumByteCount = try arguments.number(of: option, in: 1...1 << 16) << 20
         case "--max-originals": stack.limits.originals = try arguments.number(of: option, in: 1...10_000)
+        case "--max-per-host": stack.limits.originalsOfHost = try arguments.number(of: option, in: 1...10_000)
         case "--max-requests": stack.service.maximumRequests = try arguments.number(of: option, in: 1...100_000)
         case "--max-connections": listening.connections = try arguments.number(of: option, in: 1...100_000)
         case "--max-sending": listening.sendingLimit = try arguments.number(of: option, in: 1...1 << 20) << 20

@@ -8,8 +8,8 @@ final class ThumbnailService: HTTPHandling {
         /// Nil: URLs need no signature.
         var signature: URLSignature?
         var maximumSide = 2_048
-        /// Most different requests that are worked on or wait.
-        var maximumRequests = 256
+        /// Most different requests that are worked on or wait; half of them at most for one host.
+        var maximumRequests = 512
     }
 
     private let settings: Settings
@@ -83,7 +83,7 @@ final class ThumbnailService: HTTPHandling {
             return .now(thumbnail.reply(to: head, isNegotiated: query.isNegotiated, now: clock.now, until: end))
         }
         guard !isStopping.withLock({ $0 }) else { throw .stopping }
-        guard let place = admission.enter(query.key) else { return .now(sendAway()) }
+        guard let place = admission.enter(query.key, of: query.source.host) else { return .now(sendAway()) }
         return .later { [self] in
             defer { place.leave() }
             return await made(query, for: head, until: end)
