@@ -31,7 +31,24 @@ struct ReadOnlyTests {
         #expect(await cache.count == sizes.count)
         #expect(await cache.items().count == sizes.count)
         #expect(await cache.key(named: key("10").fileName) == key("10"))
-        #expect(await cache.verify().damagedNames.isEmpty)
+        let verified = await cache.verify()
+        #expect(verified.damagedNames.isEmpty && verified.refusal == nil)
+    }
+
+    @Test func `what is damaged or over stays, and why is told`() async throws {
+        try fill(sizes)
+        let file = try #require(directory.valueFiles.first)
+        #expect(truncate(file, 100) == 0)
+        let view = try #require(try ReadOnlyPlace(of: directory))
+        let verified = await SQLiteDiskCache(directory: view.url).verify()
+        #expect(verified.damagedNames.isEmpty && verified.refusal?.code == .notWritable)
+        #expect(verified.checkedCount == sizes.count)
+        let old = SQLiteDiskCache(
+            directory: view.url, limits: DataCacheLimits(age: .seconds(60)), clock: ManualClock(now: Date() + 3_600))
+        #expect(await old.clean().refusal?.code == .notWritable)
+        let small = SQLiteDiskCache(directory: view.url, limits: DataCacheLimits(size: 1_000))
+        #expect(await small.clean().refusal?.code == .notWritable)
+        withExtendedLifetime(view) {}
     }
 
     @Test(arguments: [true, false])
@@ -79,7 +96,11 @@ struct ReadOnlyTests {
         }
         #expect(await !cache.remove(key("10")))
         await cache.removeAll()
-        #expect(await cache.trim(toSize: 0).removals.isEmpty)
+        let trimmed = await cache.trim(toSize: 0)
+        #expect(trimmed.removals.isEmpty && trimmed.refusal?.code == .notWritable)
+        // There is nothing that had to go.
+        #expect(await cache.clean() == DataCacheTrimReport())
+        #expect(await cache.trim(toSize: 100_000) == DataCacheTrimReport())
         for _ in 0..<100 { await expectAll(cache, sizes) }
         await cache.flush()
         #expect(cache.storage.uses.isEmpty)

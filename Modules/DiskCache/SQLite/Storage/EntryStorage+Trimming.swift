@@ -4,8 +4,9 @@ extension EntryStorage {
     /// What the background does.
     func perform(_ needs: BackgroundWork.Needs) async {
         await writeUses(priority: .low)
-        if needs.contains(.expired) { _ = await removeExpired(priority: .low) }
-        if needs.contains(.limits) { _ = await keepLimits(priority: .low) }
+        var trimmed = DataCacheTrimReport()
+        if needs.contains(.expired) { await removeExpired(into: &trimmed, priority: .low) }
+        if needs.contains(.limits) { await keepLimits(into: &trimmed, priority: .low) }
         if needs.contains(.leftovers) { await removeLeftovers() }
         report()
     }
@@ -14,9 +15,11 @@ extension EntryStorage {
     func clean() async -> DataCacheTrimReport {
         await Self.uncancelled { [self] in
             await writeUses()
-            let removals = await removeExpired() + keepLimits()
+            var trimmed = DataCacheTrimReport()
+            await removeExpired(into: &trimmed)
+            await keepLimits(into: &trimmed)
             report()
-            return DataCacheTrimReport(removals: removals)
+            return await settled(trimmed) { [limits] in TrimGoal($0, exceeding: limits) }
         }
     }
 
@@ -24,15 +27,17 @@ extension EntryStorage {
     func trim(toSize size: Int, count: Int) async -> DataCacheTrimReport {
         await Self.uncancelled { [self] in
             await writeUses()
-            var removals = await removeExpired()
+            var trimmed = DataCacheTrimReport()
+            await removeExpired(into: &trimmed)
             // What has to go anyway goes for that reason.
             var whole = limits
             whole.trimTarget = 1
-            removals += await trim { [whole] in TrimGoal($0, exceeding: whole) }
-            removals += await trim { _ in TrimGoal(size: size, count: count, reason: .requested) }
+            await trim(into: &trimmed) { [whole] in TrimGoal($0, exceeding: whole) }
+            let goal = TrimGoal(size: size, count: count, reason: .requested)
+            await trim(into: &trimmed) { _ in goal }
             while await (try? change { try $0.shrink() }) ?? false {}
             report()
-            return DataCacheTrimReport(removals: removals)
+            return await settled(trimmed) { _ in goal }
         }
     }
 
@@ -65,48 +70,63 @@ extension EntryStorage {
         return slice
     }
 
-    private func keepLimits(priority: LoadPriority = .normal) async -> [DataCacheTrimReport.Removal] {
+    /// The report of a trim, without a refusal where nothing was to be removed anyway: in a place that cannot be written to.
+    private func settled(
+        _ trimmed: DataCacheTrimReport, goal makeGoal: @escaping @Sendable (EntryTotals) -> TrimGoal?
+    ) async -> DataCacheTrimReport {
+        guard trimmed.refusal != nil else { return trimmed }
+        let isDone = await read { [limits, now] queries in
+            let totals = try queries.totals()
+            var hasExpired = false
+            _ = try queries.items { times in
+                if times.areOver(limits, at: now) { hasExpired = true }
+                return true
+            }
+            return !hasExpired && makeGoal(totals)?.reason(for: totals) == nil
+        }
+        return isDone == true ? DataCacheTrimReport(removals: trimmed.removals) : trimmed
+    }
+
+    private func keepLimits(into report: inout DataCacheTrimReport, priority: LoadPriority = .normal) async {
         let limits = limits
-        let totals = try? await change(priority: priority) { try $0.queries.totals() }
-        guard let totals, let goal = TrimGoal(totals, exceeding: limits) else { return [] }
-        let expired = await removeExpired(priority: priority)
-        return await expired + trim(priority: priority) { _ in goal }
+        let totals = await change(noting: &report.refusal, priority: priority) { try $0.queries.totals() }
+        guard let totals, let goal = TrimGoal(totals, exceeding: limits) else { return }
+        await removeExpired(into: &report, priority: priority)
+        await trim(into: &report, priority: priority) { _ in goal }
     }
 
     /// Trims in slices, so that others come between. The goal is set by the first.
     private func trim(
-        priority: LoadPriority = .normal, goal makeGoal: @escaping @Sendable (EntryTotals) -> TrimGoal?
-    ) async -> [DataCacheTrimReport.Removal] {
-        let totals = try? await change(priority: priority) { try $0.queries.totals() }
-        guard let totals, let goal = makeGoal(totals) else { return [] }
-        var removals: [DataCacheTrimReport.Removal] = []
+        into report: inout DataCacheTrimReport, priority: LoadPriority = .normal,
+        goal makeGoal: @escaping @Sendable (EntryTotals) -> TrimGoal?
+    ) async {
+        let totals = await change(noting: &report.refusal, priority: priority) { try $0.queries.totals() }
+        guard let totals, let goal = makeGoal(totals) else { return }
         while true {
-            let slice = try? await change(priority: priority) { [self] changes in
+            let slice = await change(noting: &report.refusal, priority: priority) { [self] changes in
                 // Else what was read just now would be taken for the oldest.
                 writeUses(in: changes)
                 return note(try changes.trim(to: goal))
             }
-            guard let slice else { return removals }
-            removals += slice.removals
-            if slice.isDone { return removals }
+            guard let slice else { return }
+            report.removals += slice.removals
+            if slice.isDone { return }
         }
     }
 
-    private func removeExpired(priority: LoadPriority = .normal) async -> [DataCacheTrimReport.Removal] {
-        var removals: [DataCacheTrimReport.Removal] = []
+    private func removeExpired(into report: inout DataCacheTrimReport, priority: LoadPriority = .normal) async {
         var last: Int64? = .min
         while let after = last {
-            let scan = try? await change(priority: priority) { [self] changes in
+            let scan = await change(noting: &report.refusal, priority: priority) { [self] changes in
                 let scan = try changes.removeExpired(after: after, limits: limits, at: now)
                 let removed = scan.items.map {
                     DataCacheTrimReport.Removal(name: $0.name, size: $0.size, reason: .expired)
                 }
                 return (slice: note(TrimSlice(removals: removed)), next: scan.next)
             }
-            guard let scan else { return removals }
-            removals += scan.slice.removals
+            guard let scan else { return }
+            report.removals += scan.slice.removals
             last = scan.next
         }
-        return removals
     }
 }

@@ -12,12 +12,17 @@ extension EntryStorage {
             await verifyStructure(&verification)
             var removedCount = 0
             var last: Int64 = .min
-            while let page = await read(priority: .low, { [self, last] in try checkPage(after: last, in: $0) }) {
+            while true {
+                let page = await read(noting: &verification.refusal, priority: .low) { [self, last] in
+                    try checkPage(after: last, in: $0)
+                }
+                guard let page else { break }
+                verification.refusal = verification.refusal ?? page.refusal
                 guard let end = page.last else { break }
                 last = end
                 verification.checkedCount += page.count
                 verification.byteCount += page.byteCount
-                for (id, name) in page.damaged where await removeDamaged(id) {
+                for (id, name) in page.damaged where await removeDamaged(id, noting: &verification.refusal) {
                     verification.damagedNames.append(name)
                     removedCount += 1
                 }
@@ -44,6 +49,8 @@ extension EntryStorage {
         var count = 0
         var byteCount = 0
         var damaged: [(id: Int64, name: String)] = []
+        /// Why one could not be read.
+        var refusal: DataCacheError?
         /// Of the last entry; nil when there was none.
         var last: Int64?
     }
@@ -64,18 +71,20 @@ extension EntryStorage {
             } catch {
                 // Its file is not to be had now: neither whole nor damaged.
                 if error.kind == .damaged { throw error }
+                page.refusal = page.refusal ?? error.cacheError
             }
         }
         return page
     }
 
-    private func removeDamaged(_ id: Int64) async -> Bool {
-        ((try? await change { try $0.removeDamaged(id) }) ?? nil) ?? false
+    private func removeDamaged(_ id: Int64, noting refusal: inout DataCacheError?) async -> Bool {
+        await change(noting: &refusal) { try $0.removeDamaged(id) } ?? false
     }
 
     /// A file whose structure is damaged is made anew. What it still says to have had is lost.
     private func verifyStructure(_ verification: inout DataCacheVerification) async {
-        guard await read(priority: .low, { try $0.isSound() }) == false else { return }
+        let isSound = await read(noting: &verification.refusal, priority: .low) { try $0.isSound() }
+        guard isSound == false else { return }
         // A damaged tree may lead to a row twice.
         let names = Set(await read(priority: .low) { try $0.items { _ in false } }?.map(\.name) ?? []).sorted()
         _ = try? await change { changes in

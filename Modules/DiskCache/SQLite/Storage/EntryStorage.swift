@@ -70,20 +70,45 @@ final class EntryStorage: Sendable {
         }
     }
 
+    /// The same, but a failure is noted, unless one was before; returns nil then, too.
+    func change<Value: Sendable>(
+        noting refusal: inout DataCacheError?, priority: LoadPriority = .normal,
+        _ work: @escaping @Sendable (EntryChanges) throws -> Value
+    ) async -> Value? {
+        do {
+            return try await change(priority: priority, work)
+        } catch {
+            refusal = refusal ?? (error as? SQLiteFailure)?.cacheError
+            return nil
+        }
+    }
+
     /// Runs `work` beside everything else, in a task that nobody cancels; returns nil when there is no file, or when it
     /// fails. Makes a damaged file anew.
     func read<Value: Sendable>(
         priority: LoadPriority = .normal, _ work: @escaping @Sendable (EntryQueries) throws -> Value
     ) async -> Value? {
-        await Self.uncancelled { [self] in
+        var refusal: DataCacheError?
+        return await read(noting: &refusal, priority: priority, work)
+    }
+
+    /// The same, but a failure is noted, unless one was before.
+    func read<Value: Sendable>(
+        noting refusal: inout DataCacheError?, priority: LoadPriority = .normal,
+        _ work: @escaping @Sendable (EntryQueries) throws -> Value
+    ) async -> Value? {
+        let (found, reason) = await Self.uncancelled { [self] in
+            var reason: DataCacheError?
             do {
-                return try await readers.run(priority: priority, work)
+                return (try await readers.run(priority: priority, work), reason)
             } catch {
-                guard let failure = error as? SQLiteFailure, failure.kind == .damaged else { return nil }
-                let found = try? await change { try work($0.queries) }
-                return found ?? nil
+                guard let failure = error as? SQLiteFailure else { return (nil, nil) }
+                guard failure.kind == .damaged else { return (nil, failure.cacheError) }
+                return (await change(noting: &reason) { try work($0.queries) }, reason)
             }
         }
+        refusal = refusal ?? reason
+        return found
     }
 
     /// Runs `work` beside everything else. Throws ``SQLiteFailure``, or `CancellationError`.
