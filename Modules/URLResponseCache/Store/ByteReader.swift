@@ -32,7 +32,9 @@ struct ByteReader {
     mutating func string() -> String? {
         guard let length = int(), length >= 0, length <= count else { return nil }
         defer { position += length }
-        return String(validating: data[position..<(position + length)], as: UTF8.self)
+        let start = position - data.startIndex
+        guard let text = try? UTF8Span(validating: data.span.extracting(start..<(start + length))) else { return nil }
+        return String(copying: text)
     }
 
     /// So many values; nil when there cannot be that many, because each takes at least eight bytes.

@@ -99,7 +99,7 @@ enum ResponseEntryCoder {
     }
 
     private static func fields(from reader: inout ByteReader) -> HTTPFields? {
-        reader.array(Self.pair).map { HTTPFields($0.map { HTTPFields.Field($0.0, $0.1) }) }
+        reader.array { pair(&$0).map { HTTPFields.Field($0.0, $0.1) } }.map { HTTPFields($0) }
     }
 
     private static func variants(from reader: inout ByteReader) -> ResponseVariants? {
