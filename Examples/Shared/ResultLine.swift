@@ -22,7 +22,7 @@ public struct ResultLine: Sendable {
     public init(input: String?) { self.input = input }
 
     /// Every key is there, so that a script need not ask.
-    var object: [String: JSONLine.Value] {
+    var object: [String: JSONValue] {
         [
             "input": .init(input), "output": .init(output), "frame": .init(frame), "width": .init(size?.width),
             "height": .init(size?.height), "bytes": .init(byteCount), "layer": .init(layer?.rawValue),

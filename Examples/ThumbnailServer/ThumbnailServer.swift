@@ -13,7 +13,7 @@ enum ThumbnailServer {
         mallopt(M_MMAP_THRESHOLD, 128 << 10)
         ExitStatus.end("thumbnail-server") {
             let options = try ServerOptions(CommandLine.arguments.dropFirst())
-            switch options.task {
+            switch options.action {
             case .help: Console.output(ServerOptions.help)
             case .sign(let target): Console.output("\(target)\n")
             case .serve: try await serve(options)

@@ -49,6 +49,45 @@ import Testing
         #expect(try reread(DecodedImage(pixels: pixels)).pixels == pixels)
     }
 
+    @Test(arguments: [(nil, nil), (1, 1), (2, 2), (3, 3), (100_000, 65_536)] as [(Int?, Int?)])
+    func `plays are what the format can say of them`(plays: Int?, said: Int?) throws {
+        #expect(try #require(reread(animation([.zero, .zero], plays: plays)).frames).playCount == said)
+    }
+
+    @Test func `delays are what the format can say of them`() throws {
+        let delays: [Duration] = [.milliseconds(-5), .milliseconds(14), .milliseconds(16), .seconds(700)]
+        let frames = try #require(reread(animation(delays)).frames)
+        let said = (0..<4).map { frames.rawDelay(at: $0) }
+        #expect(said == [.zero, .milliseconds(10), .milliseconds(20), .milliseconds(655_350)])
+    }
+
+    @Test func `an animation of frames that differ in size, or cannot be had, is an error`() throws {
+        let other = try picture(5, 5) { _, _ in [1, 2, 3, 255] }
+        let images = [
+            (try animation([.zero, nil]), ImageEncodingError.Code.failed),
+            (try animation([.zero, .zero], last: other), .unsupportedImage),
+        ]
+        for (image, code) in images {
+            let error = #expect(throws: ImageEncodingError.self) { try GIFEncoder().encode(image) }
+            #expect(error?.code == code)
+        }
+    }
+
+    /// Frames of different colours with such delays; nil for one that cannot be had.
+    private func animation(
+        _ delays: [Duration?], plays: Int? = nil, last: PixelBuffer? = nil
+    ) throws -> DecodedImage {
+        let pixels = try delays.indices.map { index in
+            try picture(4, 4) { x, y in [UInt8(x), UInt8(y), UInt8(50 * index), 255] }
+        }
+        let frames = delays.indices.map { index in
+            let isLast = index == delays.count - 1
+            return (delays[index] == nil ? nil : isLast ? last ?? pixels[index] : pixels[index], delays[index] ?? .zero)
+        }
+        return DecodedImage(
+            pixels: pixels[0], frames: MadeFrames(PixelSize(width: 4, height: 4), playCount: plays, frames))
+    }
+
     @Test func `alpha below the middle is transparent, and above it opaque`() throws {
         let pixels = try picture(4, 1) { x, _ in [200, 100, 50, [0, 127, 128, 255][x]] }
 

@@ -222,6 +222,20 @@ struct RedisDataCacheTests {
         #expect(listener.connectionCount() == 2)
     }
 
+    @Test func `a user with a password and a database of its own has its entries there`() async throws {
+        let server = try await RedisServer(["--user", "someone", "on", ">secret", "~*", "&*", "+@all"])
+        var options = server.cacheOptions()
+        (options.user, options.password, options.database) = ("someone", "secret", 3)
+        let cache = RedisDataCache(options)
+        try await cache.store(Data("bytes".utf8), for: key)
+        #expect(await cache.data(for: key) == Data("bytes".utf8))
+        #expect(cache.statistics.failures == 0)
+        // Whoever does not name it looks into another database.
+        #expect(await RedisDataCache(server.cacheOptions()).data(for: key) == nil)
+        options.database = 99
+        #expect(await RedisDataCache(options).data(for: key) == nil)
+    }
+
     @Test func `a wrong password is a miss`() async throws {
         let server = try await RedisServer()
         var options = server.cacheOptions()

@@ -6,6 +6,9 @@ package final class RedisServer: Sendable {
     private static let path = "/usr/bin/redis-server"
     package static var isInstalled: Bool { FileManager.default.isExecutableFile(atPath: path) }
 
+    /// It has not begun to listen within two minutes.
+    private struct Silent: Error {}
+
     private let folder: TemporaryDirectory
     private let options: [String]
     private let process: Guarded<ChildProcess?>
@@ -28,7 +31,11 @@ package final class RedisServer: Sendable {
             Self.path, words + options, folder: folder.path, input: .file("/dev/null"), output: .file("/dev/null"),
             problems: .file("/dev/null"))
         process.change { $0 = child }
-        while !isListening { try await Task.sleep(for: .milliseconds(5)) }
+        for _ in 0..<24_000 {
+            if isListening { return }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        throw Silent()
     }
 
     package func kill() async throws {

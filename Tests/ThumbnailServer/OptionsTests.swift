@@ -56,7 +56,7 @@ struct OptionsTests {
         let words = ["--key", path, "--allow", "a.test", "--max-side", "100"]
         let target = "/thumbnail?url=https://a.test/x&w=10&expires=9999999999"
         let options = try ServerOptions(words + ["--sign", target])
-        guard case .sign(let text) = options.task else {
+        guard case .sign(let text) = options.action else {
             Issue.record("nothing is signed")
             return
         }

@@ -108,6 +108,37 @@ import Testing
         #expect(try decode(encoder.encode(DecodedImage(pixels: filled))).pixels.tightBytes.allSatisfy { $0 == 255 })
     }
 
+    /// An animation of such delays; nil for a frame that cannot be had.
+    private func animation(_ delays: [Duration?], frame: PixelBuffer? = nil) throws -> DecodedImage {
+        let pixels = try noise()
+        let frames = MadeFrames(size, delays.map { ($0 == nil ? nil : frame ?? pixels, $0 ?? .zero) })
+        return DecodedImage(pixels: pixels, frames: frames)
+    }
+
+    @Test func `an animation that the format cannot hold is an error`() throws {
+        let encoder = WebPEncoder(compression: .lossless, method: 0)
+        let small = try #require(PixelBuffer(size: PixelSize(width: 2, height: 2), format: .rgba8, alphaMode: .opaque))
+        let images = [
+            (try animation([.milliseconds(20), nil]), ImageEncodingError.Code.failed),
+            (try animation([.milliseconds(20), .milliseconds(20)], frame: small), .unsupportedImage),
+            // 24 bits of milliseconds a frame, 31 in all.
+            (try animation(Array(repeating: .seconds(100_000), count: 129)), .unsupportedImage),
+        ]
+        for (image, code) in images {
+            let error = #expect(throws: ImageEncodingError.self) { try encoder.encode(image) }
+            #expect(error?.code == code)
+        }
+    }
+
+    @Test func `delays are what the format can say of them`() throws {
+        let image = try animation([.milliseconds(-5), .seconds(100_000), .milliseconds(30)])
+        let data = try WebPEncoder(compression: .lossless, method: 0).encode(image)
+        let frames = try #require(decode(data).frames)
+        // A frame that is shown for no time is none: libwebp leaves it out where it is like the next.
+        let longest = (0..<frames.frameCount).map { frames.rawDelay(at: $0) }.max()
+        #expect(longest.map { $0 >= .milliseconds(16_777_215) } == true)
+    }
+
     @Test func `an animation keeps its frames, delays and plays`() throws {
         var random = SeededGenerator(seed: 12)
         let file = try randomAnimation(PixelSize(width: 10, height: 12), frameCount: 6, using: &random)

@@ -28,12 +28,12 @@ struct BenchCommand: ToolCommand {
 
         """
 
-    private enum Task {
+    private enum Action {
         case decode(directory: String)
         case memory(file: String)
     }
 
-    private var task: Task?
+    private var action: Action?
     private var rounds = 15
     private var longestSide: Int?
 
@@ -48,9 +48,9 @@ struct BenchCommand: ToolCommand {
 
     mutating func finish(_ words: [String]) throws {
         switch (words.first, words.count) {
-        case ("decode", 2): task = .decode(directory: words[1])
+        case ("decode", 2): action = .decode(directory: words[1])
         case ("decode", _): throw UsageError("bench decode needs one directory")
-        case ("memory", 2): task = .memory(file: words[1])
+        case ("memory", 2): action = .memory(file: words[1])
         case ("memory", _): throw UsageError("bench memory needs one file")
         default:
             throw UsageError(
@@ -60,7 +60,7 @@ struct BenchCommand: ToolCommand {
     }
 
     func run() async throws -> ExitStatus {
-        switch task {
+        switch action {
         case .decode(let directory):
             return decode(directory)
         case .memory(let file):

@@ -5,13 +5,13 @@ import Glibc
 
 /// Our decoders against plain C loops over the same libraries, in turns, so that both see the same machine.
 struct DecodeBenchmark {
-    private struct Result {
+    private struct FormatRatio {
         var format: ImageFormat
         var ratio: Double
     }
 
     let rounds: Int
-    private var results: [Result] = []
+    private var results: [FormatRatio] = []
 
     init(rounds: Int) { self.rounds = rounds }
 
@@ -47,7 +47,7 @@ struct DecodeBenchmark {
             }
         }
         let ratio = best.ours / best.reference
-        results.append(Result(format: entry.format, ratio: ratio))
+        results.append(FormatRatio(format: entry.format, ratio: ratio))
         Console.output("\(Self.text(ratio))  \(entry.format)  \(pixels) pixels  \(name)\n")
     }
 

@@ -61,7 +61,7 @@ struct CacheReport {
         say("removed: \(count) entries, \(ByteCount.words(bytes))\n")
     }
 
-    private func tell(_ object: [String: JSONLine.Value]) {
+    private func tell(_ object: [String: JSONValue]) {
         if let line = try? JSONLine.text(of: object) { say(line) }
     }
 

@@ -48,14 +48,14 @@ struct ServerOptions {
 
         """
 
-    enum Task {
+    enum Action {
         case help
         /// The target with its signature.
         case sign(String)
         case serve
     }
 
-    private(set) var task = Task.serve
+    private(set) var action = Action.serve
     private(set) var stack = ServerStack.Settings()
     private(set) var listening = HTTPServer.Settings(port: 8080)
     private(set) var grace = Duration.seconds(10)
@@ -72,7 +72,7 @@ struct ServerOptions {
         while let option = arguments.nextOption() {
             if ["--cache", "--cache-size", "--memory"].contains(option) { kept = option }
             switch option {
-            case "--help", "-h": task = .help
+            case "--help", "-h": action = .help
             case "--sign": target = try arguments.value(of: option)
             case "--key": stack.service.signature = try KeyFile(path: arguments.value(of: option)).signature
             case "--listen":
@@ -96,7 +96,7 @@ struct ServerOptions {
         }
         if let target {
             guard let signature = stack.service.signature else { throw UsageError("--sign needs --key") }
-            task = .sign(try SignedTarget(target, signature, stack.service).text)
+            action = .sign(try SignedTarget(target, signature, stack.service).text)
         }
     }
 

@@ -3,10 +3,6 @@ import Foundation
 
 /// A Python process that does with Pillow what it is asked for, and says how long that took.
 final class PillowPeer {
-    struct Trouble: Error, CustomStringConvertible {
-        let description: String
-    }
-
     /// Reads lines of an operation, a mode and a value; writes milliseconds.
     private static let program = """
         import os, sys, time
@@ -50,9 +46,9 @@ final class PillowPeer {
         do {
             try process.run()
         } catch {
-            throw Trouble(description: "cannot run \(python)")
+            throw BenchError(description: "cannot run \(python)")
         }
-        guard try answer() == "ready" else { throw Trouble(description: "\(python) says something unexpected") }
+        guard try answer() == "ready" else { throw BenchError(description: "\(python) says something unexpected") }
     }
 
     deinit {
@@ -63,7 +59,7 @@ final class PillowPeer {
     /// How long Pillow takes. Blocks.
     func milliseconds(of request: String) throws -> Double {
         try input.fileHandleForWriting.write(contentsOf: Data("\(request)\n".utf8))
-        guard let time = Double(try answer()) else { throw Trouble(description: "Pillow cannot do '\(request)'") }
+        guard let time = Double(try answer()) else { throw BenchError(description: "Pillow cannot do '\(request)'") }
         return time
     }
 
@@ -72,7 +68,7 @@ final class PillowPeer {
         var line = Data()
         while line.last != UInt8(ascii: "\n") {
             let piece = output.fileHandleForReading.availableData
-            guard !piece.isEmpty else { throw Trouble(description: "Python has ended; does it have Pillow?") }
+            guard !piece.isEmpty else { throw BenchError(description: "Python has ended; does it have Pillow?") }
             line += piece
         }
         return String(decoding: line.dropLast(), as: UTF8.self)

@@ -4,7 +4,7 @@ import Foundation
 
 /// Thumbnails of all pictures of a server, by a process of ours and by one of Python's in turns.
 struct ServedThumbnails {
-    private struct Result {
+    private struct ServedRun {
         /// Images a second: cold, from disk, from memory.
         var rates: [Double]
         /// Bytes, at most.
@@ -27,7 +27,7 @@ struct ServedThumbnails {
             try FileManager.default.copyItem(at: file, to: served.appending(path: file.lastPathComponent))
         }
         let base = "\(server.plainBase)/web/"
-        var (ours, theirs) = ([Result](), [Result]())
+        var (ours, theirs) = ([ServedRun](), [ServedRun]())
         for round in 0...rounds {
             for turn in 0..<2 {
                 if (round + turn) % 2 == 0 {
@@ -42,14 +42,14 @@ struct ServedThumbnails {
         report(ours, theirs)
     }
 
-    private func measureOurs(_ base: String, _ cache: URL) throws -> Result {
+    private func measureOurs(_ base: String, _ cache: URL) throws -> ServedRun {
         defer { try? FileManager.default.removeItem(at: cache) }
         let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().path
         return try measure(program, ["bench", "thumbnail", "--load", base, "--cache", cache.path])
     }
 
     /// Lets a process load everything: it gets the names, and answers with images a second and resident bytes.
-    private func measure(_ path: String, _ arguments: [String]) throws -> Result {
+    private func measure(_ path: String, _ arguments: [String]) throws -> ServedRun {
         let process = try BenchProcess(path, arguments)
         try process.send(files.paths.map { URL(filePath: $0).lastPathComponent }.joined(separator: " "))
         let answer = try process.readLine()
@@ -57,11 +57,11 @@ struct ServedThumbnails {
         guard let resident = numbers.popLast(), !numbers.isEmpty else {
             throw BenchError(description: "\(path): \(answer)")
         }
-        return Result(rates: numbers, resident: resident)
+        return ServedRun(rates: numbers, resident: resident)
     }
 
-    private func report(_ ours: [Result], _ theirs: [Result]) {
-        func median(_ results: [Result], _ value: (Result) -> Double) -> String {
+    private func report(_ ours: [ServedRun], _ theirs: [ServedRun]) {
+        func median(_ results: [ServedRun], _ value: (ServedRun) -> Double) -> String {
             DownloadSpeed.median(results.map(value)).map { "\(Int($0.rounded()))" } ?? "-"
         }
         let ratios = zip(ours, theirs).map { $0.rates[0] / $1.rates[0] }

@@ -11,7 +11,7 @@ final class UnfinishedFile {
     private static let serial = Atomic<Int>(0)
     static let prefix = "entry-"
 
-    private let folder: UnfinishedFolder.OpenFolder
+    private let folder: OpenFolder
     private let name: String
     let descriptor: Descriptor
     private var isInPlace = false
@@ -20,7 +20,7 @@ final class UnfinishedFile {
     static let sweptAway = EBUSY
 
     /// Makes an empty file in a folder.
-    init(in folder: UnfinishedFolder.OpenFolder) throws(SystemRefusal) {
+    init(in folder: OpenFolder) throws(SystemRefusal) {
         let serial = Self.serial.add(1, ordering: .relaxed).newValue
         name = "\(Self.prefix)\(Self.process)-\(serial)"
         self.folder = folder

@@ -7,16 +7,6 @@ final class UnfinishedFolder: Sendable {
     private let path: String
     private let opened = Locked<OpenFolder?>(nil)
 
-    /// An open folder that several files share.
-    final class OpenFolder: Sendable {
-        let descriptor: Descriptor
-
-        /// - Parameter path: Of a folder, not of a link to one: that is refused with `ENOTDIR`.
-        init(_ path: String) throws(SystemRefusal) {
-            descriptor = try Descriptor(opening: path, Descriptor.onlyPath | O_NOFOLLOW)
-        }
-    }
-
     init(_ path: String) { self.path = path }
 
     /// Makes an empty file.

@@ -27,7 +27,7 @@ final class AIOHTTPPeer: DownloadPeer {
         try await thread.run { [process] in
             try process.send("\(first) \(count)")
             let answer = try process.readLine()
-            guard let seconds = Double(answer) else { throw DownloadJob.Trouble(description: "aiohttp: \(answer)") }
+            guard let seconds = Double(answer) else { throw BenchError(description: "aiohttp: \(answer)") }
             return .seconds(seconds)
         }
     }

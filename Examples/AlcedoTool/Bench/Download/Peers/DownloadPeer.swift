@@ -11,10 +11,6 @@ protocol DownloadPeer: Sendable {
 
 /// What a peer is to do.
 struct DownloadJob: Sendable {
-    struct Trouble: Error, CustomStringConvertible {
-        let description: String
-    }
-
     let what: DownloadCase
     /// What a number is put behind to make a URL.
     let base: String
@@ -27,7 +23,7 @@ struct DownloadJob: Sendable {
 
     func check(_ body: Data, from name: String) throws {
         guard body.count == what.byteCount else {
-            throw Trouble(description: "\(name) got \(body.count) of \(what.byteCount) bytes")
+            throw BenchError(description: "\(name) got \(body.count) of \(what.byteCount) bytes")
         }
     }
 

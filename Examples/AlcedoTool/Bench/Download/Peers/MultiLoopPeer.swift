@@ -20,7 +20,7 @@ final class MultiLoopPeer: DownloadPeer {
                 return alcedo_multi_loop_create(&options)
             }
         }
-        guard let loop else { throw DownloadJob.Trouble(description: "there is no memory for the C loop") }
+        guard let loop else { throw BenchError(description: "there is no memory for the C loop") }
         self.loop = UInt(bitPattern: loop)
     }
 
@@ -33,7 +33,7 @@ final class MultiLoopPeer: DownloadPeer {
             guard let loop = OpaquePointer(bitPattern: loop) else { return .zero }
             var wrong = 0
             let time = ContinuousClock().measure { wrong = alcedo_multi_loop_run(loop, first, count) }
-            guard wrong == 0 else { throw DownloadJob.Trouble(description: "the C loop got \(wrong) wrong answers") }
+            guard wrong == 0 else { throw BenchError(description: "the C loop got \(wrong) wrong answers") }
             return time
         }
     }

@@ -6,10 +6,6 @@ import Foundation
 ///
 /// `@unchecked` because of the handles: one task uses them at a time.
 final class BenchProcess: @unchecked Sendable {
-    struct Trouble: Error, CustomStringConvertible {
-        let description: String
-    }
-
     private let process = Process()
     private let input = Pipe()
     private let output = Pipe()
@@ -45,7 +41,8 @@ final class BenchProcess: @unchecked Sendable {
             }
             let piece = output.fileHandleForReading.availableData
             guard !piece.isEmpty else {
-                throw Trouble(description: "\(process.executableURL?.lastPathComponent ?? "a process") has ended early")
+                throw BenchError(
+                    description: "\(process.executableURL?.lastPathComponent ?? "a process") has ended early")
             }
             unread.append(piece)
         }
@@ -65,7 +62,7 @@ final class BenchProcess: @unchecked Sendable {
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         let words = String(decoding: problems.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw Trouble(description: "\(path) fails: \(words)") }
+        guard process.terminationStatus == 0 else { throw BenchError(description: "\(path) fails: \(words)") }
         return text
     }
 }

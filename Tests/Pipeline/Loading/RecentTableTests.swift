@@ -1,0 +1,41 @@
+import AlcedoCore
+import FoundationEssentials
+import Testing
+
+@testable import AlcedoPipeline
+
+@Suite struct RecentTableTests {
+    @Test(arguments: [1, 2, 7]) func `a full table forgets whoever came first`(limit: Int) {
+        var table = RecentTable<Int, String>(limit: limit)
+        for number in 0..<50 {
+            table.set("\(number)", for: number)
+            // A new value makes nobody younger.
+            table.set("\(number)!", for: number)
+            for other in 0...number { #expect(table[other] == (other > number - limit ? "\(other)!" : nil)) }
+        }
+    }
+
+    @Test func `a table has room for one at least`() {
+        var table = RecentTable<Int, Int>(limit: 0)
+        table.set(1, for: 1)
+        #expect(table[1] == 1)
+    }
+
+    @Test func `of the sizes of an image the larger ones are found, the smallest first`() throws {
+        let sizes = SizeTable()
+        let resource = ResourceKey(try #require(URL(string: "https://example.org/a")))
+        func target(_ side: Int) -> TargetSize { TargetSize(PixelSize(width: side, height: side), mode: .fit) }
+        func key(_ side: Int) -> ImageKey { ImageKey(resource, variant: "\(side)") }
+        let full = ImageKey(resource)
+        for side in [40, 10, 30, 20] { sizes.note(key(side), target(side), of: full) }
+        #expect(sizes.keys(of: full, atLeast: target(15)) == [20, 30, 40].map(key))
+        #expect(sizes.keys(of: full, atLeast: target(41)).isEmpty)
+        #expect(sizes.keys(of: key(10), atLeast: target(1)).isEmpty)
+        let filling = TargetSize(PixelSize(width: 5, height: 5), mode: .fill)
+        #expect(sizes.keys(of: full, atLeast: filling).isEmpty)
+
+        // The last eight are remembered.
+        for side in 50..<56 { sizes.note(key(side), target(side), of: full) }
+        #expect(sizes.keys(of: full, atLeast: target(1)) == [20, 30, 50, 51, 52, 53, 54, 55].map(key))
+    }
+}

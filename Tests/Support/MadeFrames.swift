@@ -1,0 +1,25 @@
+package import AlcedoCore
+
+/// Frames that are given, or missing, each with its delay.
+package struct MadeFrames: ImageFrameSource {
+    package struct Missing: Error {}
+
+    package let canvasSize: PixelSize
+    package let playCount: Int?
+    private let frames: [(pixels: PixelBuffer?, delay: Duration)]
+
+    /// - Parameter frames: Nil for one that cannot be had.
+    package init(_ canvasSize: PixelSize, playCount: Int? = nil, _ frames: [(pixels: PixelBuffer?, delay: Duration)]) {
+        (self.canvasSize, self.playCount, self.frames) = (canvasSize, playCount, frames)
+    }
+
+    package var frameCount: Int { frames.count }
+    package var cost: Int { 0 }
+    package func delay(at index: Int) -> Duration { frames[index].delay }
+    package func rawDelay(at index: Int) -> Duration { frames[index].delay }
+
+    package func frame(at index: Int) throws -> PixelBuffer {
+        guard let pixels = frames[index].pixels else { throw Missing() }
+        return pixels
+    }
+}
