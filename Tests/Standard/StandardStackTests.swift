@@ -1,0 +1,69 @@
+import Alcedo
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+/// The stack for whoever does not choose one.
+@Suite(.timeLimit(.minutes(10)))
+struct StandardStackTests {
+    private let folder: TemporaryDirectory
+    private let origin: LoopbackOrigin
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        let picture = try PNGEncoder().encode(.coordinates(PixelSize(width: 40, height: 30)))
+        origin = try LoopbackOrigin { request in
+            request.path == "/picture"
+                ? OriginReply.ok(picture, type: "image/png").setting("Cache-Control", "max-age=60") : .status(404)
+        }
+    }
+
+    private var cacheFolder: URL { folder.url.appending(path: "cache", directoryHint: .isDirectory) }
+    private func request(_ path: String = "/picture") throws -> ImageRequest {
+        try #require(ImageRequest(url: origin.url(for: path)))
+    }
+
+    @Test func `an image is loaded once, then in memory, then on disk`() async throws {
+        let pipeline = ImagePipeline(.standard(cacheDirectory: cacheFolder))
+        let request = try request()
+        let loaded = try await pipeline.load(request)
+        #expect(loaded.layer == .network && loaded.image.size == PixelSize(width: 40, height: 30))
+        #expect(try await pipeline.load(request).layer == .memory)
+        #expect(pipeline.cachedImage(for: request)?.pixels == loaded.image.pixels)
+        await pipeline.shutDown()
+
+        let next = ImagePipeline(.standard(cacheDirectory: cacheFolder))
+        let again = try await next.load(request)
+        #expect(again.layer == .disk && again.image.pixels == loaded.image.pixels)
+        #expect(origin.requests.count == 1)
+        await next.shutDown()
+        origin.stop()
+    }
+
+    @Test func `without a directory nothing is written, and answers are kept as their server says`() async throws {
+        var configuration = ImagePipeline.Configuration.standard(cacheDirectory: nil)
+        #expect(configuration.diskCache == nil)
+        configuration.memoryCache = nil
+        let pipeline = ImagePipeline(configuration)
+        for _ in 0..<3 { _ = try await pipeline.load(request()) }
+        #expect(origin.requests.count == 1)
+        await pipeline.shutDown()
+        origin.stop()
+    }
+
+    @Test func `a downloader of one's own is asked, and has its own answers`() async throws {
+        let downloader = Downloader.standard(responses: URLResponseCache(memoryCapacity: 0))
+        let configuration = ImagePipeline.Configuration.standard(cacheDirectory: nil, downloader: downloader)
+        #expect(configuration.responseCache == nil)
+        let pipeline = ImagePipeline(configuration)
+        #expect(try await pipeline.load(request()).layer == .network)
+        let nothing = try request("/nothing")
+        let error = await #expect(throws: (any Error).self) {
+            try await pipeline.load(nothing)
+        }
+        #expect(error.map { "\($0)".contains("404") } == true)
+        await pipeline.shutDown()
+        origin.stop()
+    }
+}
