@@ -32,7 +32,8 @@ enum AlcedoTool {
         An IMAGE is a URL, a file, a folder, a pattern such as '*.jpg', or - for standard input; --list FILE names more.
         alcedo COMMAND --help says more; alcedo --version says which this is.
 
-        It ends with 0, with 1 when something failed, with 2 when the command line makes no sense, and with 130 after Ctrl-C.
+        It ends with 0, with 1 when something failed, with 2 when the command line makes no sense, with 130 after Ctrl-C,
+        and with 143 after SIGTERM.
 
         """
 

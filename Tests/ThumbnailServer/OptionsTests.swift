@@ -39,6 +39,21 @@ struct OptionsTests {
         #expect(throws: UsageError.self) { try ServerOptions(words) }
     }
 
+    @Test(arguments: ["localhost:0", "example.org:80", "1.2.3:80", "::1"])
+    func `a place to listen at that is no number is an error`(place: String) {
+        #expect(throws: UsageError.self) { try ServerOptions(["--listen", place]) }
+    }
+
+    @Test func `a cache directory that is none is told`() throws {
+        let folder = try TemporaryDirectory()
+        try Data().write(to: folder.url.appending(path: "file"))
+        for (name, isProblem) in [("file", true), ("file/x", true), ("new/x", false)] {
+            let options = try ServerOptions(["--cache", folder.url.appending(path: name).path])
+            #expect((options.cacheProblem != nil) == isProblem, "\(name)")
+        }
+        #expect(try ServerOptions(["--no-cache"]).cacheProblem == nil)
+    }
+
     @Test(arguments: [["--cache", "/x"], ["--cache-size", "5"], ["--memory", "5"]])
     func `to keep nothing and something is an error`(words: [String]) {
         #expect(throws: UsageError.self) { try ServerOptions(["--no-cache"] + words) }
@@ -68,6 +83,7 @@ struct OptionsTests {
             "/thumbnail?url=https://a.test/x", "/thumbnail?w=10", "/thumbnail?url=https://b.test/x&w=10",
             "/thumbnail?url=https://a.test/x&w=101", "/thumbnail?url=https://a.test/x&w=10&expires=1",
             "/thumbnail?url=https://a.test/x&w=10&expires=soon", "/thumbnail?url=%zz&w=10",
+            "/thumbnail?url=https://a.test/x&w=10&sig=12",
         ] {
             #expect(throws: UsageError.self, "\(wrong)") { try ServerOptions(words + ["--sign", wrong]) }
         }

@@ -1,4 +1,5 @@
 import ExampleSupport
+import Glibc
 
 /// A host and a port, written with a colon between; a number of version 6 in brackets.
 struct NetworkPlace {
@@ -13,5 +14,11 @@ struct NetworkPlace {
             throw UsageError("\(option) takes HOST:PORT, not '\(text)'")
         }
         parts = (String(plain), port)
+    }
+
+    /// Whether the host is a number, not a name.
+    var isNumber: Bool {
+        var address = in6_addr()
+        return inet_pton(parts.host.contains(":") ? AF_INET6 : AF_INET, parts.host, &address) == 1
     }
 }

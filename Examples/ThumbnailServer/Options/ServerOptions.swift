@@ -1,6 +1,7 @@
 import Alcedo
 import ExampleSupport
 import FoundationEssentials
+import Glibc
 
 /// The command line.
 struct ServerOptions {
@@ -76,7 +77,9 @@ struct ServerOptions {
             case "--sign": target = try arguments.value(of: option)
             case "--key": stack.service.signature = try KeyFile(path: arguments.value(of: option)).signature
             case "--listen":
-                (listening.host, listening.port) = try NetworkPlace(option, arguments.value(of: option)).parts
+                let place = try NetworkPlace(option, arguments.value(of: option))
+                guard place.isNumber else { throw UsageError("--listen takes a number, not '\(place.parts.host)'") }
+                (listening.host, listening.port) = place.parts
             case "--allow": stack.service.allowed.patterns.append(try Self.origin(arguments.value(of: option)))
             case "--allow-private": stack.allowsPrivate = true
             case "--cache":
@@ -127,6 +130,17 @@ struct ServerOptions {
         default: return false
         }
         return true
+    }
+
+    /// Why nothing can be kept on disk, as far as can be told before there is something to keep.
+    var cacheProblem: String? {
+        guard let folder = stack.cacheFolder else { return nil }
+        do {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        } catch {
+            return "nothing is kept on disk: cannot make \(folder.path)"
+        }
+        return access(folder.path, W_OK) == 0 ? nil : "nothing is kept on disk: cannot write to \(folder.path)"
     }
 
     private static func origin(_ text: String) throws -> OriginPattern {

@@ -10,6 +10,9 @@ struct SignedTarget {
         let path = "\(ThumbnailQuery.path)?"
         guard target.hasPrefix(path) else { throw UsageError("--sign takes \(path)..., not '\(target)'") }
         do throws(Refusal) {
+            guard try QueryItems(target.dropFirst(path.count))[URLSignature.name] == nil else {
+                throw Refusal(400, "the target has a signature already")
+            }
             text = try signature.signed(target)
             let items = try QueryItems(text.dropFirst(path.count))
             try signature.check(path: ThumbnailQuery.path, items, now: Date())
