@@ -34,7 +34,7 @@ enum ThumbnailServer {
                     + "\(options.listening.connections): the system's limit of open files is too low")
         }
         let server = try RunningServer(options.stack, listening)
-        if let problem = options.cacheProblem { Console.note("thumbnail-server: \(problem)") }
+        if let problem = options.makeCacheFolder() { Console.note("thumbnail-server: \(problem)") }
         let host = options.listening.host
         Console.output("listening on http://\(host.contains(":") ? "[\(host)]" : host):\(server.port)\n")
         for await _ in signals { break }

@@ -18,9 +18,6 @@ final class OriginPlaces: Sendable {
         self.hostLimit = hostLimit
     }
 
-    /// How many hosts have a place or wait for one.
-    var hostCount: Int { hosts.withLock { $0.count } }
-
     /// Runs `body` in a place, after waiting for it without a thread.
     ///
     /// - Throws: What `body` throws; `CancellationError` when the task is cancelled before there is a place.

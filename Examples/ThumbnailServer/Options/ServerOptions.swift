@@ -132,8 +132,9 @@ struct ServerOptions {
         return true
     }
 
-    /// Why nothing can be kept on disk, as far as can be told before there is something to keep.
-    var cacheProblem: String? {
+    /// Makes the folder of the cache. Returns why nothing can be kept there, as far as can be told before there is something
+    /// to keep.
+    func makeCacheFolder() -> String? {
         guard let folder = stack.cacheFolder else { return nil }
         do {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
