@@ -4,6 +4,8 @@
     /// What a frame meter has measured, in milliseconds.
     struct FrameReport: Codable {
         private static let limit = Duration.milliseconds(33)
+        /// Of the limit, GTK's part and this program's.
+        private static let half = limit / 2
 
         var frames: Int
         var longest: Double
@@ -12,30 +14,37 @@
         var percentile99: Double
         /// Frames over 33 ms, for whatever reason: on a busy machine another program may have the processor.
         var late: Int
-        /// Frames for which the main thread has computed for more than 33 ms, and would not have without this program's own
-        /// work.
-        var lateByOwnWork: Int
+        /// Frames that GTK has computed in its half of 33 ms, so that the other half was left.
+        var inTimeByGTK: Int
+        /// Of these, those over 33 ms.
+        var lateBesideGTK: Int
+        /// Frames of which this program's own work has taken more than its half of 33 ms, and more than GTK.
+        var ownOverHalf: Int
         var longestOwnWork: Double
         var longestMainThread: Double
         var binds: Int
         var bindMedian: Double
         var bindPercentile99: Double
+        var bindPercentile999: Double
         var longestBind: Double
 
         @MainActor init(_ frames: [FrameMeter.Frame], binds: DurationHistogram) {
             let lengths = frames.map(\.length).sorted()
-            let late = frames.filter { $0.length > Self.limit }
+            let inTimeByGTK = frames.filter { $0.mainThread - $0.own <= Self.half }
             self.frames = frames.count
             longest = Self.milliseconds(lengths.last)
             median = Self.milliseconds(lengths.isEmpty ? nil : lengths[lengths.count / 2])
             percentile99 = Self.milliseconds(lengths.isEmpty ? nil : lengths[(lengths.count - 1) * 99 / 100])
-            self.late = late.count
-            lateByOwnWork = frames.count { $0.mainThread > Self.limit && $0.mainThread - $0.own <= Self.limit }
+            late = frames.count { $0.length > Self.limit }
+            self.inTimeByGTK = inTimeByGTK.count
+            lateBesideGTK = inTimeByGTK.count { $0.length > Self.limit }
+            ownOverHalf = frames.count { $0.own > max(Self.half, $0.mainThread - $0.own) }
             longestOwnWork = Self.milliseconds(frames.map(\.own).max())
             longestMainThread = Self.milliseconds(frames.map(\.mainThread).max())
             self.binds = binds.count
             bindMedian = Self.milliseconds(binds.percentile(0.5))
             bindPercentile99 = Self.milliseconds(binds.percentile(0.99))
+            bindPercentile999 = Self.milliseconds(binds.percentile(0.999))
             longestBind = Self.milliseconds(binds.longest)
         }
 

@@ -21,10 +21,10 @@
             let memoryFormat: GdkMemoryFormat
             switch (format, alphaMode) {
             case (.gray8, _): return colored()?.makeTexture()
-            // For opaque pixels the two modes are one, and this is the one GTK draws without converting.
-            case (.rgbx8, _), (.rgba8, .opaque), (.rgba8, .premultiplied):
-                memoryFormat = GDK_MEMORY_R8G8B8A8_PREMULTIPLIED
-            case (.rgba8, .straight): memoryFormat = GDK_MEMORY_R8G8B8A8
+            // For opaque pixels the two modes are one. GTK's software renderer, which converts a picture whenever it draws it,
+            // has a quick way for straight ones only; premultiplied ones go through floating point.
+            case (.rgbx8, _), (.rgba8, .opaque), (.rgba8, .straight): memoryFormat = GDK_MEMORY_R8G8B8A8
+            case (.rgba8, .premultiplied): memoryFormat = GDK_MEMORY_R8G8B8A8_PREMULTIPLIED
             case (.rgba16, .straight): memoryFormat = GDK_MEMORY_R16G16B16A16
             case (.rgba16, _): memoryFormat = GDK_MEMORY_R16G16B16A16_PREMULTIPLIED
             }
