@@ -3,7 +3,7 @@ import Glibc
 
 /// How a process ends: 0 all well, 1 something failed, 2 the command line makes no sense; 128 and a signal's number when
 /// one has ended it early.
-public enum ExitStatus: Int32 {
+public enum ExitStatus: Int32, Sendable {
     case success = 0
     case failure = 1
     case usage = 2

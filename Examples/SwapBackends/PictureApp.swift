@@ -5,7 +5,20 @@ struct PictureApp {
     let loader: any ImageLoading
 
     /// Shows every picture once.
-    func show(_ requests: [ImageRequest]) async throws {
-        for request in requests { _ = try await loader.image(for: request) }
+    ///
+    /// - Returns: Why pictures are missing, by their places among the requests.
+    /// - Throws: `CancellationError` alone.
+    func show(_ requests: [ImageRequest]) async throws -> [Int: any Error] {
+        var problems: [Int: any Error] = [:]
+        for (place, request) in requests.enumerated() {
+            do {
+                _ = try await loader.image(for: request)
+            } catch is CancellationError {
+                throw CancellationError()
+            } catch {
+                problems[place] = error
+            }
+        }
+        return problems
     }
 }

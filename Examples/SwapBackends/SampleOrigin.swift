@@ -1,5 +1,6 @@
 import Alcedo
 import AlcedoTesting
+import ExampleSupport
 import Foundation
 
 /// Serves pictures made on the spot, which may be kept for an hour.
@@ -13,7 +14,7 @@ enum SampleOrigin {
         }
     }
 
-    static func requests(_ count: Int, from origin: LoopbackOrigin) -> [ImageRequest] {
-        (1...max(1, count)).compactMap { ImageRequest(url: origin.url(for: "/picture-\($0).jpg")) }
+    static func images(_ count: Int, from origin: LoopbackOrigin) -> [ImageArgument] {
+        (1...max(1, count)).map { ImageArgument(origin.url(for: "/picture-\($0).jpg").absoluteString) }
     }
 }

@@ -33,16 +33,16 @@ enum SwapBackends {
                 }
             }
             try arguments.finish()
-            let named = try await requests(arguments.rest)
+            let named = try await images(arguments.rest)
             let origin = named.isEmpty ? try SampleOrigin.start() : nil
             defer { origin?.stop() }
-            let requests = origin.map { SampleOrigin.requests(count, from: $0) } ?? named
-            return try await run(stacks.isEmpty ? CacheStack.allCases : stacks, requests)
+            let images = origin.map { SampleOrigin.images(count, from: $0) } ?? named
+            return try await run(stacks.isEmpty ? CacheStack.allCases : stacks, images)
         }
     }
 
     /// What the words stand for, as `alcedo` takes them. Empty when there are none.
-    private static func requests(_ words: [String]) async throws -> [ImageRequest] {
+    private static func images(_ words: [String]) async throws -> [ImageArgument] {
         let items = try await BlockingExecutor(name: "inputs", width: 1).run {
             var gathering = InputGathering()
             for word in words { try gathering.add(word) }
@@ -52,32 +52,30 @@ enum SwapBackends {
             throw UsageError("there is no image in '\(words.joined(separator: "', '"))'")
         }
         let images = ImageList(items)
-        return try images.indices.map { index in
-            do {
-                return try images[index].request.get()
-            } catch {
-                throw UsageError("\(images[index].name): \(error)")
-            }
+        for index in images.indices {
+            if case .failure(let error) = images[index].request { throw UsageError("\(images[index].name): \(error)") }
         }
+        return images.indices.map { images[$0] }
     }
 
     /// Ctrl-C ends the stack that runs, whose folder goes as ever, and begins no other.
-    private static func run(_ stacks: [CacheStack], _ requests: [ImageRequest]) async throws -> ExitStatus {
-        let running = Locked<Task<Void, any Error>?>(nil)
+    private static func run(_ stacks: [CacheStack], _ images: [ImageArgument]) async throws -> ExitStatus {
+        let running = Locked<Task<ExitStatus, any Error>?>(nil)
         let interruption = Interruption { running.withLock { $0 }?.cancel() }
         let work = Task {
+            var status = ExitStatus.success
             for stack in stacks {
                 try Task.checkCancellation()
-                try await run(stack, requests)
+                if try await !run(stack, images) { status = .failure }
             }
+            return status
         }
         running.withLock { $0 = work }
         // A signal that came before found nothing to cancel.
         if interruption.hasCome { work.cancel() }
         let result = await work.result
         if let status = await interruption.finish() { return status }
-        try result.get()
-        return .success
+        return try result.get()
     }
 
     private static func stack(_ name: String) throws -> CacheStack {
@@ -88,29 +86,40 @@ enum SwapBackends {
         return stack
     }
 
-    /// Three runs of the app, each told on a line of its own.
-    private static func run(_ stack: CacheStack, _ requests: [ImageRequest]) async throws {
+    /// Three runs of the app, each told on a line of its own, and after them what could not be shown.
+    ///
+    /// - Returns: Whether all could.
+    private static func run(_ stack: CacheStack, _ images: [ImageArgument]) async throws -> Bool {
         let folder = FileManager.default.temporaryDirectory
             .appending(path: "swap-backends-\(UUID().uuidString)", directoryHint: .isDirectory)
         defer { try? FileManager.default.removeItem(at: folder) }
         var pipeline: ImagePipeline?
-        let result: Result<LayerTable, any Error>
+        let result: Result<(table: LayerTable, problems: [Int: any Error]), any Error>
         do {
+            let requests = try images.map { try $0.request.get() }
             result = .success(try await table(stack, requests, in: folder, &pipeline))
         } catch {
             result = .failure(error)
         }
         // Before the folder goes: what is on its way to it would make it anew.
         await pipeline?.shutDown()
-        Console.output("\(stack.rawValue): \(stack.words)\n\n\(try result.get().text)\n")
+        let (table, problems) = try result.get()
+        Console.output("\(stack.rawValue): \(stack.words)\n\n\(table.text)\n")
+        for (place, error) in problems.sorted(by: { $0.key < $1.key }) {
+            let image = images[place]
+            Console.problem("swap-backends: \(stack.rawValue): \(image.name): \(image.withoutPassword("\(error)"))")
+        }
+        return problems.isEmpty
     }
 
     /// - Parameter pipeline: The last one, which is to be shut down.
+    /// - Returns: The table, and what went wrong with pictures, by their places, where it last did.
     private static func table(
         _ stack: CacheStack, _ requests: [ImageRequest], in folder: URL, _ pipeline: inout ImagePipeline?
-    ) async throws -> LayerTable {
+    ) async throws -> (LayerTable, [Int: any Error]) {
         var table = LayerTable()
         var metrics = SwitchedMetrics()
+        var problems: [Int: any Error] = [:]
         for (name, restarts) in [("first run", true), ("again", false), ("after a restart", true)] {
             if restarts {
                 await pipeline?.shutDown()
@@ -119,10 +128,10 @@ enum SwapBackends {
             }
             guard let pipeline else { continue }
             metrics.begin()
-            try await PictureApp(loader: pipeline).show(requests)
+            problems.merge(try await PictureApp(loader: pipeline).show(requests)) { $1 }
             await pipeline.flush()
             table.append(name, metrics, of: stack)
         }
-        return table
+        return (table, problems)
     }
 }

@@ -83,6 +83,22 @@ struct SwapBackendsTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     }
 
+    @Test func `a picture that cannot be had is told, and the others go on`() async throws {
+        let folder = try TemporaryDirectory()
+        try Samples.data("tiles.png").write(to: folder.url.appending(path: "a.png"))
+        try Data("no picture".utf8).write(to: folder.url.appending(path: "b.png"))
+
+        let outcome = try await Program(name: "swap-backends").run([
+            "--stack", "memory", "--stack", "files", folder.path,
+        ])
+
+        #expect(outcome.status == 1)
+        #expect(outcome.output.split(separator: "\n").count { $0.hasPrefix("after a restart") } == 2)
+        let problems = outcome.problems.split(separator: "\n")
+        #expect(problems.count == 2)
+        #expect(problems.first?.hasPrefix("swap-backends: memory: \(folder.path)/b.png: ") == true)
+    }
+
     @Test func `a stack that does not exist is explained`() async throws {
         let outcome = try await Program(name: "swap-backends").run(["--stack", "tape"])
         #expect(outcome.status == 2)

@@ -1,7 +1,7 @@
 import ExampleSupport
 
 extension ImageReport {
-    /// Some lines for a person; errors are told elsewhere.
+    /// Some lines for a person, none where nothing is known; errors are told elsewhere.
     var text: String {
         var lines = [Console.printable(input)]
         if let format, let width, let height {
@@ -17,6 +17,6 @@ extension ImageReport {
         let metadata = [("profile", profileBytes), ("EXIF", exifBytes), ("XMP", xmpBytes)]
         for (name, count) in metadata { if let count { lines.append("  \(name): \(count) bytes") } }
         for (index, frame) in (frames ?? []).enumerated() { lines.append("  frame \(index): \(frame.sha256)") }
-        return lines.map { $0 + "\n" }.joined()
+        return lines.count == 1 ? "" : lines.map { $0 + "\n" }.joined()
     }
 }

@@ -161,6 +161,9 @@ final class SecureServer: Sendable {
                 add_header X-Connection $connection;
                 map $uri $rate { default 0; /slow 32k; /slowest 100; }
                 limit_rate $rate;
+                # Tests may be slow, and readers lag.
+                send_timeout 10m;
+                keepalive_timeout 10m;
                 \(servers.joined(separator: "\n"))
                 server { listen 127.0.0.1:\(ports[1]) http2; }
                 server {
