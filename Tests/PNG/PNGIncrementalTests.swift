@@ -98,6 +98,15 @@ import Testing
         #expect(inPieces(late, DecodingOptions()) { 5 } == atOnce(late, DecodingOptions()))
     }
 
+    @Test(arguments: ["te4t", "te[t", "te\u{7F}t", "a\u{E9}t"])
+    func `a name that is no name is judged alike, however the bytes come`(name: String) throws {
+        let file = try fixture("rgb.png")
+        let others = PNGWriter.chunk("teSt", [1, 2, 3]) + PNGWriter.chunk(name, [1, 2, 3])
+        let late = Data(file.prefix(file.count - 12) + others + PNGWriter.end)
+
+        #expect(inPieces(late, DecodingOptions()) { 5 } == atOnce(late, DecodingOptions()))
+    }
+
     @Test func `the header is known when the pixels begin`() throws {
         let data = try fixture("profile.png")
         let incremental = decoder.makeIncrementalDecoder(options: DecodingOptions())

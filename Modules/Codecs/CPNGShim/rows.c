@@ -238,6 +238,15 @@ int alcedo_png_rows_read(alcedo_png_rows *rows, uint8_t *out) {
     return 1;
 }
 
+// Whether it is four letters; libpng refuses others.
+static int is_name(const uint8_t *type) {
+    for (int i = 0; i < 4; i++) {
+        const uint8_t small = type[i] | 32;
+        if (small < 'a' || small > 'z') return 0;
+    }
+    return 1;
+}
+
 int alcedo_png_rows_finish(alcedo_png_rows *rows) {
     uint8_t more;
     while (!rows->has_ended) {
@@ -253,7 +262,7 @@ int alcedo_png_rows_finish(alcedo_png_rows *rows) {
         const uint8_t *type = rows->next - 4;
         const int is_end = memcmp(type, "IEND", 4) == 0;
         // Chunks that a reader must know begin with a capital.
-        if (!is_end && (type[0] & 32) == 0) return 0;
+        if (!is_end && ((type[0] & 32) == 0 || !is_name(type))) return 0;
         rows->crc = alcedo_png_crc_continued(rows->crc, rows->next, rows->chunk_left);
         rows->next += rows->chunk_left;
         if (!end_chunk(rows)) return 0;
