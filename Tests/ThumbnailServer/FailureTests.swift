@@ -41,9 +41,9 @@ struct FailureTests {
 
     @Test func `an origin that cannot be reached is 502, and one that is silent 504`() async throws {
         try await TestServer.run { (server: TestServer) async throws in
-            let closed = try LoopbackOrigin { _ in .status(200) }
-            closed.stop()
-            let url = QueryItems.encoded(closed.url.absoluteString)
+            let nobody = try ClosedPort()
+            defer { nobody.free() }
+            let url = QueryItems.encoded(nobody.url.absoluteString)
             #expect(try await server.get("/thumbnail?url=\(url)/a&w=10").status == 502)
         }
         try await TestServer.run(

@@ -229,10 +229,9 @@ public enum TransportConformance {
             }
         },
         Check("a server that is not there is an error") { make in
-            let origin = try LoopbackOrigin { _ in OriginReply() }
-            let url = origin.url(for: "/a")
-            origin.stop()
-            try await requireFailure([.cannotConnect], of: HTTPRequest(url: url), over: make(Options()))
+            let nobody = try ClosedPort()
+            defer { nobody.free() }
+            try await requireFailure([.cannotConnect], of: patient(nobody.url), over: make(Options()))
         },
         Check("a host without an address is an error") { make in
             guard let url = URL(string: "http://nobody.invalid/") else { return }

@@ -15,18 +15,30 @@ struct OriginSocket {
 
     /// Listens on 127.0.0.1, on a free port.
     static func listen() throws -> (socket: OriginSocket, port: UInt16) {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let (listener, port) = try bound()
+        guard Glibc.listen(listener.descriptor, 512) == 0 else {
+            defer { listener.close() }
+            throw OriginError.last("listen")
+        }
+        return (listener, port)
+    }
+
+    /// Has a free port of 127.0.0.1, where it does not listen.
+    static func bound() throws -> (socket: OriginSocket, port: UInt16) {
+        // A program that is started meanwhile gets no copy.
+        let flags = Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | flags, 0)
         guard descriptor >= 0 else { throw OriginError.last("socket") }
-        let listener = OriginSocket(descriptor: descriptor)
+        let owner = OriginSocket(descriptor: descriptor)
         do {
-            return (listener, try listener.bindAndListen())
+            return (owner, try owner.bindToFreePort())
         } catch {
-            listener.close()
+            owner.close()
             throw error
         }
     }
 
-    private func bindAndListen() throws -> UInt16 {
+    private func bindToFreePort() throws -> UInt16 {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
@@ -34,18 +46,10 @@ struct OriginSocket {
         try withUnsafeMutablePointer(to: &address) { pointer in
             try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
                 guard bind(descriptor, generic, length) == 0 else { throw OriginError.last("bind") }
-                guard Glibc.listen(descriptor, 512) == 0 else { throw OriginError.last("listen") }
                 guard getsockname(descriptor, generic, &length) == 0 else { throw OriginError.last("getsockname") }
             }
         }
-        try configure()
         return UInt16(bigEndian: address.sin_port)
-    }
-
-    private func configure() throws {
-        guard fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0, fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 else {
-            throw OriginError.last("fcntl")
-        }
     }
 
     /// The next connection, or nil when none waits.
@@ -66,6 +70,12 @@ struct OriginSocket {
         // Without it a small answer waits for the acknowledgement of the one before. Failing costs time only.
         _ = setsockopt(accepted, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
         return connection
+    }
+
+    private func configure() throws {
+        guard fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0, fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 else {
+            throw OriginError.last("fcntl")
+        }
     }
 
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> Transfer {

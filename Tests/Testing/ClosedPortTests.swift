@@ -1,0 +1,33 @@
+import AlcedoTesting
+import FoundationEssentials
+import Glibc
+import Testing
+
+@Suite struct ClosedPortTests {
+    private let refusal = RawClient.Errno(number: ECONNREFUSED)
+
+    @Test func `connections are refused, and nobody else gets the port`() throws {
+        let nobody = try ClosedPort()
+        defer { nobody.free() }
+        #expect(nobody.url.absoluteString == "http://127.0.0.1:\(nobody.port)")
+
+        for _ in 0..<50 {
+            let other = try LoopbackOrigin { _ in .status(204) }
+            defer { other.stop() }
+            #expect(other.port != nobody.port)
+            #expect(throws: refusal) { try RawClient(port: nobody.port) }
+        }
+    }
+
+    @Test func `a port that is free is closed once`() throws {
+        let nobody = try ClosedPort()
+        for _ in 0..<2 { nobody.free() }
+        // A second close would end what has the number now.
+        let other = try LoopbackOrigin { _ in .status(204) }
+        defer { other.stop() }
+        nobody.free()
+        let client = try RawClient(port: other.port)
+        client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(try client.receive(exactly: 12) == "HTTP/1.1 204")
+    }
+}
