@@ -51,7 +51,8 @@ struct CURLTransportTests {
         let bodies = try await withThrowingTaskGroup(of: String.self) { group in
             for number in 0..<50 {
                 group.addTask {
-                    let response = try await transport.send(HTTPRequest(url: origin.url(for: "/\(number)")))
+                    let response = try await transport.send(
+                        HTTPRequest(url: origin.url(for: "/\(number)"), idleTimeout: .seconds(120)))
                     return String(decoding: try await response.body.collect(limit: 100), as: UTF8.self)
                 }
             }

@@ -30,7 +30,8 @@ struct HandleReuseTests {
         options.connections = 1
         let transport = CURLTransport(options: options)
         for request in try Self.marked(origin.url(for: "/")) {
-            for request in [request, HTTPRequest(url: origin.url(for: "/"))] {
+            for var request in [request, HTTPRequest(url: origin.url(for: "/"))] {
+                request.idleTimeout = .seconds(120)
                 let body = try await transport.send(request).body.collect(limit: 100)
                 #expect(body == (request.method == .head ? Data() : Data("hello".utf8)))
             }

@@ -7,20 +7,16 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))
-final class LocalSourceTests {
+struct LocalSourceTests {
     private struct Failure: Error, Equatable {}
 
-    private let folder: String
+    private let directory: TemporaryDirectory
+    private var folder: String { directory.path }
     private let downloader = Downloader(
         transport: FakeTransport { _ in throw HTTPTransportError(.failed, "no network here") },
         configuration: .init(maximumByteCount: 1000))
 
-    init() throws {
-        folder = FileManager.default.temporaryDirectory.path + "/alcedo-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: folder) }
+    init() throws { directory = try TemporaryDirectory() }
 
     private func code(_ source: ImageSource) async throws -> DownloadError.Code {
         try await failure { try await downloader.download(source) }.code

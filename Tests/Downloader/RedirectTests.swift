@@ -25,7 +25,7 @@ struct RedirectTests {
         defer { origin.stop() }
 
         let download = try await Downloader(transport: CURLTransport())
-            .download(.http(HTTPRequest(url: origin.url(for: "/0"))))
+            .download(.http(HTTPRequest(url: origin.url(for: "/0"), idleTimeout: .seconds(120))))
 
         #expect(download.data == Data("end".utf8))
         #expect(download.head?.url == origin.url(for: "/5?q"))
@@ -44,7 +44,9 @@ struct RedirectTests {
         }
         let downloader = Downloader(transport: CURLTransport(), configuration: configuration)
 
-        #expect(try await code(downloader, .http(HTTPRequest(url: origin.url(for: "/a")))) == .badRedirect)
+        #expect(
+            try await code(downloader, .http(HTTPRequest(url: origin.url(for: "/a"), idleTimeout: .seconds(120))))
+                == .badRedirect)
         #expect(asked.value == limit)
         #expect(origin.requests.count == limit + 1)
     }
@@ -57,7 +59,7 @@ struct RedirectTests {
         defer { origin.stop() }
 
         _ = try await Downloader(transport: CURLTransport())
-            .download(.http(HTTPRequest(url: origin.url(for: "/x/a"))))
+            .download(.http(HTTPRequest(url: origin.url(for: "/x/a"), idleTimeout: .seconds(120))))
 
         #expect(origin.requests.last?.target == target)
     }
@@ -65,7 +67,7 @@ struct RedirectTests {
     @Test func `a loop ends at the limit`() async throws {
         let origin = try LoopbackOrigin { _ in .redirect(to: "/again") }
         defer { origin.stop() }
-        let source = ImageSource.http(HTTPRequest(url: origin.url(for: "/again")))
+        let source = ImageSource.http(HTTPRequest(url: origin.url(for: "/again"), idleTimeout: .seconds(120)))
 
         #expect(try await code(Downloader(transport: CURLTransport()), source) == .badRedirect)
         #expect(origin.requests.count == 21)

@@ -23,7 +23,7 @@ struct DamageTests {
     }
 
     private func change(_ sql: StaticString) throws {
-        try Connection(path: directory.database.path, busyTimeout: 1_000).execute(sql)
+        try Connection(path: directory.database.path, busyTimeout: 60_000).execute(sql)
     }
 
     @Test(
@@ -47,7 +47,7 @@ struct DamageTests {
         try fill()
         try change("DELETE FROM entry WHERE id = 1; UPDATE entry SET name = 'x'")
         let wrong = key("c").fileName
-        let connection = try Connection(path: directory.database.path, busyTimeout: 1_000)
+        let connection = try Connection(path: directory.database.path, busyTimeout: 60_000)
         try connection.prepare("UPDATE entry SET name = ?").run(.text(wrong))
 
         #expect(await cache.entry(for: key("c")) == nil)
@@ -87,7 +87,7 @@ struct DamageTests {
     @Test(arguments: [Int64.max, Int64.min, -1, 0])
     func `absurd numbers neither crash nor stop eviction`(number: Int64) async throws {
         try fill()
-        let connection = try Connection(path: directory.database.path, busyTimeout: 1_000)
+        let connection = try Connection(path: directory.database.path, busyTimeout: 60_000)
         try connection.prepare("UPDATE total SET size = ?, count = ?").run(.integer(number), .integer(number))
         try connection.prepare("UPDATE entry SET size = ?1, recency = ?1").run(.integer(number))
         let small = SQLiteDiskCache(directory: directory.url, sizeLimit: 100_000)

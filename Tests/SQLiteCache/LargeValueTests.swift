@@ -124,7 +124,7 @@ struct LargeValueTests {
         // What the path of the name would be.
         let outside = directory.path + "/outside-5"
         try Data("precious".utf8).write(to: URL(filePath: outside))
-        let connection = try Connection(path: directory.database.path, busyTimeout: 1_000)
+        let connection = try Connection(path: directory.database.path, busyTimeout: 60_000)
         try connection.prepare("UPDATE entry SET name = ?, file = 5").run(.text(name))
 
         #expect(await cache.verify().damagedNames == [name])

@@ -18,7 +18,7 @@ struct MaintenanceTests {
     }
 
     private func change(_ sql: StaticString) throws {
-        try Connection(path: directory.database.path, busyTimeout: 1_000).execute(sql)
+        try Connection(path: directory.database.path, busyTimeout: 60_000).execute(sql)
     }
 
     @Test func `a listing has everything, the least recently used first`() async throws {
@@ -67,7 +67,7 @@ struct MaintenanceTests {
 
     @Test func `a resource is found by an index`() async throws {
         try await cache.store(bytes(10), for: key("a"))
-        let plan = try Connection(path: directory.database.path, busyTimeout: 1_000).prepare(
+        let plan = try Connection(path: directory.database.path, busyTimeout: 60_000).prepare(
             "EXPLAIN QUERY PLAN SELECT id FROM entry JOIN content USING (id) WHERE entry.resource = 1")
 
         #expect(try plan.rows { $0.text(3) }.contains { $0.contains("entry_resource") })
@@ -126,7 +126,7 @@ struct MaintenanceTests {
             file.close()
         }
         // An index that does not know an entry of its table.
-        let connection = try Connection(path: directory.database.path, busyTimeout: 1_000)
+        let connection = try Connection(path: directory.database.path, busyTimeout: 60_000)
         try connection.execute("PRAGMA writable_schema = ON")
         try connection.execute("UPDATE sqlite_schema SET sql = sql || ' WHERE id <> 7' WHERE name = 'entry_recency'")
         try connection.execute("PRAGMA writable_schema = RESET")

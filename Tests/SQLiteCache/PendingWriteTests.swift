@@ -18,7 +18,7 @@ struct PendingWriteTests {
 
     /// Holds the write lock of the database, as another process could.
     private func lockDatabase() throws -> Connection {
-        let connection = try Connection(path: directory.database.path, busyTimeout: 1_000)
+        let connection = try Connection(path: directory.database.path, busyTimeout: 60_000)
         try connection.execute("BEGIN IMMEDIATE")
         return connection
     }

@@ -51,7 +51,7 @@ struct VerifyingTests {
         ] as [StaticString])
     func `a row that nobody could find by its name is found`(sql: StaticString) async throws {
         try await fill()
-        try Connection(path: directory.database.path, busyTimeout: 1_000).execute(sql)
+        try Connection(path: directory.database.path, busyTimeout: 60_000).execute(sql)
 
         let verification = await cache.verify()
 
@@ -59,7 +59,7 @@ struct VerifyingTests {
         #expect(verification.damagedNames.count == 1)
         #expect(cache.statistics.damagedEntries == 1)
         #expect(await cache.count == 11)
-        let connection = try Connection(path: directory.database.path, busyTimeout: 1_000)
+        let connection = try Connection(path: directory.database.path, busyTimeout: 60_000)
         #expect(try connection.prepare("SELECT count(*) FROM content").firstRow { $0.integer(0) } == 11)
         await expectDone("\(sql)")
     }

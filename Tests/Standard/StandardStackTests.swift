@@ -25,7 +25,9 @@ struct StandardStackTests {
     }
 
     @Test func `an image is loaded once, then in memory, then on disk`() async throws {
-        let pipeline = ImagePipeline(.standard(cacheDirectory: cacheFolder))
+        var configuration = ImagePipeline.Configuration.standard(cacheDirectory: cacheFolder)
+        configuration.writeTimeout = .seconds(3_600)
+        let pipeline = ImagePipeline(configuration)
         let request = try request()
         let loaded = try await pipeline.load(request)
         #expect(loaded.layer == .network && loaded.image.size == PixelSize(width: 40, height: 30))

@@ -71,6 +71,15 @@ struct InspectTests {
         #expect(try await alcedo.run(["inspect", "-q", url]).status == 1)
     }
 
+    @Test func `what cannot be read is told, and nothing is said of it on standard output`() async throws {
+        let missing = folder.url.appending(path: "missing.png").path
+
+        let outcome = try await alcedo.run(["inspect", missing])
+
+        #expect(outcome.status == 1 && outcome.output == "")
+        #expect(outcome.problems.contains(missing))
+    }
+
     @Test func `a limit of pixels is refused beyond, and can be raised`() async throws {
         // 512 x 512
         let file = Samples.folder.appending(path: "tiles.png").path

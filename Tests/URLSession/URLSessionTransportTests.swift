@@ -11,7 +11,8 @@ import Testing
         _ reply: OriginReply, method: HTTPMethod = .get
     ) async throws -> (HTTPResponseHead, Data) {
         let origin = try LoopbackOrigin { _ in reply }
-        let response = try await transport.send(HTTPRequest(method: method, url: origin.url(for: "/")))
+        let response = try await transport.send(
+            HTTPRequest(method: method, url: origin.url(for: "/"), idleTimeout: .seconds(120)))
         return (response.head, try await response.body.collect(limit: 8 << 20))
     }
 
@@ -43,7 +44,8 @@ import Testing
 
     @Test func `method, fields and body of a request arrive`() async throws {
         let origin = try LoopbackOrigin { _ in .status(204) }
-        var request = HTTPRequest(method: .put, url: origin.url, fields: ["X-A": "b"], body: Data("body".utf8))
+        var request = HTTPRequest(
+            method: .put, url: origin.url, fields: ["X-A": "b"], body: Data("body".utf8), idleTimeout: .seconds(120))
         request.fields.append("X-A", "c")
         request.fields["X-Empty"] = ""
 
@@ -180,11 +182,11 @@ import Testing
     }
 
     @Test func `a port without a server cannot be connected to`() async throws {
-        let origin = try LoopbackOrigin { _ in .text("hello") }
-        origin.stop()
+        let nobody = try ClosedPort()
+        defer { nobody.free() }
 
         let error = await #expect(throws: HTTPTransportError.self) {
-            try await transport.send(HTTPRequest(url: origin.url, idleTimeout: .seconds(120)))
+            try await transport.send(HTTPRequest(url: nobody.url, idleTimeout: .seconds(120)))
         }
 
         #expect(error?.code == .cannotConnect)

@@ -12,7 +12,8 @@ struct FailedExchangeTests {
         let url = origin.url(for: "/a")
 
         let error = await #expect(throws: HTTPTransportError.self) {
-            try await CURLTransport().send(HTTPRequest(method: .post, url: url, body: Data("x".utf8)))
+            try await CURLTransport().send(
+                HTTPRequest(method: .post, url: url, body: Data("x".utf8), idleTimeout: .seconds(120)))
         }
 
         #expect(error?.code == .connectionLost)

@@ -21,7 +21,7 @@ struct BackendTests {
         ImagePipeline(
             ImagePipeline.Configuration(
                 downloader: downloader, codecs: FakeCodec().registry, memoryCache: DictionaryMemoryCache(),
-                diskCache: cache))
+                diskCache: cache, writeTimeout: .seconds(3_600)))
     }
 
     @Test(arguments: Backend.allCases)

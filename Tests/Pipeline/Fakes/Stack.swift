@@ -1,9 +1,10 @@
 import AlcedoCore
 import AlcedoPipeline
+import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 
-/// A pipeline of fakes.
+/// A pipeline of fakes. Its clock stands still: however slowly a test runs, nothing is late.
 struct Stack: Sendable {
     let downloader: FakeDownloader
     let memory = DictionaryMemoryCache()
@@ -14,7 +15,7 @@ struct Stack: Sendable {
 
     init(
         _ downloader: FakeDownloader, disk: FakeDataCache = FakeDataCache(), pendingWriteLimit: Int = 1 << 20,
-        intermediateLimit: Int = 1 << 20, clock: any TimeSource = SystemClock()
+        intermediateLimit: Int = 1 << 20, clock: any TimeSource = ManualClock()
     ) {
         self.downloader = downloader
         self.disk = disk

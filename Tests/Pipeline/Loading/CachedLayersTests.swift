@@ -24,7 +24,7 @@ struct CachedLayersTests {
         ImagePipeline(
             ImagePipeline.Configuration(
                 downloader: downloader, codecs: FakeCodec().registry, memoryCache: memory, diskCache: disk,
-                responseCache: responses, diskContent: .both))
+                responseCache: responses, diskContent: .both, writeTimeout: .seconds(3_600)))
     }
 
     private func bright(_ step: UInt8) throws -> ImageRequest {

@@ -10,7 +10,7 @@ struct MetricsTests {
         ImagePipeline(
             ImagePipeline.Configuration(
                 downloader: downloader, codecs: FakeCodec().registry, memoryCache: DictionaryMemoryCache(),
-                diskCache: FakeDataCache(), observer: observer))
+                diskCache: FakeDataCache(), observer: observer, writeTimeout: .seconds(3_600)))
     }
 
     @Test func `hits, misses with their reasons, bytes and times are counted`() async throws {
