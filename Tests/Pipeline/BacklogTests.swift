@@ -70,6 +70,7 @@ struct BacklogTests {
         var loads: [Task<Void, any Error>] = []
         for number in 0..<40 {
             loads += start(pipeline, [ImageRequest(source: source(number))])
+            while fetched.value < min(number + 1, 10) { await Task.yield() }
             await settle()
         }
 
