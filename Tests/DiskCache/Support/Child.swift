@@ -22,11 +22,13 @@ enum Child {
     /// What a process has said.
     static func told(_ output: [UInt8]?) -> Comment { "\(String(decoding: output ?? [], as: UTF8.self))" }
 
-    /// Gives the directory to somebody whom the system refuses something, and this process to him.
+    /// Gives the directory to somebody whom the system refuses something, and this process to him. The folder around it
+    /// too, which goes with the process.
     static func becomeNobody(owning directory: String) {
         guard geteuid() == 0 else { return }
         let nobody: uid_t = 65534
-        guard chown(directory, nobody, nobody) == 0, setgid(nobody) == 0, setuid(nobody) == 0 else {
+        let folders = [directory + "/..", directory]
+        guard folders.allSatisfy({ chown($0, nobody, nobody) == 0 }), setgid(nobody) == 0, setuid(nobody) == 0 else {
             say("cannot become somebody else")
             exit(2)
         }
