@@ -86,7 +86,8 @@ struct ShowAndBenchTests {
             "bench", "pipeline", "--directory", folder.path, "--images", "16", "--requests", "200", "--rounds", "1",
         ])
 
-        #expect(outcome.status == 0 && outcome.problems == "")
+        #expect(outcome.problems == "")
+        #expect(outcome.status == 0)
         let rows = outcome.output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
         #expect(rows.contains { $0.starts(with: ["200", "requests", "1", "1"]) })
         #expect(rows.contains { $0.first == "16" && (Int($0[1]) ?? 0) > 0 })
@@ -101,7 +102,8 @@ struct ShowAndBenchTests {
     {
         let outcome = try await alcedo.run(["bench", "binding", "--binds", "100", "--rounds", "2"])
 
-        #expect(outcome.status == 0 && outcome.problems == "")
+        #expect(outcome.problems == "")
+        #expect(outcome.status == 0)
         let rows = outcome.output.split(separator: "\n").dropFirst().map { String($0) }
         for name in ["new view", "equal request", "cancel, bind another", "in memory", "until it is shown"] {
             let row = rows.first { $0.hasPrefix(name) }

@@ -53,7 +53,7 @@ import FoundationEssentials
     }
 
     private func measureMemory() async throws {
-        let pipeline = ImagePipeline(.standard(cacheDirectory: nil))
+        let pipeline = HitStack.makePipeline()
         for request in requests { _ = try await pipeline.load(request) }
         let (view, binder) = pair(pipeline)
         await report("in memory") {

@@ -10,7 +10,7 @@ struct PipelineHitBenchmark {
     let rounds: Int
 
     func run() async throws {
-        let pipeline = ImagePipeline(.standard(cacheDirectory: nil))
+        let pipeline = HitStack.makePipeline()
         let data = try PNGEncoder().encode(.coordinates(PixelSize(width: 64, height: 64)))
         let requests = (0..<Self.imageCount).map {
             ImageRequest(
