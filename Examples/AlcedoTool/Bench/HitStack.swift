@@ -4,8 +4,7 @@ import Alcedo
 enum HitStack {
     static func makePipeline() -> ImagePipeline {
         var configuration = ImagePipeline.Configuration.standard(cacheDirectory: nil)
-        configuration.memoryCache = ImageMemoryCache(
-            limits: MemoryCacheLimits(), findsHeldValues: true)
+        configuration.memoryCache = ImageMemoryCache(limits: MemoryCacheLimits(), findsHeldValues: true)
         return ImagePipeline(configuration)
     }
 }

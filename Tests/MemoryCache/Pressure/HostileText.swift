@@ -14,5 +14,7 @@ enum HostileText {
             "- - - - - - - - - -\n", "1 2 3 / / rw -\n", "1 2 3 / / rw - cgroup2\n", "1 2 3 / /\\0 rw - cgroup2 a b\n",
             "1 2 3 / rel rw - cgroup2 a b\n", "1 2 3 \\777 /\\777 rw - cgroup2 a b\n", "MemTotal:", "MemTotal: \n",
             "MemTotal: x kB\n", "high", "high ", "high x\n", "high -1\n",
+            "high total=\n", "high total=-1\n", "high total=1.5\n", "high total==1\n", "some\nfull\n",
+            "some total=1\n", "full total=1\n", "some total=1\nfull total=9223372036854775808\n",
         ].map { Array($0.utf8) } + [[UInt8](repeating: 0x20, count: 5000), [UInt8](repeating: 0x2F, count: 5000)]
 }

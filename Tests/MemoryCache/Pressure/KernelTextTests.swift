@@ -40,11 +40,24 @@ import Testing
         #expect(KernelText.byteCount(after: "MemTotal:", in: bytes("MemTotal: 9223372036854775807 kB\n")) == nil)
     }
 
+    @Test func `a field is found by its whole name, in the first line that begins with the key`() {
+        let text = bytes("some avg10=0.00 total=12 subtotal=3\nfull total=7\nfull total=8\nhalf total\n")
+
+        #expect(KernelText.number(of: "total", after: "some", in: text) == 12)
+        #expect(KernelText.number(of: "total", after: "full", in: text) == 7)
+        #expect(KernelText.number(of: "avg10", after: "some", in: text) == nil)
+        #expect(KernelText.number(of: "tot", after: "some", in: text) == nil)
+        #expect(KernelText.number(of: "total", after: "som", in: text) == nil)
+        #expect(KernelText.number(of: "total", after: "half", in: text) == nil)
+    }
+
     @Test(arguments: HostileText.lines)
     func `no text is too odd to look for a key in`(text: [UInt8]) {
         for key in ["high", "MemTotal:", "", "max"] {
             #expect(KernelText.number(after: key, in: text) == nil)
             #expect(KernelText.byteCount(after: key, in: text) == nil)
+            #expect(KernelText.number(of: "total", after: key, in: text) == nil)
         }
+        #expect(StallCount(text) == nil)
     }
 }

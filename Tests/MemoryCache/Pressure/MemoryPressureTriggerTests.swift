@@ -53,6 +53,33 @@ struct MemoryPressureTriggerTests {
         observation.end()
     }
 
+    @Test func `a trigger that fires is held against the count of stalls, then and once that is renewed`() async throws
+    {
+        let pair = try Pair()
+        defer { close(pair.other) }
+        let count = Guarded(StallCount(some: 7_000_000, full: 0))
+        let system = WatchedSystem(triggers: [{ StallTriggers(warning: pair.watched) { count.value } }])
+        let observation = system.observe()
+        try await system.eventuallyReads()
+        guard pair.fire() else { return }
+        // The thread sees it in the first second or the second.
+        try await system.pass(seconds: 2)
+        var byte: UInt8 = 0
+        #expect(recv(pair.watched, &byte, 1, Int32(MSG_OOB)) == 1)
+        try await system.pass(seconds: 5)
+        #expect(system.seen.value.isEmpty)
+
+        #expect(pair.fire())
+        try await system.pass(seconds: 2)
+        #expect(recv(pair.watched, &byte, 1, Int32(MSG_OOB)) == 1)
+        #expect(system.seen.value.isEmpty)
+        // The count was behind, and no trigger fires again.
+        count.change { $0 = StallCount(some: 7_100_000, full: 0) }
+        try await system.pass(seconds: 3)
+        try await eventually { system.seen.value == [.warning] }
+        observation.end()
+    }
+
     @Test func `the machine's memory is not asked for while stalls are announced`() async throws {
         let pair = try Pair()
         defer { close(pair.other) }

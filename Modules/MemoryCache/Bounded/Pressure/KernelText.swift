@@ -26,6 +26,17 @@ enum KernelText {
         return nil
     }
 
+    /// The number of a field, as in `field=12`, in the first line that begins with `key`.
+    static func number(of field: String, after key: String, in text: [UInt8]) -> Int? {
+        let start = Array("\(field)=".utf8)
+        for line in lines(of: text) {
+            let words = words(of: line)
+            guard words.first?.elementsEqual(key.utf8) == true else { continue }
+            return words.first { $0.starts(with: start) }.flatMap { decimal($0.dropFirst(start.count)) }
+        }
+        return nil
+    }
+
     /// The limit after `key`, in bytes; nil when there is none.
     static func limit(after key: String, in text: [UInt8]) -> Int? { limit(number(after: key, in: text)) }
 

@@ -16,6 +16,7 @@ struct MemoryPressureLoop: ~Copyable {
 
     private var candidates: ArraySlice<@Sendable () -> StallTriggers>
     private var triggers = StallTriggers()
+    private var stalls = StallHistory()
     private var decision: MemoryPressureDecision
     private var nextReading: Duration
     private var warningRestEnd: Duration
@@ -44,7 +45,11 @@ struct MemoryPressureLoop: ~Copyable {
             if now >= nextReading {
                 // Stalls tell more than a figure that many machines live with well.
                 decision.note(read(!triggers.isArmed), at: now)
+                stalls.note(triggers.readCount(), at: now)
                 nextReading = now + interval
+            }
+            if let nextLook = stalls.nextLook, now >= nextLook {
+                for level in stalls.settle(triggers.readCount(), at: now) { decision.noteStall(level, at: now) }
             }
             report(decision.level(at: now))
             wait()
@@ -72,25 +77,33 @@ struct MemoryPressureLoop: ~Copyable {
             return
         }
         if waits[1].revents != 0 {
-            decision.noteStall(.warning, at: fired)
+            announce(.warning, at: fired)
             warningRestEnd = fired + Self.rest
         }
         if waits[2].revents != 0 {
-            decision.noteStall(.critical, at: fired)
+            announce(.critical, at: fired)
             criticalRestEnd = fired + Self.rest
         }
+    }
+
+    /// A trigger has fired.
+    private mutating func announce(_ level: MemoryPressure, at now: Duration) {
+        if stalls.believes(level, triggers.readCount(), at: now) { decision.noteStall(level, at: now) }
     }
 
     /// Drops the triggers there are, and takes the next that can be had. Each is tried once.
     private mutating func armNext() {
         triggers = StallTriggers()
+        stalls = StallHistory()
         while !triggers.isArmed, let make = candidates.popFirst() { triggers = make() }
+        stalls.note(triggers.readCount(), at: clock.uptime)
     }
 
     /// Milliseconds until there is something to do, rounded up, so that it is not done too early again and again.
     private func timeout(from now: Duration) -> Int32 {
         var end = min(nextReading, now + .seconds(3600))
         if let change = decision.nextChange(after: now) { end = min(end, change) }
+        if let look = stalls.nextLook { end = min(end, look) }
         if triggers.warning >= 0, now < warningRestEnd { end = min(end, warningRestEnd) }
         if triggers.critical >= 0, now < criticalRestEnd { end = min(end, criticalRestEnd) }
         return Int32(max(0, ((end - now) / .milliseconds(1)).rounded(.up)))

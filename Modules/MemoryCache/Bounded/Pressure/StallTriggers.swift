@@ -5,25 +5,34 @@ import Glibc
 /// Each becomes readable with priority (POLLPRI) at most once a window. Source: accounting/psi.rst, "Monitoring for
 /// pressure thresholds".
 struct StallTriggers: ~Copyable {
-    /// Some tasks were stalled for 100 ms of two seconds. Microseconds; a window must be a multiple of two seconds, or
-    /// only the privileged may ask for it.
-    private static let some = "some 100000 2000000"
-    /// All tasks were stalled at once for 150 ms of two seconds.
-    private static let full = "full 150000 2000000"
+    /// A multiple of two seconds, or only the privileged may ask for it.
+    static let window = Duration.seconds(2)
 
     /// The trigger for a warning, or -1.
     let warning: Int32
     /// The trigger for the critical level, or -1.
     let critical: Int32
+    /// Reads what the kernel has counted; nil when it does not tell.
+    let readCount: @Sendable () -> StallCount?
 
     /// Takes charge of two descriptors, -1 for one there is not.
-    init(warning: Int32 = -1, critical: Int32 = -1) { (self.warning, self.critical) = (warning, critical) }
+    init(
+        warning: Int32 = -1, critical: Int32 = -1, readCount: @escaping @Sendable () -> StallCount? = { nil }
+    ) {
+        (self.warning, self.critical, self.readCount) = (warning, critical, readCount)
+    }
 
     /// Asks for both, and is content with one. Whatever the kernel refuses is quietly done without.
     ///
     /// - Parameter path: A pressure file: of the machine, or of a control group.
     init(arming path: String) {
-        self.init(warning: Self.arm(path, Self.some), critical: Self.arm(path, Self.full))
+        let microseconds = Int(Self.window / .microseconds(1))
+        self.init(
+            warning: Self.arm(path, "some \(StallCount.leastSome) \(microseconds)"),
+            critical: Self.arm(path, "full \(StallCount.leastFull) \(microseconds)")
+        ) {
+            SystemFiles().contents(path).flatMap { StallCount($0) }
+        }
     }
 
     deinit {

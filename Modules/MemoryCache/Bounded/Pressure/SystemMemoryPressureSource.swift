@@ -5,7 +5,8 @@ public import AlcedoCore
 /// Three things are looked at, as far as the system offers them; one that offers none is never short of memory:
 /// - Stalls for want of memory, which the kernel announces: of the own control group (cgroup v2) if it may be asked,
 ///   else of the whole machine. Some tasks stalled for 100 ms of two seconds is a warning, all of them for 150 ms is
-///   critical.
+///   critical. The kernel also counts stalls, and an announcement holds only if its count shows them: at once, or else
+///   after the two seconds in which it is renewed. (Linux 6.18 announces stalls that there were not.)
 /// - The own control group, at every interval. With cgroup v2 a rise of the counter `high` or `max` is a warning, of
 ///   `oom` critical. Where the group, or one above it, has a limit, use of 90 % is a warning and of 97 % critical; the
 ///   limit `memory.high` gives warnings only. Inactive file cache does not count as use. With cgroup v1 it is the own

@@ -1,0 +1,99 @@
+import AlcedoCore
+@testable import AlcedoMemoryCache
+import Testing
+
+@Suite struct StallHistoryTests {
+    private var history = StallHistory()
+    private let start = StallCount(some: 7_000_000, full: 5_000_000)
+
+    /// So many milliseconds after the start.
+    private func later(_ some: Int, _ full: Int) -> StallCount {
+        StallCount(some: start.some + some * 1000, full: start.full + full * 1000)
+    }
+
+    @Test(arguments: [MemoryPressure.warning, .critical])
+    mutating func `what the count shows at once is believed at once`(level: MemoryPressure) {
+        history.note(start, at: .zero)
+        let enough = level == .warning ? later(100, 0) : later(0, 150)
+
+        let isBelieved = history.believes(level, enough, at: .milliseconds(5))
+
+        #expect(isBelieved && history.nextLook == nil)
+    }
+
+    @Test(arguments: [MemoryPressure.warning, .critical])
+    mutating func `what the count never shows is not believed`(level: MemoryPressure) {
+        history.note(start, at: .zero)
+        // Much of the other kind is nothing to this one.
+        let little = level == .warning ? later(99, 900) : later(900, 149)
+
+        let isBelieved = history.believes(level, little, at: .seconds(1))
+        #expect(!isBelieved && history.nextLook == .milliseconds(3100))
+
+        let tooEarly = history.settle(later(900, 900), at: .milliseconds(3099))
+        #expect(tooEarly.isEmpty)
+        let settled = history.settle(little, at: .milliseconds(3100))
+        #expect(settled.isEmpty && history.nextLook == nil)
+    }
+
+    @Test mutating func `what the count shows once it is renewed is believed then, each level for itself`() {
+        history.note(start, at: .zero)
+        let isWarning = history.believes(.warning, start, at: .seconds(1))
+        let isCritical = history.believes(.critical, start, at: .seconds(2))
+        // It fires on; its first doubt stands.
+        let isStillWarning = history.believes(.warning, start, at: .seconds(3))
+        #expect(!isWarning && !isCritical && !isStillWarning)
+
+        let first = history.settle(later(200, 200), at: .milliseconds(3100))
+        #expect(first == [.warning] && history.nextLook == .milliseconds(4100))
+        let second = history.settle(later(200, 200), at: .milliseconds(4100))
+        #expect(second == [.critical] && history.nextLook == nil)
+    }
+
+    @Test mutating func `a doubt ends when the trigger fires again and the count shows it`() {
+        history.note(start, at: .zero)
+        _ = history.believes(.warning, start, at: .seconds(1))
+
+        let isBelieved = history.believes(.warning, later(100, 0), at: .seconds(2))
+
+        #expect(isBelieved && history.nextLook == nil)
+    }
+
+    @Test mutating func `stalls of long ago are nothing to a trigger`() {
+        history.note(start, at: .zero)
+        history.note(later(900, 900), at: .seconds(10))
+        for second in 11...15 { history.note(later(950, 950), at: .seconds(second)) }
+
+        let isBelieved = history.believes(.warning, later(951, 951), at: .seconds(15))
+        #expect(!isBelieved)
+    }
+
+    @Test mutating func `looks in quick succession leave the older ones in place`() {
+        history.note(start, at: .zero)
+        for millisecond in 1..<4000 { history.note(later(100, 0), at: .milliseconds(millisecond)) }
+
+        let isBelieved = history.believes(.warning, later(100, 0), at: .milliseconds(4000))
+        #expect(isBelieved)
+    }
+
+    @Test mutating func `nothing is held against a trigger where nothing is known`() {
+        let isBelievedWithoutPast = history.believes(.critical, start, at: .zero)
+        history.note(start, at: .zero)
+        let isBelievedWithoutPresent = history.believes(.critical, nil, at: .seconds(1))
+        #expect(isBelievedWithoutPast && isBelievedWithoutPresent && history.nextLook == nil)
+
+        _ = history.believes(.critical, start, at: .seconds(1))
+        let settled = history.settle(nil, at: .seconds(4))
+        #expect(settled == [.critical])
+    }
+
+    @Test func `a pressure file tells both counts`() {
+        let text = """
+            some avg10=0.00 avg60=1.25 avg300=0.10 total=123456
+            full avg10=0.00 avg60=0.00 avg300=0.00 total=98
+
+            """
+
+        #expect(StallCount(Array(text.utf8)) == StallCount(some: 123_456, full: 98))
+    }
+}
