@@ -14,6 +14,9 @@ package enum Scarcity {
     package static func withDescriptors(
         _ spare: Int, isolation: isolated (any Actor)? = #isolation, _ work: () async throws -> Void
     ) async rethrows {
+        // libdispatch takes descriptors on a thread of its own soon after its first, and ends the process if there are
+        // none. It has them once a timer has fired.
+        try? await Task.sleep(for: .milliseconds(1))
         var taken: [Int32] = []
         while true {
             let number = dup(0)
