@@ -6,7 +6,11 @@ package enum Scarcity {
     package struct Refused: Error {}
 
     /// Makes file descriptors few.
+    ///
+    /// libdispatch opens files to count its threads at work, once a second while something waits for the pool of tasks,
+    /// and ends the process if it cannot; so tasks leave that pool.
     package static func limitDescriptors(to count: UInt) throws {
+        try CooperativePool.leave()
         try set(RLIMIT_NOFILE, rlimit(rlim_cur: count, rlim_max: count))
     }
 
@@ -14,8 +18,7 @@ package enum Scarcity {
     package static func withDescriptors(
         _ spare: Int, isolation: isolated (any Actor)? = #isolation, _ work: () async throws -> Void
     ) async rethrows {
-        // libdispatch takes descriptors on a thread of its own soon after its first, and ends the process if there are
-        // none. It has them once a timer has fired.
+        // What libdispatch keeps open is there once a timer has fired.
         try? await Task.sleep(for: .milliseconds(1))
         var taken: [Int32] = []
         while true {
