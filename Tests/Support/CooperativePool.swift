@@ -1,4 +1,3 @@
-import Dispatch
 import Glibc
 
 /// The threads on which tasks run.
