@@ -30,8 +30,8 @@ struct KilledWriterTests {
         for round in 0..<TestLength.rounds(3, full: 100) {
             let directory = try TemporaryDirectory()
             let result = await #expect(processExitsWith: .signal(SIGKILL), observing: [\.standardOutputContent]) {
-                [path = directory.path as String, work = work.rawValue as String] in
-                try await Self.write(in: path, try #require(Work(rawValue: work)))
+                [path = directory.path as String, work = work.rawValue as String, round = round as Int] in
+                try await Self.write(in: path, try #require(Work(rawValue: work)), round)
             }
             let output = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)
             doneCount += try await check(directory, work, output.split(separator: "\n"), "round \(round)")
@@ -41,23 +41,17 @@ struct KilledWriterTests {
 
     // MARK: The process that is killed
 
-    private static func write(in path: String, _ work: Work) async throws {
+    private static func write(in path: String, _ work: Work, _ round: Int) async throws {
         let cache = cache(path, work)
+        // Half of them die when they have done something, however slow the machine is; the others at any instant.
+        if round.isMultiple(of: 2) { try await change(names[0][0], to: 1, in: cache) }
         Child.dieSoon(within: 150)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for names in names {
                 group.addTask {
                     for version in 1... {
                         guard let name = names.randomElement() else { return }
-                        // Nought stands for nothing.
-                        let isRemoval = version % 6 == 0
-                        Child.say("begin \(name) \(isRemoval ? 0 : version)")
-                        if isRemoval {
-                            await cache.remove(key(name))
-                        } else {
-                            try await cache.store(ProvenValue(name: name, version: version).entry, for: key(name))
-                        }
-                        Child.say("end \(name) \(isRemoval ? 0 : version)")
+                        try await change(name, to: version % 6 == 0 ? 0 : version, in: cache)
                     }
                 }
             }
@@ -66,6 +60,17 @@ struct KilledWriterTests {
             }
             try await group.waitForAll()
         }
+    }
+
+    /// - Parameter version: Nought stands for nothing.
+    private static func change(_ name: String, to version: Int, in cache: FileDiskCache) async throws {
+        Child.say("begin \(name) \(version)")
+        if version == 0 {
+            await cache.remove(key(name))
+        } else {
+            try await cache.store(ProvenValue(name: name, version: version).entry, for: key(name))
+        }
+        Child.say("end \(name) \(version)")
     }
 
     private static func disturb(_ cache: FileDiskCache, _ path: String, _ work: Work) async throws {
