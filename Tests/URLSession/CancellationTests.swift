@@ -91,13 +91,15 @@ struct CancelStress {
             for index in 0..<requests {
                 if index >= 16 { counts.add(try await group.next()) }
                 let patience = random.next(below: 200)
+                let delay = Duration.nanoseconds(500 * patience * patience)
                 group.addTask {
                     let task = Task {
                         let response = try await transport.send(HTTPRequest(url: url, idleTimeout: .seconds(120)))
                         return try await response.body.collect(limit: 1 << 20)
                     }
-                    // No sleep: a number of turns of the scheduler, which differs from request to request.
-                    for _ in 0..<patience * patience / 16 { await Task.yield() }
+                    // No sleep, which is too coarse; no number of turns, which take minutes where the threads are busy.
+                    let start = ContinuousClock.now
+                    while ContinuousClock.now - start < delay { await Task.yield() }
                     if patience % 2 == 0 { task.cancel() }
                     do {
                         let whole = try await task.value
