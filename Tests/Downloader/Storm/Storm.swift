@@ -53,13 +53,15 @@ struct Storm: Sendable {
     /// What is wrong with the ends: nothing, as it should be.
     func check() throws {
         let ends = ends.value
-        #expect(ends.counts.allSatisfy { $0 == 1 })
+        #expect(ends.counts.allSatisfy { $0 == 1 }, "\(ends.counts.count { $0 != 1 }) have none or several")
         #expect(ends.problems.isEmpty, "\(ends.problems.prefix(5))")
-        #expect(ends.successes + ends.cancellations + ends.failures.values.reduce(0, +) == count)
+        let story = "\(ends.successes) successes, \(ends.cancellations) cancellations, \(ends.failures)"
+        #expect(ends.successes + ends.cancellations + ends.failures.values.reduce(0, +) == count, "\(story)")
         // It was a storm, and it was about something.
-        #expect(ends.successes > count / 10 && ends.cancellations > count / 20 && ends.failures.count > 2)
+        #expect(
+            ends.successes > count / 10 && ends.cancellations > count / 20 && ends.failures.count > 2, "\(story)")
         let names = try FileManager.default.contentsOfDirectory(atPath: folder)
-        #expect(!names.isEmpty)
+        #expect(!names.isEmpty, "no file")
         for name in names {
             let content = try Data(contentsOf: URL(filePath: "\(folder)/\(name)"))
             #expect(content == StormContent.body(of: Int(name) ?? 0), "\(name)")

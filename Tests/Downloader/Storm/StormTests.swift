@@ -86,8 +86,10 @@ struct StormTests {
                 await downloader.shutDown()
                 try storm.check()
                 let counts = transport.counts.value
-                #expect(counts.most == 6 && counts.mostOfHost <= 4)
-                #expect(transport.runningCount == 0 && downloader.transferCounts == (0, 0))
+                #expect(counts.most == 6 && counts.mostOfHost <= 4, "\(counts)")
+                #expect(
+                    transport.runningCount == 0 && downloader.transferCounts == (0, 0),
+                    "\(counts) \(downloader.transferCounts)")
                 lost.change { $0 += counts.requests }
             }
             try await storm(1, 8_000)
@@ -98,9 +100,13 @@ struct StormTests {
 
             try await origin.waitUntil { $0.openConnectionCount == 0 }
             release.cancel()
-            #expect(lost.value > 2_000)
-            #expect(try Self.descriptorCount() <= descriptors)
-            if !keepsFreedMemory, !Self.notesAccesses { #expect(ResidentMemory.byteCount - memory < 12 << 20) }
+            #expect(lost.value > 2_000, "\(lost.value)")
+            // The loop that libcurl runs in lets go of its own a moment after the connections.
+            try await eventually({ try Self.descriptorCount() <= descriptors }, "more than \(descriptors) descriptors")
+            if !keepsFreedMemory, !Self.notesAccesses {
+                let growth = ResidentMemory.byteCount - memory
+                #expect(growth < 12 << 20, "\(growth)")
+            }
         }
     }
 

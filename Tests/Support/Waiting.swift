@@ -1,8 +1,7 @@
-import FoundationEssentials
-import Testing
+package import Testing
 
 /// Returns once the condition holds; a failure of the test when it does not for as long as a busy machine may need.
-func eventually(
+package func eventually(
     _ condition: () throws -> Bool, _ comment: Comment? = nil, location: SourceLocation = #_sourceLocation
 ) async throws {
     let end = ContinuousClock.now + .seconds(150)
