@@ -4,6 +4,7 @@ import FoundationEssentials
 /// Runs an ``EntryStore`` on threads of its own, with what is on its way to it.
 final class DiskCacheEngine: Sendable {
     private struct State: Sendable {
+        var changes = ChangesUnderWay()
         var staged = StagedEntries()
         var trim: Task<Void, Never>?
         /// Whether a trim was asked for while one was under way, which may have looked before.
@@ -11,6 +12,13 @@ final class DiskCacheEngine: Sendable {
         var isWritingUses = false
         /// The last removal of what a reader found expired, behind those before it.
         var removal: Task<Void, Never>?
+
+        /// Returns the number of a store that begins.
+        mutating func stage(_ entry: CachedData, for key: ImageKey) -> Int {
+            let id = changes.begin()
+            staged.add(entry, id, for: key)
+            return id
+        }
 
         /// Whether the trim goes on.
         mutating func takeTrim() -> Bool {
@@ -115,8 +123,8 @@ final class DiskCacheEngine: Sendable {
 
     /// On the caller's thread.
     func storeBlocking(_ entry: CachedData, for key: ImageKey) throws(DataCacheError) {
-        let id = state.withLock { $0.staged.add(entry, for: key) }
-        defer { state.withLock { $0.staged.end(id, for: key) } }
+        let id = state.withLock { $0.stage(entry, for: key) }
+        defer { end(id, storing: key) }
         startSweeping()
         if try write(entry, for: key, id) { trimSoon() }
     }
@@ -136,8 +144,8 @@ final class DiskCacheEngine: Sendable {
 
     func store(_ entry: CachedData, for key: ImageKey) async throws {
         try Task.checkCancellation()
-        let id = state.withLock { $0.staged.add(entry, for: key) }
-        defer { state.withLock { $0.staged.end(id, for: key) } }
+        let id = state.withLock { $0.stage(entry, for: key) }
+        defer { end(id, storing: key) }
         startSweeping()
         if try await writer.run({ try self.write(entry, for: key, id) }) { trimSoon() }
     }
@@ -155,30 +163,60 @@ final class DiskCacheEngine: Sendable {
     }
 
     func remove(_ key: ImageKey) async -> Bool {
-        let wasStaged = state.withLock { $0.staged.remove(key) }
+        let (id, wasStaged) = state.withLock { ($0.changes.begin(), $0.staged.remove(key)) }
+        defer { end(id) }
         let wasThere = await perform { $0.remove(key) } ?? false
         return wasStaged || wasThere
     }
 
     func removeAll(of resource: ResourceKey) async -> Int {
-        state.withLock { $0.staged.removeAll(of: resource) }
-        return await perform { $0.removeAll(of: resource) } ?? 0
+        let (id, staged) = state.withLock { ($0.changes.begin(), $0.staged.removeAll(of: resource)) }
+        defer { end(id) }
+        let count = await perform { store in
+            let takenBack = staged.count { !store.folder.contains(EntryName($0)) }
+            return takenBack + store.removeAll(of: resource)
+        }
+        return count ?? 0
     }
 
     func removeAll() async {
-        state.withLock { $0.staged.removeAll() }
+        let id = state.withLock { state in
+            state.staged.removeAll()
+            return state.changes.begin()
+        }
+        defer { end(id) }
         await perform { $0.removeAll() }
     }
 
     func flush() async {
+        await waitForChanges()
         await state.withLock { $0.removal }?.value
-        // What was submitted before runs before.
         let isOver = await perform { store in
             store.writeUses()
             return !store.index.isNowhere && store.isKnownOverLimits
         }
         if isOver == true { trimSoon() }
         while let trim = state.withLock({ $0.trim }) { await trim.value }
+    }
+
+    /// What has begun may not be in the writer's queue yet, and on a thread of the caller's own it never is.
+    private func waitForChanges() async {
+        await withCheckedContinuation { waiter in
+            let hasNone = state.withLock { state in
+                if !state.changes.isEmpty { state.changes.add(waiter) }
+                return state.changes.isEmpty
+            }
+            if hasNone { waiter.resume() }
+        }
+    }
+
+    /// Notes that a change has ended, well or not.
+    private func end(_ id: Int, storing key: ImageKey? = nil) {
+        let waiters = state.withLock { state in
+            if let key { state.staged.end(id, for: key) }
+            return state.changes.end(id)
+        }
+        for waiter in waiters { waiter.resume() }
     }
 
     // MARK: Maintaining

@@ -4,7 +4,8 @@ import AlcedoCore
 /// found, and stays the last.
 struct StagedEntries: Sendable {
     private struct Staged: Sendable {
-        var entry: CachedData
+        /// The last one; nil when it failed, as what is on disk is then to be found.
+        var entry: CachedData?
         var id: Int
         /// Stores under the key that have not ended, this one with them.
         var pending: Set<Int>
@@ -13,23 +14,23 @@ struct StagedEntries: Sendable {
     }
 
     private var entries: [ImageKey: Staged] = [:]
-    private var lastID = 0
 
     func entry(for key: ImageKey) -> CachedData? { entries[key]?.entry }
 
-    /// Returns a number for the store that begins.
-    mutating func add(_ entry: CachedData, for key: ImageKey) -> Int {
-        lastID += 1
-        var staged = entries[key] ?? Staged(entry: entry, id: lastID, pending: [])
+    /// Adds what a store that begins brings. `id` is larger than those before it.
+    mutating func add(_ entry: CachedData, _ id: Int, for key: ImageKey) {
+        var staged = entries[key] ?? Staged(id: id, pending: [])
         staged.entry = entry
-        staged.id = lastID
-        staged.pending.insert(lastID)
+        staged.id = id
+        staged.pending.insert(id)
         entries[key] = staged
-        return lastID
     }
 
-    /// False when what came later is on disk already.
-    func mayWrite(_ id: Int, for key: ImageKey) -> Bool { entries[key].map { $0.writtenID < id } ?? true }
+    /// False when what came later is on disk already, and when a removal took it back: that may be over.
+    func mayWrite(_ id: Int, for key: ImageKey) -> Bool {
+        guard let staged = entries[key] else { return false }
+        return staged.pending.contains(id) && staged.writtenID < id
+    }
 
     mutating func noteWritten(_ id: Int, for key: ImageKey) {
         if entries[key]?.pending.contains(id) == true { entries[key]?.writtenID = id }
@@ -38,16 +39,16 @@ struct StagedEntries: Sendable {
     /// Notes that a store has ended, well or not.
     mutating func end(_ id: Int, for key: ImageKey) {
         guard var staged = entries[key], staged.pending.remove(id) != nil else { return }
-        // The last one that failed is not to be found; what is on disk is.
-        let isOver = staged.pending.isEmpty || staged.id == id && staged.writtenID != id
-        entries[key] = isOver ? nil : staged
+        if staged.id == id, staged.writtenID != id { staged.entry = nil }
+        entries[key] = staged.pending.isEmpty ? nil : staged
     }
 
     /// Returns whether there was one.
-    mutating func remove(_ key: ImageKey) -> Bool { entries.removeValue(forKey: key) != nil }
+    mutating func remove(_ key: ImageKey) -> Bool { entries.removeValue(forKey: key)?.entry != nil }
 
-    mutating func removeAll(of resource: ResourceKey) {
-        entries = entries.filter { $0.key.resource != resource }
+    /// Returns what there was.
+    mutating func removeAll(of resource: ResourceKey) -> [ImageKey] {
+        entries.keys.filter { $0.resource == resource }.filter { remove($0) }
     }
 
     mutating func removeAll() { entries = [:] }

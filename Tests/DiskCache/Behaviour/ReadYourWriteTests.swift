@@ -110,7 +110,7 @@ struct ReadYourWriteTests {
         #expect(await cache.data(for: key("b")) == bytes(5))
 
         lock.release()
-        _ = await removal.value
+        #expect(await removal.value == 2)
         for store in stores { try await store.value }
 
         #expect(await cache.entry(for: small) == nil)
@@ -169,8 +169,18 @@ struct ReadYourWriteTests {
         #expect(await !small.contains(key("a")))
     }
 
-    @Test func `a flush returns when all is on disk`() async throws {
-        let store = await begin(CachedData(bytes(1)), for: key("a"))
+    @Test(arguments: [false, true])
+    func `a flush returns when all is on disk, whoever's thread it is stored on`(isBlocking: Bool) async throws {
+        let store: Task<Void, any Error>
+        if isBlocking {
+            let thread = BlockingExecutor(name: "test", width: 1)
+            store = Task { [cache] in
+                try await thread.run { try cache.storeBlocking(CachedData(bytes(1)), for: key("a")) }
+            }
+            while await cache.entry(for: key("a")) == nil { await Task.yield() }
+        } else {
+            store = await begin(CachedData(bytes(1)), for: key("a"))
+        }
         let isFlushed = Guarded(false)
         let flush = Task {
             await cache.flush()
@@ -185,5 +195,21 @@ struct ReadYourWriteTests {
 
         #expect(FileManager.default.fileExists(atPath: directory.file("a")))
         try await store.value
+    }
+
+    @Test func `a flush that waits is not kept by what is stored later`() async throws {
+        let flushed = Guarded(0)
+        let first = await begin(CachedData(bytes(1)), for: key("a"))
+        let flushes = (0..<3).map { _ in
+            Task {
+                await cache.flush()
+                flushed.change { $0 += 1 }
+            }
+        }
+        lock.release()
+        try await first.value
+        while flushed.value < 3 { try await cache.store(bytes(3), for: key("later")) }
+        for flush in flushes { await flush.value }
+        #expect(directory.files.contains(directory.file("a")))
     }
 }

@@ -1,0 +1,50 @@
+import AlcedoCore
+import Testing
+
+@testable import AlcedoDiskCache
+
+struct StagedEntriesTests {
+    private var staged = StagedEntries()
+
+    @Test mutating func `the last one is found, and what came before may not be written over it`() {
+        staged.add(CachedData(bytes(1)), 1, for: key("a"))
+        staged.add(CachedData(bytes(2)), 2, for: key("a"))
+        #expect(staged.entry(for: key("a")) == CachedData(bytes(2)))
+        staged.noteWritten(2, for: key("a"))
+        staged.end(2, for: key("a"))
+
+        let mayWrite = staged.mayWrite(1, for: key("a"))
+        #expect(!mayWrite)
+        staged.end(1, for: key("a"))
+        #expect(staged.entry(for: key("a")) == nil)
+    }
+
+    @Test mutating func `the last one that fails is not found, and those before it are still written`() {
+        staged.add(CachedData(bytes(1)), 1, for: key("a"))
+        staged.add(CachedData(bytes(2)), 2, for: key("a"))
+        staged.end(2, for: key("a"))
+        #expect(staged.entry(for: key("a")) == nil)
+        let wasThere = staged.remove(key("b"))
+        #expect(!wasThere && staged.mayWrite(1, for: key("a")))
+    }
+
+    /// It may come to the disk after the removal, and after what was stored later and has ended.
+    @Test(arguments: [false, true])
+    mutating func `what a removal takes back is not written any more`(isStoredAnew: Bool) {
+        let small = ImageKey(ResourceKey("b"), variant: "small")
+        staged.add(CachedData(bytes(1)), 1, for: key("a"))
+        staged.add(CachedData(bytes(2)), 2, for: small)
+        let wasThere = staged.remove(key("a"))
+        let keys = staged.removeAll(of: ResourceKey("b"))
+        #expect(wasThere && keys == [small])
+        if isStoredAnew {
+            staged.add(CachedData(bytes(3)), 3, for: key("a"))
+            #expect(staged.mayWrite(3, for: key("a")))
+            staged.noteWritten(3, for: key("a"))
+            staged.end(3, for: key("a"))
+        }
+        #expect(!staged.mayWrite(1, for: key("a")) && !staged.mayWrite(2, for: small))
+        staged.end(1, for: key("a"))
+        #expect(staged.entry(for: key("a")) == nil)
+    }
+}
