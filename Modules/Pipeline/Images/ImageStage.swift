@@ -72,16 +72,22 @@ struct ImageStage: Sendable {
         let key = StepKey(request, stepCount: count)
         // The last step's image is looked for, and kept, by whoever asks for it.
         let isOnTheWay = count < request.processors.count
-        if isOnTheWay, let picture = memory.intermediate(request, steps: count), isCurrent(picture, request) {
-            return picture
-        }
-        if isOnTheWay, let picture = recent.picture(key, request), isCurrent(picture, request) { return picture }
+        if isOnTheWay, let picture = intermediate(key, request, steps: count) { return picture }
         return try await steps.value(for: key, priority: priority, onUpdate: update) { update, priority in
+            // An equal step may have ended between the look and the beginning of this one.
+            if isOnTheWay, let picture = self.intermediate(key, request, steps: count) { return picture }
             let mark = isOnTheWay ? self.recent.mark(request) : nil
             let picture = try await self.made(request, steps: count, priority, update)
             self.recent.remember(picture, for: key, request, since: mark)
             return picture
         }
+    }
+
+    /// The picture after some of a request's processors, if one is held that is of the bytes that came last.
+    private func intermediate(_ key: StepKey, _ request: ImageRequest, steps count: Int) -> Picture? {
+        if let picture = memory.intermediate(request, steps: count), isCurrent(picture, request) { return picture }
+        guard let picture = recent.picture(key, request), isCurrent(picture, request) else { return nil }
+        return picture
     }
 
     /// Whether a picture is not known to be of other bytes than those that came last.

@@ -194,6 +194,24 @@ struct StepTests {
         #expect(try await tasks[2].value == 103)
     }
 
+    /// Rare: without the second look it was about one round of two hundred.
+    @Test func `requests that come while others end download and decode once as well`() async throws {
+        for _ in 0..<500 {
+            let stack = Stack(FakeDownloader(giving: level(100)))
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for step in 1...8 as ClosedRange<UInt8> {
+                    let request = try web("a") { $0.processors = [Brighten(step: step)] }
+                    group.addTask {
+                        for _ in 0..<step { await Task.yield() }
+                        _ = try await stack.load(request)
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(stack.downloader.count == 1 && stack.codec.decodes.value == 1)
+        }
+    }
+
     @Test func `the scale of a request is that of its image, and of no other`() async throws {
         let stack = Stack(FakeDownloader(giving: level(7)))
         let double = try web("a") { $0.scale = 2 }
