@@ -21,6 +21,7 @@ public final class HTTPBodyPipe: HTTPBodySource {
     private static let isRead = HTTPTransportError(.failed, "the body is being read by another task")
 
     private let state = Locked(State())
+    private let order = ResumptionOrder()
     private let onSpace: @Sendable () -> Void
     private let onCancel: @Sendable () -> Void
 
@@ -60,7 +61,11 @@ public final class HTTPBodyPipe: HTTPBodySource {
             state.expected -= bytes.count
             return (true, nil)
         }
-        reader?.resume(returning: Data(bytes))
+        if let reader {
+            let piece = Data(bytes)
+            order.willResume()
+            reader.resume(returning: piece)
+        }
         return taken
     }
 
@@ -79,6 +84,7 @@ public final class HTTPBodyPipe: HTTPBodySource {
             defer { state.reader = nil }
             return state.reader
         }
+        order.willResume()
         if let error { reader?.resume(throwing: error) } else { reader?.resume(returning: nil) }
     }
 
@@ -86,6 +92,7 @@ public final class HTTPBodyPipe: HTTPBodySource {
         if Task.isCancelled { cancel() }
         // Small bodies are there whole; waiting has its price even when it is over at once.
         if let result = take(orWakeLater: nil) { return try result.get() }
+        defer { order.didResume() }
         return try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { continuation in
                 if let result = take(orWakeLater: continuation) { return continuation.resume(with: result) }

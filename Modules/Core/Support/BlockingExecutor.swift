@@ -9,6 +9,7 @@ import Dispatch
 public final class BlockingExecutor: Sendable {
     private let lanes: [DispatchQueue]
     private let state: Locked<JobQueue>
+    private let order = ResumptionOrder()
 
     /// - Parameters:
     ///   - name: Label of the threads, for debuggers.
@@ -56,11 +57,16 @@ public final class BlockingExecutor: Sendable {
     ) async throws -> Value {
         // An idle lane would take the work before the cancellation could take it back.
         try Task.checkCancellation()
+        defer { order.didResume() }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let job = Job(
                     id: id,
-                    run: { continuation.resume(with: Result { try work() }) },
+                    run: {
+                        let outcome = Result { try work() }
+                        self.order.willResume()
+                        continuation.resume(with: outcome)
+                    },
                     cancel: { continuation.resume(throwing: CancellationError()) })
                 let lane = state.withLock { $0.submit(job, priority: priority(), atHead: goesFirst) }
                 if let lane { lanes[lane].async { self.drain(lane) } }

@@ -14,6 +14,7 @@ package final class Coalescer<Work: Hashable & Sendable, Update: Sendable, Value
     private typealias State = CoalescerState<Work, Update, Value>
 
     private let state = Locked(State())
+    private let order = ResumptionOrder()
 
     package init() {}
 
@@ -52,6 +53,7 @@ package final class Coalescer<Work: Hashable & Sendable, Update: Sendable, Value
         _ body: @escaping UrgentBody
     ) async throws -> Value {
         try Task.checkCancellation()
+        defer { order.didResume() }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 join(work, id, State.Waiter(continuation: continuation, onUpdate: onUpdate), priority, body)
@@ -88,6 +90,7 @@ package final class Coalescer<Work: Hashable & Sendable, Update: Sendable, Value
             } catch {
                 outcome = .failure(error)
             }
+            self.order.willResume()
             for waiter in self.state.withLock({ $0.finish(work, flight: flight) }) {
                 waiter.continuation.resume(with: outcome)
             }

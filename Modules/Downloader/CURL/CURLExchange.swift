@@ -18,6 +18,7 @@ final class CURLExchange: HTTPBodySource {
     /// When it was made.
     let time = ContinuousClock.now
     private let head = Locked(Head.pending)
+    let order = ResumptionOrder()
 
     var id: ID { ObjectIdentifier(self) }
 
@@ -71,6 +72,7 @@ final class CURLExchange: HTTPBodySource {
             if case .awaited(let continuation) = head { return continuation }
             return nil
         }
+        order.willResume()
         continuation?.resume(with: result)
     }
 

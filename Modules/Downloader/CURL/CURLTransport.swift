@@ -63,6 +63,7 @@ public final class CURLTransport: HTTPTransport {
 
     private func heads(of exchange: CURLExchange) async throws -> ResponseHeads {
         do {
+            defer { exchange.order.didResume() }
             return try await withTaskCancellationHandler {
                 try await withUnsafeThrowingContinuation { continuation in
                     exchange.expectHead(continuation)

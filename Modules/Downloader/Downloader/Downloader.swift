@@ -36,6 +36,7 @@ public final class Downloader: Downloading {
     private let returning = Locked<[Int: CheckedContinuation<Void, any Error>]>([:])
     /// Those who have shut the downloader down and wait for its transfers.
     private let closers = Locked<[CheckedContinuation<Void, Never>]>([])
+    private let order = ResumptionOrder()
 
     /// A downloader over a transport; it begins nothing by itself. By default it tells time by the system's clock.
     public init(
@@ -173,6 +174,7 @@ public final class Downloader: Downloading {
     {
         try Task.checkCancellation()
         let receipt = makeReceipt()
+        defer { order.didResume() }
         return try await withTaskCancellationHandler {
             try await request.priority.observing {
                 self.follow(request.priority, receipt)
@@ -180,6 +182,7 @@ public final class Downloader: Downloading {
                 // Resumed once: a waiter that leaves the table, by whatever way, gets its one outcome.
                 try await withUnsafeThrowingContinuation { continuation in
                     let waiter = DownloadWaiter(progress: progress, onBytes: request.onBytes) {
+                        self.order.willResume()
                         continuation.resume(with: $0)
                     }
                     let priority = request.priority.value

@@ -44,6 +44,7 @@ final class Exchange: Sendable {
     private let control: DispatchQueue
     private let callbacks: OperationQueue
     private let state = Locked(State())
+    let order = ResumptionOrder()
 
     init(_ request: HTTPRequest, unreadLimit: Int, control: DispatchQueue, callbacks: OperationQueue) {
         self.request = request
@@ -101,7 +102,9 @@ final class Exchange: Sendable {
             state.declared = isBodiless ? nil : head.declaredBodyLength
             return waiting
         }
-        waiting?.resume(returning: HTTPResponse(head: head, body: HTTPBody(pipe), transfer: record))
+        let response = HTTPResponse(head: head, body: HTTPBody(pipe), transfer: record)
+        order.willResume()
+        waiting?.resume(returning: response)
     }
 
     /// A piece of the body has arrived.
@@ -131,6 +134,7 @@ final class Exchange: Sendable {
             defer { state.head = nil }
             return state.head
         }
+        order.willResume()
         waiting?.resume(throwing: failure ?? HTTPTransportError(.failed, "the session gave no answer"))
         drain()
     }
@@ -143,6 +147,7 @@ final class Exchange: Sendable {
             state = State(isOver: true)
             return before
         }
+        order.willResume()
         waiting?.resume(throwing: error)
         pipe?.finish(error)
         // `cancel` waits for the session's queue, which may wait for whatever the caller holds.

@@ -77,7 +77,8 @@ public final class URLSessionTransport: HTTPTransport {
         let urlRequest = try URLRequest(request)
         try Task.checkCancellation()
         let exchange = Exchange(request, unreadLimit: options.unreadLimit, control: control, callbacks: callbacks)
-        let response = try await withTaskCancellationHandler {
+        defer { exchange.order.didResume() }
+        return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 guard exchange.start(continuation) else { return }
                 control.async { [session, exchanges] in Self.begin(exchange, urlRequest, session, exchanges) }
@@ -85,10 +86,6 @@ public final class URLSessionTransport: HTTPTransport {
         } onCancel: {
             exchange.end(CancellationError())
         }
-        // The body was made on another thread. The thread sanitizer does not see through a continuation that is resumed
-        // before it is awaited, but it sees that this lock was held then.
-        _ = exchange.isOver
-        return response
     }
 
     /// Ends every exchange with `shutDown`, and every later request too.
