@@ -19,11 +19,13 @@ struct ResumeTests {
 
     private var cache: URL { folder.url.appending(path: "alcedo") }
 
-    /// Bytes of all that is kept of unfinished transfers.
+    /// Bytes of all that is kept of unfinished transfers: neither the index nor what is being written, which a killed process
+    /// leaves to nobody.
     private func unfinishedByteCount() -> Int {
         let parts = cache.appending(path: "parts").path
         let files = FileManager.default.enumerator(atPath: parts)?.compactMap { $0 as? String } ?? []
-        return files.compactMap { try? FileManager.default.attributesOfItem(atPath: "\(parts)/\($0)")[.size] as? Int }
+        return files.filter { $0.contains("/") && !$0.hasPrefix("unfinished/") }
+            .compactMap { try? FileManager.default.attributesOfItem(atPath: "\(parts)/\($0)")[.size] as? Int }
             .reduce(0, +)
     }
 
