@@ -236,7 +236,9 @@ package.targets += [
         path: "Tests/ThumbnailServer"),
     .testTarget(
         name: "ToolTests",
-        dependencies: ["Alcedo", "AlcedoTesting", "AlcedoTool", "TestSupport", "quickstart", "swap-backends"],
+        dependencies: [
+            "Alcedo", "AlcedoTesting", "AlcedoTool", "ExampleSupport", "TestSupport", "quickstart", "swap-backends",
+        ],
         path: "Tests/Tool",
         exclude: ["Fixtures"]),
 ]

@@ -46,6 +46,7 @@ enum AlcedoTool {
     ]
 
     static func main() {
+        EarlyInterruption.heed()
         ExitStatus.end("alcedo") {
             var words = Array(CommandLine.arguments.dropFirst())
             if words.first == "help", words.count > 1 { words = words.dropFirst() + ["--help"] }

@@ -41,7 +41,7 @@ public struct BatchLoad: Sendable {
                     do {
                         let request = try images[index].request.get()
                         let loaded = try await load(request, index) { progress in
-                            transfer.value = progress
+                            transfer.report(progress)
                             Task { await line.received(for: index) }
                         }
                         return (index, .success(loaded))

@@ -29,8 +29,11 @@ public struct JobReport: Sendable {
     public func problem(_ text: String) { Console.problem("\(program): \(text)") }
 
     /// For scripts: what became of one image, or of one file that was made of it.
-    public func tell(_ result: ResultLine) {
-        guard isJSON, let line = try? JSONLine.text(of: result.object) else { return }
+    public func tell(_ result: ResultLine) { tell(object: result.object) }
+
+    /// For scripts: one object.
+    public func tell(object: some Encodable) {
+        guard isJSON, let line = try? JSONLine.text(of: object) else { return }
         Console.output(line)
     }
 }

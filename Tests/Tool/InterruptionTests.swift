@@ -122,6 +122,55 @@ struct InterruptionTests {
         #expect(outcome.problems == "alcedo: interrupted: \(names.count) of 400 written\n")
     }
 
+    @Test(arguments: [(number: SIGINT, status: Int32(130)), (SIGTERM, 143), (SIGHUP, 129)], [[], ["--json"]])
+    func `inspect says how far it has come`(signal: (number: Int32, status: Int32), options: [String]) async throws {
+        let png = try Samples.data("tiles.png")
+        let origin = try LoopbackOrigin { request in
+            let reply = OriginReply.ok(png)
+            return request.target == "/stalls.png" ? reply.stalling(at: .beforeHead) : reply
+        }
+        defer { origin.stop() }
+        let alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
+        let urls = ["/good.png", "/stalls.png", "/never.png"].map { origin.url(for: $0).absoluteString }
+
+        let program = try alcedo.start(["inspect"] + options + urls)
+        try await origin.waitForStalls()
+        program.process.send(signal.number)
+
+        let outcome = try await program.outcome()
+        #expect(outcome.status == signal.status)
+        #expect(outcome.problems == "alcedo: interrupted: 1 of 3 inspected\n")
+        #expect(outcome.output.contains("/good.png") && !outcome.output.contains("/stalls.png"))
+        #expect(origin.state.requestCount == 2)
+    }
+
+    @Test(arguments: [
+        ["load", "--list", "-"], ["inspect", "-q", "--list", "-"], ["show", "--list", "-"],
+        ["thumbnail", "--size", "9", "--output", "out", "-"],
+        ["convert", "--format", "png", "--output", "out", "--list", "-"],
+    ])
+    func `a command that still reads what to do ends with a word, too`(words: [String]) async throws {
+        let pipe = try Self.pipe()
+        defer { close(pipe.inside) }
+        let problems = folder.url.appending(path: "problems")
+        let process = try ChildProcess(
+            "alcedo", words, folder: folder.path, input: .descriptor(pipe.outside),
+            output: .file("/dev/null"), problems: .file(problems.path))
+        close(pipe.outside)
+        // It has taken the line when there is room for one again.
+        var waiting = Int32(1)
+        _ = write(pipe.inside, "a", 1)
+        while waiting > 0 {
+            try #require(ioctl(pipe.inside, UInt(FIONREAD), &waiting) == 0)
+            try await Task.sleep(for: .milliseconds(2))
+        }
+
+        process.send(SIGINT)
+
+        #expect(try await process.wait() == 130)
+        #expect(try String(contentsOf: problems, encoding: .utf8) == "alcedo: interrupted\n")
+    }
+
     @Test func `Ctrl-backslash ends the process as the system does, at once and without a word`() async throws {
         let origin = try LoopbackOrigin { _ in .ok(Data("x".utf8)).stalling(at: .beforeHead) }
         defer { origin.stop() }

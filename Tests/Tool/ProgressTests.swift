@@ -50,6 +50,27 @@ struct ProgressTests {
         }
     }
 
+    @Test func `files of this machine have a rate`() async throws {
+        let folder = try TemporaryDirectory()
+        let file = Samples.folder.appending(path: "dunes.jpg")
+        let byteCount = try Data(contentsOf: file).count
+        let terminal = try PseudoTerminal()
+        let start = ContinuousClock.now
+        let process = try ChildProcess(
+            "alcedo", ["load", "--no-cache"] + Array(repeating: file.path, count: 40), folder: folder.path,
+            input: .file("/dev/null"), output: .file("/dev/null"), problems: .descriptor(terminal.inside))
+
+        let seen = try await terminal.read(until: "40/40 images") + terminal.read(until: "KiB/s")
+        let seconds = max(0.25, (ContinuousClock.now - start) / .seconds(1))
+
+        #expect(try await process.wait() == 0)
+        let last = try #require(seen.matches(of: /40\/40 images, (\d+)(?: of (\d+))? KiB, (\d+) KiB\/s/).last)
+        #expect(Int(last.1) == 40 * byteCount / 1024)
+        // Of what came, the rate knows the last three seconds.
+        if seconds < 3 { #expect(Double(last.3) ?? 0 >= Double(40 * byteCount / 1024) / seconds - 1) }
+        #expect(Int(last.3) ?? 0 > 0)
+    }
+
     @Test func `objects on a terminal are not mixed with progress`() async throws {
         let folder = try TemporaryDirectory()
         let terminal = try PseudoTerminal()

@@ -15,7 +15,8 @@ struct InspectCommand: ToolCommand {
                            as stored (no orientation, gamma or profile applied)
           --json           for scripts: one JSON object a line, one for every image, in order, with input, error and
                            what is known
-          --quiet, -q      no reports: the exit status says whether all can be read, and problems are told
+          --quiet, -q      no reports: problems are told, and the exit status says whether there were any. What is wrong
+                           with pixels alone, such as a file that ends too soon, only --pixels can find
 
         """ + InputOptions.help + NetworkOptions.help
 
@@ -42,9 +43,25 @@ struct InspectCommand: ToolCommand {
         let log = network.isVerbose ? TransferLog { Console.note($0) } : nil
         // Nothing is kept on disk: what a server has now is what is wanted.
         let downloader = try network.downloader(parts: nil, downloads: images.count, log: log)
+        var report = JobReport(program: "alcedo")
+        (report.isJSON, report.isQuiet) = (isJSON, isQuiet)
+        let tally = RunTally(of: images.count, "inspected", report)
+        return await StoppableJob(downloader: downloader, log: log, tally: tally).run { [report] interruption in
+            await inspect(images, with: downloader, until: interruption) { image, argument in
+                tell(image, of: argument, by: report)
+                tally.add()
+            }
+        }
+    }
+
+    /// Returns whether all went well.
+    private func inspect(
+        _ images: ImageList, with downloader: Downloader, until interruption: Interruption,
+        onReport: (ImageReport, ImageArgument) -> Void
+    ) async -> Bool {
         let inspector = Inspector(codecs: .standard, limits: inputs.limits, decodesPixels: decodesPixels)
         let decoding = BlockingExecutor(name: "alcedo.inspect", width: 1)
-        var status = ExitStatus.success
+        var isGood = true
         // One after another: a list of any length needs the memory of one image.
         for index in images.indices {
             let image = images[index]
@@ -55,14 +72,22 @@ struct InspectCommand: ToolCommand {
                 let blank = report
                 report = try await decoding.run { inspector.inspect(data, blank) }
             } catch {
+                // What was broken off has not failed.
+                if interruption.hasCome { return false }
                 let isEmpty = (error as? DownloadError)?.code == .empty
                 report.error = "\(isEmpty ? "empty" : "unreadable"): \(image.withoutPassword("\(error)"))"
             }
-            if report.error != nil { status = .failure }
-            if let error = report.error, !isJSON || isQuiet { Console.problem("alcedo: \(image.name): \(error)") }
-            if !isQuiet { Console.output(isJSON ? try JSONLine.text(of: report) : report.text) }
+            if report.error != nil { isGood = false }
+            onReport(report, image)
+            if interruption.hasCome { return false }
         }
-        if let log { Console.note(log.summary) }
-        return status
+        return isGood
+    }
+
+    private func tell(_ image: ImageReport, of argument: ImageArgument, by report: JobReport) {
+        if let error = image.error, !isJSON || isQuiet { report.problem("\(argument.name): \(error)") }
+        guard !isQuiet else { return }
+        report.say(image.text)
+        report.tell(object: image)
     }
 }

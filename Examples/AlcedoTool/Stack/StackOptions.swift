@@ -11,10 +11,6 @@ struct StackOptions: Sendable {
 
         """ + NetworkOptions.help
 
-    /// How long an interrupted job is waited for. What it has not written by then it will not write: files get their names
-    /// when they are whole.
-    private static let grace = Duration.seconds(1)
-
     /// Most bytes of unfinished transfers on disk.
     private static let partLimit = 256 << 20
 
@@ -44,24 +40,9 @@ struct StackOptions: Sendable {
     ) async throws -> ExitStatus {
         let log = network.isVerbose ? TransferLog { Console.note($0) } : nil
         let downloader = try network.downloader(parts: parts, downloads: downloads, log: log)
-        let running = Locked<Task<Bool, Never>?>(nil)
-        let end = StoppableWork<Bool>()
-        let interruption = Interruption {
-            // Transfers first: they keep what has come. Then what decodes, processes and draws.
-            await downloader.shutDown()
-            running.withLock { $0 }?.cancel()
-            end.hasBeenStopped(grace: Self.grace)
-        }
-        let work = Task { [cache] in
+        return await StoppableJob(downloader: downloader, log: log, tally: tally).run { [cache] interruption in
             await job(.standard(cacheDirectory: cache, downloader: downloader), interruption)
         }
-        running.withLock { $0 = work }
-        // A signal that came before found nothing to cancel.
-        if interruption.hasCome { work.cancel() }
-        let isGood = await end.value(of: work)
-        if let log { Console.note(log.summary) }
-        if interruption.hasCome { tally?.tellInterruption() }
-        return await interruption.finish() ?? (isGood == true ? .success : .failure)
     }
 
     /// Where the beginnings of broken transfers are kept: beside the images, in a folder of their own, whose name is none that

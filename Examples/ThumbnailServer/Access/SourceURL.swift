@@ -31,7 +31,10 @@ struct SourceURL: Sendable, Equatable {
             let named = url.host(percentEncoded: true)?.lowercased()
         else { throw Refusal(400, "url has no host, or a name and password") }
         let host = named.hasSuffix(".") ? String(named.dropLast()) : named
-        guard !host.isEmpty, !host.hasPrefix("."), host.utf8.count <= 253, host.utf8.allSatisfy(Self.isOfHost) else {
+        // Names have no empty parts.
+        guard !host.isEmpty, !host.hasPrefix("."), !host.hasSuffix("."), !host.contains(".."), host.utf8.count <= 253,
+            host.utf8.allSatisfy(Self.isOfHost)
+        else {
             throw Refusal(400, "the host of url is not plain; names that are not ASCII are written in punycode")
         }
         let port = url.port ?? (scheme == "https" ? 443 : 80)

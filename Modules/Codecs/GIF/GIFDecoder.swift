@@ -37,7 +37,7 @@ public struct GIFDecoder: ImageDecoding {
     public func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
         let structure = try structure(of: data, limits: options.limits)
         let frame = structure.frames[0]
-        guard !frame.isInterlaced, frame.size == structure.canvas, frame.covers(structure.canvas) else {
+        guard !frame.isInterlaced, frame.size == structure.canvas, frame.area.covers(structure.canvas) else {
             return try decode(data, options: options.forRows).sendRows(to: consumer)
         }
         let chain = options.chain(from: BoxReduction(from: structure.canvas, towards: options.target), to: consumer)

@@ -31,7 +31,7 @@ final class GIFDecodingState: IncrementalDecodingState {
 
     /// Notes damage that is allowed, and throws what is not.
     private func accept(_ error: ImageDecodingError) throws(ImageDecodingError) {
-        guard options.allowsPartial, error.code != .exceedsLimit, error.code != .outOfMemory else { throw error }
+        guard options.allows(error) else { throw error }
         damage = error
     }
 
@@ -128,7 +128,7 @@ final class GIFDecodingState: IncrementalDecodingState {
         }
         let canvas = CompositedAnimation(layout, decoder: KnownFrame(pixels: pixels), options: options)
         let shown = try canvas.composited(0)
-        let isOpaque = frame.transparentIndex == nil && frame.covers(structure.canvas)
+        let isOpaque = frame.transparentIndex == nil && frame.area.covers(structure.canvas)
         return DecodedImage(
             pixels: isOpaque ? shown.relabelled(.opaque) : shown, colorProfile: structure.metadata.colorProfile,
             format: .gif)

@@ -48,7 +48,7 @@ final class WebPDecodingState: IncrementalDecodingState {
 
     /// Notes damage that is allowed, and throws what is not.
     private func accept(_ error: ImageDecodingError) throws(ImageDecodingError) {
-        guard options.allowsPartial, error.code != .exceedsLimit, error.code != .outOfMemory else { throw error }
+        guard options.allows(error) else { throw error }
         damage = error
     }
 

@@ -24,10 +24,6 @@ package struct AnimationFrame: Sendable, Hashable {
 
     /// Whether the frame leaves nothing visible of what was on the canvas.
     package func hidesEverything(of canvas: PixelSize) -> Bool {
-        covers(canvas) && (blend == .source || isOpaque)
-    }
-
-    package func covers(_ canvas: PixelSize) -> Bool {
-        area.clipped(to: canvas) == PixelRect(x: 0, y: 0, width: canvas.width, height: canvas.height)
+        area.covers(canvas) && (blend == .source || isOpaque)
     }
 }

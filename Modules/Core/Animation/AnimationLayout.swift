@@ -21,7 +21,7 @@ package struct AnimationLayout: Sendable {
             // A frame that is taken away again brings back what it hid, for those after it.
             if frame.hidesEverything(of: canvas), candidate == index || frame.disposal != .restore { return candidate }
             let before = frames[candidate - 1]
-            if before.disposal == .clear, before.covers(canvas) { return candidate }
+            if before.disposal == .clear, before.area.covers(canvas) { return candidate }
             candidate -= 1
         }
         return 0

@@ -35,6 +35,11 @@ public struct PixelRect: Sendable, Hashable, CustomStringConvertible {
         return PixelRect(x: left, y: top, width: right - left, height: bottom - top)
     }
 
+    /// Whether no pixel of an image of `bounds` lies outside.
+    package func covers(_ bounds: PixelSize) -> Bool {
+        clipped(to: bounds) == PixelRect(x: 0, y: 0, width: bounds.width, height: bounds.height)
+    }
+
     private static func clip(_ start: Int, _ length: Int, to limit: Int) -> (start: Int, length: Int)? {
         guard length > 0 else { return nil }
         let (sum, overflow) = start.addingReportingOverflow(length)

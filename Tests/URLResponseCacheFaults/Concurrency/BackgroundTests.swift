@@ -131,8 +131,20 @@ struct BackgroundTests {
         #expect(try await text(cache) == "new")
     }
 
-    @Test func `finish with nothing under way returns at once, for as many as want it`() async {
-        let (cache, _) = cache()
-        await withTaskGroup { group in for _ in 0..<20 { group.addTask { await cache.finish() } } }
+    @Test func `finish with nothing under way waits for no time, for as many as want it`() async throws {
+        let (cache, server) = cache()
+        _ = try await text(cache)
+        let returned = Guarded(0)
+        await withTaskGroup { group in
+            for _ in 0..<20 {
+                group.addTask {
+                    await cache.finish()
+                    returned.change { $0 += 1 }
+                }
+            }
+        }
+
+        // The clock has not moved, and nobody has been asked.
+        #expect(returned.value == 20 && clock.sleeperCount == 0 && server.requests.count == 1)
     }
 }

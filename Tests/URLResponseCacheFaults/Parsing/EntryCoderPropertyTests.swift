@@ -90,15 +90,24 @@ struct EntryCoderPropertyTests {
     @Test func `what is damaged is no entry, or one that can be used`() {
         var random = SeededGenerator(seed: 4)
         let now = Date(timeIntervalSince1970: 1_700_000_000)
+        var (refused, used) = (0, 0)
         for _ in 0..<20_000 {
             var (metadata, body) = ResponseEntryCoder.encode(Self.entry(using: &random))
             for _ in 0..<Int.random(in: 1...3, using: &random) {
                 metadata[Int.random(in: 0..<metadata.count, using: &random)] ^=
                     1 << UInt8.random(in: 0...7, using: &random)
             }
-            guard case .response(let stored) = ResponseEntryCoder.decode(metadata, body: body) else { continue }
+            guard let entry = ResponseEntryCoder.decode(metadata, body: body) else {
+                refused += 1
+                continue
+            }
+            let (again, sameBody) = ResponseEntryCoder.encode(entry)
+            #expect(ResponseEntryCoder.decode(again, body: sameBody) == entry)
+            guard case .response(let stored) = entry else { continue }
+            used += 1
             Self.use(stored, at: now)
         }
+        #expect(refused > 1_000 && used > 1_000, "\((refused, used))")
     }
 
     /// Takes a stored answer through everything that is computed from it.

@@ -23,11 +23,6 @@ struct GIFFrame: Sendable {
         return [(0, 8), (4, 8), (2, 4), (1, 2)].flatMap { Array(stride(from: $0.0, to: size.height, by: $0.1)) }
     }
 
-    /// Whether the image leaves no place of the canvas uncovered.
-    func covers(_ canvas: PixelSize) -> Bool {
-        area.clipped(to: canvas) == PixelRect(x: 0, y: 0, width: canvas.width, height: canvas.height)
-    }
-
     /// Whether every pixel of `other` lies within this image.
     func covers(_ other: PixelRect) -> Bool {
         area.x <= other.x && area.x + area.size.width >= other.x + other.size.width

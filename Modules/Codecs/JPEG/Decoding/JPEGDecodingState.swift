@@ -31,7 +31,7 @@ final class JPEGDecodingState: IncrementalDecodingState {
         } catch {
             stage = .failed
             // What is allowed to be damaged is looked at when all of it is there.
-            guard options.allowsPartial, error.code != .exceedsLimit, error.code != .outOfMemory else { throw error }
+            guard options.allows(error) else { throw error }
         }
     }
 

@@ -66,7 +66,7 @@ struct PNGAnimationParser {
             let frame = try PNGFrame(
                 chunk, in: bytes, canvas: header.size, isFirst: frames.isEmpty, isOpaque: !header.hasAlpha)
             // The picture that other programs show may be the first frame, if it is as large as all.
-            guard hasPixels || frame.control.covers(header.size) else {
+            guard hasPixels || frame.control.area.covers(header.size) else {
                 throw Self.corrupt("the first frame is smaller than the canvas")
             }
             current = frame

@@ -16,11 +16,7 @@ public struct FIFOPolicy: EvictionPolicy {
 
     public mutating func remove(_ entry: EntrySlot) { order.remove(entry.index, from: 0) }
 
-    public mutating func evict(marks: UseMarks) -> EntrySlot? {
-        guard let oldest = order.oldest(of: 0) else { return nil }
-        order.remove(oldest, from: 0)
-        return EntrySlot(oldest)
-    }
+    public mutating func evict(marks: UseMarks) -> EntrySlot? { order.removeOldest(of: 0).map { EntrySlot($0) } }
 
     public mutating func removeAll() { order.removeAll() }
 }

@@ -44,6 +44,13 @@ struct SlotLists: Sendable {
         if link.older < 0 { lists[list].oldest = link.newer } else { links[Int(link.older)].newer = link.newer }
     }
 
+    /// The slot that was appended first, which is in no list then.
+    mutating func removeOldest(of list: Int) -> Int? {
+        guard let slot = oldest(of: list) else { return nil }
+        remove(slot, from: list)
+        return slot
+    }
+
     mutating func moveToNewest(_ slot: Int, of list: Int) {
         guard !isNewest(slot, of: list) else { return }
         remove(slot, from: list)
