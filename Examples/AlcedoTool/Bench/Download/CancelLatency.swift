@@ -27,7 +27,7 @@ struct CancelLatency {
         }
         times.sort()
         let (median, worst) = (times[count / 2], times[count - 1])
-        BenchFigure("from cancelling to the closed socket", worst, unit: " ms", .atMost(5)).note()
+        BenchFigure("cancelling closes the socket, worst of \(count)", worst, unit: " ms", .atMost(5)).note()
         Console.output(
             "cancelled: the socket is closed after \(Self.text(median)) ms, at worst of \(count) \(Self.text(worst)) ms "
                 + "(goal: < 5)\n")
