@@ -173,8 +173,8 @@ let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
     (
         "Pipeline",
         [
-            "AlcedoCodecs", "AlcedoDiskCache", "AlcedoDownloader", "AlcedoMemoryCache", "AlcedoSQLiteCache",
-            "AlcedoTesting", "TestSupport",
+            "AlcedoCodecs", "AlcedoDiskCache", "AlcedoDownloader", "AlcedoMemoryCache", "AlcedoNSCache",
+            "AlcedoRedisCache", "AlcedoSQLiteCache", "AlcedoTesting", "TestSupport",
         ], false
     ),
     ("PNG", ["AlcedoJPEG", "TestSupport"], true),
@@ -244,7 +244,7 @@ package.targets += [
 ]
 
 let cTargets: Set = [
-    "CHTTPServerShim", "CPNGShim", "CJPEGShim", "CGIFShim", "CCURLShim", "CMultiLoop", "CSampleKernels",
+    "CBeneath", "CHTTPServerShim", "CPNGShim", "CJPEGShim", "CGIFShim", "CCURLShim", "CMultiLoop", "CSampleKernels",
 ]
 for target in package.targets where [.regular, .test, .executable].contains(target.type) {
     if cTargets.contains(target.name) {
@@ -264,9 +264,13 @@ for target in package.targets where [.regular, .test, .executable].contains(targ
 // For Scripts/coverage. Swift 6.3 crashes where it is to count in an isolated deinitializer, so it counts elsewhere.
 let uncounted: Set = ["AlcedoViewBinding", "AlcedoTerminal", "AlcedoGTK"]
 if Context.environment["ALCEDO_COVERAGE"] != nil {
-    for target in package.targets where target.type == .regular && !cTargets.contains(target.name) {
+    for target in package.targets where target.type == .regular {
         guard target.path?.hasPrefix("Modules/") == true, !uncounted.contains(target.name) else { continue }
-        target.swiftSettings?.append(.unsafeFlags(["-profile-generate", "-profile-coverage-mapping"]))
+        if cTargets.contains(target.name) {
+            target.cSettings?.append(.unsafeFlags(["-fprofile-instr-generate", "-fcoverage-mapping"]))
+        } else {
+            target.swiftSettings?.append(.unsafeFlags(["-profile-generate", "-profile-coverage-mapping"]))
+        }
     }
 }
 

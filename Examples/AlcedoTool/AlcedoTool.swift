@@ -59,7 +59,7 @@ enum AlcedoTool {
             }
             switch words.first {
             case "--help", "-h", "help": Console.output(help)
-            case "--version": Console.output("alcedo \(ToolVersion.text)\n")
+            case "--version": Console.output("alcedo \(ProjectVersion.text)\n")
             case let word?: throw UsageError("there is no command '\(word)'")
             case nil: throw UsageError("a command is missing")
             }

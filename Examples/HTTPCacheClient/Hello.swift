@@ -1,8 +1,10 @@
+import ExampleSupport
+
 /// The first line of standard output: who answers.
 struct Hello: Encodable, Sendable {
     private struct Program: Encodable {
         var name = "Alcedo"
-        var version = "unreleased"
+        var version = ProjectVersion.text
     }
 
     private var hello = Program()

@@ -54,7 +54,11 @@ public struct BatchLoad: Sendable {
             while let (index, result) = await group.next() {
                 let isWhole = (try? result.get()) != nil
                 let isLast = isInterrupted
-                if isLast { group.cancelAll() }
+                if isLast {
+                    group.cancelAll()
+                    // What is broken off now is not what the line counts.
+                    await line.end()
+                }
                 // What was broken off has not failed, but what has been made is there.
                 if isWhole || !isLast { await onResult(index, result) }
                 await line.finished(index, isWhole: isWhole)

@@ -100,12 +100,12 @@ public struct ContactSheetJob: Sendable {
             report.tell(line)
         }
         await pipeline.flush()
-        guard !batch.isInterrupted else { return false }
         if !report.isJSON {
             for (index, problem) in problems.sorted(by: { $0.key < $1.key }) {
                 report.problem("\(images[index].name): \(problem)")
             }
         }
+        guard !batch.isInterrupted else { return false }
         for trouble in troubles.messages { report.problem(trouble) }
         guard problems.count < images.count else { return false }
         let path = try await drawing.run { [sheet] () -> String? in

@@ -33,7 +33,7 @@ public enum InputFile {
 public struct InputError: Error, CustomStringConvertible {
     public let description: String
 
-    init(description: String) { self.description = description }
+    public init(description: String) { self.description = description }
 
     /// - Parameter number: That of the system.
     public init(_ name: String, _ number: Int32) {

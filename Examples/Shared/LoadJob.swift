@@ -70,7 +70,10 @@ public struct LoadJob: Sendable {
                 sheet?.place($1, at: $0)
                 hasPictures = true
             }
-            guard !isInterrupted else { break }
+            guard !isInterrupted else {
+                _ = tellProblems(outcomes)
+                break
+            }
             isGood = tell(outcomes, in: ContinuousClock.now - start) && isGood
         }
         await pipeline.flush()
@@ -173,6 +176,11 @@ public struct LoadJob: Sendable {
             for outcome in outcomes { table.append(outcome.row, isMissing: outcome.writingProblem != nil) }
             report.say(table.text + table.summary(in: duration))
         }
+        return tellProblems(outcomes)
+    }
+
+    /// Returns whether there are none.
+    private func tellProblems(_ outcomes: [Outcome]) -> Bool {
         let failures = outcomes.compactMap { outcome in
             if case .failure(let problem) = outcome.row.result { return "\(outcome.row.name): \(problem)" }
             return nil

@@ -5,18 +5,22 @@ public final class RunTally: Sendable {
     private let total: Int
     private let deed: String
     private let report: JobReport
+    private let tellsOfAll: Bool
     private let done = Locked(0)
 
-    /// - Parameter deed: What has become of an image that counts, such as "written".
-    public init(of total: Int, _ deed: String, _ report: JobReport) {
-        (self.total, self.deed, self.report) = (total, deed, report)
+    /// - Parameters:
+    ///   - deed: What has become of an image that counts, such as "written".
+    ///   - tellsOfAll: Whether there is something to say when that has become of all of them.
+    public init(of total: Int, _ deed: String, _ report: JobReport, tellsOfAll: Bool = true) {
+        (self.total, self.deed, self.report, self.tellsOfAll) = (total, deed, report, tellsOfAll)
     }
 
     public func add() { done.withLock { $0 += 1 } }
 
     /// Says how far the run has come. For scripts too: their lines tell nothing of those that are missing.
     public func tellInterruption() {
-        guard !report.isQuiet else { return }
-        Console.note("\(report.program): interrupted: \(done.withLock { $0 }) of \(total) \(deed)")
+        let done = done.withLock { $0 }
+        guard !report.isQuiet, tellsOfAll || done < total else { return }
+        Console.note("\(report.program): interrupted: \(done) of \(total) \(deed)")
     }
 }

@@ -27,13 +27,14 @@ enum CacheStack: String, CaseIterable {
     ///
     /// - Parameters:
     ///   - folder: Belongs to this stack alone.
-    ///   - observer: Is told what each layer does.
-    func configuration(in folder: URL, observer: any PipelineObserving) -> ImagePipeline.Configuration {
-        var transport: any HTTPTransport = CURLTransport()
+    ///   - metrics: Are told what each layer does.
+    func configuration(in folder: URL, metrics: SwitchedMetrics) -> ImagePipeline.Configuration {
+        var transport: any HTTPTransport = CountedTransport(transport: CURLTransport(), tally: metrics.servers)
         var responses: URLResponseCache?
         if self == .responses {
             let cache = URLResponseCache(disk: FileDiskCache(directory: folder, sizeLimit: 64 << 20))
-            transport = CachingTransport(wrapping: transport, cache: cache)
+            transport = CountedTransport(
+                transport: CachingTransport(wrapping: transport, cache: cache), tally: metrics.responses)
             responses = cache
         }
         return ImagePipeline.Configuration(
@@ -42,7 +43,7 @@ enum CacheStack: String, CaseIterable {
             memoryCache: self == .responses ? nil : ImageMemoryCache(costLimit: 64 << 20),
             diskCache: disk(folder),
             responseCache: responses,
-            observer: observer)
+            observer: metrics)
     }
 
     private func disk(_ folder: URL) -> (any DataCaching)? {

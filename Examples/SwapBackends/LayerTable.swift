@@ -10,17 +10,16 @@ struct LayerTable {
     ///   - metrics: What was counted in the run alone.
     ///   - stack: Tells which layers there are.
     mutating func append(_ run: String, _ metrics: SwitchedMetrics, of stack: CacheStack) {
-        let (counts, traffic) = (metrics.snapshot, metrics.traffic)
+        let (counts, servers, responses) = (metrics.snapshot, metrics.servers.counts, metrics.responses.counts)
         let memoryMisses = counts.memoryMisses.values.reduce(0, +)
         let diskMisses = counts.diskMisses.values.reduce(0, +)
         lines.append([
             run,
             stack == .responses ? "-" : Self.part(counts.memoryHits, of: counts.memoryHits + memoryMisses),
             stack == .files || stack == .sqlite ? Self.part(counts.diskHits, of: counts.diskHits + diskMisses) : "-",
-            stack == .responses
-                ? Self.part(traffic.storedResponses, of: traffic.storedResponses + traffic.requests) : "-",
-            "\(traffic.requests)",
-            "\(traffic.byteCount)",
+            stack == .responses ? Self.part(responses.stored, of: responses.asked) : "-",
+            "\(servers.answered)",
+            "\(servers.byteCount)",
             "\(counts.decodingTimes.count)",
         ])
     }

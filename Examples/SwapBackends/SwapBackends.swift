@@ -124,7 +124,7 @@ enum SwapBackends {
             if restarts {
                 await pipeline?.shutDown()
                 metrics = SwitchedMetrics()
-                pipeline = ImagePipeline(stack.configuration(in: folder, observer: metrics))
+                pipeline = ImagePipeline(stack.configuration(in: folder, metrics: metrics))
             }
             guard let pipeline else { continue }
             metrics.begin()

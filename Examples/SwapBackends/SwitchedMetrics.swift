@@ -1,28 +1,21 @@
 import Alcedo
-import Synchronization
 
-/// Counts anew from each beginning on, so that one pipeline's runs can be told apart.
+/// What each layer did since the last beginning, so that one pipeline's runs can be told apart.
 final class SwitchedMetrics: PipelineObserving {
-    private struct Counts: Sendable {
-        var metrics = PipelineMetrics()
-        var traffic = NetworkTraffic()
+    /// What went to servers.
+    let servers = ExchangeTally()
+    /// What went to the response cache, which stands before them.
+    let responses = ExchangeTally()
+    private let current = Locked(PipelineMetrics())
+
+    func begin() {
+        current.withLock { $0 = PipelineMetrics() }
+        servers.begin()
+        responses.begin()
     }
 
-    private let current = Mutex(Counts())
+    /// What the pipeline has counted.
+    var snapshot: PipelineMetrics.Snapshot { current.withLock { $0 }.snapshot }
 
-    func begin() { current.withLock { $0 = Counts() } }
-
-    /// What was counted since the last beginning.
-    var snapshot: PipelineMetrics.Snapshot { current.withLock { $0.metrics.snapshot } }
-
-    /// The same of the network.
-    var traffic: NetworkTraffic { current.withLock { $0.traffic } }
-
-    func pipelineDidReport(_ event: PipelineEvent) {
-        let metrics = current.withLock { counts in
-            counts.traffic.take(event)
-            return counts.metrics
-        }
-        metrics.pipelineDidReport(event)
-    }
+    func pipelineDidReport(_ event: PipelineEvent) { current.withLock { $0 }.pipelineDidReport(event) }
 }

@@ -125,6 +125,8 @@ public final class ImagePipeline: ImageLoading {
 
     /// Returns the bytes of a request's source, from the disk cache or the source, and keeps them as the request says,
     /// without decoding more than their header. As the request is: interceptors, which stand round images, are not asked.
+    ///
+    /// - Throws: ``PipelineError``, or `CancellationError` when the task is cancelled first.
     public func data(for request: ImageRequest) async throws -> Data {
         try await originalData(for: request, LivePriority(request.priority))
     }

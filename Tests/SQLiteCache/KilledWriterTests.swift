@@ -20,7 +20,7 @@ struct KilledWriterTests {
         async throws
     {
         var storedCount = 0
-        for round in 0..<5 {
+        for round in 0..<TestLength.rounds(5, full: 60) {
             let result = await #expect(processExitsWith: .signal(SIGKILL), observing: [\.standardOutputContent]) {
                 [round = round as Int] in
                 let directory = FileManager.default.temporaryDirectory.appending(path: "alcedo-\(UUID().uuidString)")

@@ -41,7 +41,7 @@ struct TwoProcessTests {
     private static func work(in path: String, seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         let cache = SQLiteDiskCache(directory: URL(filePath: path), limits: limits)
-        for step in 0..<400 {
+        for step in 0..<TestLength.rounds(400, full: 10_000) {
             let name = Int.random(in: 0..<40, using: &random)
             switch step % 8 {
             case 0..<3:

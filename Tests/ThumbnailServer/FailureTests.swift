@@ -54,6 +54,31 @@ struct FailureTests {
         }
     }
 
+    @Test func `what has found no place in time is sent away, and comes again`() async throws {
+        try await TestServer.run(
+            answerTimeout: .seconds(2), change: { $0.limits.originalsOfHost = 1 },
+            handler: { _ in OriginReply.status(200).stalling(at: .beforeHead) }
+        ) { (server: TestServer) async throws in
+            async let asked = server.get(server.target("/asked"))
+            try await server.origin.waitForStalls()
+            let waiting = try await server.get(server.target("/waiting"))
+
+            #expect(waiting.status == 503 && waiting.fields["Retry-After"] == "1")
+            #expect(try await asked.status == 504)
+            #expect(try await server.number("thumbnail_requests_shed_total") == 1)
+            #expect(server.origin.state.requestCount == 1)
+        }
+    }
+
+    @Test(arguments: [300, 305, 306])
+    func `a redirect that leads nowhere is no picture`(status: Int) async throws {
+        try await TestServer.run(
+            handler: { _ in OriginReply(status: status, body: TestServer.opaque) }
+        ) { (server: TestServer) async throws in
+            #expect(try await server.get(server.target("/a")).status == 502)
+        }
+    }
+
     @Test func `what is too large is 413, in bytes as in pixels, and what is damaged 422`() async throws {
         let large = OriginReply.ok(Data(repeating: 0x89, count: 2 << 20))
         try await TestServer.run(

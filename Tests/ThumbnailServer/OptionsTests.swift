@@ -1,6 +1,7 @@
 import AlcedoRedisCache
 import ExampleSupport
 import FoundationEssentials
+import Glibc
 import TestSupport
 import Testing
 
@@ -64,6 +65,16 @@ struct OptionsTests {
         let options = try ServerOptions(["--timeout", "60", "--send-timeout", "5", "--max-sending", "3"])
         #expect(options.listening.answerTimeout == .seconds(60) && options.stack.limits.silence == .seconds(60))
         #expect(options.listening.sendingTimeout == .seconds(5) && options.listening.sendingLimit == 3 << 20)
+    }
+
+    @Test func `a key may come through a pipe`() throws {
+        var ends: [Int32] = [-1, -1]
+        try #require(pipe(&ends) == 0)
+        #expect(write(ends[1], "0123456789abcdef\n", 17) == 17)
+        close(ends[1])
+        defer { close(ends[0]) }
+
+        #expect(throws: Never.self) { try KeyFile(path: "/dev/fd/\(ends[0])") }
     }
 
     @Test func `what is signed is what the server answers`() throws {

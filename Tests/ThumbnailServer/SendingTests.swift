@@ -25,6 +25,8 @@ struct SendingTests {
 
         func sendAway() -> Reply { Refusal.busy.reply }
 
+        func late(_ head: RequestHead) -> Reply { Refusal.late.reply }
+
         func ended(_ head: RequestHead, status: Int?, byteCount: Int, duration: Duration) {
             if status == nil { gone.change { $0 += 1 } }
         }

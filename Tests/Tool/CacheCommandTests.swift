@@ -39,6 +39,25 @@ struct CacheCommandTests {
         return try #require(found as? [String: Any])
     }
 
+    @Test(arguments: ["index", "unfinished.txt", "ABC", "x"])
+    func `a folder that somebody has other things in is no cache, and stays as it is`(name: String) async throws {
+        let own = folder.url.appending(path: "own")
+        try FileManager.default.createDirectory(at: own, withIntermediateDirectories: true)
+        try Data("my own".utf8).write(to: own.appending(path: name))
+        let file = Samples.folder.appending(path: "tiles.png").path
+
+        for words in [
+            ["cache", "stat"], ["cache", "list"], ["cache", "verify"], ["cache", "trim", "--count", "0"],
+            ["cache", "clear"], ["load", "--no-sheet", file],
+        ] {
+            let outcome = try await alcedo.run(words + ["--cache", own.path])
+            #expect(outcome.status == 1 && outcome.output == "", "\(words)")
+            #expect(outcome.problems.contains("\(own.path)/ is no cache: there is '\(name)'"), "\(outcome.problems)")
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: own.path) == [name])
+        #expect(try Data(contentsOf: own.appending(path: name)) == Data("my own".utf8))
+    }
+
     @Test func `a cache that is not there is empty, and not made`() async throws {
         #expect(try await object(["stat"])["entries"] as? Int == 0)
         #expect(try await alcedo.run(["cache", "clear"]).output == "removed: 0 entries, 0 bytes\n")

@@ -264,8 +264,7 @@ struct ResumeTests {
         let url = origin.url(for: "/big.png")
         var generator = SeededGenerator(seed: 9)
 
-        let isFull = ProcessInfo.processInfo.environment["ALCEDO_FULL_TESTS"] == "1"
-        for _ in 0..<(isFull ? 50 : 10) {
+        for _ in 0..<TestLength.rounds(10, full: 50) {
             content.state.change { $0.stall = Int.random(in: 0..<4 << 20, using: &generator) }
             let killed = try alcedo.start(Self.load + [url.absoluteString])
             try await Task.sleep(for: .milliseconds(Int.random(in: 0..<150, using: &generator)))

@@ -62,6 +62,26 @@ struct SwapBackendsTests {
         #expect(runs.dropFirst().allSatisfy { $0 == "- - 1of2 1 \(png.count) 2" })
     }
 
+    @Test func `an answer that is confirmed, and one that is none, went over the network too`() async throws {
+        let png = try Samples.data("tiles.png")
+        let origin = try LoopbackOrigin { request in
+            if request.target == "/missing.png" { return OriginReply(status: 404, body: Data("none".utf8)) }
+            if request.fields["If-None-Match"] == "\"1\"" { return OriginReply(status: 304, fields: ["ETag": "\"1\""]) }
+            return OriginReply(fields: ["ETag": "\"1\"", "Cache-Control": "no-cache"], body: png)
+        }
+        defer { origin.stop() }
+
+        let runs = try await runs("responses", [origin.url(for: "/a.png").absoluteString])
+        #expect(runs == ["- - 0of1 1 \(png.count) 1", "- - 1of1 1 0 1", "- - 1of1 1 0 1"])
+
+        let urls = ["/missing.png", "/b.png"].map { origin.url(for: $0).absoluteString }
+        let outcome = try await Program(name: "swap-backends").run(["--stack", "memory"] + urls)
+        let first = try #require(outcome.output.split(separator: "\n").first { $0.hasPrefix("first run") })
+        #expect(outcome.status == 1)
+        // 0 of 2 in memory, no disk, no responses; two answers.
+        #expect(first.split(separator: " ").dropFirst(2).prefix(6) == ["0", "of", "2", "-", "-", "2"], "\(first)")
+    }
+
     @Test(arguments: ["files", "sqlite", "responses"])
     func `Ctrl-C ends it, and leaves nothing behind`(stack: String) async throws {
         let folder = try TemporaryDirectory()

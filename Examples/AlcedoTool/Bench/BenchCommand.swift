@@ -33,7 +33,8 @@ struct BenchCommand: ToolCommand {
         case memory(file: String)
     }
 
-    private var action: Action?
+    /// Is always set by ``finish(_:)``.
+    private var action = Action.decode(directory: "")
     private var rounds = 15
     private var longestSide: Int?
 
@@ -69,7 +70,6 @@ struct BenchCommand: ToolCommand {
             let target = longestSide.map { TargetSize(PixelSize(width: $0, height: $0)) }
             Console.output(try MemoryBenchmark(codecs: configuration.codecs, target: target).measure(data))
             return .success
-        case nil: return .usage
         }
     }
 

@@ -6,8 +6,12 @@ struct BenchFolder {
 
     init(in directory: URL) throws {
         url = directory.appending(path: "alcedo-bench-\(UUID().uuidString)")
+        BenchCleanup.begin(url)
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }
 
-    func remove() { try? FileManager.default.removeItem(at: url) }
+    func remove() {
+        try? FileManager.default.removeItem(at: url)
+        BenchCleanup.end(url)
+    }
 }

@@ -67,12 +67,12 @@ struct FileJob: Sendable {
             tell(result, index, &summary)
         }
         await pipeline.flush()
-        guard !batch.isInterrupted else { return false }
         if !report.isJSON {
             for (index, problem) in summary.problems.sorted(by: { $0.key < $1.key }) {
                 report.problem("\(images[index].name): \(problem)")
             }
         }
+        guard !batch.isInterrupted else { return false }
         for trouble in layers.troubles.messages { report.problem(trouble) }
         if case .standardOutput = place {} else { report.say(summary.text(title, in: ContinuousClock.now - start)) }
         return summary.problems.isEmpty && layers.troubles.messages.isEmpty

@@ -47,39 +47,38 @@ struct InspectCommand: ToolCommand {
         (report.isJSON, report.isQuiet) = (isJSON, isQuiet)
         let tally = RunTally(of: images.count, "inspected", report)
         return await StoppableJob(downloader: downloader, log: log, tally: tally).run { [report] interruption in
-            await inspect(images, with: downloader, until: interruption) { image, argument in
-                tell(image, of: argument, by: report)
-                tally.add()
-            }
+            await inspect(images, with: downloader, until: interruption, report, tally)
         }
     }
 
     /// Returns whether all went well.
     private func inspect(
-        _ images: ImageList, with downloader: Downloader, until interruption: Interruption,
-        onReport: (ImageReport, ImageArgument) -> Void
+        _ images: ImageList, with downloader: Downloader, until interruption: Interruption, _ report: JobReport,
+        _ tally: RunTally
     ) async -> Bool {
         let inspector = Inspector(codecs: .standard, limits: inputs.limits, decodesPixels: decodesPixels)
         let decoding = BlockingExecutor(name: "alcedo.inspect", width: 1)
+        // One after another: a list of any length needs the memory of one image. On a terminal the reports show how far it is.
+        let batch = BatchLoad(
+            images, width: 1, interruption: interruption,
+            showsProgress: report.showsProgress && !Console.outputIsTerminal)
         var isGood = true
-        // One after another: a list of any length needs the memory of one image.
-        for index in images.indices {
+        await batch.run { request, index, progress in
+            let data = try await downloader.download(DownloadRequest(request.source), progress: progress).data
+            let blank = ImageReport(input: images[index].path)
+            return try await decoding.run { inspector.inspect(data, blank) }
+        } onResult: { index, result in
             let image = images[index]
-            var report = ImageReport(input: image.path)
-            do {
-                let source = try image.request.get().source
-                let data = try await downloader.download(DownloadRequest(source), progress: nil).data
-                let blank = report
-                report = try await decoding.run { inspector.inspect(data, blank) }
-            } catch {
-                // What was broken off has not failed.
-                if interruption.hasCome { return false }
+            var found = ImageReport(input: image.path)
+            switch result {
+            case .success(let inspected): found = inspected
+            case .failure(let error):
                 let isEmpty = (error as? DownloadError)?.code == .empty
-                report.error = "\(isEmpty ? "empty" : "unreadable"): \(image.withoutPassword("\(error)"))"
+                found.error = "\(isEmpty ? "empty" : "unreadable"): \(image.withoutPassword("\(error)"))"
             }
-            if report.error != nil { isGood = false }
-            onReport(report, image)
-            if interruption.hasCome { return false }
+            if found.error != nil { isGood = false }
+            tell(found, of: image, by: report)
+            tally.add()
         }
         return isGood
     }

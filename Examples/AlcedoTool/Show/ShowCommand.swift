@@ -60,21 +60,27 @@ struct ShowCommand: ToolCommand {
 
     func run() async throws -> ExitStatus {
         let images = try await inputs.images(changing: stack.network.apply)
-        return try await stack.run(downloads: images.count) { configuration, interruption in
-            await show(images, by: configuration, until: interruption)
+        var report = JobReport(program: "alcedo")
+        report.isQuiet = isQuiet
+        // An animation that goes on for ever is ended so.
+        let tally = RunTally(of: images.count, "shown", report, tellsOfAll: false)
+        return try await stack.run(downloads: images.count, tally: tally) { configuration, interruption in
+            await show(images, by: configuration, until: interruption, tally)
         }
     }
 
     /// Returns whether all went well. Ctrl-C cancels the task, and leaves the terminal as it was.
     private func show(
-        _ images: ImageList, by configuration: ImagePipeline.Configuration, until interruption: Interruption
+        _ images: ImageList, by configuration: ImagePipeline.Configuration, until interruption: Interruption,
+        _ tally: RunTally
     ) async -> Bool {
         let troubles = TroubleObserver()
         var configuration = configuration
         configuration.observer = troubles
         let pipeline = ImagePipeline(configuration)
         let show = await TerminalShow(
-            pipeline: pipeline, playCount: loops ?? (images.count > 1 ? 1 : nil), interruption: interruption)
+            pipeline: pipeline, playCount: loops ?? (images.count > 1 ? 1 : nil), interruption: interruption,
+            tally: tally)
         let isGood = await withTaskCancellationHandler {
             // Cancelled before it began.
             guard let graphics = try? await BlockingExecutor(name: "terminal", width: 1).run({ chosenGraphics() })

@@ -6,6 +6,7 @@ import ExampleSupport
     private let pipeline: ImagePipeline
     private let playCount: Int?
     private let interruption: Interruption
+    private let tally: RunTally
     private let pool = FramePool(pressureSource: SystemMemoryPressureSource())
     private var player: TerminalPlayer?
     private var binder: ImageBinder?
@@ -16,8 +17,10 @@ import ExampleSupport
     /// - Parameters:
     ///   - playCount: How many times animations are played; nil: as the files say.
     ///   - interruption: Ends transfers before ``stop()`` is called; nothing begins after it.
-    init(pipeline: ImagePipeline, playCount: Int?, interruption: Interruption) {
+    ///   - tally: Counts the images that have come to the terminal.
+    init(pipeline: ImagePipeline, playCount: Int?, interruption: Interruption, tally: RunTally) {
         self.pipeline = pipeline
+        self.tally = tally
         self.playCount = playCount
         self.interruption = interruption
     }
@@ -82,6 +85,7 @@ import ExampleSupport
             }
         } while Self.isLarger(view.renderer.pixelSize, than: size) && !isStopped
         shown = (request, size)
+        tally.add()
         await player?.finish()
         shown = nil
     }

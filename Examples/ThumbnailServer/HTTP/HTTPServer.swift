@@ -52,7 +52,7 @@ final class HTTPServer: @unchecked Sendable {
         self.clients = clients
         bodies = SentBodies(limit: settings.sendingLimit)
         lull = settings.lull
-        overseer = Self.overseer(of: exchanges, settings)
+        overseer = Self.overseer(of: exchanges, handler, settings)
         var error: Int32 = 0
         // Alive until the server has been stopped, which it is before it is let go.
         let callbacks = Self.callbacks(Unmanaged.passUnretained(self).toOpaque())
@@ -101,12 +101,16 @@ final class HTTPServer: @unchecked Sendable {
 
     /// Ends what takes too long. One for all requests: a sleep of each its own stays in memory to its end, also when it has
     /// been cancelled, which at thousands of requests a second is a hundred megabytes.
-    private static func overseer(of exchanges: ExchangeTable, _ settings: Settings) -> Task<Void, Never> {
+    private static func overseer(
+        of exchanges: ExchangeTable, _ handler: any HTTPHandling, _ settings: Settings
+    ) -> Task<Void, Never> {
         Task {
             while (try? await Task.sleep(for: min(settings.answerTimeout, .milliseconds(250)))) != nil {
                 let now = ContinuousClock.now
                 for exchange in exchanges.all {
-                    if now - exchange.begin > settings.answerTimeout { exchange.settle(.reply(Refusal.late.reply)) }
+                    if exchange.outcome == nil, now - exchange.begin > settings.answerTimeout {
+                        exchange.settle(.reply(handler.late(exchange.head)))
+                    }
                     exchange.cutIfSlow(now, limit: settings.sendingTimeout)
                 }
             }

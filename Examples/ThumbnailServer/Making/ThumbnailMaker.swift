@@ -30,6 +30,8 @@ final class ThumbnailMaker: Sendable {
     private let threads: BlockingExecutor
     private let places: OriginPlaces
     private let making = Coalescer<ImageKey, Never, Made>()
+    /// How often each is waited for in vain so far: one that is given up may overlap with the next.
+    private let waiting = Locked<[ImageKey: Int]>([:])
 
     /// - Parameter configuration: Its downloader is watched. Needs no caches of its own.
     init(
@@ -52,9 +54,36 @@ final class ThumbnailMaker: Sendable {
         let key = query.key
         return try await making.value(for: key) { [self] _ in
             if let stored = await answers.storedAnswer(for: key) { return (stored, .store) }
-            let thumbnail = try await places.withPlace(for: query.source.host) { try await make(query) }
+            let thumbnail = try await inPlace(query)
             answers.keep(thumbnail, for: key)
             return (thumbnail, .made)
+        }
+    }
+
+    /// Whether nothing has been begun for it but the wait for a place.
+    func isWaiting(for key: ImageKey) -> Bool { waiting.withLock { $0[key] != nil } }
+
+    private func inPlace(_ query: ThumbnailQuery) async throws -> Thumbnail {
+        let key = query.key
+        waiting.withLock { $0[key, default: 0] += 1 }
+        let made: Result<Thumbnail, any Error>
+        do {
+            made = try await places.withPlace(for: query.source.host) {
+                stopWaiting(for: key)
+                do { return .success(try await make(query)) } catch { return .failure(error) }
+            }
+        } catch {
+            // The wait was given up: what has a place throws nothing.
+            stopWaiting(for: key)
+            throw error
+        }
+        return try made.get()
+    }
+
+    private func stopWaiting(for key: ImageKey) {
+        waiting.withLock { waiting in
+            let count = waiting[key, default: 0] - 1
+            waiting[key] = count > 0 ? count : nil
         }
     }
 

@@ -3,11 +3,15 @@ import FoundationEssentials
 
 /// A file with the key of signatures.
 struct KeyFile {
+    /// Most bytes of a file with a secret.
+    static let limit = 64 << 10
+
     let signature: URLSignature
 
     /// - Throws: `UsageError` for a file that cannot be read, and a key that is too short. Line ends after it do not count.
     init(path: String) throws {
-        guard let data = try? Data(contentsOf: URL(filePath: path)) else {
+        // May be a pipe.
+        guard let data = try? InputFile.read(path, limit: Self.limit) else {
             throw UsageError("the key file '\(path)' cannot be read")
         }
         var key = [UInt8](data)

@@ -49,7 +49,7 @@ struct RedisChoice {
 
     /// Line ends after it do not count.
     private static func password(_ path: String) throws -> String {
-        guard let data = try? Data(contentsOf: URL(filePath: path)) else {
+        guard let data = try? InputFile.read(path, limit: KeyFile.limit) else {
             throw UsageError("the password file '\(path)' cannot be read")
         }
         let bytes = data.reversed().drop { $0 == 10 || $0 == 13 }.reversed()

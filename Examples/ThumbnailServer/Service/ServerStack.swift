@@ -66,6 +66,8 @@ struct ServerStack: Sendable {
             maximumConcurrentDownloads: 64, maximumConcurrentDownloadsPerHost: 16,
             maximumByteCount: settings.originalLimit, maximumRedirectCount: 5)
         configuration.rules.contentCheck = ContentCheck(.standard)
+        // A redirect that leads nowhere is no picture, whatever it brings.
+        configuration.rules.acceptsStatus = { (200..<300).contains($0) }
         // What an origin does not have is not asked for again at once.
         configuration.rules.failedURLs = FailedURLs(lifetime: .seconds(30))
         let allowed = settings.service.allowed

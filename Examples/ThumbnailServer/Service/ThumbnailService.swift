@@ -60,6 +60,14 @@ final class ThumbnailService: HTTPHandling {
         return Refusal.busy.reply
     }
 
+    func late(_ head: RequestHead) -> Reply {
+        // What has found no place yet has asked no origin: there is too much to do here.
+        guard let (query, _) = try? checkedQuery(head), maker.isWaiting(for: query.key) else {
+            return Refusal.late.reply
+        }
+        return sendAway()
+    }
+
     func ended(_ head: RequestHead, status: Int?, byteCount: Int, duration: Duration) {
         let isPicture = head.path == ThumbnailQuery.path
         metrics.ended(status: status, byteCount: byteCount, duration: isPicture ? duration : nil)

@@ -34,6 +34,8 @@ public struct GIFDecoder: ImageDecoding {
 
     /// Hands over the rows of the first frame. Memory is O(*w*), except for interlaced images and for frames that do not
     /// fill the canvas.
+    ///
+    /// - Throws: ``ImageDecodingError``, and what the consumer throws.
     public func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
         let structure = try structure(of: data, limits: options.limits)
         let frame = structure.frames[0]

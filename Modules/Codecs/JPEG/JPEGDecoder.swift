@@ -35,6 +35,8 @@ public struct JPEGDecoder: ImageDecoding {
 
     /// Hands over rows as they are decoded. Memory is O(*w*) for one scan; several need all coefficients, about two bytes
     /// a sample. A picture that must be turned is decoded whole.
+    ///
+    /// - Throws: ``ImageDecodingError``, and what the consumer throws.
     public func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
         try data.withUnsafeBytes { memory in
             guard !memory.isEmpty else { throw ImageDecodingError(.empty, "there are no bytes") }

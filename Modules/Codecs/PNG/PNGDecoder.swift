@@ -14,6 +14,9 @@ public struct PNGDecoder: ImageDecoding {
     public init() {}
 
     /// O(chunks): metadata may come after the pixels, and are found when the bytes are there.
+    ///
+    /// - Throws: ``ImageDecodingError``; `truncated` for a file without its end, `exceedsLimit` for more frames than `limits`
+    ///   allows.
     public func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
         try PNGWholeImage.inspect(data, limits: limits)
     }

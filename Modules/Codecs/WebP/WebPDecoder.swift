@@ -47,6 +47,8 @@ public struct WebPDecoder: ImageDecoding {
     /// libwebp writes into a buffer of the output's size. Of a lossy image without alpha, rows that were handed over
     /// are given back to the system, so that what stays in memory is O(*w*). Alpha and lossless pixels are kept whole by
     /// libwebp itself, so these images, animations and turned ones are decoded whole first.
+    ///
+    /// - Throws: ``ImageDecodingError``, and what the consumer throws.
     public func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
         let container = try container(of: data, limits: options.limits)
         let isTurned = options.appliesOrientation && container.orientation != .up

@@ -2,23 +2,28 @@ import AlcedoCore
 import AlcedoDiskCache
 import AlcedoMemoryCache
 import AlcedoPipeline
+import AlcedoRedisCache
 import AlcedoSQLiteCache
 import TestSupport
 
 /// The data caches that a pipeline is tried with. A new one is a case and a line.
 enum Backend: String, CaseIterable {
-    case files, sqlite, tiered, memory
+    case files, sqlite, tiered, memory, redis
 
-    func make(_ directory: TemporaryDirectory) -> any DataCaching {
+    /// Those that this machine has.
+    static let available = allCases.filter { $0 != .redis || RedisServer.isInstalled }
+
+    func make(in place: BackendPlace) async throws -> any DataCaching {
         switch self {
-        case .files: FileDiskCache(directory: directory.url)
-        case .sqlite: SQLiteDiskCache(directory: directory.url)
+        case .files: FileDiskCache(directory: place.directory.url)
+        case .sqlite: SQLiteDiskCache(directory: place.directory.url)
         case .tiered:
             TieredDataCache([
                 DataCacheTier(DataMemoryCache(sizeLimit: 1 << 20)),
-                DataCacheTier(FileDiskCache(directory: directory.url)),
+                DataCacheTier(FileDiskCache(directory: place.directory.url)),
             ])
         case .memory: DataMemoryCache(sizeLimit: 1 << 20)
+        case .redis: RedisDataCache(RedisOptions(address: .socket(try await place.redis())))
         }
     }
 }

@@ -8,13 +8,13 @@ import Testing
 /// The same pipeline, and the same image cache, over every data cache.
 @Suite(.timeLimit(.minutes(10)))
 struct BackendTests {
-    private let directory: TemporaryDirectory
+    private let place: BackendPlace
     private let downloader = FakeDownloader { request, _ in
         guard case .http(let http) = request.source else { throw CancellationError() }
         return Download(data: level(http.url.path.utf8.count))
     }
 
-    init() throws { directory = try TemporaryDirectory() }
+    init() throws { place = try BackendPlace() }
 
     /// A pipeline that remembers nothing but what the data cache does.
     private func pipeline(_ cache: any DataCaching) -> ImagePipeline {
@@ -24,9 +24,9 @@ struct BackendTests {
                 diskCache: cache, writeTimeout: .seconds(3_600)))
     }
 
-    @Test(arguments: Backend.allCases)
+    @Test(arguments: Backend.available)
     func `what one pipeline has loaded, another finds without the network`(backend: Backend) async throws {
-        let cache = backend.make(directory)
+        let cache = try await backend.make(in: place)
         let first = pipeline(cache)
         for name in ["a", "ab", "abc"] { #expect(try await first.load(try web(name)).layer == .network) }
         await first.flush()
@@ -40,9 +40,9 @@ struct BackendTests {
         #expect(await cache.count == 3)
     }
 
-    @Test(arguments: Backend.allCases)
+    @Test(arguments: Backend.available)
     func `a variant and its original are apart, and one original serves all variants`(backend: Backend) async throws {
-        let cache = backend.make(directory)
+        let cache = try await backend.make(in: place)
         let (original, variant) = (try web("a"), try web("a") { $0.processors = [Brighten(step: 5)] })
         let first = pipeline(cache)
         #expect(try await first.load(variant).image.level == 7)
@@ -57,9 +57,9 @@ struct BackendTests {
         #expect(downloader.count == 1)
     }
 
-    @Test(arguments: Backend.allCases)
+    @Test(arguments: Backend.available)
     func `a resource that was removed is asked for again, with all its variants`(backend: Backend) async throws {
-        let cache = backend.make(directory)
+        let cache = try await backend.make(in: place)
         let first = pipeline(cache)
         for name in ["a", "b"] { _ = try await first.load(try web(name)) }
         await first.flush()
@@ -72,9 +72,9 @@ struct BackendTests {
         #expect(try await second.load(try web("a")).layer == .network)
     }
 
-    @Test(arguments: Backend.allCases)
+    @Test(arguments: Backend.available)
     func `bytes that turn out to be no image are replaced`(backend: Backend) async throws {
-        let cache = backend.make(directory)
+        let cache = try await backend.make(in: place)
         try await cache.store(Data("fail:corrupt".utf8), for: try web("a").originalKey)
         let pipeline = pipeline(cache)
         #expect(try await pipeline.load(try web("a")).layer == .network)
@@ -82,11 +82,12 @@ struct BackendTests {
         #expect(await cache.data(for: try web("a").originalKey) == level(2))
     }
 
-    @Test(arguments: Backend.allCases)
+    @Test(arguments: Backend.available)
     func `an image cache keeps originals and what was made of them`(backend: Backend) async throws {
+        let data = try await backend.make(in: place)
         let cache = ImageCache(
             ImageCache.Configuration(
-                codecs: FakeCodec().registry, memoryCache: DictionaryMemoryCache(), diskCache: backend.make(directory)))
+                codecs: FakeCodec().registry, memoryCache: DictionaryMemoryCache(), diskCache: data))
         var image = DecodedImage.gray(side: 1, level: 7)
         image.scale = 2
         try await cache.store(image, original: level(7), forKey: "a")
@@ -106,7 +107,7 @@ struct BackendTests {
     }
 
     @Test func `the images of a pipeline are found in an image cache over the same data cache`() async throws {
-        let data = Backend.memory.make(directory)
+        let data = try await Backend.memory.make(in: place)
         let pipeline = pipeline(data)
         _ = try await pipeline.load(try web("a"))
         await pipeline.flush()

@@ -20,10 +20,9 @@ struct RandomHistoryTests {
     ) async throws {
         let isOnDisk = storage == .files || storage == .database
         // In full, many histories.
-        let isFull = ProcessInfo.processInfo.environment["ALCEDO_FULL_TESTS"] == "1"
         let first = UInt64((Storage.allCases.firstIndex(of: storage) ?? 0) * 100)
         var tally = HistoryRun.Tally()
-        for seed in first...(first + (isFull ? 20 : 0)) {
+        for seed in first...(first + UInt64(TestLength.rounds(0, full: 20))) {
             let directory = try TemporaryDirectory()
             var run = try HistoryRun(role: role, seed: seed, makeStore: Self.stores(storage, directory))
 

@@ -59,9 +59,11 @@ final class BenchProcess: @unchecked Sendable {
         process.standardOutput = output
         process.standardError = problems
         try process.run()
+        BenchCleanup.begin(process.processIdentifier)
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         let words = String(decoding: problems.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
+        BenchCleanup.end(process.processIdentifier)
         guard process.terminationStatus == 0 else { throw BenchError(description: "\(path) fails: \(words)") }
         return text
     }

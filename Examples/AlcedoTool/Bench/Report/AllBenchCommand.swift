@@ -26,7 +26,7 @@ struct AllBenchCommand: ToolCommand {
         let words: [String]
     }
 
-    private var pictures: String?
+    private var pictures = ""
     private var python: String?
     private var output = "."
     private var rounds = 5
@@ -48,11 +48,10 @@ struct AllBenchCommand: ToolCommand {
 
     mutating func finish(_ words: [String]) throws {
         try Self.refuse(words)
-        if pictures == nil { throw UsageError("bench all needs --pictures") }
+        if pictures.isEmpty { throw UsageError("bench all needs --pictures") }
     }
 
     func run() async throws -> ExitStatus {
-        guard let pictures else { return .usage }
         let folder = URL(filePath: output)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let file = folder.appending(path: "report.json")
@@ -91,7 +90,8 @@ struct AllBenchCommand: ToolCommand {
         let peer = python.map { ["--python", $0] } ?? []
         let turns = ["--rounds", "\(rounds)"]
         return [
-            Part(title: "Decoders", words: ["decode", "\(pictures)/wallpapers", "--rounds", "3"]),
+            Part(title: "Decoders", words: ["decode", "\(pictures)/wallpapers", "--rounds", "3"])
+        ] + memoryParts(pictures) + [
             Part(title: "Memory caches", words: ["memory-cache", "--entries", "1000", "--threads", "1"]),
             Part(title: "Disk caches", words: ["disk-cache"]),
             Part(title: "Response cache", words: ["response-cache"]),
@@ -103,10 +103,30 @@ struct AllBenchCommand: ToolCommand {
         ]
     }
 
+    /// The largest wallpaper of each format as a thumbnail.
+    private func memoryParts(_ pictures: String) -> [Part] {
+        let folder = "\(pictures)/wallpapers"
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        var largest: [String: (path: String, byteCount: Int)] = [:]
+        for name in names {
+            let path = "\(folder)/\(name)"
+            let found = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
+            let (byteCount, format) = (found ?? 0, URL(filePath: path).pathExtension)
+            if byteCount > largest[format]?.byteCount ?? 0 { largest[format] = (path, byteCount) }
+        }
+        return largest.sorted { $0.key < $1.key }.map { format, file in
+            Part(title: "Memory of a decode, \(format)", words: ["memory", file.path, "--size", "320"])
+        }
+    }
+
     /// Runs a benchmark to its end, and collects the figures that it notes.
     private func measure(_ part: Part, in folder: URL) throws -> BenchReport.Section {
         let file = folder.appending(path: ".figures-\(ProcessInfo.processInfo.processIdentifier)")
-        defer { try? FileManager.default.removeItem(at: file) }
+        BenchCleanup.begin(file)
+        defer {
+            try? FileManager.default.removeItem(at: file)
+            BenchCleanup.end(file)
+        }
         let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().path
         let variable = "\(BenchFigure.fileVariable)=\(file.path)"
         let theft = StolenTime()

@@ -1,3 +1,4 @@
+import ExampleSupport
 import Foundation
 
 /// What a report says of where it was measured.
@@ -15,7 +16,7 @@ enum BenchMachine {
     /// This tool, the system, the compiler that is installed, Debian's packages of the C libraries, and the peers of
     /// `python`.
     static func versions(python: String?) -> [String] {
-        var lines = ["Alcedo \(ToolVersion.text)"]
+        var lines = ["Alcedo \(ProjectVersion.text)"]
         if let system = field("PRETTY_NAME", in: "/etc/os-release", separator: "=") {
             lines.append(system.trimmingCharacters(in: ["\""]))
         }
