@@ -70,7 +70,7 @@ struct CacheCommand: ToolCommand {
     func run() async throws -> ExitStatus {
         guard let directory else { throw UsageError("there is no home for a cache; --cache names one") }
         try look(for: directory)
-        try await CacheFolder.check(directory)
+        try await CacheFolder.check(directory, isToBeOne: true)
         let work = CacheWork(in: directory, report: CacheReport(directory: directory, isJSON: isJSON, isQuiet: isQuiet))
         let refusal =
             switch action {

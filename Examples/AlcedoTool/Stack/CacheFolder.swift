@@ -4,14 +4,15 @@ import FoundationEssentials
 
 /// A folder that somebody names as the cache, and that may be anything.
 enum CacheFolder {
-    /// Throws when something is there that no cache has made: a cache would take a file in the place of its index for a
-    /// damaged one, and make it anew.
-    static func check(_ directory: URL) async throws {
+    /// Throws when something is there that a cache would take for its own, and when the folder should be a cache and is none.
+    ///
+    /// - Parameter isToBeOne: Whether other things may be there only beside a cache.
+    static func check(_ directory: URL, isToBeOne: Bool) async throws {
         try await BlockingExecutor(name: "inputs", width: 1).run {
             let path = directory.path(percentEncoded: false)
             // What is not there yet is made; what cannot be read is told by the cache.
             guard let names = try? FileManager.default.contentsOfDirectory(atPath: path),
-                let stranger = stranger(among: names)
+                let stranger = stranger(among: names, isToBeOne: isToBeOne)
             else { return }
             throw InputError(
                 description: "\(path) is no cache: there is '\(stranger)', which no cache has made; "
@@ -19,14 +20,15 @@ enum CacheFolder {
         }
     }
 
-    private static func stranger(among names: [String]) -> String? {
-        if let name = names.sorted().first(where: { !isOfCache($0) }) { return name }
-        // They are made together.
-        return names.contains("index") && !names.contains("unfinished") ? "index" : nil
+    private static func stranger(among names: [String], isToBeOne: Bool) -> String? {
+        // A cache makes them together, and an index that is none anew.
+        guard !names.contains("index") || !names.contains("unfinished") else { return nil }
+        if names.contains("index") { return "index" }
+        return isToBeOne ? names.sorted().first { !isOfCache($0) } : nil
     }
 
     private static func isOfCache(_ name: String) -> Bool {
-        if ["index", "unfinished", "parts"].contains(name) { return true }
+        if ["unfinished", "parts"].contains(name) { return true }
         // Entries are in folders of the first two digits of their names.
         return name.utf8.count == 2 && name.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
     }

@@ -33,12 +33,12 @@ struct StackOptions: Sendable {
     ///   - downloads: How many there may be, each of which may use up its own retries.
     ///   - tally: Says how far the job has come that is interrupted; nil: nobody does.
     ///   - job: Says whether all went well.
-    /// - Throws: When the authorities cannot be read, and when the cache's folder has something else in it.
+    /// - Throws: When the authorities cannot be read, and when the cache's folder has something in the place of its index.
     func run(
         downloads: Int, tally: RunTally? = nil,
         _ job: @escaping @Sendable (ImagePipeline.Configuration, Interruption) async -> Bool
     ) async throws -> ExitStatus {
-        if let cache { try await CacheFolder.check(cache) }
+        if let cache { try await CacheFolder.check(cache, isToBeOne: false) }
         let log = network.isVerbose ? TransferLog { Console.note($0) } : nil
         let downloader = try network.downloader(parts: parts, downloads: downloads, log: log)
         return await StoppableJob(downloader: downloader, log: log, tally: tally).run { [cache] interruption in
