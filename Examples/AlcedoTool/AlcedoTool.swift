@@ -46,7 +46,7 @@ enum AlcedoTool {
     ]
 
     static func main() {
-        EarlyInterruption.heed()
+        EarlyInterruption.heed(isQuiet: CommandLine.arguments.contains { $0 == "--quiet" || $0 == "-q" })
         ExitStatus.end("alcedo") {
             var words = Array(CommandLine.arguments.dropFirst())
             if words.first == "help", words.count > 1 { words = words.dropFirst() + ["--help"] }

@@ -49,11 +49,13 @@ public enum Console {
     }
 
     /// Writes a problem, on one line of its own whatever it quotes.
-    public static func problem(_ text: String) {
+    ///
+    /// - Parameter clears: Whether a progress line may be on the terminal, which it takes the place of.
+    public static func problem(_ text: String, clears: Bool = false) {
         let line = printable(text)
         let speaker = errorHasColor ? line.firstRange(of: ": ") : nil
         let shown = speaker.map { "\u{1B}[31m\(line[..<$0.upperBound])\u{1B}[0m\(line[$0.upperBound...])" } ?? line
-        _ = write("\(shown)\n", to: STDERR_FILENO)
+        _ = write("\(clears && errorIsLive ? clearing : "")\(shown)\n", to: STDERR_FILENO)
     }
 
     /// Writes a line to standard error while a progress line may be on the terminal, which it takes the place of.

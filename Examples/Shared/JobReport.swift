@@ -26,7 +26,7 @@ public struct JobReport: Sendable {
     }
 
     /// Something that has failed.
-    public func problem(_ text: String) { Console.problem("\(program): \(text)") }
+    public func problem(_ text: String) { Console.problem("\(program): \(text)", clears: showsProgress) }
 
     /// For scripts: what became of one image, or of one file that was made of it.
     public func tell(_ result: ResultLine) { tell(object: result.object) }

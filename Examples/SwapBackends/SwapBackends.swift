@@ -21,7 +21,7 @@ enum SwapBackends {
         ExitStatus.end("swap-backends") {
             var arguments = Arguments(CommandLine.arguments.dropFirst())
             var stacks: [CacheStack] = []
-            var count = 12
+            var count: Int?
             while let option = arguments.nextOption() {
                 switch option {
                 case "--stack": stacks.append(try stack(try arguments.value(of: option)))
@@ -34,9 +34,12 @@ enum SwapBackends {
             }
             try arguments.finish()
             let named = try await images(arguments.rest)
+            guard named.isEmpty || count == nil else {
+                throw UsageError("--pictures is about its own pictures, which others take the place of")
+            }
             let origin = named.isEmpty ? try SampleOrigin.start() : nil
             defer { origin?.stop() }
-            let images = origin.map { SampleOrigin.images(count, from: $0) } ?? named
+            let images = origin.map { SampleOrigin.images(count ?? 12, from: $0) } ?? named
             return try await run(stacks.isEmpty ? CacheStack.allCases : stacks, images)
         }
     }

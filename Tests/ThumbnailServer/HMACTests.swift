@@ -1,3 +1,4 @@
+import AlcedoCore
 import Testing
 
 @testable import thumbnail_server
@@ -28,7 +29,7 @@ struct HMACTests {
         ),
     ])
     func `the codes are those of the standard`(key: [UInt8], message: [UInt8], code: String) {
-        #expect(URLSignature.hexadecimal(HMACSHA256.code(of: message, key: key)) == code)
+        #expect(HMACSHA256.code(of: message, key: key).hexadecimal == code)
     }
 
     @Test func `two codes are the same only when all bytes are`() {

@@ -168,7 +168,8 @@ struct InterruptionTests {
         process.send(SIGINT)
 
         #expect(try await process.wait() == 130)
-        #expect(try String(contentsOf: problems, encoding: .utf8) == "alcedo: interrupted\n")
+        let word = words.contains("-q") ? "" : "alcedo: interrupted\n"
+        #expect(try String(contentsOf: problems, encoding: .utf8) == word)
     }
 
     @Test(arguments: [SIGINT, SIGTERM], [["disk-cache"], ["all", "--pictures", "/nowhere", "--only", "Disk"]])

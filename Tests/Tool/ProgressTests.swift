@@ -77,6 +77,26 @@ struct ProgressTests {
         #expect(Int(last.3) ?? 0 > 0)
     }
 
+    @Test func `a problem takes the place of the line, and the line comes again`() async throws {
+        let folder = try TemporaryDirectory()
+        let origin = try LoopbackOrigin { _ in OriginReply(status: 200).stalling(at: .beforeHead) }
+        defer { origin.stop() }
+        let terminal = try PseudoTerminal()
+        let process = try ChildProcess(
+            "alcedo", ["inspect", "/missing.png", origin.url(for: "/a.png").absoluteString], folder: folder.path,
+            input: .file("/dev/null"), output: .file("/dev/null"), problems: .descriptor(terminal.inside))
+
+        try await origin.waitForStalls()
+        process.send(SIGINT)
+        let seen = try await terminal.read(until: "interrupted: 1 of 2 inspected\r\n")
+
+        #expect(try await process.wait() == 130)
+        #expect(seen.contains("1/2 images"))
+        // At the beginning of a line, whatever was there.
+        let problem = try #require(seen.range(of: "alcedo: /missing.png"))
+        #expect(seen[..<problem.lowerBound].hasSuffix("\r\u{1B}[K"))
+    }
+
     @Test func `objects on a terminal are not mixed with progress`() async throws {
         let folder = try TemporaryDirectory()
         let terminal = try PseudoTerminal()

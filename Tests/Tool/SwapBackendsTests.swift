@@ -37,6 +37,11 @@ struct SwapBackendsTests {
         #expect(Array(runs.dropFirst()) == ["- - 3of3 0 0 3", "- - 3of3 0 0 3"])
     }
 
+    @Test func `a number of its own pictures makes no sense beside others`() async throws {
+        let outcome = try await Program(name: "swap-backends").run(["--pictures", "3", Samples.folder.path])
+        #expect(outcome.status == 2 && outcome.problems.hasPrefix("swap-backends: --pictures is about its own"))
+    }
+
     @Test func `files come by no network, from folders and patterns too`() async throws {
         let folder = try TemporaryDirectory()
         for name in ["a.png", "b.png"] { try Samples.data("tiles.png").write(to: folder.url.appending(path: name)) }

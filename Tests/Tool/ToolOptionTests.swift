@@ -176,7 +176,7 @@ struct ToolOptionTests {
     func `problems have colour on a terminal that wants it`(noColor: String, kind: String, isRed: Bool) async throws {
         let terminal = try PseudoTerminal()
         let process = try ChildProcess(
-            "alcedo", ["inspect", "/missing.png"], environment: ["NO_COLOR": noColor, "TERM": kind],
+            "alcedo", ["inspect", "--quiet", "/missing.png"], environment: ["NO_COLOR": noColor, "TERM": kind],
             folder: folder.path, input: .file("/dev/null"), output: .file("/dev/null"),
             problems: .descriptor(terminal.inside))
 

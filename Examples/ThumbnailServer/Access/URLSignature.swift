@@ -35,7 +35,7 @@ struct URLSignature: Sendable {
         let path = target.prefix { $0 != "?" }
         let items = try QueryItems(target[path.endIndex...].dropFirst())
         let code = code(path: path, items)
-        return "\(path)?\(items.canonical(without: Self.name))&\(Self.name)=\(Self.hexadecimal(code))"
+        return "\(path)?\(items.canonical(without: Self.name))&\(Self.name)=\(code.hexadecimal)"
     }
 
     private func code(path: some StringProtocol, _ items: QueryItems) -> [UInt8] {
@@ -52,9 +52,5 @@ struct URLSignature: Sendable {
         let base64 = String(text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 })
         guard text.utf8.count == 43 || text.utf8.count == 44 else { return nil }
         return Data(base64Encoded: text.utf8.count == 43 ? base64 + "=" : base64).map(Array.init)
-    }
-
-    static func hexadecimal(_ bytes: [UInt8]) -> String {
-        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }

@@ -10,10 +10,3 @@ protocol HTTPHandling: Sendable {
     /// - Parameter status: What it was answered with; nil when the client went before its answer had gone out whole.
     func ended(_ head: RequestHead, status: Int?, byteCount: Int, duration: Duration)
 }
-
-/// An answer, or what makes one.
-enum HTTPAnswer: Sendable {
-    case now(Reply)
-    /// Runs as a task, which is cancelled when the client goes away.
-    case later(@Sendable () async -> Reply)
-}

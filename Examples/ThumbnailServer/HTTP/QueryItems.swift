@@ -1,3 +1,4 @@
+import Alcedo
 import FoundationEssentials
 
 /// The names and values of a query, decoded. Source: RFC 3986 sections 2.1 and 3.4; a plus sign is a plus sign.
@@ -59,20 +60,7 @@ struct QueryItems: Sendable, Equatable {
 
     /// All bytes but unreserved ones (RFC 3986 section 2.3) as `%` and two large digits.
     static func encoded(_ text: String) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        let bytes = text.utf8.flatMap { byte -> [UInt8] in
-            isUnreserved(byte) ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    private static func isUnreserved(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: "~"):
-            true
-        default: false
-        }
+        text.utf8.percentEncoded(except: \.isUnreserved)
     }
 
     private static func digit(_ byte: UInt8) -> UInt8? {

@@ -21,6 +21,6 @@ public struct OpaqueColor: Sendable, Hashable, CustomStringConvertible {
 
     /// Six lowercase hexadecimal digits. Stable: part of cache keys.
     public var description: String {
-        [red, green, blue].map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        [red, green, blue].hexadecimal
     }
 }

@@ -1,10 +1,3 @@
-/// One piece of waiting work of a ``BlockingExecutor``. Exactly one of the two closures is called, once.
-struct Job: Sendable {
-    var id: Int
-    var run: @Sendable () -> Void
-    var cancel: @Sendable () -> Void
-}
-
 /// Decides which job runs next on which lane. Decides only: the executor acts outside its lock.
 struct JobQueue: Sendable {
     private var waiting = WaitingLine<Job>()

@@ -55,8 +55,7 @@ public struct SHA256: Sendable {
 
     /// Ends the message and returns its digest as 64 lowercase hexadecimal digits.
     public consuming func finalizedHexadecimal() -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: finalize().flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+        finalize().hexadecimal
     }
 
     private var pendingCount: Int { Int(byteCount % UInt64(Self.blockSize)) }

@@ -33,7 +33,7 @@ public struct PixelColor: Sendable, Hashable, CustomStringConvertible {
 
     /// Eight lowercase hexadecimal digits. Stable: part of cache keys.
     public var description: String {
-        "\(OpaqueColor(red: red, green: green, blue: blue))\(alpha < 16 ? "0" : "")\(String(alpha, radix: 16))"
+        [red, green, blue, alpha].hexadecimal
     }
 
     /// The samples from 0 to 1.

@@ -55,7 +55,7 @@ enum URLSpelling {
             }
             rest = rest.dropFirst(2)
             let value = high << 4 | low
-            if isUnreserved(value) {
+            if value.isUnreserved {
                 bytes.append(value)
             } else {
                 bytes += [byte, capital(high), capital(low)]
@@ -79,7 +79,7 @@ enum URLSpelling {
     /// Whether an escape of these digits is in its one spelling, and of a byte that needs it.
     private static func isNeeded(_ high: UInt8, _ low: UInt8) -> Bool {
         guard let first = digit(high), let second = digit(low) else { return true }
-        return capital(first) == high && capital(second) == low && !isUnreserved(first << 4 | second)
+        return capital(first) == high && capital(second) == low && !(first << 4 | second).isUnreserved
     }
 
     private static func digits(_ bytes: ArraySlice<UInt8>) -> (UInt8, UInt8)? {
@@ -98,12 +98,4 @@ enum URLSpelling {
     }
 
     private static func capital(_ digit: UInt8) -> UInt8 { digit < 10 ? 0x30 + digit : 0x41 + digit - 10 }
-
-    /// RFC 3986 section 2.3.
-    private static func isUnreserved(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true
-        default: false
-        }
-    }
 }

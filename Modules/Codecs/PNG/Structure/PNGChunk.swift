@@ -48,21 +48,3 @@ struct PNGChunk {
     /// Whether decoders may pass the chunk over: bit 5 of the first letter. Section 5.4.
     var isAncillary: Bool { name & 0x2000_0000 != 0 }
 }
-
-/// Walks through the chunks of a file. O(chunks); looks at their first eight bytes only.
-struct PNGChunkWalk {
-    private let bytes: PNGBytes
-    private var offset = PNGChunk.signature.count
-
-    init(_ bytes: PNGBytes) { self.bytes = bytes }
-
-    /// The next chunk; nil when there are no eight bytes for one, or after the end of the image.
-    mutating func next() -> PNGChunk? {
-        guard offset <= bytes.count - PNGChunk.headerByteCount else { return nil }
-        let length = bytes.bigEndian(at: offset)
-        let name = UInt32(truncatingIfNeeded: bytes.bigEndian(at: offset + 4))
-        let chunk = PNGChunk(name: name, range: offset..<offset + length + 12)
-        offset = name == PNGChunk.Name.iend ? bytes.count : chunk.range.upperBound
-        return chunk
-    }
-}

@@ -1,3 +1,4 @@
+import AlcedoCore
 private import CSQLite
 
 /// One connection to a database file. Not for two threads at once.
@@ -48,15 +49,8 @@ final class Connection {
 
     /// How SQLite is told of a path that nothing below is written to or locked.
     private static func unchangedURI(_ path: String) -> String {
-        let escaped = path.utf8.map { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), 0x30...0x39,
-                UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                String(UnicodeScalar(byte))
-            default: (byte < 16 ? "%0" : "%") + String(byte, radix: 16)
-            }
-        }
-        return "file:\(escaped.joined())?immutable=1"
+        let escaped = path.utf8.percentEncoded { $0.isUnreserved || $0 == UInt8(ascii: "/") }
+        return "file:\(escaped)?immutable=1"
     }
 
     /// Runs statements that return nothing of interest.

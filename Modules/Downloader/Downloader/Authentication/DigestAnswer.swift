@@ -60,14 +60,8 @@ struct DigestAnswer {
         if name.allSatisfy({ (0x20...0x7E).contains($0) }) {
             return "username=\(quoted(String(decoding: name, as: UTF8.self)))"
         }
-        // RFC 8187: what a quoted text cannot have.
-        let hexadecimal = Array("0123456789ABCDEF")
-        let encoded = name.map { byte in
-            let text = String(decoding: [byte], as: UTF8.self)
-            let isPlain = byte < 0x80 && (text.first?.isLetter == true || text.first?.isNumber == true)
-            return isPlain ? text : "%\(hexadecimal[Int(byte >> 4)])\(hexadecimal[Int(byte & 15)])"
-        }
-        return "username*=UTF-8''\(encoded.joined())"
+        // RFC 8187: what a quoted text cannot have. Unreserved bytes are among those that need no escape there.
+        return "username*=UTF-8''\(name.percentEncoded(except: \.isUnreserved))"
     }
 
     private func quoted(_ text: String) -> String {
