@@ -58,6 +58,13 @@ struct CacheCommandTests {
         #expect(try Data(contentsOf: own.appending(path: name)) == Data("my own".utf8))
     }
 
+    @Test func `a cache whose empty folders somebody took away is one`() async throws {
+        try await fill()
+        try FileManager.default.removeItem(at: cache.appending(path: "unfinished"))
+
+        #expect(try await object(["stat", "--cache", cache.path])["entries"] as? Int == 2)
+    }
+
     @Test func `a cache that is not there is empty, and not made`() async throws {
         #expect(try await object(["stat"])["entries"] as? Int == 0)
         #expect(try await alcedo.run(["cache", "clear"]).output == "removed: 0 entries, 0 bytes\n")

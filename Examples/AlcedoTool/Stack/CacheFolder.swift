@@ -1,6 +1,7 @@
 import Alcedo
 import ExampleSupport
 import FoundationEssentials
+import Glibc
 
 /// A folder that somebody names as the cache, and that may be anything.
 enum CacheFolder {
@@ -12,7 +13,7 @@ enum CacheFolder {
             let path = directory.path(percentEncoded: false)
             // What is not there yet is made; what cannot be read is told by the cache.
             guard let names = try? FileManager.default.contentsOfDirectory(atPath: path),
-                let stranger = stranger(among: names, isToBeOne: isToBeOne)
+                let stranger = stranger(among: names, in: path, isToBeOne: isToBeOne)
             else { return }
             throw InputError(
                 description: "\(path) is no cache: there is '\(stranger)', which no cache has made; "
@@ -20,11 +21,19 @@ enum CacheFolder {
         }
     }
 
-    private static func stranger(among names: [String], isToBeOne: Bool) -> String? {
-        // A cache makes them together, and an index that is none anew.
-        guard !names.contains("index") || !names.contains("unfinished") else { return nil }
-        if names.contains("index") { return "index" }
-        return isToBeOne ? names.sorted().first { !isOfCache($0) } : nil
+    private static func stranger(among names: [String], in path: String, isToBeOne: Bool) -> String? {
+        guard names.contains("index") else { return isToBeOne ? names.sorted().first { !isOfCache($0) } : nil }
+        // Made together with it; without it, as where somebody takes away empty folders, the index tells whose it is.
+        return names.contains("unfinished") || isIndex("\(path)/index") ? nil : "index"
+    }
+
+    private static func isIndex(_ path: String) -> Bool {
+        let magic = Array("ADOIDX".utf8)
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: magic.count)
+        return read(file, &bytes, bytes.count) == bytes.count && bytes == magic
     }
 
     private static func isOfCache(_ name: String) -> Bool {

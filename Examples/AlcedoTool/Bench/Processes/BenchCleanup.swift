@@ -37,7 +37,11 @@ enum BenchCleanup {
     /// A process that is told when a signal comes.
     static func begin(_ child: Int32) {
         _ = interruption
-        state.withLock { _ = $0.children.insert(child) }
+        let isEnding = state.withLock { state in
+            state.children.insert(child)
+            return state.isEnding
+        }
+        if isEnding { kill(child, SIGTERM) }
     }
 
     /// The process has ended. Does not return when that was a signal's doing: nothing is to begin any more.
