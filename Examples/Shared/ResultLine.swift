@@ -14,8 +14,8 @@ public struct ResultLine: Sendable {
     public var byteCount: Int?
     /// Which layer had the image; nil where it was not to be had.
     public var layer: ImageResponse.Layer?
-    /// What the image has and the file has not.
-    public var lost: [String] = []
+    /// What the image has and the file has not; nil where nobody looked.
+    public var lost: [String]?
     /// nil when all is well.
     public var error: String?
 
@@ -26,7 +26,7 @@ public struct ResultLine: Sendable {
         [
             "input": .init(input), "output": .init(output), "frame": .init(frame), "width": .init(size?.width),
             "height": .init(size?.height), "bytes": .init(byteCount), "layer": .init(layer?.rawValue),
-            "lost": .texts(lost), "error": .init(error),
+            "lost": lost.map { .texts($0) } ?? .null, "error": .init(error),
         ]
     }
 }

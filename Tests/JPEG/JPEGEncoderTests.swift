@@ -69,6 +69,23 @@ import Testing
         #expect(distance(decoded.tightBytes, image.pixels.tightBytes) < 3)
     }
 
+    /// Noise, which takes more bytes at once than the encoder has room for at first.
+    @Test(arguments: [false, true])
+    func `what does not fit in the first buffer is whole`(isProgressive: Bool) throws {
+        let size = PixelSize(width: 1_500, height: 40)
+        var generator = SeededGenerator(seed: 5)
+        let pixels = PixelBuffer(size: size, format: .gray8, alphaMode: .opaque) { memory, _ in
+            for index in memory.indices { memory[index] = UInt8.random(in: 0...255, using: &generator) }
+        }
+        let image = DecodedImage(pixels: try #require(pixels))
+
+        let data = try JPEGEncoder(quality: 100, isProgressive: isProgressive).encode(image)
+
+        #expect(data.count > 3 << 14)
+        let decoded = try decoder.decode(data, options: DecodingOptions(pixelFormat: .gray8)).pixels
+        #expect(distance(decoded.tightBytes, image.pixels.tightBytes) < 2)
+    }
+
     @Test func `quality is size, and coding changes no pixel`() throws {
         let image = try gradient(.rgba8)
         func pixels(_ encoder: JPEGEncoder) throws -> [UInt8] {

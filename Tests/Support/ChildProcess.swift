@@ -76,6 +76,12 @@ package final class ChildProcess: Sendable {
         return URL(filePath: runner).deletingLastPathComponent().appending(path: name).path
     }
 
+    /// Whether it has not ended; what waits for something that it does must not wait for ever.
+    package var isRunning: Bool {
+        var info = siginfo_t()
+        return !hasEnded.value && waitid(P_PID, id_t(id), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_signo == 0
+    }
+
     /// Sends it a signal, unless its end has been waited for.
     package func send(_ signal: Int32) {
         if !hasEnded.value { kill(id, signal) }

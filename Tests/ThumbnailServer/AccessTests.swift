@@ -40,7 +40,10 @@ struct AccessTests {
         #expect(try #require(OriginPattern(pattern)).matches(SourceURL(url)) == matches)
     }
 
-    @Test(arguments: ["", "*", "*.", "https://", "ftp://a", "a/b", "a.*.b", "https://u@a", "a b", "https://a/b"])
+    @Test(arguments: [
+        "", "*", "*.", "https://", "ftp://a", "a/b", "a.*.b", "https://u@a", "a b", "https://a/b", "a?b", "a#b",
+        "https://a?", "a:", "a:/", "[::1]:",
+    ])
     func `what is no origin is none`(text: String) { #expect(OriginPattern(text) == nil) }
 
     @Test func `an empty list allows any origin, another only its own`() throws {

@@ -198,6 +198,30 @@ struct LoadTests {
     }
 
     @Test(.enabled(if: RedisServer.isInstalled))
+    func `no store carries pictures of private addresses to servers that must not ask them`() async throws {
+        let redis = try await RedisServer()
+        let folder = try TemporaryDirectory()
+        let origin = try LoopbackOrigin(handler: TestServer.pictures)
+        defer { origin.stop() }
+        let path = QueryItems.encoded(origin.url(for: "/kept/max-age=60").absoluteString)
+        for isAllowed in [true, true, false] {
+            try await TestServer.run(change: {
+                $0.allowsPrivate = isAllowed
+                $0.cacheFolder = folder.url
+                $0.redis = RedisOptions(
+                    address: .socket(redis.socket), connectTimeout: .seconds(120), answerTimeout: .seconds(120))
+            }) { (server: TestServer) async throws in
+                // The second is made of the original that is kept, or kept itself.
+                for width in [10, 11] {
+                    let answer = try await server.get("/thumbnail?url=\(path)&w=\(width)")
+                    #expect(answer.status == (isAllowed ? 200 : 403))
+                }
+            }
+        }
+        #expect(origin.requests.count == 1)
+    }
+
+    @Test(.enabled(if: RedisServer.isInstalled))
     func `a Redis that is dead costs nobody a picture`() async throws {
         let redis = try await RedisServer()
         try await redis.kill()

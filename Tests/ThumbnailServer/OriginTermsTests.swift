@@ -39,7 +39,7 @@ struct OriginTermsTests {
         for fields: HTTPFields in [[:], ["Cache-Control": "max-age=31536000"]] {
             let date = now.addingTimeInterval(60)
             let freshness = try terms(fields).freshness(from: now, atMost: .seconds(60))
-            #expect(freshness == Freshness(shared: date, client: date))
+            #expect(freshness == Freshness(start: now, shared: date, client: date))
         }
     }
 
@@ -55,7 +55,27 @@ struct OriginTermsTests {
         let freshness = try terms(fields).freshness(from: now, atMost: .seconds(600))
         #expect(
             freshness
-                == Freshness(shared: now.addingTimeInterval(shared), client: now.addingTimeInterval(client)))
+                == Freshness(
+                    start: now, shared: now.addingTimeInterval(shared), client: now.addingTimeInterval(client)))
+    }
+
+    @Test(
+        arguments: [
+            (.fresh, 20), (.stale, 20), (.revalidated, 60), (.new, 60), (nil, 60),
+        ] as [(ResponseCaching.Source?, Double)])
+    func `a life begins when the origin was asked, not when its copy was used`(
+        source: ResponseCaching.Source?, left: Double
+    ) throws {
+        let url = try #require(URL(string: "https://a.test/"))
+        // An old answer of another cache on the way has been asked for all the same.
+        let head = HTTPResponseHead(url: url, status: 200, fields: ["Age": "40", "Cache-Control": "max-age=86400"])
+        let caching = source.map { ResponseCaching(source: $0, verdict: StorageVerdict(.allowed)) }
+        let terms = OriginTerms(Download(data: Data(), head: head, caching: caching), now: now)
+
+        let freshness = try #require(terms.freshness(from: now, atMost: .seconds(60)))
+
+        #expect(freshness.shared.timeIntervalSince(now) == left && freshness.client.timeIntervalSince(now) == left)
+        #expect(freshness.start.timeIntervalSince(now) == left - 60)
     }
 
     @Test(
@@ -67,7 +87,8 @@ struct OriginTermsTests {
     func `clients are told how long, and no longer than the URL is good for`(
         shared: Double, client: Double, end: Double?, expected: String
     ) {
-        let freshness = Freshness(shared: now.addingTimeInterval(shared), client: now.addingTimeInterval(client))
+        let freshness = Freshness(
+            start: now, shared: now.addingTimeInterval(shared), client: now.addingTimeInterval(client))
         let end = end.map { now.addingTimeInterval($0) }
         #expect(freshness.cacheControl(now: now, until: end) == expected)
     }

@@ -1,4 +1,5 @@
 import Alcedo
+import AlcedoTesting
 import TestSupport
 import Testing
 
@@ -90,12 +91,42 @@ struct QueryTests {
     }
 
     @Test func `an origin may be silent for as long as is said`() throws {
-        let request = try query("w=10").imageRequest(DecodingLimits(), silence: .seconds(60))
+        let request = try query("w=10").imageRequest(DecodingLimits(), silence: .seconds(60), life: .seconds(90))
         guard case .http(let request) = request.source else {
             Issue.record("it is no request")
             return
         }
         #expect(request.idleTimeout == .seconds(60))
+        // Nor is a copy of its picture older.
+        #expect(request.fields["Cache-Control"] == "max-age=90")
+    }
+
+    @Test(
+        arguments: [(31, 1), (1, 31), (1, 1), (3, 2), (2_000, 1_500), (1_500, 2_000), (90, 80)],
+        ["fill", "exact", "fit"])
+    func `nothing larger than the original and the thumbnail is made on the way`(side: (Int, Int), fit: String) throws {
+        let request = try query("w=900&h=800&fit=\(fit)").imageRequest(
+            DecodingLimits(), silence: .seconds(1), life: .seconds(1))
+        let size = PixelSize(width: side.0, height: side.1)
+        var image = DecodedImage.coordinates(size)
+        for processor in request.processors {
+            image = try processor.process(image)
+            #expect(image.size.pixelCount <= max(size.pixelCount, 900 * 800))
+        }
+        if fit != "fit" { #expect(image.size == PixelSize(width: 900, height: 800)) }
+    }
+
+    @Test func `what covers the size is the middle, in its proportions`() throws {
+        let request = try query("w=30&h=20&fit=fill").imageRequest(
+            DecodingLimits(), silence: .seconds(1), life: .seconds(1))
+        // As it tells its places, the middle of the thumbnail is that of the original, and its corners are 40 x 60 apart.
+        let image = try request.processors.reduce(DecodedImage.coordinates(PixelSize(width: 60, height: 200))) {
+            try $1.process($0)
+        }
+        let samples = image.pixels.withUnsafeBytes { Array($0) }
+        let last = 19 * image.pixels.bytesPerRow + 29 * 4
+        #expect(abs(Int(samples[1]) - 80) <= 2 && abs(Int(samples[last + 1]) - 119) <= 2)
+        #expect(samples[0] <= 2 && samples[last] >= 57)
     }
 
     @Test(arguments: [

@@ -46,7 +46,8 @@ struct StoringTests {
     private func thumbnail() -> Thumbnail {
         let date = clock.now.addingTimeInterval(60)
         return Thumbnail(
-            data: Data(repeating: 1, count: 100), type: "image/png", freshness: Freshness(shared: date, client: date))
+            data: Data(repeating: 1, count: 100), type: "image/png",
+            freshness: Freshness(start: clock.now, shared: date, client: date))
     }
 
     private func key(_ number: Int) throws -> ImageKey {
@@ -56,7 +57,8 @@ struct StoringTests {
     @Test func `nobody waits for a store that hangs, and no more waits for it than may`() async throws {
         let store = HeldStore()
         let answers = AnswerStore(
-            memoryLimit: 1 << 20, store: store, backlog: StoreBacklog(countLimit: 2, byteLimit: 1_000), clock: clock)
+            memoryLimit: 1 << 20, store: store, life: .seconds(3_600),
+            backlog: StoreBacklog(countLimit: 2, byteLimit: 1_000), clock: clock)
         for number in 0..<5 {
             answers.keep(thumbnail(), for: try key(number))
             #expect(answers.quickAnswer(for: try key(number)) == thumbnail())
@@ -71,7 +73,8 @@ struct StoringTests {
     @Test func `what waits has a limit of bytes, but for a piece that is alone`() async throws {
         let store = HeldStore()
         let answers = AnswerStore(
-            memoryLimit: 0, store: store, backlog: StoreBacklog(countLimit: 100, byteLimit: 50), clock: clock)
+            memoryLimit: 0, store: store, life: .seconds(3_600), backlog: StoreBacklog(countLimit: 100, byteLimit: 50),
+            clock: clock)
         answers.keep(thumbnail(), for: try key(0))
         answers.keep(thumbnail(), for: try key(1))
         #expect(answers.storing.waiting == 1 && answers.storing.dropped == 1)
@@ -83,7 +86,7 @@ struct StoringTests {
         let cache = RedisDataCache(RedisOptions(address: .socket("/nowhere/s"), failureLimit: 1), clock: clock)
         let lines = Guarded<[String]>([])
         let watch = SharedStoreWatch(cache) { line in lines.change { $0.append(line) } }
-        let answers = AnswerStore(memoryLimit: 0, store: cache, clock: clock) { watch.look() }
+        let answers = AnswerStore(memoryLimit: 0, store: cache, life: .seconds(3_600), clock: clock) { watch.look() }
         watch.look()
         #expect(lines.value.isEmpty && !watch.numbers.isFailing)
         for number in 0..<3 {
@@ -104,14 +107,37 @@ struct StoringTests {
     }
 
     @Test func `what a store has kept is the picture with its terms`() throws {
-        let entry = try #require(
-            Thumbnail(
-                data: Data([1, 2]), type: "image/png",
-                freshness: Freshness(shared: clock.now.addingTimeInterval(60), client: clock.now)
-            ).entry)
-        #expect(Thumbnail(entry)?.freshness == Freshness(shared: clock.now.addingTimeInterval(60), client: clock.now))
-        for notes in ["", "image/png\n\"a\"", "image/png\n\"a\"\nx", "text/html\n\"a\"\n1", "image/png\na\n1"] {
-            #expect(Thumbnail(CachedData(Data([1]), metadata: Data(notes.utf8), expiry: clock.now)) == nil)
+        let freshness = Freshness(start: clock.now, shared: clock.now.addingTimeInterval(60), client: clock.now)
+        let picture = Thumbnail(data: Data([1, 2]), type: "image/png", freshness: freshness)
+        #expect(Thumbnail(try #require(picture.entry), life: .seconds(90)) == picture)
+        for notes in [
+            "", "image/png\n\"a\"\n1", "image/png\n\"a\"\nx\n1", "image/png\n\"a\"\n1\nx", "text/html\n\"a\"\n1\n1",
+            "image/png\na\n1\n1",
+        ] {
+            let entry = CachedData(Data([1]), metadata: Data(notes.utf8), expiry: clock.now)
+            #expect(Thumbnail(entry, life: .seconds(90)) == nil)
         }
+    }
+
+    @Test func `what was stored for longer is used no longer than this server may`() async throws {
+        let store = MemoryCache<ImageKey, CachedData>(limits: MemoryCacheLimits(cost: 1 << 20), clock: clock)
+        let answers = { AnswerStore(memoryLimit: 1 << 20, store: store, life: $0, clock: clock) }
+        let key = try key(0)
+        let patient = answers(.seconds(3_600))
+        let date = clock.now.addingTimeInterval(3_600)
+        patient.keep(
+            Thumbnail(
+                data: Data([1]), type: "image/png",
+                freshness: Freshness(start: clock.now, shared: date, client: date)), for: key)
+        await patient.flush()
+        clock.advance(by: .seconds(4))
+
+        let hasty = answers(.seconds(10))
+        let freshness = try #require(await hasty.storedAnswer(for: key)?.freshness)
+        #expect(freshness.cacheControl(now: clock.now, until: nil) == "max-age=6")
+        clock.advance(by: .seconds(6))
+        #expect(hasty.quickAnswer(for: key) == nil)
+        #expect(await hasty.storedAnswer(for: key) == nil)
+        #expect(await answers(.seconds(3_600)).storedAnswer(for: key) != nil)
     }
 }

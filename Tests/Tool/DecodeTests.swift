@@ -27,6 +27,21 @@ struct DecodeTests {
         try Data(contentsOf: folder.url.appending(path: "out/\(name)"))
     }
 
+    @Test func `more pixels than are usual are decoded where that is asked for`() async throws {
+        // One pixel on a canvas of 108 million.
+        let head: [UInt8] = Array("GIF89a".utf8) + [0xE0, 0x2E, 0x28, 0x23, 0x80, 0, 0, 255, 0, 0, 0, 0, 255]
+        let frame: [UInt8] = [0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0, 0x3B]
+        let file = folder.url.appending(path: "wide.gif")
+        try Data(head + frame).write(to: file)
+
+        let refused = try await decode([file.path])
+        #expect(refused.status == 1 && refused.problems.contains("100000000"))
+        #expect(try await decode([file.path, "--max-pixels", "120000000"]).status == 0)
+        let made = folder.url.appending(path: "out/wide.pam")
+        let byteCount = try FileManager.default.attributesOfItem(atPath: made.path)[.size] as? Int
+        #expect(byteCount ?? 0 > 432_000_000)
+    }
+
     /// An image of one pixel a column, written by our encoder.
     private func write(_ samples: [UInt8], _ format: PixelFormat, _ mode: AlphaMode) throws -> String {
         let size = PixelSize(width: samples.count / format.bytesPerPixel, height: 1)

@@ -172,17 +172,25 @@ struct InterruptionTests {
         #expect(try String(contentsOf: problems, encoding: .utf8) == word)
     }
 
-    @Test(arguments: [SIGINT, SIGTERM], [["disk-cache"], ["all", "--pictures", "/nowhere", "--only", "Disk"]])
+    @Test(arguments: [SIGINT, SIGTERM], [["disk-cache"], ["all", "--only", "Disk", "--pictures"]])
     func `a benchmark that is broken off leaves nothing behind`(signal: Int32, words: [String]) async throws {
         let alcedo = Program(name: "alcedo", environment: ["TMPDIR": folder.path])
-        let output = words.first == "all" ? ["--output", self.output.path] : []
+        let pictures = folder.url.appending(path: "pictures")
+        for name in ["wallpapers", "web"] {
+            try FileManager.default.createDirectory(
+                at: pictures.appending(path: name), withIntermediateDirectories: true)
+        }
+        let places = words.first == "all" ? [pictures.path, "--output", output.path] : []
         func files() -> [String] {
             let names = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
-            return names.filter { $0 != "out" }
+            return names.filter { $0 != "out" && !$0.hasPrefix("pictures") }
         }
 
-        let program = try alcedo.start(["bench"] + words + output)
-        while !files().contains(where: { $0.contains("/unfinished/") }) { try await Task.sleep(for: .milliseconds(2)) }
+        let program = try alcedo.start(["bench"] + words + places)
+        while !files().contains(where: { $0.contains("/unfinished/") }) {
+            try #require(program.process.isRunning)
+            try await Task.sleep(for: .milliseconds(2))
+        }
         program.process.send(signal)
 
         let outcome = try await program.outcome()

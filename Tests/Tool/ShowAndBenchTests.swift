@@ -26,6 +26,28 @@ struct ShowAndBenchTests {
         #expect(lines.allSatisfy { $0.filter { $0 == "▀" }.count == 30 })
     }
 
+    @Test func `a report is replaced where that is asked for, and pictures are looked for first`() async throws {
+        let report = folder.url.appending(path: "report.md")
+        let pictures = folder.url.appending(path: "pictures")
+        // No part has that title.
+        let words = ["bench", "all", "--only", "nothing", "--output", folder.path, "--pictures", pictures.path]
+        #expect(try await alcedo.run(words).status == 2)
+        for name in ["wallpapers", "web"] {
+            try FileManager.default.createDirectory(
+                at: pictures.appending(path: name), withIntermediateDirectories: true)
+        }
+        try Data("mine".utf8).write(to: report)
+
+        let refused = try await alcedo.run(words)
+
+        #expect(refused.status == 1)
+        #expect(refused.problems == "alcedo: \(report.path) is there already; --force replaces it\n")
+        #expect(try Data(contentsOf: report) == Data("mine".utf8))
+        #expect(try await alcedo.run(words + ["--force"]).status == 0)
+        #expect(try Data(contentsOf: report) != Data("mine".utf8))
+        #expect(try await alcedo.run(words + ["--update"]).status == 0)
+    }
+
     @Test func `without a terminal there is no escape code`() async throws {
         let file = Samples.folder.appending(path: "rings.png").path
 

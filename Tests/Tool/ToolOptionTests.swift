@@ -128,6 +128,8 @@ struct ToolOptionTests {
         #expect(objects.allSatisfy { Set($0.keys) == keys })
         let good = try #require(objects.first { $0["input"] as? String == Self.file })
         #expect(good["layer"] as? String == "local" && good["bytes"] as? Int == 2913 && good["error"] is NSNull)
+        // `load` does not look for it.
+        #expect(command[0] == "load" ? good["lost"] is NSNull : good["lost"] is [String])
         #expect(FileManager.default.fileExists(atPath: try #require(good["output"] as? String)))
         let failed = try #require(objects.first { ($0["error"] as? String) != nil })
         #expect(failed["output"] is NSNull && failed["layer"] is NSNull)

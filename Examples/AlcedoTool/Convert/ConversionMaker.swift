@@ -30,7 +30,7 @@ struct ConversionMaker: FileMaking {
         let (count, losses) = try await withTaskCancellationHandler {
             try await tools.files.run { [image] in
                 let data = try encode(image, frames)
-                let losses = Loss.between(original.info, image, try tools.codecs.inspect(data))
+                let losses = try tools.losses(from: original.info, image, in: data)
                 try sink.write(data, frame: nil)
                 return (data.count, losses)
             }

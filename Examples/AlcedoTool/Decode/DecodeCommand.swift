@@ -15,7 +15,7 @@ struct DecodeCommand: ToolCommand {
                            a folder for files under the images' names, frames with +0000 and so on behind; or, for one
                            image, a file whose name ends with its format; or standard output. Frames in one file, and
                            images on standard output, come one after another, as Netpbm's tools read them
-          --format NAME    pam, gray or colour, with alpha where there is some; ppm, without alpha; or rgba, four samples
+          --format NAME    pam, RGB, RGBA where there is alpha, or 8-bit gray; ppm, without alpha; or rgba, four samples
                            a pixel without a header, of 16 bits in this machine's byte order (default: as FILE ends, else
                            pam)
           --frame N        of animations only this frame; the first is 0

@@ -24,11 +24,21 @@ struct FileTools: Sendable {
     func original(_ request: ImageRequest, progress: @escaping BatchLoad.Progress) async throws -> Original {
         let data = try await transfers.watch(request.source, progress) { try await pipeline.data(for: request) }
         progress(DownloadProgress(received: data.count, expected: data.count))
-        let info = try await files.run { try codecs.inspect(data) }
+        let info = try await files.run { try codecs.inspect(data, limits: request.decoding.limits) }
         var inMemory = request
         inMemory.source = .bytes(data, identity: request.originalKey.description)
         return Original(
             request: inMemory, info: info, layer: layers.layer(of: request), byteCount: data.count)
+    }
+}
+
+extension FileTools {
+    /// What a file that was made of an image does not keep of it.
+    ///
+    /// - Parameter image: What was encoded.
+    func losses(from info: ImageInfo, _ image: DecodedImage, in data: Data) throws -> [Loss] {
+        // What was made here is as large as it was let be.
+        Loss.between(info, image, try codecs.inspect(data, limits: DecodingLimits(maximumPixelCount: .max)))
     }
 }
 

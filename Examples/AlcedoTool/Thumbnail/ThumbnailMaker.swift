@@ -27,7 +27,7 @@ struct ThumbnailMaker: FileMaking {
         let image = try await tools.pipeline.load(request).image
         let (count, losses) = try await tools.files.run {
             let data = try encoder.encode(image)
-            let losses = Loss.between(original.info, image, try tools.codecs.inspect(data))
+            let losses = try tools.losses(from: original.info, image, in: data)
             try sink.write(data, frame: nil)
             return (data.count, losses)
         }

@@ -20,7 +20,7 @@ struct OriginPattern: Sendable, Equatable {
         isBelow = rest.hasPrefix("*.")
         if isBelow { rest = rest.dropFirst(2) }
         guard let plain = try? SourceURL("\(scheme ?? "http")://\(rest)/"), !plain.host.contains("*"),
-            !rest.contains("/")
+            !rest.contains(where: "/?#".contains), !rest.hasSuffix(":")
         else { return nil }
         let hasPort = rest.last != "]" && rest.split(separator: "]").last?.contains(":") == true
         (self.scheme, host, port) = (scheme, plain.host, hasPort ? plain.port : nil)

@@ -17,6 +17,7 @@ final class AnswerStore: Sendable {
 
     private let memory: MemoryCache<ImageKey, Thumbnail>
     private let store: (any DataCaching)?
+    private let life: Duration
     private let clock: any TimeSource
     private let backlog: StoreBacklog
     private let onStored: @Sendable () -> Void
@@ -25,13 +26,15 @@ final class AnswerStore: Sendable {
     /// - Parameters:
     ///   - memoryLimit: In bytes; nought keeps none there.
     ///   - store: What lies behind.
+    ///   - life: For how long what lies there is used, whatever it says itself.
     ///   - onStored: Called whenever the store has taken something, or has not.
     init(
-        memoryLimit: Int, store: (any DataCaching)?, backlog: StoreBacklog = StoreBacklog(),
+        memoryLimit: Int, store: (any DataCaching)?, life: Duration, backlog: StoreBacklog = StoreBacklog(),
         clock: any TimeSource = SystemClock(), onStored: @escaping @Sendable () -> Void = {}
     ) {
         memory = MemoryCache(limits: MemoryCacheLimits(cost: memoryLimit), clock: clock)
         self.store = store
+        self.life = life
         self.backlog = backlog
         self.onStored = onStored
         self.clock = clock
@@ -47,12 +50,12 @@ final class AnswerStore: Sendable {
     /// What is in the store; it is in memory, too, then.
     func storedAnswer(for key: ImageKey) async -> Thumbnail? {
         guard let store, let entry = await store.entry(for: key) else { return nil }
-        guard let thumbnail = Thumbnail(entry) else {
+        guard let thumbnail = Thumbnail(entry, life: life) else {
             await store.remove(key)
             return nil
         }
-        keepInMemory(thumbnail, for: key)
-        return thumbnail
+        // What is too old for this server may do for others, who have the store too.
+        return keepInMemory(thumbnail, for: key) ? thumbnail : nil
     }
 
     /// Keeps it while it is fresh. Does not wait for the store, whose trouble is counted, and no error.
@@ -75,7 +78,6 @@ final class AnswerStore: Sendable {
     }
 
     /// Whether it is fresh at all.
-    @discardableResult
     private func keepInMemory(_ thumbnail: Thumbnail, for key: ImageKey) -> Bool {
         guard let freshUntil = thumbnail.freshness?.shared else { return false }
         let life = Duration.seconds(freshUntil.timeIntervalSince(clock.now))

@@ -1,11 +1,20 @@
+import Alcedo
 import FoundationEssentials
 
 /// Until when an answer may be used without asking.
 struct Freshness: Sendable, Equatable {
+    /// When the origin gave the original, or last said that it had not changed.
+    var start: Date
     /// By caches that many share, such as this server.
     var shared: Date
     /// By the cache of one client.
     var client: Date
+
+    /// The same, but at most for so long after ``start``.
+    func limited(to life: Duration) -> Freshness {
+        let limit = start.addingTimeInterval(Double(life.milliseconds) / 1000)
+        return Freshness(start: start, shared: min(shared, limit), client: min(client, limit))
+    }
 
     /// As a `Cache-Control` field. Source: RFC 9111 sections 5.2.2.1 and 5.2.2.10.
     ///

@@ -23,20 +23,25 @@ struct Thumbnail: Sendable, Equatable {
     }
 
     /// Nil when the notes are none of ours.
-    init?(_ entry: CachedData) {
+    ///
+    /// - Parameter life: The longest; whoever stored it may have had another.
+    init?(_ entry: CachedData, life: Duration) {
         let notes = String(decoding: entry.metadata, as: UTF8.self).split(separator: "\n")
-        guard notes.count == 3, notes[0].hasPrefix("image/"), notes[1].hasPrefix("\""), let client = Int64(notes[2]),
-            let expiry = entry.expiry
+        guard notes.count == 4, notes[0].hasPrefix("image/"), notes[1].hasPrefix("\""), let client = Int64(notes[2]),
+            let start = Int64(notes[3]), let expiry = entry.expiry
         else { return nil }
-        let freshness = Freshness(shared: expiry, client: Timestamp(milliseconds: client).date)
-        self.init(data: entry.data, type: String(notes[0]), freshness: freshness, tag: String(notes[1]))
+        let freshness = Freshness(
+            start: Timestamp(milliseconds: start).date, shared: expiry, client: Timestamp(milliseconds: client).date)
+        self.init(
+            data: entry.data, type: String(notes[0]), freshness: freshness.limited(to: life), tag: String(notes[1]))
     }
 
     /// As a data cache keeps it; nil when nobody may keep it.
     var entry: CachedData? {
         guard let freshness else { return nil }
-        let client = Timestamp(freshness.client).milliseconds
-        return CachedData(data, metadata: Data("\(type)\n\(tag)\n\(client)".utf8), expiry: freshness.shared)
+        let dates = [freshness.client, freshness.start].map { "\(Timestamp($0).milliseconds)" }
+        let notes = ([type, tag] + dates).joined(separator: "\n")
+        return CachedData(data, metadata: Data(notes.utf8), expiry: freshness.shared)
     }
 
     /// The answer with it, or the word that the client's copy is as good.

@@ -9,9 +9,14 @@ struct OriginTerms: Sendable, Equatable {
     var freshUntil: Date?
     /// Until when a client's cache may; nil: the origin does not say.
     var clientFreshUntil: Date?
+    /// How old a copy was that the origin was not asked about, in seconds.
+    var age: TimeInterval = 0
 
-    init(allowsStoring: Bool = true, freshUntil: Date? = nil, clientFreshUntil: Date? = nil) {
+    init(
+        allowsStoring: Bool = true, freshUntil: Date? = nil, clientFreshUntil: Date? = nil, age: TimeInterval = 0
+    ) {
         (self.allowsStoring, self.freshUntil, self.clientFreshUntil) = (allowsStoring, freshUntil, clientFreshUntil)
+        self.age = age
     }
 
     /// Those of the answer and of all redirects that led to it.
@@ -21,6 +26,9 @@ struct OriginTerms: Sendable, Equatable {
             return
         }
         self.init(fields, now: now)
+        if [.fresh, .stale].contains(download.caching?.source) {
+            age = Double(DeltaSeconds(fields["Age"] ?? "").orZero)
+        }
         if let way = RedirectTerms.noted(in: fields) { self = strictest(way) }
     }
 
@@ -52,15 +60,16 @@ struct OriginTerms: Sendable, Equatable {
         OriginTerms(
             allowsStoring: allowsStoring && other.allowsStoring,
             freshUntil: [freshUntil, other.freshUntil].compactMap { $0 }.min(),
-            clientFreshUntil: [clientFreshUntil, other.clientFreshUntil].compactMap { $0 }.min())
+            clientFreshUntil: [clientFreshUntil, other.clientFreshUntil].compactMap { $0 }.min(),
+            age: max(age, other.age))
     }
 
     /// Until when what is made of it may be used, if at most for `longest`; nil: nobody may keep it.
     func freshness(from now: Date, atMost longest: Duration) -> Freshness? {
         guard allowsStoring else { return nil }
-        let limit = now.addingTimeInterval(Double(longest.milliseconds) / 1000)
-        let shared = min(limit, freshUntil ?? limit)
-        return Freshness(shared: shared, client: clientFreshUntil.map { min(limit, $0) } ?? shared)
+        let shared = freshUntil ?? .distantFuture
+        return Freshness(start: now.addingTimeInterval(-age), shared: shared, client: clientFreshUntil ?? shared)
+            .limited(to: longest)
     }
 
     private static func directives(_ fields: HTTPFields) -> [String: String] {

@@ -11,7 +11,7 @@ final class ThumbnailMaker: Sendable {
     typealias Made = (thumbnail: Thumbnail, origin: Origin)
 
     struct Limits: Sendable {
-        /// Longest time that an answer is kept, here and by clients.
+        /// Longest time from when an original was fetched, or its origin asked about it, until nothing made of it is used.
         var life = Duration.seconds(3_600)
         /// Most originals that are loaded and made smaller at once: each may be in memory as a whole.
         var originals = 16
@@ -94,7 +94,7 @@ final class ThumbnailMaker: Sendable {
     }
 
     private func make(_ query: ThumbnailQuery) async throws -> Thumbnail {
-        let request = query.imageRequest(limits.decoding, silence: limits.silence)
+        let request = query.imageRequest(limits.decoding, silence: limits.silence, life: limits.life)
         let (response, terms) = try await origins.observing(request.source) { try await pipeline.load(request) }
         let freshness = terms.freshness(from: clock.now, atMost: limits.life)
         return try await threads.run {

@@ -29,7 +29,8 @@ struct ServerOptions {
           --redis-user NAME      the user that it is of (default: Redis's own)
           --redis-database N     the number of its database (default: 0)
           --redis-prefix TEXT    begins all names there (default: alcedo:)
-          --max-age SECONDS      longest life of a picture, here and at clients (default: 3600)
+          --max-age SECONDS      longest life of a picture, here and at clients, from when its origin was asked
+                                 (default: 3600)
           --max-side N           most pixels of a side (default: 2048)
           --max-bytes MIB        most bytes of an original (default: 32)
           --max-pixels N         most pixels of an original, in millions (default: 50)

@@ -64,20 +64,27 @@ struct ThumbnailQuery: Sendable {
     var key: ImageKey {
         ImageKey(
             ResourceKey(source.url),
-            variant: "thumbnail:2;\(size.width)x\(size.height);\(fit.rawValue);\(format.rawValue);\(quality)")
+            variant: "thumbnail:3;\(size.width)x\(size.height);\(fit.rawValue);\(format.rawValue);\(quality)")
     }
 
-    /// The picture before it is encoded.
+    /// The picture before it is encoded. No step makes one that is larger than both the original and ``size``.
     ///
-    /// - Parameter silence: The longest of the origin.
-    func imageRequest(_ limits: DecodingLimits, silence: Duration) -> ImageRequest {
-        var request = ImageRequest(source: .http(HTTPRequest(url: source.url, idleTimeout: silence)))
+    /// - Parameters:
+    ///   - silence: The longest of the origin.
+    ///   - life: How old a copy of the original may be that is not asked for anew, in whole seconds.
+    func imageRequest(_ limits: DecodingLimits, silence: Duration, life: Duration) -> ImageRequest {
+        let seconds = life.components.seconds
+        var request = ImageRequest(
+            source: .http(
+                HTTPRequest(url: source.url, fields: ["Cache-Control": "max-age=\(seconds)"], idleTimeout: silence)))
         request.decoding.limits = limits
         request.decoding.includesAnimation = false
         request.decoding.target = TargetSize(size, mode: fit == .fit ? .fit : .fill)
         switch fit {
         case .fit: request.processors = [Resize(to: size)]
-        case .fill: request.processors = [Resize(to: size, mode: .fill, enlarges: true), Crop(center: size)]
+        // Cut first: of an original that is one line, what covers the size has thousands of times its pixels.
+        case .fill:
+            request.processors = [Crop(centerAspect: size), Resize(to: size, mode: .exact, enlarges: true)]
         case .exact: request.processors = [Resize(to: size, mode: .exact, enlarges: true)]
         }
         return request

@@ -24,16 +24,23 @@ struct ServerStack: Sendable {
         var width = 2
     }
 
+    /// Servers that ask private addresses keep apart what they have: others must not hand it out.
+    private static let privateName = "private"
+
     let service: ThumbnailService
     private let maker: ThumbnailMaker
 
     init(_ settings: Settings) {
         let metrics = PipelineMetrics()
-        let shared = settings.redis.map { RedisDataCache($0) }
-        let sharing = shared.map { SharedStoreWatch($0) { Console.note("thumbnail-server: \($0)") } }
-        let answers = AnswerStore(memoryLimit: settings.memoryLimit, store: Self.store(settings, shared)) {
-            sharing?.look()
+        let shared = settings.redis.map { options in
+            var options = options
+            if settings.allowsPrivate { options.prefix += Self.privateName + ":" }
+            return RedisDataCache(options)
         }
+        let sharing = shared.map { SharedStoreWatch($0) { Console.note("thumbnail-server: \($0)") } }
+        let answers = AnswerStore(
+            memoryLimit: settings.memoryLimit, store: Self.store(settings, shared), life: settings.limits.life
+        ) { sharing?.look() }
         var configuration = ImagePipeline.Configuration(
             downloader: Self.downloader(settings), codecs: .standard, observer: metrics)
         configuration.decodingWidth = settings.width
@@ -89,6 +96,7 @@ struct ServerStack: Sendable {
     }
 
     private static func folder(_ name: String, _ settings: Settings) -> URL? {
-        settings.cacheFolder?.appending(path: name, directoryHint: .isDirectory)
+        let folder = settings.allowsPrivate ? settings.cacheFolder?.appending(path: privateName) : settings.cacheFolder
+        return folder?.appending(path: name, directoryHint: .isDirectory)
     }
 }

@@ -56,6 +56,8 @@ public struct GIFDecoder: ImageDecoding {
     }
 
     /// The canvas, and for an animation two more and the pixels of a frame.
+    ///
+    /// - Throws: ``ImageDecodingError`` as ``inspect(_:limits:)``.
     public func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
         let structure = try structure(of: data, limits: options.limits)
         let canvas = PixelBuffer.byteCount(size: structure.canvas, format: .rgba8) ?? 0

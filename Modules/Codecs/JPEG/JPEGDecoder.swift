@@ -73,6 +73,8 @@ public struct JPEGDecoder: ImageDecoding {
     }
 
     /// The output, a second one where it is turned, and the coefficients of an image in several scans.
+    ///
+    /// - Throws: ``ImageDecodingError`` as ``inspect(_:limits:)``.
     public func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
         try data.withDecoderInput { bytes throws(ImageDecodingError) in
             let reader = try JPEGReader(bytes, limits: options.limits)

@@ -81,6 +81,8 @@ public struct WebPDecoder: ImageDecoding {
     /// The output, a second one where it is turned or multiplied by alpha, and what libwebp keeps: some rows, of a
     /// lossless image all pixels once more, of an alpha plane up to five bytes a pixel. For an animation two canvases,
     /// the picture made of them, and the pixels of a frame.
+    ///
+    /// - Throws: ``ImageDecodingError`` as ``inspect(_:limits:)``.
     public func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
         let container = try container(of: data, limits: options.limits)
         guard let canvas = container.canvas else { return 0 }

@@ -41,6 +41,9 @@ public struct HTTPBody: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let handle: Handle
 
+        /// The next bytes; nil at the end.
+        ///
+        /// - Throws: What the transport does, ``HTTPTransportError`` by those of this package; `CancellationError`.
         public mutating func next() async throws -> Data? { try await handle.source.next() }
     }
 

@@ -16,5 +16,8 @@ public protocol ImageFrameSource: Sendable {
     func rawDelay(at index: Int) -> Duration
     /// The whole canvas as it looks while frame `index` is shown. Blocks while it decodes: going forward costs one
     /// frame, a jump costs those since the last one that does not build on others.
+    ///
+    /// - Throws: What the decoder does, ``ImageDecodingError`` by those of this package: a frame may be damaged though
+    ///   those before it are not.
     func frame(at index: Int) throws -> PixelBuffer
 }

@@ -102,14 +102,14 @@ public struct PixelBuffer: Sendable {
         bytes.extracting(y * bytesPerRow..<y * bytesPerRow + usedBytesPerRow)
     }
 
-    /// All bytes for C functions. The pointer is valid inside `body` only.
+    /// All bytes for C functions. The pointer is valid inside `body` only. Throws what `body` does.
     public func withUnsafeBytes<Result, E: Error>(
         _ body: (UnsafeRawBufferPointer) throws(E) -> Result
     ) throws(E) -> Result {
         try body(UnsafeRawBufferPointer(start: storage.base, count: storage.byteCount))
     }
 
-    /// All bytes for changing; copies them first when another value shares them.
+    /// All bytes for changing; copies them first when another value shares them. Throws what `body` does.
     public mutating func withUnsafeMutableBytes<Result, E: Error>(
         _ body: (UnsafeMutableRawBufferPointer) throws(E) -> Result
     ) throws(E) -> Result {

@@ -17,10 +17,13 @@ public protocol IncrementalImageDecoding: AnyObject, Sendable {
 
     /// The picture so far; nil before the first row, and when nothing has come since the last call.
     ///
+    /// - Throws: ``ImageDecodingError``: that of an earlier call, or that there is no memory for it.
     /// - Complexity: O(*w* × *h*): the pixels are copied. Costs nothing when it is not called.
     func preview() throws(ImageDecodingError) -> ImagePreview?
 
     /// Ends the file and returns the image: the same, to the bit, that decoding all bytes at once gives, or the same
     /// error. To be called once.
+    ///
+    /// - Throws: ``ImageDecodingError``; `truncated` when bytes are missing.
     func finish() throws(ImageDecodingError) -> DecodedImage
 }

@@ -38,6 +38,7 @@ public final class BlockingExecutor: Sendable {
     ///   - goesFirst: Whether it goes before those of its priority that wait already: for work that ends something, and
     ///     frees what it holds. Default: no.
     ///   - work: Runs once, on one of the threads.
+    /// - Throws: As ``run(priority:_:)``.
     public func run<Value: Sendable>(
         priority: LivePriority,
         goesFirst: Bool = false,

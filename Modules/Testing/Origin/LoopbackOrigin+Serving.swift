@@ -2,6 +2,8 @@ public import FoundationEssentials
 
 extension LoopbackOrigin {
     /// Serves one reply a path; 404 elsewhere. A key with a query answers that query only, one without answers any.
+    ///
+    /// - Throws: ``OriginError`` when the system gives no socket.
     public convenience init(
         options: OriginOptions = OriginOptions(), replies: [String: OriginReply]
     ) throws {

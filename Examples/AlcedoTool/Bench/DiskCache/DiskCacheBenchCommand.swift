@@ -13,7 +13,7 @@ struct DiskCacheBenchCommand: ToolCommand {
         that lists and stats the folder, and a trim of a tenth; then two processes on one directory. Microseconds, and
         ratios to the bare calls of the same run.
 
-          --directory DIR  where to work; what is made is removed (default: the temporary directory)
+          --directory DIR  where to work; made where there is none; files in it are removed (default: the temporary directory)
           --entries N      only this number of entries for opening and trimming (default: 1000 and 100000)
           --rounds N       how often each put and get is measured; the best counts (default: 5)
 

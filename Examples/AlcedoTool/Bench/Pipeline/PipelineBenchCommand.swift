@@ -13,7 +13,7 @@ struct PipelineBenchCommand: ToolCommand {
         downloads and decodes they make; many different images of 256 x 256 pixels from a server in another process, and the
         memory that is resident meanwhile, beside the limits of the caches and 100 MiB.
 
-          --directory DIR  where the disk cache works; what is made is removed (default: the temporary directory)
+          --directory DIR  where the disk cache works; made where there is none; files in it are removed (default: the temporary directory)
           --requests N     requests for one URL (default: 10000)
           --images N       different images (default: 10000)
           --disk-delay N   milliseconds that every write to disk takes more, for a slow disk (default: 0)

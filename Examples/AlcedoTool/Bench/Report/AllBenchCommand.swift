@@ -14,10 +14,11 @@ struct AllBenchCommand: ToolCommand {
 
           --pictures DIR  a folder with the folders wallpapers and web
           --python PATH   an interpreter with Pillow, pyvips and aiohttp (default: none; ours alone)
-          --output DIR    where the report goes (default: .); files there of its names are replaced
-          --rounds N      turns of each in a benchmark (default: 5)
+          --output DIR    where the report goes (default: .)
+          --force         replaces a report that is there
+          --rounds N      turns of each in the benchmarks of downloader, processors and thumbnails (default: 5)
           --only TEXT     only parts whose title has TEXT in it; may be repeated
-          --update        the other parts stay as the report.json of --output has them
+          --update        the other parts stay as the report.json of --output has them; the report is replaced
 
         """
 
@@ -32,6 +33,11 @@ struct AllBenchCommand: ToolCommand {
     private var rounds = 5
     private var filters: [String] = []
     private var isUpdate = false
+    private var replaces = false
+
+    private static let names = (data: "report.json", text: "report.md", plot: "report.svg")
+    /// What --pictures has.
+    private static let folders = ["wallpapers", "web"]
 
     mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
         switch option {
@@ -41,6 +47,7 @@ struct AllBenchCommand: ToolCommand {
         case "--rounds": rounds = try arguments.number(of: option, in: 1...1_000)
         case "--only": filters.append(try arguments.value(of: option))
         case "--update": isUpdate = true
+        case "--force": replaces = true
         default: return false
         }
         return true
@@ -52,9 +59,15 @@ struct AllBenchCommand: ToolCommand {
     }
 
     func run() async throws -> ExitStatus {
+        // Before anything takes its minutes.
+        for name in Self.folders
+        where (try? FileManager.default.contentsOfDirectory(atPath: "\(pictures)/\(name)")) == nil {
+            throw UsageError("--pictures takes a folder that has the folders wallpapers and web, not '\(pictures)'")
+        }
+        let place = OutputFolder(output, replaces: replaces || isUpdate, sparing: [])
+        try place.prepare(for: [Self.names.data, Self.names.text, Self.names.plot])
         let folder = URL(filePath: output)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let file = folder.appending(path: "report.json")
+        let file = folder.appending(path: Self.names.data)
         var sections: [BenchReport.Section] = []
         var earlier: [BenchReport.Section] = []
         if isUpdate { earlier = try JSONDecoder().decode(BenchReport.self, from: try Data(contentsOf: file)).sections }
@@ -78,10 +91,10 @@ struct AllBenchCommand: ToolCommand {
         }
         let report = BenchReport(
             date: Date(), machine: BenchMachine.line, versions: BenchMachine.versions(python: python),
-            sections: sections, plot: "report.svg")
-        try JSONEncoder().encode(report).write(to: file)
-        try Data(report.markdown.utf8).write(to: folder.appending(path: "report.md"))
-        try Data(FigurePlot(figures: report.figures).svg.utf8).write(to: folder.appending(path: report.plot))
+            sections: sections, plot: Self.names.plot)
+        try place.write(JSONEncoder().encode(report), named: Self.names.data)
+        try place.write(Data(report.markdown.utf8), named: Self.names.text)
+        try place.write(Data(FigurePlot(figures: report.figures).svg.utf8), named: Self.names.plot)
         Console.output(report.table.joined(separator: "\n") + "\n")
         return hasFailed ? .failure : .success
     }

@@ -11,7 +11,7 @@ struct ResponseCacheBenchCommand: ToolCommand {
         Fresh hits: from memory, asked for by one task; from disk, beside the disk cache's own get of the same entry; from
         memory with many URLs of ten variants each, beside few. Each answer has 16 fields.
 
-          --directory DIR  where to work; what is made is removed (default: the temporary directory)
+          --directory DIR  where to work; made where there is none; files in it are removed (default: the temporary directory)
           --urls N         how many URLs have ten variants (default: 100000)
           --rounds N       how often each is measured; the best counts (default: 5)
 

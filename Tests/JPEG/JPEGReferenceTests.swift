@@ -1,0 +1,21 @@
+import AlcedoCore
+import AlcedoJPEG
+import Foundation
+import TestSupport
+import Testing
+
+/// The loop over the C library that benchmarks compare the decoder with: it must do the same work.
+@Suite struct JPEGReferenceTests {
+    @Test(arguments: ["420.jpg", "progressive.jpg", "rgb.jpg", "large.jpg"])
+    func `every pixel of a good file is decoded`(name: String) throws {
+        let data = try fixture(name)
+        let size = try JPEGDecoder().inspect(data, limits: DecodingLimits()).size
+        #expect(JPEGReference.decode(data) == size.pixelCount)
+    }
+
+    @Test func `of what is no image, or ends in its head, there are none`() throws {
+        #expect(JPEGReference.decode(Data()) == 0)
+        #expect(JPEGReference.decode(Data("rubbish, of no format at all".utf8)) == 0)
+        #expect(JPEGReference.decode(try fixture("420.jpg").prefix(24)) == 0)
+    }
+}
