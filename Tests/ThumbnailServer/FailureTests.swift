@@ -54,20 +54,37 @@ struct FailureTests {
         }
     }
 
-    @Test func `what has found no place in time is sent away, and comes again`() async throws {
-        try await TestServer.run(
-            answerTimeout: .seconds(2), change: { $0.limits.originalsOfHost = 1 },
-            handler: { _ in OriginReply.status(200).stalling(at: .beforeHead) }
-        ) { (server: TestServer) async throws in
-            async let asked = server.get(server.target("/asked"))
-            try await server.origin.waitForStalls()
-            let waiting = try await server.get(server.target("/waiting"))
-
-            #expect(waiting.status == 503 && waiting.fields["Retry-After"] == "1")
-            #expect(try await asked.status == 504)
-            #expect(try await server.number("thumbnail_requests_shed_total") == 1)
-            #expect(server.origin.state.requestCount == 1)
+    /// Without a clock: by one, the second may have the place of the first just before its own time is over.
+    @Test func `what has found no place in time is sent away, and what has one is told that its origin is late`()
+        async throws
+    {
+        let origin = try LoopbackOrigin { _ in OriginReply.status(200).stalling(at: .beforeHead) }
+        defer { origin.stop() }
+        var settings = ServerStack.Settings()
+        (settings.allowsPrivate, settings.limits.originalsOfHost) = (true, 1)
+        let stack = ServerStack(settings)
+        let service = stack.service
+        let heads = ["/asked", "/waiting"].map { path in
+            let url = QueryItems.encoded(origin.url(for: path).absoluteString)
+            return RequestHead(method: "GET", target: "/thumbnail?url=\(url)&w=10")
         }
+        guard case .later(let ask) = service.answer(to: heads[0]), case .later(let wait) = service.answer(to: heads[1])
+        else { throw Refusal(400, "nothing is begun") }
+        let asked = Task { await ask() }
+        try await origin.waitForStalls()
+        let waiting = Task { await wait() }
+
+        while service.late(heads[1]).status != 503 { await Task.yield() }
+        let (shed, late) = (service.late(heads[1]), service.late(heads[0]))
+
+        #expect(shed.status == 503 && shed.fields["Retry-After"] == "1")
+        #expect(late.status == 504)
+        #expect(origin.requests.count == 1)
+        for task in [asked, waiting] {
+            task.cancel()
+            _ = await task.value
+        }
+        await stack.shutDown()
     }
 
     @Test(arguments: [300, 305, 306])

@@ -76,9 +76,11 @@ struct FaultTests {
         #expect(lively?.code == .timedOut)
 
         let transport = CURLTransport()
-        let unread = try await transport.send(request)
-        try await origin.waitForDisconnects(count: 2)
-        let lazy = await #expect(throws: HTTPTransportError.self) { for try await _ in unread.body {} }
+        let lazy = await #expect(throws: HTTPTransportError.self) {
+            let unread = try await transport.send(request)
+            try await origin.waitForDisconnects(count: 2)
+            for try await _ in unread.body {}
+        }
         #expect(lazy?.code == .timedOut)
     }
 
@@ -89,7 +91,7 @@ struct FaultTests {
         let origin = try LoopbackOrigin(options: limits) { _ in .endless() }
         defer { origin.stop() }
         var options = CURLTransport.Options()
-        options.connectTimeout = .milliseconds(200)
+        options.connectTimeout = .seconds(1)
         let transport = CURLTransport(options: options)
         let first = try await transport.send(HTTPRequest(url: origin.url(for: "/"), idleTimeout: .seconds(120)))
         let url = try #require(URL(string: "https://127.0.0.1:\(origin.port)/"))
