@@ -60,8 +60,8 @@ struct FailureTests {
     {
         let origin = try LoopbackOrigin { _ in OriginReply.status(200).stalling(at: .beforeHead) }
         defer { origin.stop() }
-        var settings = ServerStack.Settings()
-        (settings.allowsPrivate, settings.limits.originalsOfHost) = (true, 1)
+        var settings = TestServer.settings
+        settings.limits.originalsOfHost = 1
         let stack = ServerStack(settings)
         let service = stack.service
         let heads = ["/asked", "/waiting"].map { path in

@@ -71,9 +71,7 @@ struct HostileTests {
     }
 
     @Test func `a client that says nothing more is left after a time`() async throws {
-        var settings = ServerStack.Settings()
-        settings.allowsPrivate = true
-        let running = try RunningServer(settings, HTTPServer.Settings(clientTimeout: .seconds(1)))
+        let running = try RunningServer(TestServer.settings, HTTPServer.Settings(clientTimeout: .seconds(1)))
         let client = try RawClient(port: running.port)
         try await client.send("GET /health HT")
         let text = try await client.readToEnd()

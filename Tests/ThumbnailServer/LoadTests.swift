@@ -127,10 +127,8 @@ struct LoadTests {
     @Test func `a stop lets what runs end, and refuses the rest`() async throws {
         let origin = try LoopbackOrigin(handler: Self.stalled)
         defer { origin.stop() }
-        var settings = ServerStack.Settings()
-        settings.allowsPrivate = true
         let running = try RunningServer(
-            settings, HTTPServer.Settings(answerTimeout: .seconds(300), lull: .seconds(300)))
+            TestServer.settings, HTTPServer.Settings(answerTimeout: .seconds(300), lull: .seconds(300)))
         let port = running.port
         let target = "/thumbnail?url=\(QueryItems.encoded(origin.url(for: "/a").absoluteString))&w=10"
         let kept = try RawClient(port: port)
@@ -159,9 +157,7 @@ struct LoadTests {
     @Test func `what is not done at the end of the grace is 503`() async throws {
         let origin = try LoopbackOrigin(handler: Self.stalled)
         defer { origin.stop() }
-        var settings = ServerStack.Settings()
-        settings.allowsPrivate = true
-        let running = try RunningServer(settings, HTTPServer.Settings(answerTimeout: .seconds(300)))
+        let running = try RunningServer(TestServer.settings, HTTPServer.Settings(answerTimeout: .seconds(300)))
         let port = running.port
         let target = "/thumbnail?url=\(QueryItems.encoded(origin.url(for: "/a").absoluteString))&w=10"
         async let answer = TestServer.get(target, from: port, by: CURLTransport())

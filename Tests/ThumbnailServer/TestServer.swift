@@ -20,7 +20,16 @@ struct TestServer: Sendable {
 
     var port: Int { running.port }
 
-    /// Runs a test on a server that allows private addresses and keeps answers in memory alone.
+    /// Of a server that allows private addresses, keeps answers in memory alone, and waits long for an origin: a busy machine
+    /// does, too.
+    static var settings: ServerStack.Settings {
+        var settings = ServerStack.Settings()
+        settings.allowsPrivate = true
+        settings.limits.silence = .seconds(300)
+        return settings
+    }
+
+    /// Runs a test on a server of these settings.
     static func run(
         clientTimeout: Duration = .seconds(300), answerTimeout: Duration = .seconds(300), lull: Duration = .zero,
         change: (inout ServerStack.Settings) -> Void = { _ in },
@@ -28,8 +37,7 @@ struct TestServer: Sendable {
         _ test: (TestServer) async throws -> Void
     ) async throws {
         let origin = try LoopbackOrigin(handler: handler)
-        var settings = ServerStack.Settings()
-        settings.allowsPrivate = true
+        var settings = Self.settings
         change(&settings)
         let running = try RunningServer(
             settings, HTTPServer.Settings(clientTimeout: clientTimeout, answerTimeout: answerTimeout, lull: lull))
