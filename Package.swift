@@ -217,13 +217,7 @@ package.targets += [
         path: "Tests/URLResponseCacheFaults"),
     .testTarget(
         name: "ReadmeTests",
-        dependencies: [
-            "Alcedo", "AlcedoCURL", "AlcedoCodecs", "AlcedoCore", "AlcedoDiskCache", "AlcedoDownloader", "AlcedoGIF",
-            "AlcedoJPEG", "AlcedoMemoryCache", "AlcedoNSCache", "AlcedoPNG", "AlcedoPipeline", "AlcedoProcessing",
-            "AlcedoRedisCache", "AlcedoSQLiteCache", "AlcedoTesting", "AlcedoURLResponseCache", "AlcedoURLSession",
-            "AlcedoWebP",
-        ],
-        path: "Tests/Readme"),
+        dependencies: ["AlcedoCodecs", "AlcedoCore", "AlcedoTesting"], path: "Tests/Readme"),
     .testTarget(
         name: "HTTPCacheClientTests",
         dependencies: ["AlcedoCore", "AlcedoTesting", "TestSupport", "http-cache-client"],

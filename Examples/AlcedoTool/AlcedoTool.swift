@@ -33,7 +33,7 @@ enum AlcedoTool {
         alcedo COMMAND --help says more; alcedo --version says which this is.
 
         It ends with 0, with 1 when something failed, with 2 when the command line makes no sense, with 130 after Ctrl-C,
-        and with 143 after SIGTERM.
+        with 143 after SIGTERM and 129 after SIGHUP.
 
         """
 

@@ -10,6 +10,9 @@ enum HTTPCacheClient {
         Reads one request a line from standard input, as JSON, sends it through the HTTP cache, and writes one answer a
         line to standard output, as they come. Ends when standard input does.
 
+        CACHE_DRIVER_DIR=DIR          keeps answers on disk, too; else in memory alone
+        CACHE_DRIVER_PROFILE=shared   a cache that many users share; else one user's
+
         """
 
     static func main() {

@@ -10,7 +10,7 @@ enum CacheStack: String, CaseIterable {
     case files
     /// The same with the bytes in a database.
     case sqlite
-    /// HTTP answers alone, on disk, used as their servers allow; each image is decoded anew.
+    /// HTTP answers alone, in memory and on disk, used as their servers allow; each image is decoded anew.
     case responses
 
     /// What the stack is made of, in words.
@@ -19,7 +19,7 @@ enum CacheStack: String, CaseIterable {
         case .memory: "decoded images in memory"
         case .files: "decoded images in memory, bytes in files"
         case .sqlite: "decoded images in memory, bytes in a database"
-        case .responses: "HTTP answers on disk"
+        case .responses: "HTTP answers in memory and on disk"
         }
     }
 

@@ -6,66 +6,36 @@ struct ReadmeTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     private static let root = folder.appending(path: "../..").standardized
 
-    private static func text(_ url: URL) throws -> String { try String(contentsOf: url, encoding: .utf8) }
+    private static func text(_ path: String, in folder: URL = root) throws -> String {
+        try String(contentsOf: folder.appending(path: path), encoding: .utf8)
+    }
 
-    private static func snippets(of file: String) throws -> [String] {
-        try text(root.appending(path: file)).components(separatedBy: "```swift\n").dropFirst().map {
+    /// `Scripts/docs` compiles the code of all pages; that of these is run as well.
+    @Test(arguments: ["WriteABackend", "WriteACodec"])
+    func `the code of an article is what is tested here`(name: String) throws {
+        let tested = try Self.text("\(name).swift", in: Self.folder)
+        let article = try Self.text("Modules/Standard/Documentation.docc/\(name).md")
+
+        let snippets = article.components(separatedBy: "```swift\n").dropFirst().map {
             $0.components(separatedBy: "```")[0]
         }
-    }
 
-    private static let readmes = [
-        "README.md", "Modules/MemoryCache/README.md", "Modules/DiskCache/README.md",
-        "Modules/Downloader/README.md", "Modules/URLResponseCache/README.md", "Modules/Processing/README.md",
-        "Modules/Pipeline/README.md", "Modules/ViewBinding/README.md", "Modules/ViewBinding/GTK/README.md",
-    ]
-
-    /// Is about systems that this package is not built on, and says so.
-    private static let uncompiled = "Modules/ViewBinding/Documentation.docc/OtherToolkits.md"
-
-    /// The pages of all catalogs.
-    private static let articles: [String] = {
-        let modules = root.appending(path: "Modules").path
-        let paths = FileManager.default.enumerator(atPath: modules)?.compactMap { $0 as? String } ?? []
-        return paths.filter { $0.contains(".docc/") && $0.hasSuffix(".md") }.sorted().map { "Modules/\($0)" }
-    }()
-
-    @Test(arguments: readmes)
-    func `every README has Swift snippets`(file: String) throws {
-        #expect(try Self.snippets(of: file).count >= (file == "README.md" ? 3 : 1))
-    }
-
-    @Test func `the modules have catalogs`() {
-        #expect(Self.articles.count >= 20)
+        #expect(snippets.count == 2)
+        for snippet in snippets {
+            let lines = snippet.split(separator: "\n", omittingEmptySubsequences: false)
+            let code = lines.drop { $0.hasPrefix("import ") || $0.isEmpty }.joined(separator: "\n")
+            #expect(tested.contains(code), "not in \(name).swift:\n\(code)")
+        }
     }
 
     @Test func `the page that is not compiled says so`() throws {
-        #expect(
-            try Self.text(Self.root.appending(path: Self.uncompiled)).contains("**Nothing on this page is compiled"))
-    }
+        let page = try Self.text("Modules/ViewBinding/Documentation.docc/OtherToolkits.md")
 
-    @Test(arguments: readmes + articles.filter { $0 != uncompiled })
-    func `every Swift snippet is compiled`(file: String) throws {
-        let own = try ["Snippets.swift", "ArticleSnippets.swift"].map {
-            try Self.text(Self.folder.appending(path: $0))
-        }
-        // Within `#if GTK`, and so four columns further in.
-        let gtk = try Self.text(Self.root.appending(path: "Tests/GTK/Snippets.swift"))
-        let compiled = own.joined() + gtk.replacing("\n    ", with: "\n")
-
-        for snippet in try Self.snippets(of: file) {
-            let lines = snippet.split(separator: "\n", omittingEmptySubsequences: false)
-            let imports = lines.filter { $0.hasPrefix("import ") }
-            let code = lines.drop { $0.hasPrefix("import ") || $0.isEmpty }.joined(separator: "\n")
-            #expect(compiled.contains(code), "not in Snippets.swift:\n\(code)")
-            for line in imports { #expect(compiled.contains(line + "\n")) }
-        }
+        #expect(page.contains("**Nothing on this page is compiled"))
     }
 
     @Test func `every file that the README links to is there`() throws {
-        let readme = try Self.text(Self.root.appending(path: "README.md"))
-
-        let links = readme.matches(of: /\]\(([^)#:]+)\)/).map { String($0.output.1) }
+        let links = try Self.text("README.md").matches(of: /\]\(([^)#:]+)\)/).map { String($0.output.1) }
 
         #expect(links.count >= 3)
         for link in links {

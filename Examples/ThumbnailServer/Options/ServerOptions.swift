@@ -10,7 +10,8 @@ struct ServerOptions {
                thumbnail-server --key FILE --sign '/thumbnail?url=...&w=...'
 
         Answers GET /thumbnail?url=...&w=...&h=...&fit=fit|fill|exact&format=auto|webp|jpeg|png&quality=...
-        with small pictures, and GET /health and GET /metrics. Ends at SIGTERM and SIGINT, when what runs is done.
+        with small pictures, and GET /health and GET /metrics. Ends at SIGTERM, SIGINT and SIGHUP, when what
+        runs is done.
 
           --listen HOST:PORT     a number and a port, 0 for a free one (default: 127.0.0.1:8080)
           --allow ORIGIN         where pictures may come from: https://host[:port], host or *.host; may be repeated

@@ -4,7 +4,8 @@ public import AlcedoCore
 ///
 /// Make one for an app, or a window, and give it to every ``ImageAnimator``. Frames are decoded off the main thread, a few
 /// ahead of what is shown; an animation whose frames fit into its part of the limit is decoded once, however often it
-/// plays. When memory becomes short, what is not about to be shown goes; when it is critical, everything.
+/// plays. With a source of memory pressure, what is not about to be shown goes when memory becomes short, and everything
+/// when it is critical.
 public final class FramePool: Sendable {
     private struct Entry: Sendable {
         weak let buffer: FrameBuffer?

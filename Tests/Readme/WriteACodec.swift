@@ -1,0 +1,72 @@
+// The code of the article, and what it says of it: `ReadmeTests` compares the two.
+import AlcedoCodecs
+import AlcedoCore
+import FoundationEssentials
+import Testing
+
+extension ImageFormat {
+    static let grayMap = ImageFormat(rawValue: "graymap")
+}
+
+struct GrayMapDecoder: ImageDecoding {
+    private static let headerLength = 8
+
+    func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
+        let header = [UInt8](data.prefix(Self.headerLength))
+        guard header.count == Self.headerLength else { throw ImageDecodingError(.truncated, "the header ends early") }
+        let size = PixelSize(
+            width: Int(header[4]) << 8 | Int(header[5]), height: Int(header[6]) << 8 | Int(header[7]))
+        guard size.width > 0, size.height > 0 else { throw ImageDecodingError(.corrupt, "there are no pixels") }
+        guard size.width * size.height <= limits.maximumPixelCount else {
+            throw ImageDecodingError(.exceedsLimit, "\(size.width) x \(size.height) pixels are too many")
+        }
+        return ImageInfo(format: .grayMap, size: size, colorModel: .gray)
+    }
+
+    func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+        let size = try inspect(data, limits: options.limits).size
+        let samples = [UInt8](data.dropFirst(Self.headerLength))
+        guard samples.count >= size.width * size.height else {
+            throw ImageDecodingError(.truncated, "the samples end early")
+        }
+        let format: PixelFormat = options.pixelFormat == .gray8 ? .gray8 : .rgba8
+        guard PixelBuffer.byteCount(size: size, format: format) ?? .max <= options.limits.maximumByteCount else {
+            throw ImageDecodingError(.exceedsLimit, "the picture is too large")
+        }
+        let width = format.bytesPerPixel
+        let pixels = PixelBuffer(size: size, format: format, alphaMode: .opaque) { memory, bytesPerRow in
+            for y in 0..<size.height {
+                for x in 0..<size.width {
+                    for channel in 0..<width {
+                        let sample = channel == 3 ? 255 : samples[y * size.width + x]
+                        memory[y * bytesPerRow + x * width + channel] = sample
+                    }
+                }
+            }
+        }
+        guard let pixels else { throw ImageDecodingError(.outOfMemory, "the system refused the memory") }
+        return DecodedImage(pixels: pixels, format: .grayMap)
+    }
+}
+
+extension CodecRegistry.Entry {
+    static var grayMap: Self {
+        Self(format: .grayMap, decoder: GrayMapDecoder(), signatures: [FormatSignature(Array("GRY1".utf8))])
+    }
+}
+
+let formats = CodecRegistry(CodecRegistry.standard.entries + [.grayMap])
+
+@Test func `the codec of the article decodes whole files, and throws for every prefix of one`() throws {
+    let file = Data("GRY1".utf8) + Data([0, 2, 0, 1, 10, 200])
+    let image = try formats.decode(file)
+
+    #expect(image.size == PixelSize(width: 2, height: 1))
+    #expect(image.format == .grayMap)
+    #expect(image.pixels.withUnsafeBytes { Array($0.prefix(8)) } == [10, 10, 10, 255, 200, 200, 200, 255])
+    for length in 0..<file.count {
+        #expect(throws: ImageDecodingError.self) {
+            try GrayMapDecoder().decode(file.prefix(length), options: DecodingOptions())
+        }
+    }
+}
