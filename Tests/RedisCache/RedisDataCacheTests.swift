@@ -39,6 +39,20 @@ struct RedisDataCacheTests {
         #expect(await second.count == 1)
     }
 
+    @Test func `emptying a cache leaves another whose prefix begins with its own`() async throws {
+        let server = try await RedisServer()
+        let (short, long) = (
+            RedisDataCache(server.cacheOptions(prefix: "a:")), RedisDataCache(server.cacheOptions(prefix: "a:thumbs:"))
+        )
+        for cache in [short, long] { try await cache.store(Data("bytes".utf8), for: key) }
+
+        await short.removeAll()
+
+        #expect(await short.count == 0)
+        #expect(await long.data(for: key) == Data("bytes".utf8))
+        #expect(await long.removeAll(of: key.resource) == 1)
+    }
+
     @Test func `an entry goes by itself when its time is over`() async throws {
         let server = try await RedisServer()
         let clock = ManualClock()

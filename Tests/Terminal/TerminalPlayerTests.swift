@@ -125,6 +125,17 @@ import Testing
         #expect(player.displaySize == .target(TargetSize(PixelSize(width: 1, height: 10))))
     }
 
+    @Test func `a picture that a terminal of no size hid comes back with the next size`() {
+        let wide = DecodedImage(pixels: .grays([255, 255, 255, 255], width: 2))
+        player.display(.image(wide, from: .memory))
+
+        player.resize(to: TerminalCanvas(columns: 0, rows: 0))
+        player.resize(to: TerminalCanvas(columns: 1, rows: 5))
+
+        let clear = "\u{1B}[2J\u{1B}[H"
+        #expect(screen.output == ["@@\n", clear, clear, "@\n"])
+    }
+
     @Test func `the Kitty picture is replaced by number, and taken away with the content`() {
         let cell = PixelSize(width: 10, height: 20)
         let renderer = TerminalRenderer(

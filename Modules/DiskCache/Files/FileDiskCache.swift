@@ -12,10 +12,10 @@ public import FoundationEssentials
 /// Any number of processes may share a directory: each knows what the others did before it changes anything, and a lock is
 /// held for a change only, which the system frees if its owner dies.
 ///
-/// Reads run on two threads of their own and writes on one, so that a hit never waits for a write or a trim. A look-up
-/// takes no system call when the index answers.
+/// Reads run on two threads of their own and writes on one, so that a hit never waits for the file of an entry to
+/// be written, nor for a trim. Finding what the index has takes no system call; `contains` and a miss take one.
 ///
-/// - Complexity: In memory about 100 bytes an entry. Opening reads 88 bytes an entry, and no entry's file. The first change,
+/// - Complexity: In memory about 120 bytes an entry. Opening reads 88 bytes an entry, and no entry's file. The first change,
 ///   count or listing after the machine has started lists all names; after damage to the index it also asks for the size
 ///   and date of each file, and after the loss of it, reads the end of each. Reads do not wait for that.
 public final class FileDiskCache: MaintainableDataCache {
@@ -40,7 +40,8 @@ public final class FileDiskCache: MaintainableDataCache {
     ///   - lockPatience: How long a change waits for another process that keeps the index, before it fails. Default: ten
     ///     seconds.
     ///   - clock: Dates the uses of entries.
-    ///   - onTrim: Called after limits have removed entries, outside any lock, on a thread of the cooperative pool.
+    ///   - onTrim: Called after limits, a full disk or ``trim(toSize:count:)`` have removed entries, outside any lock, on a
+    ///     thread of the cooperative pool; not for one that a read found expired.
     public init(
         directory: URL,
         limits: DataCacheLimits = DataCacheLimits(),

@@ -1,4 +1,5 @@
-/// Decides which waiting exchange begins next: in the order they came, within a limit in total and one for each host.
+/// Decides which waiting exchange begins next: those to one host in the order they came, and hosts in turn, within
+/// a limit in total and one for each host.
 ///
 /// libcurl has such limits too, but counts the waiting as silence of the server. All operations are O(1), apart from
 /// the removal of one that waits.

@@ -10,7 +10,7 @@ import FoundationEssentials
 /// 20, never out of `http` and `https`; credentials do not follow to another origin.
 ///
 /// A content goes to memory, or straight to a file: equal requests for the same path share a transfer then. What it is
-/// put together in lies beside the file, under a hidden name that ends in `.alcedo-part`; what a killed process has left
+/// put together in lies beside the file, under a hidden name that ends in `.alcedo-part` and perhaps a number; what a killed process has left
 /// of it, the next download to the same file takes away.
 ///
 /// Errors are ``DownloadError``, or `CancellationError`. A downloader lives while it works; when one is let go that is
@@ -135,7 +135,8 @@ public final class Downloader: Downloading {
         }
     }
 
-    /// Transfers that have a slot, and transfers that wait: for one, or before a further attempt.
+    /// Transfers from servers that have a slot, and that wait: for one, or before a further attempt. Other sources are not
+    /// counted.
     public var transferCounts: (running: Int, waiting: Int) {
         table.withLock { ($0.runningCount, $0.waitingCount) }
     }

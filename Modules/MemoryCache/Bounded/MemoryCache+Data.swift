@@ -8,8 +8,8 @@ import FoundationEssentials
 public typealias DataMemoryCache = MemoryCache<ImageKey, CachedData>
 
 extension MemoryCache where Key == ImageKey, Value == CachedData {
-    /// Makes a cache that keeps what was used last, as a data cache has to: a store can be read at once. Other policies,
-    /// the default one too, may refuse an entry.
+    /// Makes a cache that keeps what was used last, as a data cache has to: a store can be read at once. GDSF,
+    /// S3-FIFO and policies of your own may refuse an entry.
     ///
     /// - Parameters:
     ///   - sizeLimit: In bytes. Nought or less stores nothing.
@@ -26,8 +26,8 @@ extension MemoryCache: DataCaching where Key == ImageKey, Value == CachedData {
 
     /// Stores `entry` under `key`, replacing what is there.
     ///
-    /// - Throws: ``DataCacheError`` `tooLarge` when the entry exceeds the limits, or the policy has no room for it. Nothing
-    ///   else is evicted then; what stood under `key` goes, because it is no longer right.
+    /// - Throws: ``DataCacheError`` `tooLarge` when the entry exceeds the limits, or the policy has no room for it, which may have
+    ///   cost others their places. What stood under `key` goes, because it is no longer right.
     public func store(_ entry: CachedData, for key: ImageKey) throws {
         var entry = entry
         // A slice would hold on to all of what it is a part of.

@@ -112,6 +112,8 @@ public final class RedisDataCache: DataCaching {
         return replies?.first?.number ?? 0 > 0
     }
 
+    /// Finds the entries by notes on the server, which may evict those as it does entries, and which end 90 days after the
+    /// last entry without an expiry was stored: what has lost its note stays until it goes by itself.
     @discardableResult
     public func removeAll(of resource: ResourceKey) async -> Int {
         let (variants, names) = (names.variants(of: resource), names)
@@ -130,11 +132,11 @@ public final class RedisDataCache: DataCaching {
         return removed ?? 0
     }
 
-    /// Removes everything that has the prefix. O(names on the server).
+    /// Removes all entries of the prefix, and none of a longer one. O(names on the server).
     public func removeAll() async {
         let names = names
         _ = await pool.runToEnd { connection in
-            try Self.unlink(Self.all(names.pattern(""), connection), connection)
+            for kind in RedisNames.kinds { _ = try Self.unlink(Self.all(names.pattern(kind), connection), connection) }
         }
     }
 

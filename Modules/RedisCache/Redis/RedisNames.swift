@@ -12,7 +12,10 @@ struct RedisNames: Sendable {
     /// The names of a resource's entries, sorted by when each is over.
     func variants(of resource: ResourceKey) -> Data { Data("\(prefix)v:\(ImageKey(resource).fileName)".utf8) }
 
-    /// A pattern that matches all names of a kind, and of no other prefix.
+    /// The kinds of names: entries, and the notes that say which a resource has.
+    static let kinds = ["e:", "v:"]
+
+    /// A pattern that matches all names of a kind. Those of a longer prefix have other kinds where this one's stand.
     func pattern(_ kind: String) -> Data {
         let escaped = prefix.map { "*?[]\\^-".contains($0) ? "\\\($0)" : "\($0)" }.joined()
         return Data("\(escaped)\(kind)*".utf8)

@@ -12,8 +12,8 @@ extension LoopbackOrigin {
         }
     }
 
-    /// Serves the regular files below a directory by GET and HEAD; 404 for anything else, links that lead out of it
-    /// included. Files are read on the origin's thread, whole, up to 256 MiB.
+    /// Serves the regular files below a directory by GET and HEAD; 405 for other methods, 404 for anything else, links that
+    /// lead out of it included. Files are read on the origin's thread, whole; of more than 256 MiB the answer is 500.
     ///
     /// - Parameters:
     ///   - options: Its limits.

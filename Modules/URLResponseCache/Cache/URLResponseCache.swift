@@ -49,7 +49,7 @@ public struct URLResponseCache: Sendable {
     ///   - now: When the answer arrived.
     ///   - policy: Where it may be kept, beside what HTTP says.
     ///   - userInfo: Notes of the app's own.
-    /// - Returns: Whether it was stored.
+    /// - Returns: Whether it may be stored, and was given to the store, which keeps nothing that it has no room for.
     @discardableResult
     public func store(
         _ head: HTTPResponseHead, body: Data, for request: HTTPRequest, at now: Date,

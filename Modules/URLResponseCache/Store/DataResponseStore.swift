@@ -62,7 +62,11 @@ public final class DataResponseStore: ResponseStoring {
     /// Removes everything when the data cache cannot list its entries.
     public func removeAll(storedSince date: Date) async {
         guard let keysStoredSince else { return await removeAll() }
-        for key in await keysStoredSince(date) { await remove(key) }
+        for key in await keysStoredSince(date) {
+            // The list of a resource's variants is written anew for each; without it older ones would not be found.
+            if key.variant.isEmpty, case .variants = await entry(for: key) { continue }
+            await remove(key)
+        }
     }
 
     public func removeAll() async {

@@ -67,7 +67,7 @@ struct CachedExchange: Sendable {
     ) async throws -> HTTPResponse {
         var status: Int?
         let disconnections: [HTTPTransportError.Code] = [
-            .cannotResolveHost, .cannotConnect, .timedOut, .connectionLost,
+            .offline, .cannotResolveHost, .cannotConnect, .timedOut, .connectionLost,
         ]
         do {
             let response = try await ask()

@@ -18,7 +18,7 @@ struct ResponseWriter: Sendable {
     }
 
     /// Stores an answer to a request, unless the resource has changed since the exchange began or a later answer is
-    /// there. A part is put together with the part that is there. Returns whether it was stored.
+    /// there. A part is put together with the part that is there. Returns whether the store was given it.
     ///
     /// - Parameter old: Where the answer was under its former head, which counts no more.
     @discardableResult

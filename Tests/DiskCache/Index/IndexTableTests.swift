@@ -27,6 +27,13 @@ struct IndexTableTests {
             useNumber: Int64(size))
     }
 
+    @Test func `sizes whose sum no number holds are not taken`() {
+        var table = IndexTable()
+        for number in 0..<3 as Range<UInt64> { table.put(entry(Names.spread.name(number), size: .max / 2)) }
+
+        #expect(table.totalSize == .max / 2 * 2)
+    }
+
     @Test(arguments: Names.allCases, [1, 2, 3] as [UInt64])
     func `it is a dictionary`(names: Names, seed: UInt64) {
         var random = SeededGenerator(seed: seed)

@@ -47,6 +47,21 @@ struct AuthenticatingTransportTests {
         #expect(asked.value.first?.url == origin.url(for: "/a"))
     }
 
+    @Test func `an error of the app's own is a download's, with its cause`() async throws {
+        struct Locked: Error {}
+        let origin = try origin(wanting: Self.basic, asking: "Basic realm=x")
+        defer { origin.stop() }
+        let downloader = Downloader(
+            transport: AuthenticatingTransport(wrapping: CURLTransport()) { _ in throw Locked() })
+
+        let error = await #expect(throws: DownloadError.self) {
+            try await downloader.download(
+                DownloadRequest(.http(HTTPRequest(url: origin.url, idleTimeout: .seconds(120)))), progress: nil)
+        }
+
+        #expect(error?.code == .hook && error?.cause is Locked)
+    }
+
     @Test func `a token is shown where tokens are taken`() async throws {
         let origin = try origin(wanting: "Bearer t0ken", asking: "Basic realm=x, Bearer realm=y")
         defer { origin.stop() }

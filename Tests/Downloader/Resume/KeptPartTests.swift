@@ -122,11 +122,15 @@ struct KeptPartTests {
         #expect((storage.count == 0) == isEmpty)
     }
 
-    @Test func `a request that may not be stored leaves nothing`() async throws {
+    @Test(arguments: [
+        ([:] as HTTPFields, false), (["Cache-Control": "max-age=0, No-Store"] as HTTPFields, true),
+    ])
+    func `a request that may not be stored leaves nothing`(fields: HTTPFields, allowsStoring: Bool) async throws {
         let fetcher = HTTPFetcher.make(Script([Self.broken(4_000)]), time: Self.today) {
             $0.resume = Self.policy(storage)
         }
-        let request = HTTPRequest(url: try #require(URL(string: "http://h/a")), allowsStoring: false)
+        let url = try #require(URL(string: "http://h/a"))
+        let request = HTTPRequest(url: url, fields: fields, allowsStoring: allowsStoring)
         _ = try await failure { try await fetcher.fetch(request) { _ in } }
         #expect(storage.count == 0)
     }

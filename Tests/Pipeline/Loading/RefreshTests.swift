@@ -162,21 +162,32 @@ struct RefreshTests {
     @Test func `what is renewed for several is decoded, and processed in common steps, once`() async throws {
         let (isOpen, count) = (Guarded(false), Guarded(0))
         let stack = Stack(
-            FakeDownloader { _, _ in
+            FakeDownloader { _, progress in
                 guard
                     count.change({
                         $0 += 1; return $0 > 1
                     })
                 else { return Download(data: level(7)) }
-                while !isOpen.value { await Task.yield() }
+                while !isOpen.value {
+                    progress(DownloadProgress(received: 1, expected: nil))
+                    try Task.checkCancellation()
+                    await Task.yield()
+                }
                 return Download(data: level(8))
             })
         _ = try await stack.load(try web("a"))
         let common = Brighten(step: 1)
-        let tasks = try [2, 3].map { step in
-            stack.pipeline.task(for: try request { $0.processors = [common, Brighten(step: step)] })
+        let (shown, joined) = (Guarded<Set<UInt8>>([]), Guarded<Set<UInt8>>([]))
+        let tasks = try [2, 3].map { (step: UInt8) in
+            stack.pipeline.task(for: try request { $0.processors = [common, Brighten(step: step)] }) { event in
+                switch event {
+                case .cached: shown.change { _ = $0.insert(step) }
+                case .progress: joined.change { _ = $0.insert(step) }
+                case .preview, .finished: break
+                }
+            }
         }
-        for _ in 0..<2000 { await Task.yield() }
+        while shown.value.count < 2 || joined.value.count < 2 { await Task.yield() }
         let before = (decodes: stack.codec.decodes.value, runs: common.runs.value)
         isOpen.change { $0 = true }
 

@@ -133,6 +133,20 @@ struct StalenessTests {
     }
 
     @Test(arguments: [
+        HTTPTransportError.Code.offline, .cannotResolveHost, .cannotConnect, .timedOut, .connectionLost,
+    ])
+    func `a server that is not reached is stood in for`(code: HTTPTransportError.Code) async throws {
+        let bench = Bench()
+        try await bench.load(["Cache-Control": "max-age=60"], body: "old")
+        bench.advance(61)
+        bench.server.answer { _ in throw HTTPTransportError(code, "as told") }
+
+        let answer = try await bench.send()
+
+        #expect(answer.body == "old" && answer.source == .stale)
+    }
+
+    @Test(arguments: [
         HTTPTransportError.Code.secureConnectionFailed, .invalidRequest, .invalidResponse, .shutDown, .failed,
     ])
     func `what is not the network's failure is not covered up`(code: HTTPTransportError.Code) async throws {

@@ -77,6 +77,25 @@ struct DataResponseStoreTests {
         }
     }
 
+    @Test func `variants older than a date are still found when newer ones are forgotten`() async throws {
+        let directory = try TemporaryDirectory()
+        let clock = ManualClock()
+        let store = DataResponseStore(
+            FileDiskCache(directory: directory.url, lockPatience: .seconds(300), clock: clock)
+                as any MaintainableDataCache)
+        clock.setDate(start)
+        await store.store(.response(response()), for: key("a", "old"))
+        clock.setDate(start + 10)
+        await store.store(.response(response(at: 10)), for: key("a", "new"))
+        await store.store(.variants(ResponseVariants(nameLists: [["accept"]])), for: key("a"))
+
+        await store.removeAll(storedSince: start + 5)
+
+        #expect(await store.entry(for: key("a")) == .variants(ResponseVariants(nameLists: [["accept"]])))
+        #expect(await store.entry(for: key("a", "old")) == .response(response()))
+        #expect(await store.entry(for: key("a", "new")) == nil)
+    }
+
     @Test func `what is found below is kept above from then on, and goes in both`() async {
         let memory = MemoryResponseStore()
         let below = DataResponseStore(data as any DataCaching)

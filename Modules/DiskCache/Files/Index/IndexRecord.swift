@@ -50,7 +50,7 @@ enum IndexRecord {
         case .entry:
             let expiry = bytes.number(at: 64, as: Int64.self)
             let size = bytes.number(at: 40, as: Int64.self)
-            // A sum of sizes must not overflow: no file has more than 8 EiB, no index a million million of them.
+            // No file has 4 TiB; that no sum overflows is the table's to see to.
             guard 0..<1 << 42 ~= size else { return nil }
             self = .entry(
                 IndexEntry(

@@ -2,7 +2,7 @@ import AlcedoCore
 
 /// What an index knows, in memory: entries in an array, found by an open-addressing table of their places.
 ///
-/// 80 bytes an entry, and 16 to 32 for finding it. Names are digests, so their bits need no hashing.
+/// 96 bytes an entry, and 16 to 32 for finding it. Names are digests, so their bits need no hashing.
 struct IndexTable: Sendable {
     /// The place of an entry and a part of its name, which tells most others from it without looking at them.
     private struct Slot: Sendable {
@@ -45,8 +45,8 @@ struct IndexTable: Sendable {
 
     /// Adds an entry, or replaces what is known of it.
     mutating func put(_ entry: IndexEntry) {
-        // More than anybody's disk has inodes for; a table that is damaged in this way is of no use.
-        guard entries.count < Int(Int32.max) / 2 else { return }
+        // More than anybody's disk has inodes, or bytes, for; a table that is damaged in this way is of no use.
+        guard entries.count < Int(Int32.max) / 2, entry.size <= .max - totalSize else { return }
         if (entries.count + 1) * 2 > slots.count { rebuild(slots.count * 2) }
         var slot = home(entry.name.hash)
         let tag = Slot.tag(of: entry.name)

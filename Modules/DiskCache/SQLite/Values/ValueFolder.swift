@@ -143,11 +143,16 @@ struct ValueFolder: Sendable {
         return try Descriptor(opening: Self.path(of: name), beneath: directory, flags)
     }
 
-    /// False when the system refuses, and `errno` says why.
+    /// A value's name, and those of the folders above it, which may be as new. False when the system refuses, and `errno`
+    /// says why.
     private func synchronizeFolder(of name: ValueName) -> Bool {
         do throws(SystemRefusal) {
-            let flags = O_RDONLY | O_DIRECTORY
-            return try Descriptor(opening: Self.path(of: name.folder), beneath: openDirectory(), flags).synchronize()
+            let directory = try openDirectory()
+            for folder in [Self.path(of: name.folder), Self.name, "."] {
+                let opened = try Descriptor(opening: folder, beneath: directory, O_RDONLY | O_DIRECTORY)
+                guard opened.synchronize() else { return false }
+            }
+            return true
         } catch {
             errno = error.number
             return false

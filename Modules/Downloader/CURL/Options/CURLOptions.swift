@@ -1,6 +1,7 @@
 /// What can be chosen; it holds for every request of the transport.
 public struct CURLOptions: Sendable {
-    /// Most transfers at once, and so most connections; more requests wait in the order they came. Default: 64.
+    /// Most transfers at once, and so most connections; more requests wait, those to one host in the
+    /// order they came, and hosts take turns. Default: 64.
     public var connections = 64
     /// Most transfers at once to one host. Default: 16.
     public var connectionsPerHost = 16

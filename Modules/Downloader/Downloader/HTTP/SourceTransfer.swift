@@ -163,7 +163,9 @@ struct SourceTransfer<Sink: ContentSink> {
         switch error {
         case let error as HTTPTransportError: DownloadError(error)
         case let error as RedirectError: DownloadError(.badRedirect, error.message, cause: error)
-        default: error
+        case is DownloadError, is CancellationError: error
+        // Of a part of the app's own below, such as one that knows passwords.
+        default: DownloadError(.hook, "the transport failed: \(error)", cause: error)
         }
     }
 

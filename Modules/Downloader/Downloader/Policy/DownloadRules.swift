@@ -38,7 +38,8 @@ public struct DownloadRules: Sendable {
     /// Default: a further attempt goes on where the one before broke off; nothing is kept when the download has ended.
     public var resume: ResumePolicy? = ResumePolicy()
     /// Other places that have the same content, tried in order when a request has failed; a cancellation ends the
-    /// download, as do `declined` and `notModified`. Default: none.
+    /// download, as do `declined` and `notModified` of the request itself: a place that ends so is passed over. Default:
+    /// none.
     public var alternatives: (@Sendable (_ request: HTTPRequest) -> [HTTPRequest])?
 
     /// The defaults.

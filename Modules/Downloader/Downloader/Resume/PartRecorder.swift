@@ -23,7 +23,8 @@ struct PartRecorder: Sendable {
     ) {
         (self.store, self.request, self.content) = (store, request, content)
         (self.pieceCount, self.offset) = (pieceCount, offset)
-        isRefused = !request.allowsStoring
+        // RFC 9111 section 5.2.1.5 for the field.
+        isRefused = !request.allowsStoring || request.fields.list("Cache-Control", contains: "no-store")
     }
 
     /// Obeys what an answer says about keeping its bytes, which are the next to come.

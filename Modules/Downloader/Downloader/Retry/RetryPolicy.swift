@@ -11,9 +11,10 @@ public struct RetryPolicy: Sendable, Hashable {
     public var maximumAttempts: Int
     /// The longest pause before the second attempt; it doubles with each further one. Default: half a second.
     public var base: Duration
-    /// The longest pause of all. Default: 30 seconds.
+    /// The longest pause where the server names none. Default: 30 seconds.
     public var cap: Duration
-    /// The longest time that a server's `Retry-After` is waited for; a longer one counts as this. Default: 60 seconds.
+    /// The longest time that a server's `Retry-After` is waited for; a longer one counts as this. Up to the first
+    /// pause is added. Default: 60 seconds.
     public var retryAfterCap: Duration
     /// Statuses after which another attempt may help. Default: 408, 425, 429, and 500 to 599 without 501 and 505, which
     /// say that the server cannot do it at all.

@@ -33,8 +33,8 @@ public import AlcedoViewBinding
         playing = Task { [view, clock] in await Self.play(animator, in: view, by: clock) }
     }
 
-    /// Takes over a new size of the terminal, and draws what is shown anew: as it was decoded, so bind the request again for
-    /// a larger one.
+    /// Takes over a new size of the terminal, as ``TerminalView/resize(to:)`` does: what is shown stays as it was decoded, so
+    /// bind the request again for a larger one.
     public func resize(to canvas: TerminalCanvas) { view.resize(to: canvas) }
 
     /// Ends the animation; the frame that is shown stays.

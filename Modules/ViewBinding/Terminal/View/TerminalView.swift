@@ -43,13 +43,13 @@ public import AlcedoViewBinding
         draw()
     }
 
-    /// Takes over a new size of the terminal, and draws what is shown anew. In place, the screen is cleared: when its lines
-    /// are broken anew, nobody knows where the picture has gone. What was decoded for a smaller one stays as small: bind its
-    /// request again.
+    /// Takes over a new size of the terminal. In place, the screen is cleared and what is shown drawn anew: when lines are
+    /// broken anew, nobody knows where the picture has gone. Else the size counts from the next picture on. What was decoded
+    /// for a smaller one stays as small: bind its request again.
     public func resize(to canvas: TerminalCanvas) {
         guard canvas != renderer.canvas else { return }
         renderer.canvas = canvas
-        guard redrawsInPlace, visible != nil else { return }
+        guard redrawsInPlace, picture != nil else { return }
         // ED and CUP of ECMA-48.
         write("\(removal)\u{1B}[2J\u{1B}[H")
         visible = nil

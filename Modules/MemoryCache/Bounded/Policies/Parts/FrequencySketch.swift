@@ -1,15 +1,15 @@
 /// Estimates how often hashes came by lately: a count-min sketch of four-bit counters, four for each hash, behind a
 /// *doorkeeper*, a Bloom filter that holds those that came once. All counts are halved, and the doorkeeper emptied, after
-/// ten times as many increments as there are entries.
+/// ten times as many increments as there is room for entries, and then every five times.
 ///
-/// A byte or two an entry. O(1); the halving is O(1) amortised. Estimates are never too low, short of the halving.
+/// Ten to twenty bytes an entry. O(1); the halving is O(1) amortised. Estimates are never too low, short of the halving.
 ///
 /// Sources: G. Cormode, S. Muthukrishnan, "An Improved Data Stream Summary: The Count-Min Sketch and its Applications",
 /// Journal of Algorithms 55 (2005); G. Einziger, R. Friedman, B. Manes, "TinyLFU", ACM Transactions on Storage 13 (2017),
 /// sections 3.2 to 3.4.
 struct FrequencySketch: Sendable {
     private static let highestCount: UInt64 = 15
-    /// Increments between two halvings, for each entry.
+    /// Increments before the first halving, for each entry there is room for.
     private static let sampleFactor = 10
 
     /// Sixteen counters a word.
