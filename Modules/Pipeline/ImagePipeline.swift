@@ -6,10 +6,11 @@ public import FoundationEssentials
 /// Equal requests share one load; requests for variants of one resource share its download, the decoding of each size, and
 /// each processor that they begin with. The work is as urgent as the most urgent of those who wait for it. Cancelling a task
 /// leaves the load; the load ends when nobody waits for it. Bytes reach the disk cache only after they have proved to be a
-/// whole image, and never when the server forbids storing. A part of an image, which only a request that allows it gets, is
+/// whole image, those of ``data(for:)`` and of loading ahead to disk after their header could be read, and never when the
+/// server forbids storing. A part of an image, which only a request that allows it gets, is
 /// kept in no cache. Concurrent decodes share one budget of bytes.
 ///
-/// Errors are ``PipelineError``, or `CancellationError`.
+/// Errors are ``PipelineError``, an interceptor's own, or `CancellationError`.
 public final class ImagePipeline: ImageLoading {
     private let configuration: Configuration
     private let report: Reporter
@@ -19,6 +20,7 @@ public final class ImagePipeline: ImageLoading {
     private let originals: OriginalLoader
     private let variants: VariantStage
     private let images: ImageStage
+    private let threads: DecodingThreads
     /// Counts removals, so that what was asked for before one brings nothing back.
     private let changes = ChangeOrder()
     private let loads = Coalescer<LoadKey, LoadUpdate, ImageResponse>()
@@ -40,7 +42,7 @@ public final class ImagePipeline: ImageLoading {
         originals = OriginalLoader(
             downloader: configuration.downloader, disk: disk, hasResponseCache: configuration.responseCache != nil,
             backlog: backlog, report: report)
-        let threads = DecodingThreads(
+        threads = DecodingThreads(
             codecs: codecs, width: configuration.decodingWidth, byteBudget: configuration.decodingByteBudget)
         variants = VariantStage(
             disk: disk, serializer: configuration.serializer, codecs: codecs, threads: threads, backlog: backlog,
@@ -74,7 +76,8 @@ public final class ImagePipeline: ImageLoading {
     /// - Parameters:
     ///   - request: What is wanted.
     ///   - executor: Where `onEvent` is called. Default: where it happens; it must not block then.
-    ///   - onEvent: Is told of everything, in order, `finished` last and once.
+    ///   - onEvent: Is told in order, `finished` last and once. Of progress and of previews that wait for the executor only
+    ///     the last one.
     @discardableResult
     public func task(
         for request: ImageRequest, on executor: CallbackExecutor = .immediate,
@@ -152,10 +155,12 @@ public final class ImagePipeline: ImageLoading {
     private func originalData(for request: ImageRequest, _ priority: LivePriority) async throws -> Data {
         let mark = changes.mark(request.originalKey.resource)
         let original = try await originals.load(request, priority) { _ in }
-        do throws(ImageDecodingError) {
-            _ = try configuration.codecs.inspect(original.data, limits: request.decoding.limits)
-        } catch {
-            if original.layer == .disk { await originals.forget(request) }
+        do {
+            _ = try await threads.run(priority: priority) { [codecs = configuration.codecs] in
+                try codecs.inspect(original.data, limits: request.decoding.limits)
+            }
+        } catch let error as ImageDecodingError {
+            if original.layer == .disk, error.code.meansDamage { await originals.forget(request) }
             throw PipelineError(.decoding(error.code), error.message, cause: error)
         }
         await originals.keep(original, for: request, since: mark)
@@ -177,7 +182,8 @@ public final class ImagePipeline: ImageLoading {
         return layers
     }
 
-    /// Removes what is cached of the request. Loads that are under way bring nothing back.
+    /// Removes what is cached of the request. Loads that are under way bring nothing back to memory and disk;
+    /// a response cache may still store an answer that is on its way.
     ///
     /// - Parameters:
     ///   - request: Whose image it is.
@@ -207,8 +213,8 @@ public final class ImagePipeline: ImageLoading {
         }
     }
 
-    /// Returns when everything that was loaded so far and belongs on disk is there, or the disk cache has ended no write
-    /// within ``Configuration/writeTimeout``.
+    /// Returns when everything that was loaded so far and belongs on disk is there. A write that takes longer than
+    /// ``Configuration/writeTimeout`` is not waited for any longer.
     public func flush() async { await disk.flush() }
 
     /// Ends every load with ``PipelineError`` `shutDown`, and refuses later ones with it. Returns when the work has ended

@@ -158,7 +158,7 @@ import Testing
 
         let image = try reread(DecodedImage(pixels: pixels, colorProfile: profile, orientation: .right))
 
-        #expect(image.pixels == pixels.upright(from: .right))
+        #expect(try image.pixels == pixels.upright(from: .right))
         #expect(image.colorProfile == profile)
     }
 

@@ -78,7 +78,7 @@ import Testing
         #expect(upright.orientation == .up)
         #expect(stored.size == PixelSize(width: 17, height: 13))
         #expect(stored.orientation == .right)
-        #expect(stored.pixels.upright(from: .right) == upright.pixels)
+        #expect(try stored.pixels.upright(from: .right) == upright.pixels)
     }
 
     @Test func `limits are those of the small picture, but not for the whole file's pixels`() throws {

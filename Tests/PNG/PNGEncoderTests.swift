@@ -167,7 +167,7 @@ import Testing
 
         #expect(stored.pixels == pixels)
         #expect(stored.orientation == orientation)
-        #expect(upright.pixels == pixels.upright(from: orientation))
+        #expect(try upright.pixels == pixels.upright(from: orientation))
     }
 
     @Test(arguments: [(1, 1), (2, 1), (3, 2), (4, 2), (5, 4), (16, 4), (17, 8), (256, 8), (257, 0)])

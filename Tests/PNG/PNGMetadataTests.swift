@@ -34,6 +34,34 @@ import Testing
         #expect(down.pixels.tightBytes == Samples.rows { Samples.rgba(12 - $0, 8 - $1) })
     }
 
+    /// Rows are padded: a line of pixels on its side takes 64 times its own bytes.
+    @Test(arguments: [false, true])
+    func `a line that is turned upright has to keep within the limits, too`(isLate: Bool) throws {
+        let pixels = try #require(
+            PixelBuffer(size: PixelSize(width: 100_000, height: 1), format: .gray8, alphaMode: .opaque) { _, _ in })
+        let line = try PNGEncoder().encode(DecodedImage(pixels: pixels))
+        let exif = PNGWriter.chunk("eXIf", PNGWriter.exif(orientation: 6))
+        let file = isLate ? line.dropLast(12) + exif + line.suffix(12) : PNGWriter.inserting(exif, into: line)
+        var options = DecodingOptions(
+            limits: DecodingLimits(maximumByteCount: 64 * 100_000 - 1), pixelFormat: .gray8)
+
+        let error = #expect(throws: ImageDecodingError.self) { try decoder.decode(file, options: options) }
+        #expect(error?.code == .exceedsLimit)
+        let pieces = decoder.makeIncrementalDecoder(options: options)
+        let late = #expect(throws: ImageDecodingError.self) {
+            try pieces.append(file)
+            _ = try pieces.finish()
+        }
+        #expect(late?.code == .exceedsLimit)
+
+        options.appliesOrientation = false
+        #expect(try decoder.decode(file, options: options).size == PixelSize(width: 100_000, height: 1))
+        options.appliesOrientation = true
+        options.limits.maximumByteCount += 1
+        #expect(try decoder.decode(file, options: options).size == PixelSize(width: 1, height: 100_000))
+        #expect(try decoder.decodingByteCount(file, options: options) >= 65 * 100_000)
+    }
+
     @Test(arguments: 0...9) func `all values of the tag are read`(value: UInt8) throws {
         let exif = PNGWriter.chunk("eXIf", PNGWriter.exif(orientation: value))
         let attribute = PNGWriter.xmp("<rdf:Description tiff:Orientation=\"\(value)\" x='8'/>")

@@ -1,6 +1,7 @@
 import AlcedoCore
 import AlcedoPipeline
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))
@@ -46,6 +47,38 @@ struct DiskDamageTests {
 
         #expect(stack.stored(try web("a")) == content)
         #expect(stack.downloader.count == 0)
+    }
+
+    @Test func `nor does asking for bytes whose image is too large remove them`() async throws {
+        let stack = try await stack(onDisk: level(7))
+
+        let error = await #expect(throws: PipelineError.self) {
+            try await stack.pipeline.data(for: try web("a") { $0.decoding.limits.maximumPixelCount = 0 })
+        }
+
+        #expect(error?.code == .decoding(.exceedsLimit))
+        #expect(stack.stored(try web("a")) == level(7))
+        #expect(try await stack.pipeline.data(for: try web("a")) == level(7))
+        #expect(stack.downloader.count == 0)
+    }
+
+    @Test(arguments: [
+        ImageDecodingError.Code.exceedsLimit, .unsupportedVariant, .outOfMemory,
+    ])
+    func `nor does asking for what was made of them`(code: ImageDecodingError.Code) async throws {
+        let stack = try await stack(onDisk: level(7))
+        let small = try web("a") {
+            $0.processors = [Brighten(step: 1)]
+            $0.diskContent = .both
+            $0.cachePolicy.disk = .read
+        }
+        let content = Data("fail:\(code.rawValue)".utf8)
+        try await stack.disk.store(content, for: small.key)
+
+        #expect(try await stack.load(small).image.level == 8)
+
+        await stack.pipeline.flush()
+        #expect(stack.disk.entries.value[small.key]?.data == content)
     }
 
     @Test func `a network that gives no image either ends in its error`() async throws {

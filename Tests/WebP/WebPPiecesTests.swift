@@ -162,7 +162,7 @@ private final class RowCounter: PixelRowConsumer {
         #expect(part.damage?.code == .truncated)
         #expect(part.size == PixelSize(width: 300, height: 200))
         #expect(stored.orientation == .right)
-        #expect(part.pixels == stored.pixels.upright(from: .right))
+        #expect(try part.pixels == stored.pixels.upright(from: .right))
         #expect(stored.pixels.rgba(0, 0)[3] == 255 && stored.pixels.rgba(0, 299)[3] == 0)
     }
 

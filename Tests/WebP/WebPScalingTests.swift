@@ -45,7 +45,7 @@ import Testing
         #expect(upright.orientation == .up)
         #expect(stored.size == PixelSize(width: 7, height: 9))
         #expect(stored.orientation == .right)
-        #expect(stored.pixels.upright(from: .right) == upright.pixels)
+        #expect(try stored.pixels.upright(from: .right) == upright.pixels)
     }
 
     /// A lossy picture whose colours change smoothly.

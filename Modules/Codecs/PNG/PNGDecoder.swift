@@ -15,8 +15,8 @@ public struct PNGDecoder: ImageDecoding {
 
     /// O(chunks): metadata may come after the pixels, and are found when the bytes are there.
     ///
-    /// - Throws: ``ImageDecodingError``; `truncated` for a file without its end, `exceedsLimit` for more frames than `limits`
-    ///   allows.
+    /// - Throws: ``ImageDecodingError``; `truncated` for a file that ends before its pixels, and an animation without its
+    ///   end, `exceedsLimit` for more frames than `limits` allows.
     public func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
         try PNGWholeImage.inspect(data, limits: limits)
     }

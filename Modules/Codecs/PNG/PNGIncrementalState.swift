@@ -74,7 +74,7 @@ final class PNGIncrementalState: IncrementalDecodingState {
             stillOptions.allowsPartial = true
         }
         let plan = PNGPlan(header, found, stillOptions)
-        try options.limits.check(plan.header.size, format: plan.format)
+        try plan.check()
         picture = try PNGGrowingPicture(plan, head: Data(bytes.prefix(pixels)))
         info = found
         if isAnimation {

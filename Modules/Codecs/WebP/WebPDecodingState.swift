@@ -78,7 +78,7 @@ final class WebPDecodingState: IncrementalDecodingState {
         if pieces?.size != size || decodedByteCount < data.count { try advance() }
         guard let pieces, pieces.rowCount > previewedRows else { return nil }
         previewedRows = pieces.rowCount
-        return ImagePreview(image: image(try pieces.copy()), rowCount: pieces.rowCount)
+        return ImagePreview(image: try image(pieces.copy()), rowCount: pieces.rowCount)
     }
 
     private func previewOfFirstFrame() throws(ImageDecodingError) -> ImagePreview? {
@@ -129,7 +129,7 @@ final class WebPDecodingState: IncrementalDecodingState {
         let averaged = try data.withDecoderInput { bytes throws(ImageDecodingError) in
             try frame.averaged(bytes, to: size)
         }
-        if let averaged { return image(averaged) }
+        if let averaged { return try image(averaged) }
         let pixels: PixelBuffer
         if let pieces, pieces.size == size, let finished = try? pieces.finished() {
             pixels = finished
@@ -140,21 +140,21 @@ final class WebPDecodingState: IncrementalDecodingState {
             }
         }
         let isOpaque = !frame.declaresAlpha && !frame.isLossless || pixels.hasOnlyOpaquePixels
-        return image(isOpaque ? pixels.relabelled(.opaque) : pixels)
+        return try image(isOpaque ? pixels.relabelled(.opaque) : pixels)
     }
 
     /// The rows there are of the still image; throws the damage when there are none.
     private func part(_ damage: ImageDecodingError) throws(ImageDecodingError) -> DecodedImage {
         try advance()
         guard let pieces, pieces.rowCount > 0 else { throw damage }
-        var image = image(try pieces.copy())
+        var image = try image(pieces.copy())
         image.damage = damage
         return image
     }
 
     /// The image of the still image's pixels, as stored.
-    private func image(_ pixels: PixelBuffer) -> DecodedImage {
-        let upright = options.appliesOrientation ? pixels.upright(from: container.orientation) : pixels
+    private func image(_ pixels: PixelBuffer) throws(ImageDecodingError) -> DecodedImage {
+        let upright = options.appliesOrientation ? try pixels.upright(from: container.orientation) : pixels
         return decoded(options.alphaMode == .premultiplied ? upright.premultiplied() : upright)
     }
 

@@ -2,7 +2,9 @@
 public struct DecodingLimits: Sendable, Hashable {
     /// Most pixels of one frame. Default: 100 million.
     public var maximumPixelCount: Int
-    /// Most bytes of one decoded frame, row padding included. Default: 512 MiB.
+    /// Most bytes of one frame at its full size, as it is stored and as it is turned, row padding included, also where a
+    /// target makes it smaller; such a JPEG counts a byte a pixel. Of a JPEG in several scans, picture and coefficients
+    /// together. Default: 512 MiB.
     public var maximumByteCount: Int
     /// Most bytes of metadata (profile, EXIF, XMP) kept from one file; what is beyond is left out. Default: 4 MiB.
     public var maximumMetadataByteCount: Int
@@ -35,7 +37,8 @@ public struct DecodingLimits: Sendable, Hashable {
         }
     }
 
-    /// Throws ``ImageDecodingError`` with `exceedsLimit` unless a frame of this size and format is allowed.
+    /// Throws ``ImageDecodingError`` with `exceedsLimit` unless a frame of this size and format is allowed, with `corrupt`
+    /// for a side below one.
     public func check(_ size: PixelSize, format: PixelFormat) throws(ImageDecodingError) {
         guard size.isPositive else {
             throw ImageDecodingError(.corrupt, "the image claims \(size) pixels")

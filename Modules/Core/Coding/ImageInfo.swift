@@ -6,7 +6,8 @@ public struct ImageInfo: Sendable, Hashable {
     public var size: PixelSize
     /// How the stored rows relate to the upright picture.
     public var orientation: ImageOrientation
-    /// Whether the file may have transparent pixels; all may be opaque.
+    /// Whether the file says that it may have transparent pixels; all may be opaque. Frames of an animation may leave some
+    /// where it says nothing.
     public var hasAlpha: Bool
     /// Bits of one sample in the file.
     public var bitDepth: Int

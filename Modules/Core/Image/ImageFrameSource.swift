@@ -10,7 +10,7 @@ public protocol ImageFrameSource: Sendable {
     var playCount: Int? { get }
     /// Bytes that the source keeps in memory, the encoded file included.
     var cost: Int { get }
-    /// How long frame `index` stays on screen: at least 10 ms; files that say less mean 100 ms, as browsers have it.
+    /// How long frame `index` stays on screen: more than 10 ms; files that say no more mean 100 ms, as browsers have it.
     func delay(at index: Int) -> Duration
     /// How long the file says that frame `index` stays on screen.
     func rawDelay(at index: Int) -> Duration

@@ -1,7 +1,10 @@
 extension PixelBuffer {
     /// The upright picture of rows that were stored in `orientation`. O(*w* × *h*); a second buffer is made unless the
-    /// picture is upright already.
-    public func upright(from orientation: ImageOrientation) -> PixelBuffer {
+    /// picture is upright already. Rows are padded: of a picture that is far wider than high one that lies on its side takes
+    /// many times the memory.
+    ///
+    /// - Throws: ``ImageDecodingError`` `outOfMemory`.
+    public func upright(from orientation: ImageOrientation) throws(ImageDecodingError) -> PixelBuffer {
         guard orientation != .up else { return self }
         let stored = size
         let target = orientation.swapsSides ? stored.transposed : stored
@@ -26,6 +29,7 @@ extension PixelBuffer {
                 }
             }
         }
-        return result ?? self
+        guard let result else { throw ImageDecodingError(.outOfMemory, "there is no memory for \(target) pixels") }
+        return result
     }
 }

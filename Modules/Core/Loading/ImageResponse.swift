@@ -6,9 +6,9 @@ public struct ImageResponse: Sendable {
         case memory
         /// The disk cache.
         case disk
-        /// A server, or a response cache on the way to it.
+        /// A server, a response cache on the way to it, or a closure.
         case network
-        /// A file, bytes in memory, or a closure.
+        /// A file, a `data:` URL, or bytes in memory.
         case local
     }
 

@@ -18,11 +18,12 @@ public struct CachePolicy: Sendable, Hashable {
     public var memory: Access
     /// Bytes on disk. Default: both.
     public var disk: Access
-    /// Whether a response cache below the downloader may answer or store.
+    /// Whether a response cache below the downloader may answer or store. Without `read` it does not answer, unless
+    /// ``protocolPolicy`` or the source's own request names another policy than `useProtocolCachePolicy`, which stays.
     public var responses: Access
     /// How a response cache uses what it has; nil: as the source's own request says. Default: nil.
     public var protocolPolicy: HTTPCachePolicy?
-    /// Whether the request may go to the network when no cache answers.
+    /// Whether the request may go to the network when no cache answers; closures count as the network.
     public var allowsNetwork: Bool
 
     /// By default every layer is used, and the network where they have nothing.
@@ -60,6 +61,6 @@ public struct CachePolicy: Sendable, Hashable {
     public static let cacheOnly = CachePolicy(.returnCacheDataDontLoad)
     /// The server is asked whether what is stored still holds: `reloadRevalidatingCacheData`.
     public static let revalidate = CachePolicy(.reloadRevalidatingCacheData)
-    /// Nothing is read and nothing is written.
+    /// Nothing is read and nothing is written; a policy that the source's own request names stays.
     public static let none = CachePolicy(memory: [], disk: [], responses: [])
 }

@@ -20,7 +20,8 @@ public struct ImageRequest: Sendable {
     public var showsCachedFirst = false
     /// Whether a larger image that is in memory will do: the same, but for ``DecodingOptions/target``. Default: false.
     public var acceptsLarger = false
-    /// Whether pictures are wanted while the bytes arrive. Default: false.
+    /// Whether pictures are wanted while the bytes arrive. Of those who share a load, the word of the one who began it counts
+    /// for all. Default: false.
     public var wantsPreviews = false
     /// Replaces the source's own identity in every cache, for URLs that carry tokens. nil: the source's.
     public var resource: ResourceKey? { didSet { memo = KeyMemo() } }
@@ -56,7 +57,7 @@ public struct ImageRequest: Sendable {
 
     /// A request for what `url` names.
     ///
-    /// - Returns: nil when the scheme is none of `http`, `https`, `file` and `data`.
+    /// - Returns: nil when the scheme is none of `http`, `https`, `file` and `data`, and for a file of another machine.
     public init?(url: URL, processors: [any ImageProcessing] = []) {
         guard let source = ImageSource(url) else { return nil }
         self.init(source: source, processors: processors)

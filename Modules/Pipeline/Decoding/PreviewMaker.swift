@@ -132,6 +132,8 @@ final class PreviewMaker: Sendable {
             state.isWorking = false
             state.lastTime = clock.uptime
             guard state.hasEnded else { return (next(&state) as Step?, nil as Int?) }
+            // The canvas goes with its bytes.
+            (state.decoder, state.waiting) = (nil, Data())
             defer { state.reserved = nil }
             return (nil, state.reserved)
         }
@@ -165,8 +167,13 @@ final class PreviewMaker: Sendable {
     /// Reserves bytes for the canvas of the decoder and a copy of it.
     private func reserve(for info: ImageInfo) -> Bool {
         guard state.withLock({ $0.reserved == nil }) else { return true }
-        let byteCount = 2 * info.size.pixelCount * options.pixelFormat.bytesPerPixel
-        guard threads.reservePreview(byteCount) else { return false }
+        // As it is stored, and as it is turned, which may be another number for the padding of rows.
+        let shown = info.orientation.swapsSides ? info.size.transposed : info.size
+        guard let stored = PixelBuffer.byteCount(size: info.size, format: options.pixelFormat),
+            let turned = PixelBuffer.byteCount(size: shown, format: options.pixelFormat)
+        else { return false }
+        let (byteCount, overflow) = stored.addingReportingOverflow(turned)
+        guard !overflow, threads.reservePreview(byteCount) else { return false }
         state.withLock { $0.reserved = byteCount }
         return true
     }

@@ -50,6 +50,9 @@ struct VariantStage: Sendable {
                 origin: Picture.Origin(digest: nil, allowsStoring: true))
         } catch is CancellationError {
             throw CancellationError()
+        } catch let error as ImageDecodingError where !error.code.meansDamage {
+            // Another request may have other limits, and another moment more memory.
+            return nil
         } catch {
             report(key, .diskMiss(.damaged))
             await disk.remove(key)

@@ -28,7 +28,7 @@ public final class PipelineMetrics: PipelineObserving {
         public var failed = 0
         /// Those that everybody left.
         public var cancelled = 0
-        /// How long each read of the disk took.
+        /// How long each read of the disk took that found something.
         public var diskTimes = DurationHistogram()
         /// How long each download took.
         public var downloadTimes = DurationHistogram()

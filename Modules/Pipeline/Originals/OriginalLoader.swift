@@ -39,7 +39,7 @@ struct OriginalLoader: Sendable {
         }
     }
 
-    /// Stores bytes that have proved to be an image, behind the caller's back while there is room.
+    /// Stores bytes that were decoded, or whose header was read, behind the caller's back while there is room.
     func keep(_ original: Original, for request: ImageRequest, since mark: ChangeMark?) async {
         guard original.writeClaim?.take() == true else { return }
         // Not what counts the bytes as waiting for a decoder: they count as a write now.

@@ -55,7 +55,7 @@ final class PendingWrites: Sendable {
         }
     }
 
-    /// Returns when every write submitted so far has ended, or the disk has stopped.
+    /// Returns when every write submitted so far has ended or its time is up, or the disk has stopped.
     func flush() async {
         for write in state.withLock({ Array($0.writes.values) }) {
             guard !state.withLock({ $0.hasStopped }) else { return }

@@ -50,7 +50,7 @@ public final class ImageTask: Sendable {
 
     /// The image, when it is there. Cancelling the task that waits does not cancel this one.
     ///
-    /// - Throws: ``PipelineError``, or `CancellationError` when this task was cancelled.
+    /// - Throws: ``PipelineError``, an interceptor's own error, or `CancellationError` when this task was cancelled.
     public var response: ImageResponse {
         get async throws {
             guard let work = state.withLock({ $0.work }) else { throw CancellationError() }

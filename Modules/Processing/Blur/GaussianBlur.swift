@@ -6,13 +6,14 @@ public import AlcedoCore
 /// transparent pixels give no colour. Beyond the edges the picture goes on with its outermost pixels.
 ///
 /// Up to a sigma of 4 the Gaussian itself is summed, cut off at 3.5 sigma: results are within a level of 8 bits. From
-/// there on three running averages stand in for it, whose cost does not depend on sigma: within 2 % of the height of an
+/// there on three running averages stand in for it, whose cost for each pixel does not depend on sigma: within 2 % of the height of an
 /// edge, which is 5 levels between black and white.
 ///
 /// Source: Gwosdek, Grewenig, Bruhn, Weickert, "Theoretical Foundations of Gaussian Convolution by Extended Box
 /// Filtering", SSVM 2011.
 ///
-/// - Complexity: O(*w* × *h* × sigma) up to a sigma of 4, O(*w* × *h*) above. Besides the result, memory for 6 sigma rows
+/// - Complexity: O(*w* × *h* × sigma) up to a sigma of 4, O(*w* × *h* + (*w* + *h*) × sigma)
+///   above. Besides the result, memory for 6 sigma rows
 ///   of floats, also for rows that arrive.
 public struct GaussianBlur: ImageProcessing, Hashable {
     /// The largest sigma, in pixels.

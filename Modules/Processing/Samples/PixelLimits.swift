@@ -4,6 +4,7 @@ import AlcedoCore
 enum PixelLimits {
     static let mostPixels = 1 << 28
     static let longestSide = 1 << 16
+    static let mostTurnedBytes = 4 * mostPixels
 
     /// - Throws: `tooLarge` for a result that exceeds the limits and is larger than its source.
     static func check(_ size: PixelSize, from source: PixelSize) throws(ImageProcessingError) {

@@ -24,9 +24,9 @@ public struct Flip: ImageProcessing, Hashable {
 
     public var identifier: String { "flip:\(axis.rawValue)" }
 
-    /// Never throws.
+    /// - Throws: `tooLarge` when no memory holds the result.
     public func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
-        image.still(image.pixels.upright(from: axis == .leftAndRight ? .upMirrored : .downMirrored))
+        try image.turned(from: axis == .leftAndRight ? .upMirrored : .downMirrored)
     }
 
     public func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer {

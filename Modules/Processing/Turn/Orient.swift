@@ -12,9 +12,9 @@ public struct Orient: ImageProcessing, Hashable {
 
     public var identifier: String { "orient" }
 
-    /// Never throws.
+    /// - Throws: `tooLarge` when no memory, or more than a gibibyte, would hold the result.
     public func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
-        var result = image.still(image.pixels.upright(from: image.orientation))
+        var result = try image.turned(from: image.orientation)
         result.orientation = .up
         return result
     }

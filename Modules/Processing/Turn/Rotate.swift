@@ -42,7 +42,7 @@ public struct Rotate: ImageProcessing, Hashable {
         }
         let turn = (angle.truncatingRemainder(dividingBy: 360) + 360).truncatingRemainder(dividingBy: 360)
         let quarters: [Double: ImageOrientation] = [0: .up, 90: .right, 180: .down, 270: .left]
-        if let orientation = quarters[turn] { return image.still(image.pixels.upright(from: orientation)) }
+        if let orientation = quarters[turn] { return try image.turned(from: orientation) }
         let radians = turn * .pi / 180
         let rotation = Rotation(cosine: cos(radians), sine: sin(radians))
         let size = rotation.size(of: image.size)

@@ -23,7 +23,7 @@ import Testing
     func `an upright picture is the stored one, turned`(orientation: ImageOrientation, expected: [String]) throws {
         let stored = try gray(["abc", "def"])
 
-        let upright = stored.upright(from: orientation)
+        let upright = try stored.upright(from: orientation)
 
         #expect(rows(of: upright) == expected)
         #expect(upright.size.width == expected[0].utf8.count)
@@ -42,7 +42,7 @@ import Testing
                 }
             })
 
-        let upright = stored.upright(from: orientation)
+        let upright = try stored.upright(from: orientation)
 
         for y in 0..<upright.height {
             for x in 0..<upright.width {

@@ -25,7 +25,8 @@ struct FakeCodec: ImageDecoding {
     }
 
     func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-        ImageInfo(format: ImageFormat(rawValue: "level"), size: PixelSize(width: 1, height: 1))
+        try limits.check(PixelSize(width: 1, height: 1), format: .gray8)
+        return ImageInfo(format: ImageFormat(rawValue: "level"), size: PixelSize(width: 1, height: 1))
     }
 
     func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {

@@ -123,7 +123,7 @@ struct PreviewTests {
             try await clock.sleep(for: .seconds(1))
             return Download(data: Data([16]))
         }
-        let pipeline = pipeline(downloader, byteBudget: 40)
+        let pipeline = pipeline(downloader, byteBudget: 512)
         let slow = pipeline.task(for: try web("slow") { $0.wantsPreviews = true }) { [levels] event in
             if case .preview(let preview) = event { levels.change { $0.append(preview.image.level) } }
         }
@@ -139,8 +139,8 @@ struct PreviewTests {
     }
 
     @Test func `a preview that finds no room is left out`() async throws {
-        // A pixel and its copy take eight bytes; the quarter of 28 is seven.
-        #expect(try await shown(by: pipeline([(0, 16), (1, 32)], waits: false, byteBudget: 28)) == [])
-        #expect(try await shown(by: pipeline([(0, 16), (1, 32)], byteBudget: 32)) == [16, 32])
+        // A pixel and its copy take 128 bytes with the padding of their rows; the quarter of 508 is 127.
+        #expect(try await shown(by: pipeline([(0, 16), (1, 32)], waits: false, byteBudget: 508)) == [])
+        #expect(try await shown(by: pipeline([(0, 16), (1, 32)], byteBudget: 512)) == [16, 32])
     }
 }

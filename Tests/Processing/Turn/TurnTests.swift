@@ -28,6 +28,18 @@ import Testing
         }
     }
 
+    /// Rows are padded: a line of a few megabytes would take more than a gibibyte on its side.
+    @Test func `a line that would take all memory on its side is not turned`() throws {
+        let line = DecodedImage(pixels: .make(17_000_000, 1, .gray8, .opaque) { _, _ in SIMD4(repeating: 0) })
+        for processor in [Rotate(quarterTurns: 1), Orient()] as [any ImageProcessing] {
+            var image = line
+            image.orientation = .right
+            let error = #expect(throws: ImageProcessingError.self) { try processor.process(image) }
+            #expect(error?.code == .tooLarge, "\(processor.identifier)")
+        }
+        #expect(try Flip(.leftAndRight).process(line).size == line.size)
+    }
+
     @Test(arguments: [1.0, 17, 45, 89.9, 120, 200.3, 300, -33])
     func `a turned picture is the cubic convolution of its pixels`(angle: Double) throws {
         let pixels = PixelBuffer.noise(15, 10, .rgba16, .premultiplied, seed: 14)

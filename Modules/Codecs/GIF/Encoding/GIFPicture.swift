@@ -8,9 +8,14 @@ struct GIFPicture {
 
     /// Makes the rows upright, and each pixel opaque or transparent.
     ///
-    /// - Throws: ``ImageEncodingError`` `unsupportedImage` when a side does not fit the format's 16 bits.
+    /// - Throws: ``ImageEncodingError`` `unsupportedImage` when a side does not fit the format's 16 bits, or `outOfMemory`.
     init(_ stored: PixelBuffer, _ orientation: ImageOrientation) throws(ImageEncodingError) {
-        let buffer = stored.upright(from: orientation)
+        let buffer: PixelBuffer
+        do {
+            buffer = try stored.upright(from: orientation)
+        } catch {
+            throw ImageEncodingError(.outOfMemory, error.message)
+        }
         guard buffer.width <= 65_535, buffer.height <= 65_535 else {
             throw ImageEncodingError(.unsupportedImage, "GIF: \(buffer.size) pixels do not fit the format")
         }

@@ -84,19 +84,19 @@ final class JPEGDecodingState: IncrementalDecodingState {
         case .rows:
             guard let picture, picture.rowCount > previewed else { return nil }
             previewed = picture.rowCount
-            return ImagePreview(image: picture.image(options), rowCount: picture.rowCount)
+            return ImagePreview(image: try picture.image(options), rowCount: picture.rowCount)
         case .scans:
             guard completeScans > previewed else { return nil }
             previewed = Int(completeScans)
             try withReader { reader throws(ImageDecodingError) in try output(scan: completeScans, reader) }
             guard let picture else { return nil }
-            return ImagePreview(image: picture.image(options), pass: previewed, rowCount: picture.rowCount)
+            return ImagePreview(image: try picture.image(options), pass: previewed, rowCount: picture.rowCount)
         case .header, .waiting, .finished, .failed: return nil
         }
     }
 
     func finish() throws(ImageDecodingError) -> DecodedImage {
-        if stage == .finished, let picture { return picture.image(options) }
+        if stage == .finished, let picture { return try picture.image(options) }
         do throws(ImageDecodingError) {
             return try JPEGPicture.decode(data, options)
         } catch {
@@ -120,6 +120,6 @@ final class JPEGDecodingState: IncrementalDecodingState {
             try output(scan: try reader.consumeScans().complete, reader)
         }
         guard let picture, picture.rowCount > 0 else { throw damage }
-        return picture.image(options, damage: damage)
+        return try picture.image(options, damage: damage)
     }
 }

@@ -32,7 +32,9 @@ struct JPEGPicture {
     }
 
     /// The image; rows that have not come are transparent, or in gray pictures black.
-    func image(_ options: DecodingOptions, damage: ImageDecodingError? = nil) -> DecodedImage {
+    func image(
+        _ options: DecodingOptions, damage: ImageDecodingError? = nil
+    ) throws(ImageDecodingError) -> DecodedImage {
         var shown = pixels
         if !isComplete {
             let missing = rowCount * shown.bytesPerRow
@@ -44,7 +46,7 @@ struct JPEGPicture {
             if header.format == .rgba8 { shown = shown.relabelled(alphaMode) }
         }
         return DecodedImage(
-            pixels: options.appliesOrientation ? shown.upright(from: header.orientation) : shown,
+            pixels: options.appliesOrientation ? try shown.upright(from: header.orientation) : shown,
             colorProfile: header.colorProfile, orientation: options.appliesOrientation ? .up : header.orientation,
             format: .jpeg, damage: damage)
     }
@@ -56,7 +58,7 @@ struct JPEGPicture {
             var picture = try JPEGPicture(reader.start(options))
             try picture.read(from: reader)
             _ = try reader.finish()
-            return picture.image(options)
+            return try picture.image(options)
         }
     }
 }

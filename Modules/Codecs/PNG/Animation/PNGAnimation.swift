@@ -14,7 +14,9 @@ struct PNGAnimation {
     init(
         _ file: PNGFile, _ data: Data, _ control: PNGAnimationControl, _ options: DecodingOptions
     ) throws(ImageDecodingError) {
-        try options.limits.check(file.info.size, format: .rgba8)
+        var options = options
+        options.pixelFormat = .rgba8
+        try PNGPlan(file.reader.header, file.info, options).check()
         self.file = file
         self.data = data
         self.options = options

@@ -55,7 +55,7 @@ final class PNGGrowingPicture {
         guard progress.has_pixels != 0 else { return nil }
         shown = state
         let isWhole = progress.pass == lastPass && progress.rows == pixels.height
-        let image = plan.image(try finished(pixels.relabelled(isWhole ? plan.alphaMode : previewAlphaMode)))
+        let image = try plan.image(finished(pixels.relabelled(isWhole ? plan.alphaMode : previewAlphaMode)))
         return ImagePreview(image: image, pass: Int(progress.pass) + 1, rowCount: Int(progress.rows))
     }
 
@@ -68,7 +68,7 @@ final class PNGGrowingPicture {
         let isMissingRows = problem != nil && (plan.header.isInterlaced || Int(progress.rows) < pixels.height)
         if isMissingRows, plan.format == .gray8 { return try finishWithAlphaChannel(rows: Int(progress.rows), problem) }
         let mode = isMissingRows && plan.alphaMode == .opaque ? AlphaMode.straight : plan.alphaMode
-        return plan.image(try finished(pixels.relabelled(mode)), damage: problem)
+        return try plan.image(finished(pixels.relabelled(mode)), damage: problem)
     }
 
     private var lastPass: UInt32 { plan.header.isInterlaced ? 6 : 0 }
@@ -122,6 +122,7 @@ final class PNGGrowingPicture {
         complete.metadata = metadata.metadata
         complete.orientation = metadata.orientation
         plan = PNGPlan(plan.header, complete, plan.options)
+        try plan.check()
     }
 
     /// Gray samples cannot tell what is missing.
@@ -129,6 +130,7 @@ final class PNGGrowingPicture {
         rows: Int, _ problem: ImageDecodingError?
     ) throws(ImageDecodingError) -> DecodedImage {
         let wide = plan.withAlphaChannel
+        try wide.check()
         let known = plan.header.isInterlaced && alcedo_png_get_progress(push).pass > 0 ? pixels.height : rows
         let header = PixelRowHeader(
             size: PixelSize(width: pixels.width, height: 1), format: .gray8, alphaMode: .opaque)
@@ -142,6 +144,6 @@ final class PNGGrowingPicture {
             }
         }
         guard let result else { throw ImageDecodingError(.outOfMemory, "there is no memory for \(pixels.size) pixels") }
-        return wide.image(try result.reduced(by: wide.reduction), damage: problem)
+        return try wide.image(result.reduced(by: wide.reduction), damage: problem)
     }
 }

@@ -23,6 +23,18 @@ struct PNGPlan {
         reduction = BoxReduction(from: header.size, orientation: info.orientation, towards: options.target)
     }
 
+    /// - Throws: `exceedsLimit` where the picture does, as it is stored or as it is turned: what is wide and low has few
+    ///   bytes of padding in its rows, and on its side many.
+    func check() throws(ImageDecodingError) {
+        try options.limits.check(header.size, format: format)
+        if turn.swapsSides { try options.limits.check(finishedSize, format: format) }
+    }
+
+    private var finishedSize: PixelSize {
+        let reduced = reduction.size(of: header.size)
+        return turn.swapsSides ? reduced.transposed : reduced
+    }
+
     var premultiplies: Bool { alphaMode == .premultiplied }
 
     /// The turn that is left to be made.
@@ -51,9 +63,11 @@ struct PNGPlan {
     }
 
     /// The picture of stored rows that were reduced already.
-    func image(_ pixels: PixelBuffer, damage: ImageDecodingError? = nil) -> DecodedImage {
+    func image(
+        _ pixels: PixelBuffer, damage: ImageDecodingError? = nil
+    ) throws(ImageDecodingError) -> DecodedImage {
         DecodedImage(
-            pixels: pixels.upright(from: turn), colorProfile: info.metadata.colorProfile,
+            pixels: try pixels.upright(from: turn), colorProfile: info.metadata.colorProfile,
             orientation: options.appliesOrientation ? .up : info.orientation, format: .png, damage: damage)
     }
 
@@ -65,7 +79,8 @@ struct PNGPlan {
         let isReduced = reduction.factor > 1
         let parts = [
             isReduced ? reduced : 0, isReduced && streams ? Self.batchByteCount : whole,
-            turn == .up ? 0 : reduced, header.size.width.multipliedReportingOverflow(by: 32).partialValue, 192 << 10,
+            turn == .up ? 0 : PixelBuffer.byteCount(size: finishedSize, format: format) ?? Int.max,
+            header.size.width.multipliedReportingOverflow(by: 32).partialValue, 192 << 10,
         ]
         return parts.reduce(0) { sum, part in
             let (total, overflow) = sum.addingReportingOverflow(part)

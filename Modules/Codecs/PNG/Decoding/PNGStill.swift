@@ -12,7 +12,7 @@ struct PNGStill {
         self.file = file
         reader = file.reader
         plan = PNGPlan(file.reader.header, file.info, options)
-        try options.limits.check(plan.header.size, format: plan.format)
+        try plan.check()
     }
 
     /// Decodes the picture, or the part there is when that is allowed.
@@ -29,7 +29,7 @@ struct PNGStill {
 
     /// Decodes the whole picture. To be called once.
     func decode() throws(ImageDecodingError) -> DecodedImage {
-        plan.image(plan.streams && plan.reduction.factor > 1 ? try reduced() : try whole())
+        try plan.image(plan.streams && plan.reduction.factor > 1 ? try reduced() : try whole())
     }
 
     /// The stored rows, for a picture that need not be turned.

@@ -51,7 +51,7 @@ public struct DataCacheLimits: Sendable, Hashable {
     public var countAfterTrim: Int { Self.share(trimTarget, of: count) }
 
     private static func share(_ share: Double, of whole: Int) -> Int {
-        guard share < 1, whole > 0 else { return max(0, whole) }
+        guard !(share >= 1), whole > 0 else { return max(0, whole) }
         // A share that is no number leaves nothing.
         guard share > 0 else { return 0 }
         return Int(exactly: (Double(whole) * share).rounded(.down)) ?? whole

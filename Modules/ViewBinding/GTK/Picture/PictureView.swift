@@ -88,7 +88,7 @@
         }
 
         private func show(_ content: DisplayContent, fading: Duration) {
-            let texture = content.picture.flatMap { $0.pixels.upright(from: $0.orientation).makeTexture() }
+            let texture = content.picture.flatMap { try? $0.pixels.upright(from: $0.orientation).makeTexture() }
             canvas.show(texture, fading: fading)
             animate(texture == nil ? nil : content)
             let name = texture == nil ? "empty" : content.styleClass
@@ -137,7 +137,7 @@
                 return nil
             }
             if let picture = animator.advance(to: time),
-                let texture = picture.pixels.upright(from: picture.orientation).makeTexture()
+                let texture = try? picture.pixels.upright(from: picture.orientation).makeTexture()
             {
                 canvas.showNext(texture)
             }

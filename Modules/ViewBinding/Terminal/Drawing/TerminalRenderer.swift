@@ -97,7 +97,7 @@ public struct TerminalRenderer: Sendable {
     private func fitted(_ image: DecodedImage, in pixels: PixelSize) -> PixelBuffer? {
         guard let target = fittedSize(of: image, in: pixels) else { return nil }
         let stored = image.orientation.swapsSides ? target.transposed : target
-        return image.pixels.reduced(to: stored, over: background)?.upright(from: image.orientation)
+        return try? image.pixels.reduced(to: stored, over: background)?.upright(from: image.orientation)
     }
 
     private func line(upper: [OpaqueColor], lower: [OpaqueColor]?) -> String {
