@@ -158,6 +158,48 @@ struct AnswerTests {
         #expect(tags[0] != nil && tags[0] == tags[1])
         #expect(origin.requests.count == 1)
     }
+
+    @Test(arguments: [0, 60])
+    func `an original that never changes is asked about again all the same, when it is older than may be`(
+        life: Int
+    ) async throws {
+        let folder = try TemporaryDirectory()
+        try await TestServer.run(change: {
+            $0.cacheFolder = folder.url
+            $0.limits.life = .seconds(life)
+        }) { _ in
+            OriginReply.ok(TestServer.opaque).setting("Cache-Control", "max-age=86400, immutable").setting("Age", "61")
+        } _: { (server: TestServer) async throws in
+            for width in [10, 11] { #expect(try await server.get(server.target("/a", "w=\(width)")).status == 200) }
+            #expect(server.origin.requests.count == 2)
+        }
+    }
+
+    @Test func `a picture that a redirect led to is given to none who may not go there`() async throws {
+        let folder = try TemporaryDirectory()
+        let other = try LoopbackOrigin(handler: TestServer.pictures)
+        defer { other.stop() }
+        let origin = try LoopbackOrigin { _ in
+            OriginReply.redirect(to: other.url(for: "/opaque.png").absoluteString)
+                .setting("Cache-Control", "max-age=60")
+        }
+        defer { origin.stop() }
+        let target = "/thumbnail?url=\(QueryItems.encoded(origin.url(for: "/").absoluteString))&w=10"
+        let near = try #require(OriginPattern("127.0.0.1:\(origin.port)"))
+        let far = try #require(OriginPattern("http://127.0.0.1:\(other.port)/"))
+        for (patterns, status, layer) in [
+            ([], 200, "made"), ([near], 403, "made"), ([near, far], 200, "made"), ([far, near, far], 200, "store"),
+        ] {
+            try await TestServer.run(change: {
+                $0.cacheFolder = folder.url
+                $0.service.allowed.patterns = patterns
+            }) { (server: TestServer) async throws in
+                #expect(try await server.get(target).status == status)
+                let count = try await server.number("thumbnail_answers_total{from=\"\(layer)\"}")
+                #expect(count == (status == 200 ? 1 : 0))
+            }
+        }
+    }
 }
 
 extension HTTPFields {

@@ -1,5 +1,5 @@
 /// Origins that pictures may come from: `https://host`, `https://host:port`, `host`, or `*.host` for what is below it.
-struct OriginPattern: Sendable, Equatable {
+struct OriginPattern: Sendable, Equatable, CustomStringConvertible {
     /// Nil: both of the web.
     private let scheme: String?
     private let host: String
@@ -24,6 +24,11 @@ struct OriginPattern: Sendable, Equatable {
         else { return nil }
         let hasPort = rest.last != "]" && rest.split(separator: "]").last?.contains(":") == true
         (self.scheme, host, port) = (scheme, plain.host, hasPort ? plain.port : nil)
+    }
+
+    /// The same for patterns that are equal.
+    var description: String {
+        "\(scheme.map { "\($0)://" } ?? "")\(isBelow ? "*." : "")\(host)\(port.map { ":\($0)" } ?? "")"
     }
 
     func matches(_ source: SourceURL) -> Bool {

@@ -18,6 +18,7 @@ final class AnswerStore: Sendable {
     private let memory: MemoryCache<ImageKey, Thumbnail>
     private let store: (any DataCaching)?
     private let life: Duration
+    private let scope: String
     private let clock: any TimeSource
     private let backlog: StoreBacklog
     private let onStored: @Sendable () -> Void
@@ -27,14 +28,17 @@ final class AnswerStore: Sendable {
     ///   - memoryLimit: In bytes; nought keeps none there.
     ///   - store: What lies behind.
     ///   - life: For how long what lies there is used, whatever it says itself.
+    ///   - scope: Ends the names there: stores of other scopes do not see it.
     ///   - onStored: Called whenever the store has taken something, or has not.
     init(
-        memoryLimit: Int, store: (any DataCaching)?, life: Duration, backlog: StoreBacklog = StoreBacklog(),
-        clock: any TimeSource = SystemClock(), onStored: @escaping @Sendable () -> Void = {}
+        memoryLimit: Int, store: (any DataCaching)?, life: Duration, scope: String = "",
+        backlog: StoreBacklog = StoreBacklog(), clock: any TimeSource = SystemClock(),
+        onStored: @escaping @Sendable () -> Void = {}
     ) {
         memory = MemoryCache(limits: MemoryCacheLimits(cost: memoryLimit), clock: clock)
         self.store = store
         self.life = life
+        self.scope = scope
         self.backlog = backlog
         self.onStored = onStored
         self.clock = clock
@@ -49,9 +53,10 @@ final class AnswerStore: Sendable {
 
     /// What is in the store; it is in memory, too, then.
     func storedAnswer(for key: ImageKey) async -> Thumbnail? {
-        guard let store, let entry = await store.entry(for: key) else { return nil }
+        let name = name(of: key)
+        guard let store, let entry = await store.entry(for: name) else { return nil }
         guard let thumbnail = Thumbnail(entry, life: life) else {
-            await store.remove(key)
+            await store.remove(name)
             return nil
         }
         // What is too old for this server may do for others, who have the store too.
@@ -63,7 +68,7 @@ final class AnswerStore: Sendable {
         guard let entry = thumbnail.entry, keepInMemory(thumbnail, for: key), let store else { return }
         backlog.add(entry.data.count) { [self] in
             do {
-                try await store.store(entry, for: key)
+                try await store.store(entry, for: name(of: key))
             } catch {
                 failures.withLock { $0 += 1 }
             }
@@ -76,6 +81,9 @@ final class AnswerStore: Sendable {
         await backlog.waitUntilEmpty()
         await store?.flush()
     }
+
+    /// What it is called in the store.
+    private func name(of key: ImageKey) -> ImageKey { ImageKey(key.resource, variant: key.variant + scope) }
 
     /// Whether it is fresh at all.
     private func keepInMemory(_ thumbnail: Thumbnail, for key: ImageKey) -> Bool {

@@ -3,11 +3,26 @@ import FoundationEssentials
 
 /// A downloader that remembers on what terms the originals came which somebody works on, and no others.
 ///
-/// The pipeline gives pictures, and does not pass on what their origins said of caching.
+/// The pipeline gives pictures, and does not pass on what their origins said of caching. Where an original is downloaded
+/// again during the work, the work may have used either: the stricter terms of both hold for it.
 final class OriginWatch: Downloading {
     private struct Note: Sendable {
-        var observers = 0
-        var terms: OriginTerms?
+        /// Of each piece of work what it may have used; nil while that is nothing.
+        var terms: [Int: OriginTerms?] = [:]
+        /// Of the download that ended last: who begins after it may use what it brought.
+        var latest: OriginTerms?
+        var number = 0
+
+        mutating func begin() -> Int {
+            number += 1
+            terms.updateValue(latest, forKey: number)
+            return number
+        }
+
+        mutating func add(_ new: OriginTerms) {
+            latest = new
+            terms = terms.mapValues { $0?.strictest(new) ?? new }
+        }
     }
 
     private let downloader: any Downloading
@@ -25,7 +40,7 @@ final class OriginWatch: Downloading {
         let download = try await downloader.download(request, progress: progress)
         let terms = OriginTerms(download, now: clock.now)
         // Whoever waits for it observes it; where nobody does any more there is nothing to remember.
-        notes.withLock { $0[request.source.resource]?.terms = terms }
+        notes.withLock { $0[request.source.resource]?.add(terms) }
         return download
     }
 
@@ -35,15 +50,18 @@ final class OriginWatch: Downloading {
         _ source: ImageSource, _ work: () async throws -> Value
     ) async throws -> (Value, OriginTerms) {
         let resource = source.resource
-        notes.withLock { $0[resource, default: Note()].observers += 1 }
-        defer {
-            notes.withLock { notes in
-                notes[resource]?.observers -= 1
-                if notes[resource]?.observers == 0 { notes[resource] = nil }
-            }
+        let number = notes.withLock { $0[resource, default: Note()].begin() }
+        let result: Result<Value, any Error>
+        do {
+            result = .success(try await work())
+        } catch {
+            result = .failure(error)
         }
-        let value = try await work()
-        let terms = notes.withLock { $0[resource]?.terms }
-        return (value, terms ?? OriginTerms(allowsStoring: false))
+        let terms = notes.withLock { notes in
+            let terms = notes[resource]?.terms.removeValue(forKey: number)
+            if notes[resource]?.terms.isEmpty == true { notes[resource] = nil }
+            return terms ?? nil
+        }
+        return (try result.get(), terms ?? OriginTerms(allowsStoring: false))
     }
 }

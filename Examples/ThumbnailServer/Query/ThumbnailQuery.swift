@@ -74,9 +74,10 @@ struct ThumbnailQuery: Sendable {
     ///   - life: How old a copy of the original may be that is not asked for anew, in whole seconds.
     func imageRequest(_ limits: DecodingLimits, silence: Duration, life: Duration) -> ImageRequest {
         let seconds = life.components.seconds
+        // The age of nought is a reload's, to which the origin may have said that nothing changes.
+        let control = seconds > 0 ? "max-age=\(seconds)" : "no-cache"
         var request = ImageRequest(
-            source: .http(
-                HTTPRequest(url: source.url, fields: ["Cache-Control": "max-age=\(seconds)"], idleTimeout: silence)))
+            source: .http(HTTPRequest(url: source.url, fields: ["Cache-Control": control], idleTimeout: silence)))
         request.decoding.limits = limits
         request.decoding.includesAnimation = false
         request.decoding.target = TargetSize(size, mode: fit == .fit ? .fit : .fill)

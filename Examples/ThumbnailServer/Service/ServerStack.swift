@@ -39,7 +39,8 @@ struct ServerStack: Sendable {
         }
         let sharing = shared.map { SharedStoreWatch($0) { Console.note("thumbnail-server: \($0)") } }
         let answers = AnswerStore(
-            memoryLimit: settings.memoryLimit, store: Self.store(settings, shared), life: settings.limits.life
+            memoryLimit: settings.memoryLimit, store: Self.store(settings, shared), life: settings.limits.life,
+            scope: settings.service.allowed.scope
         ) { sharing?.look() }
         var configuration = ImagePipeline.Configuration(
             downloader: Self.downloader(settings), codecs: .standard, observer: metrics)

@@ -73,10 +73,12 @@ enum CacheDecision {
         let age = stored.age(at: now)
         let remaining = stored.terms.lifetime - age
         if remaining > 0 {
-            // Sections 5.2.1.1 and 5.2.1.3. What is immutable is not asked about while it is fresh (RFC 8246).
+            // Sections 5.2.1.1 and 5.2.1.3. A reload, which names the age of nought, asks nothing about what is immutable
+            // while it is fresh (RFC 8246 section 2); any other age is a wish of the caller's own.
             let isOld = directives.maximumAge.map { age > TimeInterval($0) } ?? false
             let isBrief = directives.minimumFreshness.map { remaining < TimeInterval($0) } ?? false
-            let isRefused = (isOld && !stored.terms.conditions.contains(.immutable)) || isBrief
+            let isPlainReload = directives.maximumAge == 0 && stored.terms.conditions.contains(.immutable)
+            let isRefused = (isOld && !isPlainReload) || isBrief
             return isRefused ? .revalidate(stored, .request) : .serve(stored, .fresh)
         }
         // Section 4.2.4.

@@ -178,7 +178,8 @@ struct HistoryOracle: Sendable {
         var lenient = request
         lenient.maxAge = nil
         // RFC 8246: a reload does not count while the content cannot have changed.
-        if control(entry.plan)?.names.contains("immutable") == true, isFresh(entry, lenient, at: now) { return true }
+        let isReload = request.maxAge == 0 && control(entry.plan)?.names.contains("immutable") == true
+        if isReload, isFresh(entry, lenient, at: now) { return true }
         guard isBendable(entry), !request.names.contains("no-cache"), request.minFresh == nil else { return false }
         let staleness = age(entry, at: now) - lifetime(entry)
         guard staleness >= 0 else { return false }

@@ -1,0 +1,70 @@
+import Alcedo
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import thumbnail_server
+
+struct OriginWatchTests {
+    /// Answers each download on other terms.
+    private struct Origin: Downloading {
+        let terms: Guarded<[String]>
+
+        func download(
+            _ request: DownloadRequest, progress: (@Sendable (DownloadProgress) -> Void)?
+        ) async throws -> Download {
+            let control = terms.change { $0.removeFirst() }
+            let head = HTTPResponseHead(
+                url: URL(filePath: "/a"), status: 200, fields: ["Cache-Control": control])
+            return Download(data: Data(), head: head)
+        }
+    }
+
+    private let clock = ManualClock()
+    private let source = ImageSource.file("/a")
+
+    private func watch(_ terms: String...) -> OriginWatch { OriginWatch(Origin(terms: Guarded(terms)), clock: clock) }
+
+    @Test(arguments: [["no-store", "max-age=60"], ["max-age=60", "no-store"]])
+    func `what may be made of either of two downloads has the stricter terms`(controls: [String]) async throws {
+        let watch = watch(controls[0], controls[1])
+        let request = DownloadRequest(source)
+
+        let (inner, outer) = try await watch.observing(source) {
+            _ = try await watch.download(request, progress: nil)
+            return try await watch.observing(source) { _ = try await watch.download(request, progress: nil) }.1
+        }
+
+        #expect(!outer.allowsStoring && outer.freshUntil == clock.now.addingTimeInterval(60))
+        #expect(!inner.allowsStoring)
+    }
+
+    @Test func `who comes later may use what the last download brought, and nothing is left`() async throws {
+        let watch = watch("max-age=60", "max-age=30")
+        let request = DownloadRequest(source)
+
+        let (late, early) = try await watch.observing(source) {
+            _ = try await watch.download(request, progress: nil)
+            return try await watch.observing(source) {}.1
+        }
+        #expect(early.allowsStoring && early == late)
+
+        // Of a download that nobody waits for nothing is kept, either.
+        _ = try await watch.download(request, progress: nil)
+        let none = try await watch.observing(source) {}.1
+        #expect(none == OriginTerms(allowsStoring: false))
+    }
+
+    @Test func `work that fails leaves nothing`() async throws {
+        let watch = watch("max-age=60")
+        await #expect(throws: Refusal.self) {
+            try await watch.observing(source) {
+                _ = try await watch.download(DownloadRequest(source), progress: nil)
+                throw Refusal(400, "bad")
+            }
+        }
+        let none = try await watch.observing(source) {}.1
+        #expect(none == OriginTerms(allowsStoring: false))
+    }
+}
