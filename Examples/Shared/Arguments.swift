@@ -11,6 +11,8 @@ public struct Arguments {
     /// Returns the next option, collecting other words on the way; nil at the end. `--` makes all that follows no
     /// option.
     public mutating func nextOption() -> String? {
+        valuelessOption = valuelessOption ?? pendingValueOf
+        pendingValueOf = nil
         while let word = words.popFirst() {
             if !isLiteral, word == "--" {
                 isLiteral = true
@@ -26,7 +28,10 @@ public struct Arguments {
         return nil
     }
 
+    /// The option that was just read, when it has a value after `=`.
     private var pendingValueOf: String?
+    /// The first option whose value after `=` nobody took.
+    private var valuelessOption: String?
 
     /// Returns the value of the option that was just read. Throws ``UsageError`` when there is none, and for a word that is
     /// an option itself: that the value was forgotten is likelier than that it looks so, which `=` is for.
@@ -64,7 +69,7 @@ public struct Arguments {
 
     /// To be called at the end: an option with `=` whose value nobody took has none.
     public func finish() throws {
-        if let pendingValueOf { throw UsageError("\(pendingValueOf) takes no value") }
+        if let option = valuelessOption ?? pendingValueOf { throw UsageError("\(option) takes no value") }
     }
 
     /// As ``finish()``, for a command that takes options only.

@@ -24,18 +24,18 @@ public final class OutputFile: Sendable {
         self.replaces = replaces
         let folder = path.lastIndex(of: "/").map { path[...$0] } ?? "./"
         var hiddenPath: String?
-        let mode = replaces ? Self.mode(of: path) : nil
-        var file = open(String(folder), Self.nameless | O_WRONLY | O_CLOEXEC, mode ?? 0o666)
+        let owner = replaces ? FileOwner(of: path) : nil
+        let mode = owner?.firstMode ?? 0o666
+        var file = open(String(folder), Self.nameless | O_WRONLY | O_CLOEXEC, mode)
         if file < 0, errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL || errno == ENOENT {
             let hidden = Self.hiddenPath(beside: path)
-            file = open(hidden, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode ?? 0o666)
+            file = open(hidden, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode)
             if file >= 0 { hiddenPath = hidden }
         }
         self.file = file
         self.hiddenPath = Locked(hiddenPath)
         if file < 0 { throw OutputError(path: path, number: errno) }
-        // The mask of new files is not for one that has had its mode.
-        if let mode { fchmod(file, mode) }
+        owner?.give(to: file)
     }
 
     deinit {
@@ -71,13 +71,6 @@ public final class OutputFile: Sendable {
         number == EEXIST
             ? OutputError(description: "\(path) is there already; --force replaces it")
             : OutputError(path: path, number: number)
-    }
-
-    /// Who may read and write the file that goes; nil when there is none.
-    private static func mode(of path: String) -> mode_t? {
-        var status = stat()
-        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-        return status.st_mode & 0o777
     }
 
     private static func hiddenPath(beside path: String) -> String {

@@ -39,6 +39,18 @@ struct InspectTests {
         #expect(frames[0]["sha256Alpha0Zeroed"]?.count == 64)
     }
 
+    @Test func `no name does anything to a terminal`() async throws {
+        let name = "a\u{9B}2Jb\u{1B}[2Jc\u{7F}\u{80}é\u{A0}.png"
+        try Data("none".utf8).write(to: folder.url.appending(path: name))
+
+        let outcome = try await alcedo.run(["inspect", "--json", folder.path])
+
+        let controls = outcome.output.unicodeScalars.filter { $0 < " " || (0x7F...0x9F).contains($0.value) }
+        #expect(controls.allSatisfy { $0 == "\n" })
+        let input = try #require(try JSONLines.objects(outcome.output).first?["input"] as? String)
+        #expect(input == "\(folder.path)/\(name)")
+    }
+
     @Test func `an animation has a digest, and a delay, of every frame`() async throws {
         let gif = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(
             path: "../GIF/Fixtures/animated.gif"

@@ -22,6 +22,7 @@ struct NetworkOptionTests {
         ["--header", "no colon"], ["--header", ": no name"], ["--header", "a name: x"], ["--header", "X-A: a\nX-B: b"],
         ["--header", "X-A: a\rb"], ["--header", "X-A: \u{1F426}"], ["--header", "Content-Length: 5"],
         ["--header", "transfer-encoding: chunked"], ["--header", ""], ["--verbose=yes"], ["--ca="],
+        ["--no-cache=false", "--size", "64"], ["--verbose=1", "--retry", "1", "--header", "a: b"],
     ])
     func `what an option cannot be is explained and ends with 2`(words: [String]) async throws {
         let outcome = try await alcedo.run(["load"] + words + ["a.png"])

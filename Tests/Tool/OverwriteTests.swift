@@ -45,6 +45,17 @@ struct OverwriteTests {
         if !result.contains("+") { #expect(try Data(contentsOf: output.appending(path: result)) != old) }
     }
 
+    @Test func `an option that takes no value does not do its work with one`() async throws {
+        let file = output.appending(path: "dunes.jpg")
+        try Data("old".utf8).write(to: file)
+
+        let outcome = try await alcedo.run(
+            ["thumbnail", "--force=false", Self.file, "--size", "64", "--output", output.path])
+
+        #expect(outcome.status == 2 && outcome.problems.hasPrefix("alcedo: --force takes no value"))
+        #expect(try Data(contentsOf: file) == Data("old".utf8))
+    }
+
     @Test func `a file that is replaced keeps who may read it`() async throws {
         let secret = output.appending(path: "dunes.webp")
         try Data("old".utf8).write(to: secret)
@@ -56,6 +67,23 @@ struct OverwriteTests {
         #expect(outcome.status == 0)
         var status = stat()
         #expect(stat(secret.path, &status) == 0 && status.st_mode & 0o777 == 0o600 && status.st_size > 3)
+    }
+
+    @Test func `the group of a file that is replaced stays, or gets nothing`() async throws {
+        let file = output.appending(path: "dunes.webp")
+        try Data("old".utf8).write(to: file)
+        let others = (0..<UInt32(64)).filter { $0 != getgid() }
+        // Only root, and who is in another group, may give a file away.
+        guard let group = others.first(where: { chown(file.path, getuid(), $0) == 0 }) else { return }
+        #expect(chmod(file.path, 0o640) == 0)
+
+        let outcome = try await alcedo.run(
+            ["convert", Self.file, "--format", "webp", "--force", "--output", output.path])
+
+        #expect(outcome.status == 0)
+        var status = stat()
+        #expect(stat(file.path, &status) == 0 && status.st_size > 3)
+        #expect(status.st_gid == group && status.st_mode & 0o777 == 0o640)
     }
 
     @Test func `several results that are there are one line`() async throws {

@@ -29,13 +29,15 @@ struct ShowAndBenchTests {
     @Test func `a report is replaced where that is asked for, and pictures are looked for first`() async throws {
         let report = folder.url.appending(path: "report.md")
         let pictures = folder.url.appending(path: "pictures")
-        // No part has that title.
-        let words = ["bench", "all", "--only", "nothing", "--output", folder.path, "--pictures", pictures.path]
+        let place = ["--output", folder.path, "--pictures", pictures.path]
+        let words = ["bench", "all", "--only", "Memory of a decode"] + place
         #expect(try await alcedo.run(words).status == 2)
         for name in ["wallpapers", "web"] {
             try FileManager.default.createDirectory(
                 at: pictures.appending(path: name), withIntermediateDirectories: true)
         }
+        try FileManager.default.copyItem(
+            at: Samples.folder.appending(path: "rings.png"), to: pictures.appending(path: "wallpapers/0.png"))
         try Data("mine".utf8).write(to: report)
 
         let refused = try await alcedo.run(words)
@@ -45,7 +47,45 @@ struct ShowAndBenchTests {
         #expect(try Data(contentsOf: report) == Data("mine".utf8))
         #expect(try await alcedo.run(words + ["--force"]).status == 0)
         #expect(try Data(contentsOf: report) != Data("mine".utf8))
-        #expect(try await alcedo.run(words + ["--update"]).status == 0)
+        let made = try String(contentsOf: report, encoding: .utf8)
+        #expect(made.contains("\n## Memory of a decode, png\n\n    alcedo bench memory"))
+
+        let unknown = try await alcedo.run(["bench", "all", "--only", "nothing", "--force"] + place)
+        #expect(unknown.status == 2 && unknown.problems.contains("no part has such a title"))
+        #expect(try String(contentsOf: report, encoding: .utf8) == made)
+    }
+
+    @Test func `parts that stay are of the same machine, and say when they were measured`() async throws {
+        let pictures = folder.url.appending(path: "pictures")
+        for name in ["wallpapers", "web"] {
+            try FileManager.default.createDirectory(
+                at: pictures.appending(path: name), withIntermediateDirectories: true)
+        }
+        for name in ["0.png", "1.jpg"] {
+            let sample = Samples.folder.appending(path: name == "0.png" ? "rings.png" : "dunes.jpg")
+            try FileManager.default.copyItem(at: sample, to: pictures.appending(path: "wallpapers/\(name)"))
+        }
+        let words = ["bench", "all", "--output", folder.path, "--pictures", pictures.path]
+        #expect(try await alcedo.run(words + ["--only", "Memory of a decode"]).status == 0)
+        let data = folder.url.appending(path: "report.json")
+        var report = try #require(try JSONSerialization.jsonObject(with: Data(contentsOf: data)) as? [String: Any])
+        var sections = try #require(report["sections"] as? [[String: Any]])
+        #expect(sections.count == 2)
+        for index in sections.indices { sections[index]["date"] = 0 }
+        report["sections"] = sections
+        try JSONSerialization.data(withJSONObject: report).write(to: data)
+
+        let update = words + ["--only", "png", "--update"]
+        #expect(try await alcedo.run(update).status == 0)
+
+        let text = try String(contentsOf: folder.url.appending(path: "report.md"), encoding: .utf8)
+        #expect(text.contains("## Memory of a decode, jpg\n\nMeasured 2001-01-01.\n"))
+        #expect(text.components(separatedBy: "\nMeasured 2001-01-01.\n").count == 2)
+
+        report["machine"] = "another"
+        try JSONSerialization.data(withJSONObject: report).write(to: data)
+        let refused = try await alcedo.run(update)
+        #expect(refused.status == 1 && refused.problems.contains("is of another machine, or of other versions"))
     }
 
     @Test func `without a terminal there is no escape code`() async throws {

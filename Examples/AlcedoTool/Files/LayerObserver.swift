@@ -1,7 +1,7 @@
 import Alcedo
 import ExampleSupport
 
-/// Keeps which images' bytes came from the disk cache, until somebody asks; and what went wrong beside the loads.
+/// Keeps which images' bytes came from the disk cache; and what went wrong beside the loads.
 final class LayerObserver: PipelineObserving {
     let troubles = TroubleObserver()
     private let fromDisk = Locked<Set<ResourceKey>>([])
@@ -11,10 +11,10 @@ final class LayerObserver: PipelineObserving {
         if case .diskHit = event.stage { fromDisk.withLock { _ = $0.insert(event.key.resource) } }
     }
 
-    /// Where the bytes of an image that has been loaded came from. To be asked once.
+    /// Where the bytes of an image that has been loaded came from.
     func layer(of request: ImageRequest) -> ImageResponse.Layer {
-        let isFromDisk = fromDisk.withLock { $0.remove(request.originalKey.resource) != nil }
-        if isFromDisk { return .disk }
+        // It stays: the same image may be on the list again, and share what was read.
+        if fromDisk.withLock({ $0.contains(request.originalKey.resource) }) { return .disk }
         if case .http = request.source { return .network }
         return .local
     }

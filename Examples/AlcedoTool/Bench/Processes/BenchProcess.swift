@@ -54,17 +54,28 @@ final class BenchProcess: @unchecked Sendable {
         process.executableURL = URL(filePath: path)
         process.arguments = arguments
         process.currentDirectoryURL = folder
-        let (output, problems) = (Pipe(), Pipe())
+        let output = Pipe()
+        // A file takes all that it says, where a pipe would have to be read at the same time.
+        let problems = try Self.namelessFile()
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output
         process.standardError = problems
         try process.run()
         BenchCleanup.begin(process.processIdentifier)
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        let words = String(decoding: problems.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
         BenchCleanup.end(process.processIdentifier)
-        guard process.terminationStatus == 0 else { throw BenchError(description: "\(path) fails: \(words)") }
+        guard process.terminationStatus == 0 else {
+            try problems.seek(toOffset: 0)
+            let words = String(decoding: try problems.read(upToCount: 1 << 16) ?? Data(), as: UTF8.self)
+            throw BenchError(description: "\(path) fails: \(words)")
+        }
         return text
+    }
+
+    private static func namelessFile() throws -> FileHandle {
+        guard let file = tmpfile() else { throw BenchError(description: "cannot make a temporary file") }
+        defer { fclose(file) }
+        return FileHandle(fileDescriptor: fcntl(fileno(file), F_DUPFD_CLOEXEC, 0), closeOnDealloc: true)
     }
 }

@@ -17,8 +17,9 @@ struct AllBenchCommand: ToolCommand {
           --output DIR    where the report goes (default: .)
           --force         replaces a report that is there
           --rounds N      turns of each in the benchmarks of downloader, processors and thumbnails (default: 5)
-          --only TEXT     only parts whose title has TEXT in it; may be repeated
-          --update        the other parts stay as the report.json of --output has them; the report is replaced
+          --only TEXT     only parts whose title has TEXT in it, such as Thumbnails; may be repeated
+          --update        the other parts stay as the report.json of --output has them, if that is of the same machine and
+                          versions; the report is replaced
 
         """
 
@@ -59,44 +60,62 @@ struct AllBenchCommand: ToolCommand {
     }
 
     func run() async throws -> ExitStatus {
+        let parts = parts(pictures)
+        let chosen = Set(parts.map(\.title).filter { filters.isEmpty || filters.contains(where: $0.contains) })
         // Before anything takes its minutes.
         for name in Self.folders
         where (try? FileManager.default.contentsOfDirectory(atPath: "\(pictures)/\(name)")) == nil {
             throw UsageError("--pictures takes a folder that has the folders wallpapers and web, not '\(pictures)'")
+        }
+        guard !chosen.isEmpty else {
+            let titles = parts.map(\.title).joined(separator: ", ")
+            throw UsageError("no part has such a title; there are \(titles)")
         }
         let place = OutputFolder(output, replaces: replaces || isUpdate, sparing: [])
         try place.prepare(for: [Self.names.data, Self.names.text, Self.names.plot])
         let folder = URL(filePath: output)
         let file = folder.appending(path: Self.names.data)
         var sections: [BenchReport.Section] = []
-        var earlier: [BenchReport.Section] = []
-        if isUpdate { earlier = try JSONDecoder().decode(BenchReport.self, from: try Data(contentsOf: file)).sections }
+        let now = Date()
+        let (machine, versions) = (BenchMachine.line, BenchMachine.versions(python: python))
+        let earlier = isUpdate ? try Self.sections(of: file, machine, versions) : []
         var hasFailed = false
-        for part in parts(pictures) {
-            guard filters.isEmpty || filters.contains(where: part.title.contains) else {
+        for part in parts {
+            guard chosen.contains(part.title) else {
                 sections += earlier.filter { $0.title == part.title }
                 continue
             }
             Console.output("\(part.title)\n")
             do {
-                sections.append(try measure(part, in: folder))
+                sections.append(try measure(part, in: folder, now))
             } catch {
                 hasFailed = true
                 Console.problem("alcedo: \(part.title): \(error)")
                 sections.append(
                     BenchReport.Section(
                         title: part.title, command: Self.command(part.words), output: "\(error)", figures: [],
-                        stolen: nil))
+                        stolen: nil, date: now))
             }
         }
         let report = BenchReport(
-            date: Date(), machine: BenchMachine.line, versions: BenchMachine.versions(python: python),
-            sections: sections, plot: Self.names.plot)
+            date: now, machine: machine, versions: versions, sections: sections, plot: Self.names.plot)
         try place.write(JSONEncoder().encode(report), named: Self.names.data)
         try place.write(Data(report.markdown.utf8), named: Self.names.text)
         try place.write(Data(FigurePlot(figures: report.figures).svg.utf8), named: Self.names.plot)
         Console.output(report.table.joined(separator: "\n") + "\n")
         return hasFailed ? .failure : .success
+    }
+
+    /// What was measured before, on this machine with these versions.
+    private static func sections(
+        of file: URL, _ machine: String, _ versions: [String]
+    ) throws -> [BenchReport.Section] {
+        let report = try JSONDecoder().decode(BenchReport.self, from: try Data(contentsOf: file))
+        guard report.machine == machine, report.versions == versions else {
+            throw BenchError(
+                description: "\(file.path) is of another machine, or of other versions, which --update would mix")
+        }
+        return report.sections
     }
 
     private func parts(_ pictures: String) -> [Part] {
@@ -133,7 +152,7 @@ struct AllBenchCommand: ToolCommand {
     }
 
     /// Runs a benchmark to its end, and collects the figures that it notes.
-    private func measure(_ part: Part, in folder: URL) throws -> BenchReport.Section {
+    private func measure(_ part: Part, in folder: URL, _ date: Date) throws -> BenchReport.Section {
         let file = folder.appending(path: ".figures-\(ProcessInfo.processInfo.processIdentifier)")
         BenchCleanup.begin(file)
         defer {
@@ -146,7 +165,7 @@ struct AllBenchCommand: ToolCommand {
         let output = try BenchProcess.output(of: "/usr/bin/env", [variable, program, "bench"] + part.words)
         return BenchReport.Section(
             title: part.title, command: Self.command(part.words), output: output,
-            figures: BenchFigure.read(file.path), stolen: theft.share)
+            figures: BenchFigure.read(file.path), stolen: theft.share, date: date)
     }
 
     private static func command(_ words: [String]) -> String {

@@ -20,7 +20,7 @@ enum BenchMachine {
         if let system = field("PRETTY_NAME", in: "/etc/os-release", separator: "=") {
             lines.append(system.trimmingCharacters(in: ["\""]))
         }
-        if let swift = try? BenchProcess.output(of: "/usr/bin/env", ["swift", "--version"]) {
+        if let swift = try? swiftBanner() {
             lines += swift.split(separator: "\n").first.map { [trimmed(String($0))] } ?? []
         }
         let packages = ["libpng16-16", "libjpeg62-turbo", "libwebp7", "libgif7", "zlib1g", "libcurl4", "nginx"]
@@ -41,6 +41,13 @@ enum BenchMachine {
             """
         let peers = try? BenchProcess.output(of: "/usr/bin/env", [python, "-c", program])
         return lines + (peers ?? "").split(separator: "\n").map(String.init)
+    }
+
+    /// Swift's driver leaves a folder in the temporary one; it is given one that goes.
+    private static func swiftBanner() throws -> String {
+        let folder = try BenchFolder(in: FileManager.default.temporaryDirectory)
+        defer { folder.remove() }
+        return try BenchProcess.output(of: "/usr/bin/env", ["TMPDIR=\(folder.url.path)", "swift", "--version"])
     }
 
     private static func field(_ name: String, in path: String, separator: Character = ":") -> String? {

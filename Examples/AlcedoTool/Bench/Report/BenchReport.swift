@@ -11,6 +11,7 @@ struct BenchReport: Codable {
         let figures: [BenchFigure]
         /// Of the processors' time meanwhile; nil where that is not known.
         let stolen: Double?
+        let date: Date
     }
 
     let date: Date
@@ -23,7 +24,7 @@ struct BenchReport: Codable {
     var figures: [BenchFigure] { sections.flatMap(\.figures) }
 
     var markdown: String {
-        let day = date.formatted(.iso8601.year().month().day())
+        let day = Self.day(date)
         var lines = [
             "# Measured", "",
             "\(day), on \(machine). Ratios are of one run, in which all took turns.\(theft)", "",
@@ -32,7 +33,9 @@ struct BenchReport: Codable {
         lines += table
         lines += ["", "With:", ""] + versions.map { "- \($0)" }
         for section in sections {
-            lines += ["", "## \(section.title)", "", "    \(section.command)", "", "```text"]
+            lines += ["", "## \(section.title)", ""]
+            if Self.day(section.date) != day { lines += ["Measured \(Self.day(section.date)).", ""] }
+            lines += ["    \(section.command)", "", "```text"]
             lines += section.output.split(separator: "\n", omittingEmptySubsequences: false).map(Self.trimmed)
             lines += ["```"]
         }
@@ -46,6 +49,8 @@ struct BenchReport: Codable {
                 "| \(figure.name) | \(figure.shownValue) | \(figure.shownLimit) | \(figure.isMet ? "" : "short") |"
             }
     }
+
+    private static func day(_ date: Date) -> String { date.formatted(.iso8601.year().month().day()) }
 
     /// What others took of the machine.
     private var theft: String {

@@ -39,8 +39,8 @@ final class PillowPeer {
     private let output = Pipe()
 
     init(python: String, size: PixelSize) throws {
-        process.executableURL = URL(filePath: python)
-        process.arguments = ["-c", Self.program, "\(size.width)", "\(size.height)"]
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = [python, "-c", Self.program, "\(size.width)", "\(size.height)"]
         process.standardInput = input
         process.standardOutput = output
         do {
