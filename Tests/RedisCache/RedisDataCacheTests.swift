@@ -53,6 +53,25 @@ struct RedisDataCacheTests {
         #expect(await long.removeAll(of: key.resource) == 1)
     }
 
+    @Test(arguments: ["p:e:", "p:v:", "p:e:e:"])
+    func `a cache whose prefix is another's with a kind of names is another`(prefix: String) async throws {
+        let server = try await RedisServer()
+        let (short, long) = (
+            RedisDataCache(server.cacheOptions(prefix: "p:")), RedisDataCache(server.cacheOptions(prefix: prefix))
+        )
+        for cache in [short, long] { try await cache.store(Data("bytes".utf8), for: key) }
+
+        #expect(await short.count == 1)
+        #expect(await short.totalSize == "p:e:".utf8.count + 64 + 28 + 5)
+        await short.removeAll()
+
+        #expect(await short.count == 0)
+        #expect(await long.count == 1)
+        #expect(await long.data(for: key) == Data("bytes".utf8))
+        // Its notes are there, too.
+        #expect(await long.removeAll(of: key.resource) == 1)
+    }
+
     @Test func `an entry goes by itself when its time is over`() async throws {
         let server = try await RedisServer()
         let clock = ManualClock()

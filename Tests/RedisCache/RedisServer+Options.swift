@@ -6,6 +6,6 @@ extension RedisServer {
     func cacheOptions(prefix: String = "test:", maximumEntryByteCount: Int = 16 << 20) -> RedisOptions {
         RedisOptions(
             address: .socket(socket), prefix: prefix, connectTimeout: .seconds(120), answerTimeout: .seconds(120),
-            maximumEntryByteCount: maximumEntryByteCount)
+            callTimeout: .seconds(120), maximumEntryByteCount: maximumEntryByteCount)
     }
 }

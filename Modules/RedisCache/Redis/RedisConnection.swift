@@ -5,15 +5,35 @@ import Glibc
 
 /// One connection. Blocks; one thread at a time.
 ///
+/// hiredis connects and understands what comes; words go to the socket from here, so that none is copied on its way, and
+/// what has been sent and read so far is known when the time of a call is over.
+///
 /// `@unchecked`: whoever has taken it out of the pool is the only one who has it.
 final class RedisConnection: @unchecked Sendable {
     /// Answers are no deeper than a list of lists.
     private static let depth = 4
+    /// Bytes for lists of names, which are longer than an entry where entries may be short.
+    private static let listByteCount = 4 << 20
+    /// Shorter words go to the socket together.
+    private static let shortByteCount = 16 << 10
+    /// Bytes of answers whose room is kept for the next ones.
+    private static let keptByteCount = 64 << 10
+
+    /// Without the signal that a connection which has ended would raise, and which would end the process; and without a
+    /// wait: within one call to the system it would begin anew with each part of a long word.
+    private static let sendFlags = Int32(MSG_NOSIGNAL | MSG_DONTWAIT)
 
     private let context: UnsafeMutablePointer<redisContext>
+    private let answerTimeout: Duration
+    private let callTimeout: Duration
+    private let answerByteCount: Int
 
     /// - Throws: ``RedisFailure``.
     init(_ options: RedisOptions) throws(RedisFailure) {
+        answerTimeout = max(.milliseconds(1), options.answerTimeout)
+        callTimeout = max(.milliseconds(1), options.callTimeout)
+        let (sum, isOver) = max(0, options.maximumEntryByteCount).addingReportingOverflow(Self.listByteCount)
+        answerByteCount = isOver ? .max : sum
         let limit = Self.time(options.connectTimeout)
         let made =
             switch options.address {
@@ -23,12 +43,14 @@ final class RedisConnection: @unchecked Sendable {
         guard let made else { throw RedisFailure(kind: .connection, message: "no memory for a connection") }
         context = made
         guard made.pointee.err == 0 else { throw failure }
-        redisSetTimeout(made, Self.time(options.answerTimeout))
+        // Nothing is read before something is there; should it be gone again, that is no wait without end.
+        redisSetTimeout(made, Self.time(answerTimeout))
+        var greeting: [[String]] = []
         if let password = options.password {
-            let words = ["AUTH"] + (options.user.map { [$0] } ?? []) + [password]
-            _ = try ask([words.map { Data($0.utf8) }])
+            greeting.append(["AUTH"] + (options.user.map { [$0] } ?? []) + [password])
         }
-        if options.database != 0 { _ = try ask([["SELECT", "\(options.database)"].map { Data($0.utf8) }]) }
+        if options.database != 0 { greeting.append(["SELECT", "\(options.database)"]) }
+        if !greeting.isEmpty { _ = try ask(greeting.map { words in words.map { Data($0.utf8) } }) }
     }
 
     deinit { redisFree(context) }
@@ -37,62 +59,132 @@ final class RedisConnection: @unchecked Sendable {
     ///
     /// - Throws: ``RedisFailure``; of kind `refused` when all were answered, and one by an error.
     func ask(_ commands: [[Data]]) throws(RedisFailure) -> [RedisReply] {
-        try BrokenPipe.quietly { () throws(RedisFailure) in try exchange(commands) }
-    }
-
-    private func exchange(_ commands: [[Data]]) throws(RedisFailure) -> [RedisReply] {
-        for command in commands { try append(command) }
+        let deadline = ContinuousClock.now + callTimeout
+        try send(commands, by: deadline)
         var replies: [RedisReply] = []
         var refusal: RedisFailure?
+        var received = 0
         for _ in commands {
-            var found: UnsafeMutableRawPointer?
-            guard redisGetReply(context, &found) == REDIS_OK, let found else { throw failure }
+            let found = try read(&received, by: deadline)
             defer { freeReplyObject(found) }
             do throws(RedisFailure) {
-                replies.append(try Self.reply(found.assumingMemoryBound(to: redisReply.self).pointee, Self.depth))
+                replies.append(try Self.reply(found, Self.depth))
             } catch {
-                refusal = error
+                // What follows from the first says less.
+                refusal = refusal ?? error
             }
         }
+        if received > Self.keptByteCount { giveBackRoom() }
         if let refusal { throw refusal }
         return replies
     }
 
-    private func append(_ words: [Data]) throws(RedisFailure) {
-        // In one piece, so that the pointers to all of them hold at once.
-        var flat = Data()
-        for word in words { flat.append(word) }
-        let result = flat.withUnsafeBytes { bytes in
-            var offset = 0
-            // An empty word has a length, and a pointer that nobody reads through.
-            let start = bytes.baseAddress ?? UnsafeRawPointer(context)
-            var pointers: [UnsafePointer<CChar>?] = []
+    // MARK: Sending
+
+    private func send(_ commands: [[Data]], by deadline: ContinuousClock.Instant) throws(RedisFailure) {
+        var piece = Data()
+        for words in commands {
+            piece.append(contentsOf: "*\(words.count)\r\n".utf8)
             for word in words {
-                pointers.append((start + offset).assumingMemoryBound(to: CChar.self))
-                offset += word.count
+                piece.append(contentsOf: "$\(word.count)\r\n".utf8)
+                if word.count < Self.shortByteCount {
+                    piece.append(word)
+                } else {
+                    try send(piece, by: deadline)
+                    try send(word, by: deadline)
+                    piece = Data()
+                }
+                piece.append(contentsOf: "\r\n".utf8)
             }
-            return redisAppendCommandArgv(context, Int32(words.count), &pointers, words.map(\.count))
         }
-        guard result == REDIS_OK else { throw failure }
+        try send(piece, by: deadline)
     }
 
-    private static func reply(_ reply: redisReply, _ depth: Int) throws(RedisFailure) -> RedisReply {
-        switch reply.type {
-        case REDIS_REPLY_INTEGER: return .number(Int(reply.integer))
+    private func send(_ bytes: Data, by deadline: ContinuousClock.Instant) throws(RedisFailure) {
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes.withUnsafeBytes { bytes in
+                let rest = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(sent))
+                return Glibc.send(context.pointee.fd, rest.baseAddress, rest.count, Self.sendFlags)
+            }
+            if count >= 0 {
+                sent += count
+            } else if errno == EAGAIN {
+                try wait(for: POLLOUT, by: deadline)
+            } else if errno != EINTR {
+                throw RedisFailure(kind: .connection, message: String(cString: strerror(errno)))
+            }
+        }
+    }
+
+    // MARK: Reading
+
+    /// - Parameter received: Grows by the bytes that came.
+    private func read(
+        _ received: inout Int, by deadline: ContinuousClock.Instant
+    ) throws(RedisFailure) -> UnsafeMutablePointer<redisReply> {
+        while true {
+            var found: UnsafeMutableRawPointer?
+            guard redisGetReplyFromReader(context, &found) == REDIS_OK else { throw failure }
+            if let found { return found.assumingMemoryBound(to: redisReply.self) }
+            try wait(for: POLLIN, by: deadline)
+            let before = context.pointee.reader.pointee.len
+            guard redisBufferRead(context) == REDIS_OK else { throw failure }
+            received += context.pointee.reader.pointee.len - before
+            guard received <= answerByteCount else {
+                throw RedisFailure(kind: .connection, message: "an answer of more than \(answerByteCount) bytes")
+            }
+        }
+    }
+
+    /// As long as the reader lives it keeps as much as its longest answer took.
+    private func giveBackRoom() {
+        guard let reader = context.pointee.reader, reader.pointee.pos == reader.pointee.len,
+            let new = redisReaderCreate()
+        else { return }
+        redisReaderFree(reader)
+        context.pointee.reader = new
+    }
+
+    private static func reply(
+        _ reply: UnsafeMutablePointer<redisReply>, _ depth: Int
+    ) throws(RedisFailure) -> RedisReply {
+        switch reply.pointee.type {
+        case REDIS_REPLY_INTEGER: return .number(Int(reply.pointee.integer))
         case REDIS_REPLY_NIL: return .none
         case REDIS_REPLY_STRING, REDIS_REPLY_STATUS:
-            return .bytes(reply.str.map { Data(bytes: $0, count: Int(reply.len)) } ?? Data())
+            guard let text = reply.pointee.str else { return .bytes(Data()) }
+            // Taken out of the reply, which frees the rest, so that an entry is not copied once more.
+            reply.pointee.str = nil
+            return .bytes(Data(bytesNoCopy: text, count: Int(reply.pointee.len), deallocator: .free))
         case REDIS_REPLY_ARRAY where depth > 0:
             var list: [RedisReply] = []
-            for index in 0..<reply.elements {
-                guard let element = reply.element[index] else { continue }
-                list.append(try Self.reply(element.pointee, depth - 1))
+            for index in 0..<reply.pointee.elements {
+                guard let element = reply.pointee.element[index] else { continue }
+                list.append(try Self.reply(element, depth - 1))
             }
             return .list(list)
         case REDIS_REPLY_ERROR:
-            let text = reply.str.map { String(cString: $0) } ?? ""
+            let text = reply.pointee.str.map { String(cString: $0) } ?? ""
             throw RedisFailure(kind: .refused, message: text)
         default: throw RedisFailure(kind: .refused, message: "an answer of an unknown kind")
+        }
+    }
+
+    // MARK: Time
+
+    /// Waits for the other side, no longer than for an answer, nor beyond the end of the call.
+    private func wait(for events: Int32, by deadline: ContinuousClock.Instant) throws(RedisFailure) {
+        let end = min(deadline, ContinuousClock.now + answerTimeout)
+        var file = pollfd(fd: context.pointee.fd, events: Int16(events), revents: 0)
+        while true {
+            let left = end - ContinuousClock.now
+            guard left > .zero else { throw RedisFailure(kind: .silence, message: "no answer in time") }
+            let count = poll(&file, 1, Int32(clamping: max(1, left.milliseconds)))
+            if count > 0 { return }
+            guard count == 0 || errno == EINTR else {
+                throw RedisFailure(kind: .connection, message: String(cString: strerror(errno)))
+            }
         }
     }
 

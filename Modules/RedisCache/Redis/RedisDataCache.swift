@@ -6,19 +6,19 @@ import FoundationEssentials
 /// How much is kept, and what goes when there is no more room, is the server's own policy (`maxmemory` and
 /// `maxmemory-policy`, such as `allkeys-lru`); expiries are the server's too. Entries carry a checksum: damage is a miss.
 ///
-/// A server that is slow, full, restarting or dead makes misses, never errors: each part of a call has a time limit, and
-/// after a few failures in a row the server is left alone for a while, so that nobody waits for it meanwhile. A server that
-/// is asked more than it answers makes misses of what would wait too long. What could not be stored is just not found
+/// A server that is slow, full, restarting or dead makes misses, never errors: each call has a time limit, as have its parts,
+/// and after a few failures in a row the server is left alone for a while, so that nobody waits for it meanwhile. A server
+/// that is asked more than it answers makes misses of what would wait too long. What could not be stored is just not found
 /// later; ``statistics`` counts it. A removal that the server did not get removed nothing.
 ///
 /// Calls block threads of their own, as many as there may be connections. Reads and stores wait for one no longer than for
-/// an answer; removals, ``count`` and ``totalSize`` as long as it takes.
+/// an answer; removals, ``count`` and ``totalSize`` as long as it takes. Those that need many calls have a time limit for
+/// all together, ``RedisOptions/sweepTimeout``.
 public final class RedisDataCache: DataCaching {
     /// How long it is noted that a resource has an entry which has no expiry, in milliseconds.
     private static let noteLife = 90 * 24 * 60 * 60 * 1000
     /// How long that of another is kept beyond it, which the server may get later than the note.
     private static let noteSlack = 60 * 1000
-    private static let batch = 500
 
     /// How it reaches the server.
     public let options: RedisOptions
@@ -77,12 +77,12 @@ public final class RedisDataCache: DataCaching {
     /// - Throws: ``DataCacheError`` `tooLarge`, or `CancellationError`.
     public func store(_ entry: CachedData, for key: ImageKey) async throws {
         try Task.checkCancellation()
-        let value = RedisEntry.encode(entry)
-        guard value.count <= options.maximumEntryByteCount else {
+        let byteCount = RedisEntry.byteCount(of: entry)
+        guard byteCount <= options.maximumEntryByteCount else {
             throw DataCacheError(
-                .tooLarge, "\(value.count) bytes are more than the \(options.maximumEntryByteCount) of an entry")
+                .tooLarge, "\(byteCount) bytes are more than the \(options.maximumEntryByteCount) of an entry")
         }
-        var command = [Data("SET".utf8), names.entry(key), value]
+        var ending: [Data] = []
         var noteLife = Self.noteLife
         if let expiry = entry.expiry {
             let left = Timestamp(expiry).milliseconds - Timestamp(clock.now).milliseconds
@@ -90,16 +90,18 @@ public final class RedisDataCache: DataCaching {
                 await remove(key)
                 return
             }
-            command += [Data("PX".utf8), Data("\(left)".utf8)]
+            ending = [Data("PX".utf8), Data("\(left)".utf8)]
             noteLife = Int(left) + Self.noteSlack
         }
         // The note first: an entry without one would be missed when its resource is removed.
-        let commands = [
-            Self.noting(key.fileName, life: noteLife, in: names.variants(of: key.resource)), command,
-        ]
-        let stored = try await pool.run { try $0.ask(commands) } != nil
+        let note = Self.noting(key.fileName, life: noteLife, in: names.variants(of: key.resource))
+        let (name, options) = (names.entry(key), ending)
+        let replies = try await pool.run { connection in
+            // Encoded here, so that who waits for a connection does not hold it twice.
+            try connection.ask([note, [Data("SET".utf8), name, RedisEntry.encode(entry)] + options])
+        }
         counts.withLock { counts in
-            if stored { counts.stores += 1 } else { counts.failures += 1 }
+            if replies != nil { counts.stores += 1 } else { counts.failures += 1 }
         }
     }
 
@@ -114,56 +116,35 @@ public final class RedisDataCache: DataCaching {
 
     /// Finds the entries by notes on the server, which may evict those as it does entries, and which end 90 days after the
     /// last entry without an expiry was stored: what has lost its note stays until it goes by itself.
+    ///
+    /// - Returns: How many were removed; 0 when it did not come to its end, though some may have gone.
     @discardableResult
     public func removeAll(of resource: ResourceKey) async -> Int {
-        let (variants, names) = (names.variants(of: resource), names)
-        let removed = await pool.runToEnd { connection in
-            var count = 0
-            while true {
-                let range = ["0", "\(Self.batch - 1)"].map { Data($0.utf8) }
-                let reply = try connection.ask([[Data("ZRANGE".utf8), variants] + range])
-                let notes = (reply.first?.list ?? []).compactMap(\.bytes)
-                guard !notes.isEmpty else { return count }
-                let entries = notes.map { names.entry(named: String(decoding: $0, as: UTF8.self)) }
-                let replies = try connection.ask([[Self.unlink] + entries, [Self.zrem, variants] + notes])
-                count += replies.first?.number ?? 0
-            }
-        }
-        return removed ?? 0
+        let variants = names.variants(of: resource)
+        return await sweep { try $0.removeAll(notedIn: variants) } ?? 0
     }
 
-    /// Removes all entries of the prefix, and none of a longer one. O(names on the server).
+    /// Removes all entries of the prefix, and none of a longer one. O(names on the server). Some stay when it takes longer
+    /// than ``RedisOptions/sweepTimeout``.
     public func removeAll() async {
-        let names = names
-        _ = await pool.runToEnd { connection in
-            for kind in RedisNames.kinds { _ = try Self.unlink(Self.all(names.pattern(kind), connection), connection) }
-        }
+        _ = await sweep { try $0.removeAll() }
     }
 
-    /// Bytes of the entries and their names, without what the server adds. O(names on the server).
+    /// Bytes of the entries and their names, without what the server adds; 0 when the server cannot tell within
+    /// ``RedisOptions/sweepTimeout``, or has more than ten million. O(names on the server).
     public var totalSize: Int {
-        get async {
-            let names = names
-            let size = await pool.runToEnd { connection in
-                let entries = try Self.all(names.pattern("e:"), connection)
-                var size = entries.reduce(0) { $0 + $1.count }
-                for start in stride(from: 0, to: entries.count, by: Self.batch) {
-                    let part = entries[start..<min(entries.count, start + Self.batch)]
-                    let lengths = try connection.ask(part.map { [Data("STRLEN".utf8), $0] })
-                    size += lengths.reduce(0) { $0 + ($1.number ?? 0) }
-                }
-                return size
-            }
-            return size ?? 0
-        }
+        get async { await sweep { try $0.totalSize() } ?? 0 }
     }
 
-    /// O(names on the server).
+    /// 0 when the server cannot tell within ``RedisOptions/sweepTimeout``, or has more than ten million. O(names on the
+    /// server).
     public var count: Int {
-        get async {
-            let names = names
-            return await pool.runToEnd { try Self.all(names.pattern("e:"), $0).count } ?? 0
-        }
+        get async { await sweep { try $0.count() } ?? 0 }
+    }
+
+    private func sweep<Value: Sendable>(_ work: @escaping @Sendable (RedisSweep) throws -> Value) async -> Value? {
+        let (names, clock, limit) = (names, clock, options.sweepTimeout)
+        return await pool.runToEnd { try work(RedisSweep($0, names, clock, limit: limit)) }
     }
 
     // MARK: Commands
@@ -185,30 +166,5 @@ public final class RedisDataCache: DataCaching {
 
     private static func noting(_ name: String, life: Int, in variants: Data) -> [Data] {
         [Data("EVAL".utf8), note, Data("1".utf8), variants, Data(name.utf8), Data("\(life)".utf8)]
-    }
-
-    private static func unlink(_ keys: [Data], _ connection: RedisConnection) throws -> Int {
-        var count = 0
-        for start in stride(from: 0, to: keys.count, by: batch) {
-            let part = keys[start..<min(keys.count, start + batch)]
-            count += try connection.ask([[unlink] + part]).first?.number ?? 0
-        }
-        return count
-    }
-
-    /// The names that match, without blocking the server for others.
-    private static func all(_ pattern: Data, _ connection: RedisConnection) throws -> [Data] {
-        var found: Set<Data> = []
-        var cursor = Data("0".utf8)
-        repeat {
-            let command = [
-                Data("SCAN".utf8), cursor, Data("MATCH".utf8), pattern, Data("COUNT".utf8), Data("\(batch)".utf8),
-            ]
-            let reply = try connection.ask([command]).first?.list ?? []
-            guard reply.count == 2, let next = reply[0].bytes else { break }
-            found.formUnion((reply[1].list ?? []).compactMap(\.bytes))
-            cursor = next
-        } while cursor != Data("0".utf8)
-        return Array(found)
     }
 }

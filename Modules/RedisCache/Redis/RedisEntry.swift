@@ -10,8 +10,11 @@ enum RedisEntry {
     private static let headCount = 28
     private static let hashOffset = 16 + 4
 
+    /// Bytes that ``encode(_:)`` makes.
+    static func byteCount(of entry: CachedData) -> Int { headCount + entry.metadata.count + entry.data.count }
+
     static func encode(_ entry: CachedData) -> Data {
-        var bytes = Data(capacity: headCount + entry.metadata.count + entry.data.count)
+        var bytes = Data(capacity: byteCount(of: entry))
         bytes.append(contentsOf: magic)
         append(entry.expiry.map { Timestamp($0).milliseconds } ?? .min, to: &bytes)
         append(UInt64(entry.metadata.count), to: &bytes)

@@ -1,0 +1,123 @@
+import AlcedoCore
+import FoundationEssentials
+
+/// What takes many calls on one connection, for all of which there is one time, as a server that answers each in time may
+/// answer without end.
+struct RedisSweep {
+    /// Names in one command.
+    private static let batch = 500
+    /// Names that are counted at most, as each is remembered.
+    private static let nameLimit = 10_000_000
+    /// No value of a server is larger.
+    private static let valueByteCount = 1 << 32
+    private static let unlink = Data("UNLINK".utf8)
+
+    private let connection: RedisConnection
+    private let names: RedisNames
+    private let clock: any TimeSource
+    private let end: Duration
+
+    init(_ connection: RedisConnection, _ names: RedisNames, _ clock: any TimeSource, limit: Duration) {
+        self.connection = connection
+        self.names = names
+        self.clock = clock
+        end = clock.uptime + limit
+    }
+
+    /// Removes the entries that a resource's notes name, and the notes, and returns how many entries there were.
+    ///
+    /// - Throws: ``RedisFailure``, as all here.
+    func removeAll(notedIn variants: Data) throws(RedisFailure) -> Int {
+        let range = ["0", "\(Self.batch - 1)"].map { Data($0.utf8) }
+        var count = 0
+        var left: [Data] = []
+        while true {
+            let reply = try ask([[Data("ZRANGE".utf8), variants] + range])
+            let notes = (reply.first?.list ?? []).compactMap(\.bytes)
+            guard !notes.isEmpty else { return count }
+            // Another who removes them, too, may be faster, but then they do not come again.
+            guard notes != left else { throw Self.refusal("notes that cannot be removed") }
+            // A note of another form may name what is another cache's.
+            let entries = notes.filter(RedisNames.isFileName).map {
+                names.entry(named: String(decoding: $0, as: UTF8.self))
+            }
+            var commands = [[Data("ZREM".utf8), variants] + notes]
+            if !entries.isEmpty { commands.insert([Self.unlink] + entries, at: 0) }
+            let replies = try ask(commands)
+            if !entries.isEmpty { count += Self.number(replies.first, upTo: entries.count) }
+            left = Self.number(replies.last, upTo: notes.count) > 0 ? [] : notes
+        }
+    }
+
+    /// Removes all names of this prefix.
+    func removeAll() throws(RedisFailure) {
+        for kind in RedisNames.kinds {
+            try scan(kind) { (names) throws(RedisFailure) in
+                try Self.forEachPart(names) { (part) throws(RedisFailure) in _ = try ask([[Self.unlink] + part]) }
+            }
+        }
+    }
+
+    /// Bytes of the entries and their names.
+    func totalSize() throws(RedisFailure) -> Int {
+        var size = 0
+        _ = try forEachEntry { (names) throws(RedisFailure) in
+            let lengths = try ask(names.map { [Data("STRLEN".utf8), $0] })
+            size += names.reduce(0) { $0 + $1.count }
+            size += lengths.reduce(0) { $0 + Self.number($1, upTo: Self.valueByteCount) }
+        }
+        return size
+    }
+
+    func count() throws(RedisFailure) -> Int { try forEachEntry { _ in } }
+
+    // MARK: Calls
+
+    private func ask(_ commands: [[Data]]) throws(RedisFailure) -> [RedisReply] {
+        guard clock.uptime < end else { throw Self.refusal("more calls than there is time for") }
+        return try connection.ask(commands)
+    }
+
+    /// What a server tells, which is not trusted to be a sensible number.
+    private static func number(_ reply: RedisReply?, upTo limit: Int) -> Int { min(max(0, reply?.number ?? 0), limit) }
+
+    /// Passes the names of a kind on as they come, without blocking the server for others. Some may come twice.
+    private func scan(_ kind: String, _ take: ([Data]) throws(RedisFailure) -> Void) throws(RedisFailure) {
+        let options = [
+            Data("MATCH".utf8), names.pattern(kind), Data("COUNT".utf8), Data("\(Self.batch)".utf8),
+        ]
+        var cursor: UInt64 = 0
+        var cursors: Set<UInt64> = []
+        repeat {
+            let reply = try ask([[Data("SCAN".utf8), Data("\(cursor)".utf8)] + options]).first?.list ?? []
+            // Cursors go up, bit-reversed, so that one which comes again would come for ever.
+            guard reply.count == 2, let text = reply[0].bytes, let next = UInt64(String(decoding: text, as: UTF8.self)),
+                next == 0 || cursors.insert(next).inserted
+            else { throw Self.refusal("a cursor that leads nowhere") }
+            try take((reply[1].list ?? []).compactMap(\.bytes).filter { names.has($0, of: kind) })
+            cursor = next
+        } while cursor != 0
+    }
+
+    /// Passes each entry's name on once, in parts, and returns how many there are.
+    private func forEachEntry(_ take: (ArraySlice<Data>) throws(RedisFailure) -> Void) throws(RedisFailure) -> Int {
+        var found: Set<Data> = []
+        try scan("e:") { (names) throws(RedisFailure) in
+            let new = names.filter { found.insert($0).inserted }
+            guard found.count <= Self.nameLimit else { throw Self.refusal("more names than are counted") }
+            try Self.forEachPart(new, take)
+        }
+        return found.count
+    }
+
+    private static func forEachPart(
+        _ names: [Data], _ take: (ArraySlice<Data>) throws(RedisFailure) -> Void
+    ) throws(RedisFailure) {
+        for start in stride(from: 0, to: names.count, by: batch) {
+            try take(names[start..<min(names.count, start + batch)])
+        }
+    }
+
+    /// The connection is still of use, and the server has answered.
+    private static func refusal(_ message: String) -> RedisFailure { RedisFailure(kind: .refused, message: message) }
+}

@@ -1,0 +1,110 @@
+import AlcedoCore
+import Dispatch
+import Glibc
+import TestSupport
+
+/// A server on a socket whose answers are the test's own, and as slow as it likes. Ends with this object.
+final class FakeServer: Sendable {
+    private struct Trouble: Error {
+        var number: Int32
+    }
+
+    /// How it reads and answers.
+    struct Pace: Sendable {
+        /// Milliseconds before each piece.
+        var pause: Int32 = 0
+        var readByteCount = 1 << 20
+        var sendByteCount = 1 << 20
+    }
+
+    private let listener: Int32
+    private let asked = Guarded<[[String]]>([])
+    private let received = Guarded(0)
+
+    /// - Parameter answer: The bytes that answer a command.
+    init(path: String, pace: Pace = Pace(), answer: @escaping @Sendable ([String]) -> String) throws {
+        listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let result = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard result == 0, listen(listener, 64) == 0 else { throw Trouble(number: errno) }
+        DispatchQueue(label: "alcedo.tests.redis").async { [listener, asked, received] in
+            while true {
+                let file = accept(listener, nil, nil)
+                guard file >= 0 else {
+                    // Any other trouble passes; closed now, the number might be another's at the end.
+                    if errno == EINVAL { break } else { continue }
+                }
+                DispatchQueue(label: "alcedo.tests.redis.connection").async {
+                    Self.serve(file, pace, asked, received, answer)
+                    close(file)
+                }
+            }
+            close(listener)
+        }
+    }
+
+    deinit { shutdown(listener, Int32(SHUT_RDWR)) }
+
+    /// The commands that came, word by word.
+    var commands: [[String]] { asked.value }
+
+    /// Bytes that came.
+    var receivedByteCount: Int { received.value }
+
+    /// The words of all commands of a name, without it.
+    func words(of name: String) -> [[String]] { commands.filter { $0.first == name }.map { Array($0.dropFirst()) } }
+
+    private static func serve(
+        _ file: Int32, _ pace: Pace, _ asked: Guarded<[[String]]>, _ received: Guarded<Int>,
+        _ answer: ([String]) -> String
+    ) {
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: pace.readByteCount)
+        while true {
+            while let (words, rest) = command(bytes[...]) {
+                bytes = Array(rest)
+                asked.change { $0.append(words) }
+                var left = Array(answer(words).utf8)[...]
+                while !left.isEmpty {
+                    poll(nil, 0, pace.pause)
+                    let part = Array(left.prefix(pace.sendByteCount))
+                    let count = send(file, part, part.count, Int32(MSG_NOSIGNAL))
+                    guard count > 0 else { return }
+                    left = left.dropFirst(count)
+                }
+            }
+            poll(nil, 0, pace.pause)
+            let count = recv(file, &piece, piece.count, 0)
+            guard count > 0 else { return }
+            bytes += piece[..<count]
+            received.change { $0 += count }
+        }
+    }
+
+    /// The first command, and what follows it; nil while it is not whole.
+    private static func command(_ bytes: ArraySlice<UInt8>) -> (words: [String], rest: ArraySlice<UInt8>)? {
+        guard var (count, rest) = number(bytes) else { return nil }
+        var words: [String] = []
+        while count > 0 {
+            guard let (length, word) = number(rest), word.count >= length + 2 else { return nil }
+            words.append(String(decoding: word.prefix(length), as: UTF8.self))
+            rest = word.dropFirst(length + 2)
+            count -= 1
+        }
+        return (words, rest)
+    }
+
+    /// The number of a line such as `$12`, and what follows it.
+    private static func number(_ bytes: ArraySlice<UInt8>) -> (Int, ArraySlice<UInt8>)? {
+        guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")),
+            let number = Int(String(decoding: bytes[..<end].dropFirst().dropLast(), as: UTF8.self))
+        else { return nil }
+        return (number, bytes[(end + 1)...])
+    }
+}

@@ -1,0 +1,173 @@
+import AlcedoCore
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import AlcedoRedisCache
+
+/// With a server that answers at once, and wrongly. Should nothing stop what it is asked, it does so in the end.
+@Suite(.timeLimit(.minutes(10)))
+struct RedisSweepTests {
+    private static let patience = 2_000
+
+    private let key = ImageKey(ResourceKey("a"))
+    private let folder: TemporaryDirectory
+    private let options: RedisOptions
+    private let path: String
+    private let clock = ManualClock()
+    /// Commands of the kind that decides.
+    private let rounds = Guarded(0)
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        path = folder.url.appending(path: "s").path
+        options = RedisOptions(
+            address: .socket(path), prefix: "p:", connectTimeout: .seconds(120), answerTimeout: .seconds(120),
+            callTimeout: .seconds(120), sweepTimeout: .seconds(10))
+    }
+
+    private static func bulk(_ text: String) -> String { "$\(text.utf8.count)\r\n\(text)\r\n" }
+
+    private static func list(_ items: [String]) -> String { "*\(items.count)\r\n\(items.joined())" }
+
+    private static func name(_ number: Int) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 64 - digits.count) + digits
+    }
+
+    /// Answers SCAN with what the round has: a cursor and names.
+    private func scanning(_ page: @escaping @Sendable (Int) -> (cursor: String, names: [String])) throws -> FakeServer {
+        try FakeServer(path: path) { [rounds] words in
+            guard words[0] == "SCAN" else { return ":\(words.count - 1)\r\n" }
+            let round = rounds.change { rounds in
+                rounds += 1
+                return rounds
+            }
+            let (cursor, names) = page(round)
+            return Self.list([Self.bulk(round < Self.patience ? cursor : "0"), Self.list(names.map(Self.bulk))])
+        }
+    }
+
+    /// Answers ZRANGE with the round's notes, and ZREM with a number.
+    private func noting(_ removed: Int, _ notes: @escaping @Sendable (Int) -> [String]) throws -> FakeServer {
+        try FakeServer(path: path) { [rounds] words in
+            switch words[0] {
+            case "ZRANGE":
+                let round = rounds.change { rounds in
+                    rounds += 1
+                    return rounds
+                }
+                return Self.list(round < Self.patience ? notes(round).map(Self.bulk) : [])
+            case "ZREM": return ":\(removed)\r\n"
+            default: return ":\(words.count - 1)\r\n"
+            }
+        }
+    }
+
+    @Test(arguments: [["7", "7"], ["1", "2", "3"], ["x"], ["-1"], [""]])
+    func `a cursor that comes again, or is none, ends a sweep`(cursors: [String]) async throws {
+        let server = try scanning { (cursors[$0 % cursors.count], ["p:e:\(Self.name($0))"]) }
+        let cache = RedisDataCache(options, clock: clock)
+
+        #expect(await cache.count == 0)
+        #expect(await cache.totalSize == 0)
+        await cache.removeAll()
+
+        #expect(server.words(of: "SCAN").count <= 3 * (cursors.count + 1))
+        // The server answers, after all.
+        #expect(!cache.isServerFailing)
+    }
+
+    @Test func `a server that has ever more names is asked for them no longer than a sweep may take`() async throws {
+        let server = try scanning { [clock] round in
+            clock.advance(by: .seconds(1))
+            return ("\(round)", ["p:e:\(Self.name(round))"])
+        }
+        let cache = RedisDataCache(options, clock: clock)
+
+        #expect(await cache.count == 0)
+        #expect(server.words(of: "SCAN").count == 10)
+        #expect(await cache.totalSize == 0)
+        #expect(server.words(of: "SCAN").count == 20)
+        await cache.removeAll()
+        #expect(server.words(of: "SCAN").count == 30)
+        // What was found before went at once; in the last round there was no time for it.
+        #expect(server.words(of: "UNLINK").count == 9)
+    }
+
+    @Test func `names that are not the cache's are neither counted nor removed`() async throws {
+        let (own, note) = ("p:e:\(Self.name(1))", "p:v:\(Self.name(2))")
+        let foreign = [
+            "p:e:e:\(Self.name(3))", "p:e:\(Self.name(3))0", "p:e:\(Self.name(3).dropLast())", "q:e:\(Self.name(3))",
+            "",
+            "p:e:\(Self.name(3).dropLast())g", "p:e:\(Self.name(0xA).uppercased())", "p:e:", "else",
+        ]
+        let server = try scanning { _ in ("0", foreign + [own, own, note]) }
+        let cache = RedisDataCache(options, clock: clock)
+
+        #expect(await cache.count == 1)
+        // The server says 1 to all, so that is the entry's length.
+        #expect(await cache.totalSize == own.utf8.count + 1)
+        await cache.removeAll()
+
+        #expect(server.words(of: "UNLINK").flatMap { $0 } == [own, own, note])
+        #expect(server.words(of: "STRLEN") == [[own]])
+        for words in server.words(of: "SCAN") { #expect(words[2].hasSuffix(String(repeating: "?", count: 64))) }
+    }
+
+    @Test func `notes that stay are no work without end`() async throws {
+        let server = try noting(0) { _ in [Self.name(1)] }
+        let cache = RedisDataCache(options, clock: clock)
+
+        #expect(await cache.removeAll(of: key.resource) == 0)
+
+        #expect(server.words(of: "ZRANGE").count == 2)
+        #expect(server.words(of: "UNLINK") == [["p:e:\(Self.name(1))"]])
+    }
+
+    @Test(arguments: [0, 1])
+    func `a resource with ever more notes takes no longer than a sweep may`(removed: Int) async throws {
+        let server = try noting(removed) { [clock] round in
+            clock.advance(by: .seconds(1))
+            return [Self.name(round)]
+        }
+        let cache = RedisDataCache(options, clock: clock)
+
+        #expect(await cache.removeAll(of: key.resource) == 0)
+
+        #expect(server.words(of: "ZRANGE").count == 10)
+    }
+
+    @Test func `notes that another removes at the same time are no failure`() async throws {
+        let server = try noting(0) { $0 <= 3 ? [Self.name($0)] : [] }
+        let cache = RedisDataCache(options, clock: clock)
+
+        #expect(await cache.removeAll(of: key.resource) == 3)
+
+        #expect(server.words(of: "ZREM").count == 3)
+    }
+
+    @Test func `a note of another form is forgotten, and no name made of it`() async throws {
+        let foreign = "e:\(Self.name(1))"
+        let server = try noting(1) { [[foreign], [foreign, Self.name(2)], []][$0 - 1] }
+        let cache = RedisDataCache(options, clock: clock)
+
+        #expect(await cache.removeAll(of: key.resource) == 1)
+
+        #expect(server.words(of: "UNLINK") == [["p:e:\(Self.name(2))"]])
+        #expect(server.words(of: "ZREM").map { Array($0.dropFirst()) } == [[foreign], [foreign, Self.name(2)]])
+    }
+
+    @Test func `numbers that are too large are no trap`() async throws {
+        let server = try FakeServer(path: path) { words in
+            switch words[0] {
+            case "SCAN":
+                Self.list([Self.bulk("0"), Self.list([1, 2].map { Self.bulk("p:e:\(Self.name($0))") })])
+            default: ":\(Int.max)\r\n"
+            }
+        }
+        #expect(await RedisDataCache(options, clock: clock).totalSize > 1 << 33)
+        #expect(server.words(of: "STRLEN").count == 2)
+    }
+}
