@@ -92,6 +92,28 @@ import Testing
             .checkFlippedBits(fixture(name), rounds: 400, seed: 37)
     }
 
+    /// libjpeg notices them only where few bytes are left.
+    @Test func `bad codes among many bytes are what they are at once, however the bytes come`() throws {
+        let noise = try #require(
+            PixelBuffer(size: PixelSize(width: 200, height: 200), format: .gray8, alphaMode: .opaque) { memory, _ in
+                var random = SeededGenerator(seed: 5)
+                for index in memory.indices { memory[index] = UInt8.random(in: 0...255, using: &random) }
+            })
+        var data = try JPEGEncoder(quality: 90).encode(DecodedImage(pixels: noise))
+        // A code of ones only is none.
+        let scan = try #require(JPEGEditor.data(in: data))
+        let middle = scan.lowerBound + scan.count / 2
+        data.replaceSubrange(middle..<middle + 8, with: [0xFF, 0, 0xFF, 0, 0xFF, 0, 0xFF, 0])
+        let whole = try decoder.decode(data, options: DecodingOptions())
+
+        let pieces = decoder.makeIncrementalDecoder(options: DecodingOptions())
+        for start in stride(from: 0, to: data.count, by: 61) {
+            try pieces.append(Data(data[start..<min(start + 61, data.count)]))
+        }
+
+        #expect(try pieces.finish().pixels == whole.pixels)
+    }
+
     @Test(.timeLimit(.minutes(10)), arguments: [(UInt16(50_000), UInt16(50_000)), (65_500, 65_500), (65_535, 1)])
     func `a huge size is refused before anything is allocated`(width: UInt16, height: UInt16) throws {
         let data = JPEGEditor.resizing(try fixture("420.jpg"), to: width, height)

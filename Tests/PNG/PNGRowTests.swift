@@ -84,4 +84,22 @@ import Testing
             #expect(try PNGDecoder().decodingByteCount(file, options: DecodingOptions()) > 4 * 1_200 * 3_000)
         }
     }
+
+    @Test(.timeLimit(.minutes(10)), .enabled(if: !keepsFreedMemory))
+    func `a picture whose pixels are still coming is in memory once`() async {
+        // In a process of its own, because other tests take memory too.
+        await #expect(processExitsWith: .success) {
+            // A row takes 64 bytes.
+            let size = 64 * 1_000_000
+            let head = PNGWriter.file([PNGWriter.header(width: 1, height: 1_000_000)])
+            let pixels = PNGWriter.chunk("IDAT", [0x78, 0x01, 0x01, 0x04, 0, 0xFB, 0xFF, 0, 1, 2, 3], claimed: 1_000)
+            let before = try peakMemory()
+
+            let decoder = PNGDecoder().makeIncrementalDecoder(options: DecodingOptions())
+            try decoder.append(head + pixels.dropLast(4))
+
+            #expect(try decoder.preview()?.rowCount == 1)
+            #expect(try peakMemory() - before < size + size / 2)
+        }
+    }
 }

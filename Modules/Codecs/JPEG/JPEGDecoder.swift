@@ -7,9 +7,9 @@ public import FoundationEssentials
 /// upsampling, the library's own defaults. With a target size the DCT scales to an eighth, a quarter or a half, and
 /// the full-size picture never exists then.
 ///
-/// A file that ends early or lost entropy-coded data is an error, although libjpeg only warns and fills in gray. Of an
-/// image in one scan a part is the rows above the cut; of one in several it is the whole, coarser. Arithmetic coding gives no
-/// parts.
+/// A file that ends early or lost entropy-coded data is an error, although libjpeg only warns and fills in gray. Codes that
+/// are none are an error where it notices them, which it does not with many bytes at hand; they do no harm. Of an image in
+/// one scan a part is the rows above the cut; of one in several it is the whole, coarser. Arithmetic coding gives no parts.
 /// An XMP packet beyond its first 64 KiB is not read. Source: ITU-T T.81; Adobe technical note 5116 for the inverted
 /// ink of CMYK.
 public struct JPEGDecoder: ImageDecoding {

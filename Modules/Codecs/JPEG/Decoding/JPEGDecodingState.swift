@@ -60,14 +60,25 @@ final class JPEGDecodingState: IncrementalDecodingState {
         switch stage {
         case .rows:
             try picture?.read(from: reader)
-            if picture?.isComplete == true, try reader.finish() { stage = .finished }
+            if picture?.isComplete == true { try end(reader) }
         case .scans:
             let (complete, isEnd) = try reader.consumeScans()
             completeScans = complete
             guard isEnd else { return }
             try output(scan: complete, reader)
-            if try reader.finish() { stage = .finished }
+            try end(reader)
         case .header, .waiting, .finished, .failed: break
+        }
+    }
+
+    /// Reads to the end of the image. Of damage that libjpeg has warned of, decoding at once has the last word: where many
+    /// bytes are at hand, it reads Huffman codes in another way, which takes bad ones as they come.
+    private func end(_ reader: JPEGReader) throws(ImageDecodingError) {
+        do throws(ImageDecodingError) {
+            if try reader.finish() { stage = .finished }
+        } catch {
+            guard error.code == .corrupt else { throw error }
+            stage = .waiting
         }
     }
 

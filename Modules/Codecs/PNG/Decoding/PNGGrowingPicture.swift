@@ -18,16 +18,22 @@ final class PNGGrowingPicture {
 
     /// - Parameter head: The file up to its pixels, found good.
     init(_ plan: PNGPlan, head: Data) throws(ImageDecodingError) {
-        guard
-            let pixels = PixelBuffer(size: plan.header.size, format: plan.format, alphaMode: plan.openAlphaMode),
-            let push = alcedo_png_create_push(max(1, plan.options.limits.maximumChunkByteCount))
-        else { throw ImageDecodingError(.outOfMemory, "there is no memory for \(plan.header.size) pixels") }
+        // Under no second name: the first rows would be written to a copy.
+        pixels = try Self.canvas(of: plan)
+        guard let push = alcedo_png_create_push(max(1, plan.options.limits.maximumChunkByteCount)) else {
+            throw ImageDecodingError(.outOfMemory, "libpng could not be started")
+        }
         self.push = push
-        self.pixels = pixels
         self.plan = plan
         self.head = head
         alcedo_png_start(push, plan.format.shimFormat, 0)
         try feed(head)
+    }
+
+    private static func canvas(of plan: PNGPlan) throws(ImageDecodingError) -> PixelBuffer {
+        guard let pixels = PixelBuffer(size: plan.header.size, format: plan.format, alphaMode: plan.openAlphaMode)
+        else { throw ImageDecodingError(.outOfMemory, "there is no memory for \(plan.header.size) pixels") }
+        return pixels
     }
 
     /// The part there is of a damaged file; its damage, when there is nothing to show.
