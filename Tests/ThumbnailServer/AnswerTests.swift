@@ -76,7 +76,9 @@ struct AnswerTests {
                 // A length that is there is that of the picture. RFC 9110 section 8.6.
                 #expect(answer.fields["Content-Length"] == first.fields["Content-Length"])
             }
-            #expect(try await server.get(target, ["If-None-Match": "\"other\""]).status == 200)
+            for list in ["\"other\"", "\"x,*,y\"", "\"x,\(tag.dropFirst().dropLast()),y\""] {
+                #expect(try await server.get(target, ["If-None-Match": list]).status == 200)
+            }
             // Another representation has another tag.
             let other = try await server.get(target, webp.adding("If-None-Match", tag))
             #expect(other.status == 200 && other.fields["ETag"] != tag)

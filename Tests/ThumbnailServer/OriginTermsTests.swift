@@ -22,6 +22,8 @@ struct OriginTermsTests {
             (["Cache-Control": "max-age=rubbish"], 0),
             (["Date": "Sun, 06 Nov 1994 08:49:37 GMT", "Expires": "Sun, 06 Nov 1994 08:50:37 GMT"], 60),
             (["Expires": "0"], 0), (["Cache-Control": "max-age=10", "Expires": "0"], 10),
+            (["Cache-Control": "a=\"x, max-age=99\", max-age=5"], 5),
+            (["Cache-Control": "a=\"x, no-store\", max-age=5"], 5),
         ] as [(HTTPFields, Double)])
     func `the origin says how long its answer is fresh`(fields: HTTPFields, seconds: Double) throws {
         let terms = try terms(fields)
@@ -29,7 +31,9 @@ struct OriginTermsTests {
         #expect(terms.freshUntil?.timeIntervalSince(now) == seconds)
     }
 
-    @Test(arguments: ["no-store", "private", "max-age=60, no-store", "private=\"Set-Cookie\", max-age=5"])
+    @Test(arguments: [
+        "no-store", "private", "max-age=60, no-store", "private=\"Set-Cookie\", max-age=5", "max-age=5, a=\"no-store",
+    ])
     func `what the origin forbids to keep nobody keeps`(control: String) throws {
         let terms = try terms(["Cache-Control": control])
         #expect(terms.freshness(from: now, atMost: .seconds(60)) == nil)

@@ -40,6 +40,21 @@ struct OriginWatchTests {
         #expect(!inner.allowsStoring)
     }
 
+    @Test func `who joins work that used an earlier download has its terms, too`() async throws {
+        let watch = watch("no-store", "max-age=60")
+        let request = DownloadRequest(source)
+
+        let (late, _) = try await watch.observing(source) {
+            _ = try await watch.download(request, progress: nil)
+            return try await watch.observing(source) {
+                _ = try await watch.download(request, progress: nil)
+                return try await watch.observing(source) {}.1
+            }.0
+        }
+
+        #expect(!late.allowsStoring)
+    }
+
     @Test func `who comes later may use what the last download brought, and nothing is left`() async throws {
         let watch = watch("max-age=60", "max-age=30")
         let request = DownloadRequest(source)

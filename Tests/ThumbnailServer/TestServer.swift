@@ -48,7 +48,7 @@ struct TestServer: Sendable {
             result = .failure(error)
         }
         origin.stop()
-        await running.stop(grace: .seconds(5))
+        await running.stop(grace: .seconds(5), storing: .seconds(300))
         try result.get()
     }
 

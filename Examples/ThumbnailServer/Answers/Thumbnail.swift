@@ -57,12 +57,10 @@ struct Thumbnail: Sendable, Equatable {
         return reply
     }
 
-    /// Whether a list of tags has this one, strong or weak. No comma is in ours, so what else the list has does no harm.
-    /// Source: RFC 9110 section 13.1.2.
+    /// Whether a list of tags has this one, strong or weak, or is the star that stands for all. Source: RFC 9110 section
+    /// 13.1.2.
     private func matches(_ list: String) -> Bool {
-        list.split(separator: ",").contains { member in
-            let text = member.filter { $0 != " " && $0 != "\t" }
-            return text == "*" || text == tag || text == "W/\(tag)"
-        }
+        let members = QuotedList.members(of: list, hasEscapes: false)
+        return members == ["*"] || members.contains { $0 == tag || $0 == "W/\(tag)" }
     }
 }

@@ -75,7 +75,9 @@ struct OriginTerms: Sendable, Equatable {
     private static func directives(_ fields: HTTPFields) -> [String: String] {
         var directives: [String: String] = [:]
         for line in fields.values(of: "Cache-Control") {
-            for member in line.split(separator: ",") {
+            // Whatever follows a quote that does not end may be hidden in it.
+            if !line.utf8.count(where: { $0 == UInt8(ascii: "\"") }).isMultiple(of: 2) { directives["no-store"] = "" }
+            for member in QuotedList.members(of: line) {
                 let parts = member.filter { !" \t\"".contains($0) }.split(separator: "=", maxSplits: 1)
                 guard let name = parts.first?.lowercased(), directives[name] == nil else { continue }
                 directives[name] = parts.count > 1 ? String(parts[1]) : ""

@@ -4,7 +4,8 @@ import FoundationEssentials
 /// A downloader that remembers on what terms the originals came which somebody works on, and no others.
 ///
 /// The pipeline gives pictures, and does not pass on what their origins said of caching. Where an original is downloaded
-/// again during the work, the work may have used either: the stricter terms of both hold for it.
+/// again during the work, the work may have used either: the stricter terms of both hold for it, and for what begins beside
+/// it, which may join it.
 final class OriginWatch: Downloading {
     private struct Note: Sendable {
         /// Of each piece of work what it may have used; nil while that is nothing.
@@ -15,7 +16,9 @@ final class OriginWatch: Downloading {
 
         mutating func begin() -> Int {
             number += 1
-            terms.updateValue(latest, forKey: number)
+            // It may join work that used an earlier one.
+            let earlier = terms.values.compactMap { $0 }
+            terms.updateValue(latest.map { earlier.reduce($0) { $0.strictest($1) } }, forKey: number)
             return number
         }
 

@@ -16,7 +16,7 @@ extension Refusal {
         switch (error.code, error.cause) {
         case (.download, let cause as DownloadError): self.init(cause)
         case (.download, _): self.init(502, "the origin cannot be asked")
-        case (.decoding(.exceedsLimit), _): self.init(413, "the original has too many pixels")
+        case (.decoding(.exceedsLimit), _): self.init(413, "the original has too many pixels, or frames")
         case (.decoding(.outOfMemory), _): self.init(503, "there is no memory for the original", retryAfter: 1)
         case (.decoding(.unknownFormat), _), (.decoding(.empty), _): self.init(422, "the original is no picture")
         case (.decoding, _): self.init(422, "the original cannot be decoded")

@@ -34,7 +34,7 @@ struct ServerOptions {
                                  (default: 3600)
           --max-side N           most pixels of a side (default: 2048)
           --max-bytes MIB        most bytes of an original (default: 32)
-          --max-pixels N         most pixels of an original, in millions (default: 50)
+          --max-pixels N         most pixels of an original (default: 50000000)
           --max-decoded MIB      most bytes that decoding holds at once (default: 256)
           --max-originals N      most originals that are loaded and made smaller at once (default: 16)
           --max-per-host N       most of these that one host is asked for (default: 6)
@@ -114,7 +114,7 @@ struct ServerOptions {
         case "--max-side": stack.service.maximumSide = try arguments.number(of: option, in: 1...16_383)
         case "--max-bytes": stack.originalLimit = try arguments.number(of: option, in: 1...1 << 12) << 20
         case "--max-pixels":
-            stack.limits.decoding.maximumPixelCount = try arguments.number(of: option, in: 1...10_000) * 1_000_000
+            stack.limits.decoding.maximumPixelCount = try arguments.number(of: option, in: 1...65_535 * 65_535)
         case "--max-decoded":
             stack.limits.decoding.maximumByteCount = try arguments.number(of: option, in: 1...1 << 16) << 20
         case "--max-originals": stack.limits.originals = try arguments.number(of: option, in: 1...10_000)

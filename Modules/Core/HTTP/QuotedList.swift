@@ -1,12 +1,10 @@
-import AlcedoCore
-
 /// A comma-separated list in whose members quoted strings may hold commas. Source: RFC 9110 sections 5.6.1 and 5.6.4.
-enum QuotedList {
+package enum QuotedList {
     /// The members without blanks at their ends, the empty ones left out.
     ///
     /// - Parameter hasEscapes: Whether a backslash takes the meaning from the quote behind it. In entity tags it does
     ///   not.
-    static func members(of text: String, hasEscapes: Bool = true) -> [Substring] {
+    package static func members(of text: String, hasEscapes: Bool = true) -> [Substring] {
         var members: [Substring] = []
         var start = text.startIndex
         var isQuoted = false

@@ -1,0 +1,23 @@
+import TestSupport
+import Testing
+
+@testable import thumbnail_server
+
+@Suite(.timeLimit(.minutes(10)))
+struct TimeLimitTests {
+    @Test func `work that does not end is not waited for longer`() async {
+        let (never, end) = AsyncStream.makeStream(of: Void.self)
+
+        await TimeLimit.wait(for: .milliseconds(1)) { for await _ in never {} }
+
+        end.finish()
+    }
+
+    @Test func `work that ends is waited for, and no longer`() async {
+        let hasEnded = Guarded(false)
+
+        await TimeLimit.wait(for: .seconds(86_400)) { hasEnded.change { $0 = true } }
+
+        #expect(hasEnded.value)
+    }
+}
