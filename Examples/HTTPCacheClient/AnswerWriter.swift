@@ -1,6 +1,5 @@
 import Dispatch
 import ExampleSupport
-import FoundationEssentials
 
 /// Writes JSON lines to standard output, one after the other, on a thread that may wait for their reader.
 final class AnswerWriter: Sendable {
@@ -11,10 +10,8 @@ final class AnswerWriter: Sendable {
     /// - Parameter then: Called when the line is out.
     func write(_ line: some Encodable & Sendable, then: @escaping @Sendable () -> Void = {}) {
         queue.async {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
             do {
-                Console.output(String(decoding: try encoder.encode(line), as: UTF8.self) + "\n")
+                Console.output(try JSONLine.text(of: line))
             } catch {
                 Console.problem("http-cache-client: an answer that cannot be written: \(error)")
             }

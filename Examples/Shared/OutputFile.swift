@@ -22,11 +22,11 @@ public final class OutputFile: Sendable {
     init(path: String, replaces: Bool) throws(OutputError) {
         self.path = path
         self.replaces = replaces
-        let folder = path.lastIndex(of: "/").map { path[...$0] } ?? "./"
+        let folder = OutputFolder.split(path).folder
         var hiddenPath: String?
         let owner = replaces ? FileOwner(of: path) : nil
         let mode = owner?.firstMode ?? 0o666
-        var file = open(String(folder), Self.nameless | O_WRONLY | O_CLOEXEC, mode)
+        var file = open(folder, Self.nameless | O_WRONLY | O_CLOEXEC, mode)
         if file < 0, errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL || errno == ENOENT {
             let hidden = Self.hiddenPath(beside: path)
             file = open(hidden, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode)
@@ -74,7 +74,6 @@ public final class OutputFile: Sendable {
     }
 
     private static func hiddenPath(beside path: String) -> String {
-        let folder = path.lastIndex(of: "/").map { path[...$0] } ?? ""
-        return "\(folder).alcedo-\(UInt64.random(in: 0 ... .max))"
+        "\(PathParts.folder(of: path)).alcedo-\(UInt64.random(in: 0 ... .max))"
     }
 }

@@ -18,8 +18,8 @@ public struct OutputFolder: Sendable {
 
     /// The folder that a path lies in, and the name there.
     public static func split(_ path: String) -> (folder: String, name: String) {
-        guard let slash = path.lastIndex(of: "/") else { return (".", path) }
-        return (String(path[...slash]), String(path[path.index(after: slash)...]))
+        let folder = PathParts.folder(of: path)
+        return (folder.isEmpty ? "." : folder, PathParts.name(of: path))
     }
 
     public func path(of name: String) -> String {

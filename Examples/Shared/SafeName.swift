@@ -11,7 +11,7 @@ struct SafeName {
 
     /// The name of a file as it is, but for what no name may have, and what commands terminals.
     init(path: String) {
-        let last = path.split(separator: "/").last ?? ""
+        let last = PathParts.last(of: path)
         let safe = String.UnicodeScalarView(
             last.unicodeScalars.map { $0.properties.generalCategory == .control ? "_" : $0 })
         self.init(safe: String(safe))
@@ -19,8 +19,7 @@ struct SafeName {
 
     /// The last part of a URL, of which a server may say anything: its plain letters, digits, `-`, `_` and dots.
     init(url: String) {
-        let path = url.prefix { $0 != "?" && $0 != "#" }
-        let last = path.split(separator: "/").last.map(String.init) ?? ""
+        let last = PathParts.last(of: String(url.prefix { $0 != "?" && $0 != "#" }))
         let safe = (URL(string: "/\(last)")?.path(percentEncoded: false) ?? last)
             .filter { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
         self.init(safe: safe)

@@ -24,7 +24,7 @@ extension ImagePipeline {
         public var observer: (any PipelineObserving)?
         /// Times the steps.
         public var clock: any TimeSource
-        /// Threads that decode and process. Default: 2.
+        /// Threads that decode, process and encode. Default: 2.
         public var decodingWidth: Int
         /// Most bytes that decoding holds at once in this pipeline, pictures it returned not counted: what does not fit
         /// beside the others waits, without a thread, the more urgent first. An image that needs more than all of them

@@ -51,6 +51,21 @@ struct OutputPlaceTests {
         #expect(Set(names).isSubset(of: ["input", "output", "problems"]), "\(names)")
     }
 
+    @Test func `a name that begins with a mark for the letter before it is a name`() async throws {
+        let mark = "\u{301}x"
+        let sources = folder.url.appending(path: "sources")
+        try FileManager.default.createDirectory(at: sources, withIntermediateDirectories: true)
+        try FileManager.default.copyItem(atPath: Self.file, toPath: "\(sources.path)/\(mark).png")
+        let place = "\(folder.path)/made"
+
+        let words = ["thumbnail", "--size", "9", "--format", "png", "--output"]
+        #expect(try await alcedo.run(words + [place, sources.path]).status == 0)
+        #expect(try await alcedo.run(["contact-sheet", "--output", "\(place)/\(mark)y.png", Self.file]).status == 0)
+
+        let names = try FileManager.default.contentsOfDirectory(atPath: place)
+        #expect(Set(names.map { Array($0.utf8) }) == Set(["\(mark).png", "\(mark)y.png"].map { Array($0.utf8) }))
+    }
+
     @Test func `a folder may be called like an image, when it is there or ends as folders do`() async throws {
         let words = ["thumbnail", "--size", "9", Self.file, "--force", "--output"]
         for place in [folder.path + "/a.jpg/", folder.path + "/a.jpg"] {

@@ -1,3 +1,5 @@
+import ExampleSupport
+
 /// Names that end as those of image files do, of formats that are not written here too.
 enum FileEnding {
     private static let images: Set = [
@@ -7,7 +9,7 @@ enum FileEnding {
     ]
 
     static func isImage(_ path: String) -> Bool {
-        let name = path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...]
+        let name = PathParts.name(of: path)
         return name.lastIndex(of: ".").map { images.contains(name[name.index(after: $0)...].lowercased()) } ?? false
     }
 }

@@ -15,7 +15,7 @@
               --failures N      how many per cent of the landscapes are not to be had
               --memory N        most MiB of decoded pictures in memory (default: 128)
               --cell N          width of a cell in points, 80 to 480 (default: 176)
-              --no-disk         keeps nothing on disk
+              --no-cache        keeps nothing on disk
               --self-test       takes commands from standard input, for Scripts/test-gtk
 
             Keys: arrows, Home, End, Page Up and Down move; Enter shows the details, Escape closes them; / searches;
@@ -42,7 +42,7 @@
                 case "--failures": failures = try arguments.number(of: option, in: 0...100)
                 case "--memory": memoryLimit = try arguments.number(of: option, in: 1...65_536) << 20
                 case "--cell": cellWidth = try arguments.number(of: option, in: 80...480)
-                case "--no-disk": usesDisk = false
+                case "--no-cache": usesDisk = false
                 case "--self-test": isSelfTest = true
                 case "--help", "-h": return nil
                 default: throw UsageError("there is no option '\(option)'")

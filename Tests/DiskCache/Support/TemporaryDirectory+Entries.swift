@@ -10,8 +10,10 @@ extension TemporaryDirectory {
 
     /// Paths of all regular files below but the index, sorted.
     var files: [String] {
-        let names = (try? FileManager.default.subpathsOfDirectory(atPath: path)) ?? []
-        return names.map { "\(path)/\($0)" }.filter {
+        // A look fails as a whole where a name goes meanwhile, such as that of a file that a cache still writes.
+        var names: [String]?
+        for _ in 0..<100 where names == nil { names = try? FileManager.default.subpathsOfDirectory(atPath: path) }
+        return (names ?? []).map { "\(path)/\($0)" }.filter {
             guard !$0.hasSuffix("/index") else { return false }
             let type = try? FileManager.default.attributesOfItem(atPath: $0)[.type] as? FileAttributeType
             return type == .typeRegular
