@@ -5,10 +5,6 @@ import TestSupport
 
 /// A server on a socket whose answers are the test's own, and as slow as it likes. Ends with this object.
 final class FakeServer: Sendable {
-    private struct Trouble: Error {
-        var number: Int32
-    }
-
     /// How it reads and answers.
     struct Pace: Sendable {
         /// Milliseconds before each piece.
@@ -23,16 +19,7 @@ final class FakeServer: Sendable {
 
     /// - Parameter answer: The bytes that answer a command.
     init(path: String, pace: Pace = Pace(), answer: @escaping @Sendable ([String]) -> String) throws {
-        listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-        let result = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        guard result == 0, listen(listener, 64) == 0 else { throw Trouble(number: errno) }
+        listener = try UnixListener.open(path, blocks: true)
         DispatchQueue(label: "alcedo.tests.redis").async { [listener, asked, received] in
             while true {
                 let file = accept(listener, nil, nil)

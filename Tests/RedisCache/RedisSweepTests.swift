@@ -126,6 +126,26 @@ struct RedisSweepTests {
         #expect(server.words(of: "UNLINK") == [["p:e:\(Self.name(1))"]])
     }
 
+    @Test func `the time of a sweep goes on over another connection`() async throws {
+        let server = try FakeServer(path: path) { [clock, rounds] words in
+            guard words[0] == "SCAN" else { return ":1\r\n" }
+            clock.advance(by: .seconds(1))
+            let round = rounds.change { rounds in
+                rounds += 1
+                return rounds
+            }
+            // What is no answer ends the connection.
+            return round == 5 ? "?\r\n" : Self.list([Self.bulk("\(round)"), Self.list([])])
+        }
+        let cache = RedisDataCache(options, clock: clock)
+        // A connection that is kept.
+        #expect(await cache.contains(key))
+
+        #expect(await cache.count == 0)
+
+        #expect(server.words(of: "SCAN").count == 10)
+    }
+
     @Test(arguments: [0, 1])
     func `a resource with ever more notes takes no longer than a sweep may`(removed: Int) async throws {
         let server = try noting(removed) { [clock] round in

@@ -181,8 +181,9 @@ final class RedisConnection: @unchecked Sendable {
             let left = end - ContinuousClock.now
             guard left > .zero else { throw RedisFailure(kind: .silence, message: "no answer in time") }
             let count = poll(&file, 1, Int32(clamping: max(1, left.milliseconds)))
-            if count > 0 { return }
-            guard count == 0 || errno == EINTR else {
+            // Whoever got its turn late is too late.
+            if count > 0, ContinuousClock.now < deadline { return }
+            guard count >= 0 || errno == EINTR else {
                 throw RedisFailure(kind: .connection, message: String(cString: strerror(errno)))
             }
         }

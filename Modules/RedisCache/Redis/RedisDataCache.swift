@@ -59,7 +59,8 @@ public final class RedisDataCache: DataCaching {
             if entry != nil, !isOver { counts.hits += 1 } else { counts.misses += 1 }
             if value != nil, entry == nil { counts.damagedEntries += 1 }
         }
-        if value != nil, entry == nil { await remove(key) }
+        // Who reads waits for this no longer than for the entry.
+        if value != nil, entry == nil { _ = try? await pool.run(removal(of: key)) }
         return isOver ? nil : entry
     }
 
@@ -107,17 +108,20 @@ public final class RedisDataCache: DataCaching {
 
     @discardableResult
     public func remove(_ key: ImageKey) async -> Bool {
-        let (name, variants, note) = (names.entry(key), names.variants(of: key.resource), Data(key.fileName.utf8))
-        let replies = await pool.runToEnd { connection in
-            try connection.ask([[Self.unlink, name], [Self.zrem, variants, note]])
-        }
+        let replies = await pool.runToEnd(removal(of: key))
         return replies?.first?.number ?? 0 > 0
+    }
+
+    private func removal(of key: ImageKey) -> @Sendable (RedisConnection) throws -> [RedisReply] {
+        let (name, variants, note) = (names.entry(key), names.variants(of: key.resource), Data(key.fileName.utf8))
+        return { try $0.ask([[Self.unlink, name], [Self.zrem, variants, note]]) }
     }
 
     /// Finds the entries by notes on the server, which may evict those as it does entries, and which end 90 days after the
     /// last entry without an expiry was stored: what has lost its note stays until it goes by itself.
     ///
-    /// - Returns: How many were removed; 0 when it did not come to its end, though some may have gone.
+    /// - Returns: How many were removed; 0 when it did not come to its end, though some may have gone, and those of its last
+    ///   part where a connection ended between two.
     @discardableResult
     public func removeAll(of resource: ResourceKey) async -> Int {
         let variants = names.variants(of: resource)
@@ -144,7 +148,16 @@ public final class RedisDataCache: DataCaching {
 
     private func sweep<Value: Sendable>(_ work: @escaping @Sendable (RedisSweep) throws -> Value) async -> Value? {
         let (names, clock, limit) = (names, clock, options.sweepTimeout)
-        return await pool.runToEnd { try work(RedisSweep($0, names, clock, limit: limit)) }
+        // It begins when there is a connection, and goes on over the next one, should that end.
+        let start = Locked<Duration?>(nil)
+        return await pool.runToEnd { connection in
+            let end = start.withLock { start in
+                let first = start ?? clock.uptime
+                start = first
+                return first + limit
+            }
+            return try work(RedisSweep(connection, names, clock, end: end))
+        }
     }
 
     // MARK: Commands

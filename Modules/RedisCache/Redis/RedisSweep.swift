@@ -17,11 +17,12 @@ struct RedisSweep {
     private let clock: any TimeSource
     private let end: Duration
 
-    init(_ connection: RedisConnection, _ names: RedisNames, _ clock: any TimeSource, limit: Duration) {
+    /// - Parameter end: By the clock's uptime; no call begins after it.
+    init(_ connection: RedisConnection, _ names: RedisNames, _ clock: any TimeSource, end: Duration) {
         self.connection = connection
         self.names = names
         self.clock = clock
-        end = clock.uptime + limit
+        self.end = end
     }
 
     /// Removes the entries that a resource's notes name, and the notes, and returns how many entries there were.

@@ -1,0 +1,24 @@
+import Glibc
+
+/// A socket on a path, to which others may connect.
+enum UnixListener {
+    private struct Trouble: Error {
+        var number: Int32
+    }
+
+    /// Returns its descriptor, which is the caller's to close.
+    static func open(_ path: String, blocks: Bool) throws -> Int32 {
+        let flags = Int32(SOCK_CLOEXEC.rawValue) | (blocks ? 0 : Int32(SOCK_NONBLOCK.rawValue))
+        let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | flags, 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let result = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard result == 0, listen(listener, 64) == 0 else { throw Trouble(number: errno) }
+        return listener
+    }
+}
