@@ -55,6 +55,30 @@ struct OriginWatchTests {
         #expect(!late.allowsStoring)
     }
 
+    @Test func `earlier terms go with the work that used them, however much goes on`() async throws {
+        let watch = watch("no-store", "max-age=60")
+        let request = DownloadRequest(source)
+        let (begins, begin) = AsyncStream.makeStream(of: Void.self)
+        let (ends, end) = AsyncStream.makeStream(of: Void.self)
+        let first = Task {
+            try await watch.observing(source) {
+                for _ in 0..<2 { _ = try await watch.download(request, progress: nil) }
+                begin.finish()
+                for await _ in ends {}
+            }.1
+        }
+        for await _ in begins {}
+
+        let (late, joining) = try await watch.observing(source) {
+            end.finish()
+            #expect(!(try await first.value.allowsStoring))
+            return try await watch.observing(source) {}.1
+        }
+
+        #expect(!joining.allowsStoring)
+        #expect(late.allowsStoring)
+    }
+
     @Test func `who comes later may use what the last download brought, and nothing is left`() async throws {
         let watch = watch("max-age=60", "max-age=30")
         let request = DownloadRequest(source)

@@ -7,24 +7,34 @@ import FoundationEssentials
 /// again during the work, the work may have used either: the stricter terms of both hold for it, and for what begins beside
 /// it, which may join it.
 final class OriginWatch: Downloading {
+    /// What a piece of work may have used; nil while that is nothing.
+    private struct Use: Sendable {
+        /// What it began with and what came during it.
+        var own: OriginTerms?
+        /// What work that ran already had used by itself, which it may join.
+        var joined: OriginTerms?
+
+        var terms: OriginTerms? { own.map { own in joined.map { own.strictest($0) } ?? own } }
+    }
+
     private struct Note: Sendable {
-        /// Of each piece of work what it may have used; nil while that is nothing.
-        var terms: [Int: OriginTerms?] = [:]
+        /// Of each piece of work.
+        var uses: [Int: Use] = [:]
         /// Of the download that ended last: who begins after it may use what it brought.
         var latest: OriginTerms?
         var number = 0
 
         mutating func begin() -> Int {
             number += 1
-            // It may join work that used an earlier one.
-            let earlier = terms.values.compactMap { $0 }
-            terms.updateValue(latest.map { earlier.reduce($0) { $0.strictest($1) } }, forKey: number)
+            let others = uses.values.compactMap(\.own)
+            let joined = others.first.map { first in others.dropFirst().reduce(first) { $0.strictest($1) } }
+            uses[number] = Use(own: latest, joined: joined)
             return number
         }
 
         mutating func add(_ new: OriginTerms) {
             latest = new
-            terms = terms.mapValues { $0?.strictest(new) ?? new }
+            uses = uses.mapValues { Use(own: $0.own?.strictest(new) ?? new, joined: $0.joined) }
         }
     }
 
@@ -61,9 +71,9 @@ final class OriginWatch: Downloading {
             result = .failure(error)
         }
         let terms = notes.withLock { notes in
-            let terms = notes[resource]?.terms.removeValue(forKey: number)
-            if notes[resource]?.terms.isEmpty == true { notes[resource] = nil }
-            return terms ?? nil
+            let use = notes[resource]?.uses.removeValue(forKey: number)
+            if notes[resource]?.uses.isEmpty == true { notes[resource] = nil }
+            return use?.terms
         }
         return (try result.get(), terms ?? OriginTerms(allowsStoring: false))
     }
