@@ -1,4 +1,5 @@
 import Alcedo
+import ExampleSupport
 import FoundationEssentials
 import Glibc
 
@@ -12,8 +13,9 @@ enum DefaultCache {
         guard access(place, F_OK) != 0 else { return directory }
         // What is there already has to take what is not.
         while access(place, F_OK) != 0 {
-            guard errno == ENOENT, let slash = place.dropLast().lastIndex(of: "/") else { return nil }
-            place = String(place[...slash])
+            guard errno == ENOENT else { return nil }
+            place = PathParts.folder(of: place.hasSuffix("/") ? String(place.dropLast()) : place)
+            guard !place.isEmpty else { return nil }
         }
         return access(place, W_OK | X_OK) == 0 ? directory : nil
     }

@@ -18,8 +18,8 @@
         /// A URL or a path, as a person writes it.
         init(named text: String) {
             let image = ImageArgument(text)
-            let last = image.name.split(separator: "/").last.map(String.init)
-            self.init(name: last ?? image.name, origin: image.name, request: image.request)
+            let last = PathParts.last(of: image.name)
+            self.init(name: last.isEmpty ? image.name : last, origin: image.name, request: image.request)
         }
     }
 #endif

@@ -108,6 +108,8 @@ final class JPEGDecodingState: IncrementalDecodingState {
 
     func finish() throws(ImageDecodingError) -> DecodedImage {
         if stage == .finished, let picture { return try picture.image(options) }
+        // What there is of it is made anew.
+        (reader, picture) = (nil, nil)
         do throws(ImageDecodingError) {
             return try JPEGPicture.decode(data, options)
         } catch {
