@@ -125,7 +125,9 @@ struct CoalescingTests {
         let clock = ManualClock()
         let transport = FakeTransport.waiting(on: clock)
         var configuration = Downloader.Configuration()
+        let modified = Guarded(0)
         configuration.rules.modifyRequest = { request in
+            defer { modified.change { $0 += 1 } }
             var request = request
             // A signature that does not matter goes, and what does not differ begins to.
             let isSigned = request.url.query() != nil
@@ -135,7 +137,9 @@ struct CoalescingTests {
         }
         let downloader = Downloader(transport: transport, configuration: configuration, time: clock)
         let urls = ["http://h/a?sign=1", "http://h/a?sign=2", "http://h/a", "http://h/b", "http://h/b"]
-        let tasks = urls.map { url in Task { try await downloader.download(web(url)) } }
+        let tasks = urls.map { url in Task.immediate { try await downloader.download(web(url)) } }
+        // All know what they are, however late their turn comes; to join takes no time then.
+        while modified.value < urls.count { await Task.yield() }
         try await clock.waitForSleepers(count: 3)
         for _ in 0..<1_000 { await Task.yield() }
         clock.advance(by: .seconds(1))
