@@ -51,6 +51,24 @@ import Testing
         #expect(try info([GIFWriter.application(application, [1, 2, 1])]) == (258, 259))
     }
 
+    /// As in Firefox, WebKit, Pillow and ImageMagick.
+    @Test func `the last of several loop counts is the animation's`() throws {
+        let pixel = GIFWriter.image(width: 1, height: 1, indices: [0])
+        func counts(_ blocks: [[UInt8]]) throws -> (raw: Int?, plays: Int?) {
+            let file = GIFWriter.file(width: 1, height: 1, palette: palette, blocks)
+            let frames = try #require(decoder.decode(file, options: DecodingOptions()).frames)
+            return (try decoder.inspect(file, limits: DecodingLimits()).loopCount, frames.playCount)
+        }
+        let five = GIFWriter.application("NETSCAPE2.0", [1, 5, 0])
+        let seven = GIFWriter.application("ANIMEXTS1.0", [1, 7, 0])
+        let forever = GIFWriter.application("NETSCAPE2.0", [1, 0, 0])
+
+        #expect(try counts([five, seven, pixel, pixel]) == (7, 8))
+        #expect(try counts([seven, five, pixel, pixel]) == (5, 6))
+        #expect(try counts([five, forever, pixel, pixel]) == (0, nil))
+        #expect(try counts([five, pixel, seven, pixel]) == (7, 8))
+    }
+
     @Test func `an unknown disposal keeps the frame`() throws {
         let whole = GIFWriter.image(width: 2, height: 1, indices: [0, 0])
         let second = GIFWriter.image(left: 1, width: 1, height: 1, indices: [1])

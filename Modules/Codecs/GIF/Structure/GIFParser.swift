@@ -149,8 +149,8 @@ struct GIFParser {
             // It is a picture of its own, which nobody draws, and uses the control up.
             control = GraphicControl()
         case .loopCount(let count):
-            // The first counts, as in browsers.
-            if structure?.loopCount == nil { structure?.loopCount = count }
+            // Of several the last counts, as in Firefox, WebKit, Pillow and ImageMagick.
+            structure?.loopCount = count
         case .colorProfile(let profile):
             if profile.count + (structure?.metadata.xmp?.count ?? 0) <= limits.maximumMetadataByteCount {
                 structure?.metadata.colorProfile = profile

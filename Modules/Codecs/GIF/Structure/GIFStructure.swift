@@ -47,4 +47,14 @@ struct GIFStructure: Sendable {
             },
             playCount: playCount)
     }
+
+    /// The maximum number of bytes that one frame takes until it is shown: its pixels, which may be more than the
+    /// canvas's, the canvas, and what the options make of that.
+    func byteCount(of frame: GIFFrame, _ options: DecodingOptions) -> Int {
+        let reduction = BoxReduction(from: canvas, towards: options.target)
+        let shown = PixelBuffer.byteCount(size: reduction.size(of: canvas), format: .rgba8) ?? 0
+        // The limits were checked, so the sum fits.
+        return [frame.size, canvas].reduce(0) { $0 + (PixelBuffer.byteCount(size: $1, format: .rgba8) ?? 0) }
+            + (reduction.factor > 1 ? shown : 0) + (options.alphaMode == .premultiplied ? shown : 0)
+    }
 }
