@@ -7,3 +7,14 @@ func peakMemory() throws -> Int {
     let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
     return try #require(line.split(separator: " ").dropFirst().first.flatMap { Int($0) }) << 10
 }
+
+/// The bytes by which the process grows at most while `body` runs.
+func memoryGrowth(during body: () throws -> Void) throws -> Int {
+    // Source: proc(5). What the process has had before does not count.
+    let control = try #require(FileHandle(forWritingAtPath: "/proc/self/clear_refs"))
+    try control.write(contentsOf: Data("5".utf8))
+    try control.close()
+    let before = try peakMemory()
+    try body()
+    return try peakMemory() - before
+}

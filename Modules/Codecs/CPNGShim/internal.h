@@ -24,10 +24,11 @@ struct alcedo_png_decoder {
     int checks_crc;  // of chunks that hold pixels
     struct alcedo_png_rows *rows;  // the fast reader, for files that it reads
     alcedo_png_progress progress;
-    // Where pushed rows go, during a call of alcedo_png_push.
+    // Where pushed rows go, during a call of alcedo_png_push; NULL when they are not written.
     uint8_t *out;
     size_t stride;
     size_t capacity;
+    uint32_t first_row;
     jmp_buf escape;
     char message[96];
 };
@@ -40,9 +41,6 @@ void alcedo_png_ignore_warning(png_structp png, png_const_charp message);
 
 /// The status that belongs to the message of the error just caught.
 alcedo_png_status alcedo_png_failure(const alcedo_png_decoder *d);
-
-/// The checksum of bytes that follow those that `crc` is of; 0 at the beginning.
-uint32_t alcedo_png_crc_continued(uint32_t crc, const uint8_t *bytes, size_t count);
 
 /// A decoder without a source. NULL: out of memory.
 alcedo_png_decoder *alcedo_png_new(size_t chunk_limit);

@@ -5,7 +5,7 @@ static void on_info(png_structp png, png_infop info) {
     alcedo_png_transform(d);
     png_set_interlace_handling(png);
     png_read_update_info(png, info);
-    alcedo_png_check_room(d, d->stride, png_get_image_height(png, info), d->capacity);
+    if (d->out) alcedo_png_check_room(d, d->stride, 0, d->capacity);
     // Where the other reader gives up, this one takes damaged pixel data for the end of the picture.
     png_set_benign_errors(png, 0);
 }
@@ -18,9 +18,13 @@ static int has_all_rows(const alcedo_png_decoder *d) {
 
 static void on_row(png_structp png, png_bytep row, png_uint_32 y, int pass) {
     alcedo_png_decoder *d = png_get_progressive_ptr(png);
-    if (y >= d->capacity / d->stride) png_error(png, "the output buffer does not fit the image");
-    // In a pass that does not have the row, there are no new samples.
-    png_progressive_combine_row(png, d->out + y * d->stride, row);
+    if (d->out) {
+        if (y < d->first_row || y - d->first_row >= d->capacity / d->stride) {
+            png_error(png, "the output buffer does not fit the image");
+        }
+        // In a pass that does not have the row, there are no new samples.
+        png_progressive_combine_row(png, d->out + (y - d->first_row) * d->stride, row);
+    }
     d->progress.rows = y + 1;
     d->progress.pass = (uint32_t)pass;
     d->progress.has_pixels = 1;
@@ -46,11 +50,13 @@ alcedo_png_decoder *alcedo_png_create_push(size_t chunk_limit) {
 }
 
 alcedo_png_status alcedo_png_push(
-    alcedo_png_decoder *d, const uint8_t *bytes, size_t count, uint8_t *out, size_t stride, size_t capacity) {
+    alcedo_png_decoder *d, const uint8_t *bytes, size_t count, uint8_t *out, size_t stride, size_t capacity,
+    uint32_t first_row) {
     if (setjmp(d->escape)) return alcedo_png_failure(d);
     d->out = out;
     d->stride = stride;
     d->capacity = capacity;
+    d->first_row = first_row;
     // libpng reads only: it has no const here.
     png_process_data(d->png, d->info, (png_bytep)(uintptr_t)bytes, count);
     return ALCEDO_PNG_OK;

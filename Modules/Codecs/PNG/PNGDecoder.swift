@@ -7,8 +7,9 @@ public import FoundationEssentials
 /// gray without transparency comes as gray8, and a file of 16 bits as rgba16. Stored values; no gamma is applied. The
 /// orientation is that of EXIF or, without any, of XMP. Animations are RGBA8 always.
 ///
-/// Memory is O(*w*) for a target size and for rows; an interlaced picture, one that is turned, and an animation need
-/// all their pixels. Source: W3C PNG specification, third edition.
+/// Memory is O(*w*) for a target size and for rows, also of damaged files; an interlaced picture, one that is turned, and
+/// an animation need all their pixels. A damaged file is read once more, or twice for a part of it, and nothing is
+/// allocated for its pixels before it is known that there will be an image. Source: W3C PNG specification, third edition.
 public struct PNGDecoder: ImageDecoding {
     /// Decoders hold nothing; one is as good as another.
     public init() {}
@@ -35,7 +36,7 @@ public struct PNGDecoder: ImageDecoding {
             let file = try PNGFile(memory.assumingMemoryBound(to: UInt8.self), limits: options.limits)
             let still = try PNGStill(file, strict)
             guard file.outline.animation == nil, still.plan.streams, still.plan.turn == .up else { return false }
-            try still.rows.send(to: BoxReducer(still.plan.reduction, next: consumer))
+            try still.sendRows(to: consumer)
             return true
         }
         if !isStreamed { try decode(data, options: strict).sendRows(to: consumer) }

@@ -3,14 +3,17 @@ import FoundationEssentials
 
 /// Decodes a PNG while its bytes arrive.
 ///
-/// What comes before the pixels is kept until they begin. Pixels go to libpng at once and are not kept. An animation is
-/// kept whole: its frames are made from its bytes, and a preview shows the picture that is not animated.
+/// What comes before the pixels is kept until they begin. Pixels go to libpng and are not kept. An animation is kept whole:
+/// its frames are made from its bytes, and a preview shows the picture that is not animated.
 final class PNGIncrementalState: IncrementalDecodingState {
     private let options: DecodingOptions
     /// Everything, until the pixels begin; of an animation to the end.
     private var data = Data()
     /// Where the next chunk of `data` begins whose name was not seen yet.
     private var scanned = PNGChunk.signature.count
+    /// What is decoded, when the header has come.
+    private var plan: PNGPlan?
+    /// There from the call on that follows the one with the header.
     private var picture: PNGGrowingPicture?
     private var isAnimation = false
     /// Bytes of an animation that the preview has seen.
@@ -19,16 +22,21 @@ final class PNGIncrementalState: IncrementalDecodingState {
 
     init(options: DecodingOptions) { self.options = options }
 
+    var decodingByteCount: Int? { plan?.growingByteCount }
+
     func append(_ bytes: Data) throws(ImageDecodingError) {
-        guard info == nil else {
-            if isAnimation { data.append(bytes) } else { try picture?.append(bytes) }
+        guard plan != nil else {
+            data.append(bytes)
+            if let pixels = try findPixels() { try readHeader(before: pixels) }
             return
         }
-        data.append(bytes)
-        if let pixels = try findPixels() { try begin(at: pixels) }
+        guard !isAnimation else { return data.append(bytes) }
+        try begin()
+        try picture?.append(bytes)
     }
 
     func preview() throws(ImageDecodingError) -> ImagePreview? {
+        try begin()
         if isAnimation, let picture {
             // Only somebody who wants to see it pays for it; damage is the business of the end.
             let new = data.dropFirst(previewedByteCount)
@@ -39,7 +47,9 @@ final class PNGIncrementalState: IncrementalDecodingState {
     }
 
     func finish() throws(ImageDecodingError) -> DecodedImage {
+        if !isAnimation { try begin() }
         guard let picture, !isAnimation else {
+            self.picture = nil
             if isAnimation { info = try? PNGWholeImage.inspect(data, limits: options.limits) }
             return try PNGWholeImage.decode(data, options: options)
         }
@@ -61,10 +71,10 @@ final class PNGIncrementalState: IncrementalDecodingState {
         }
     }
 
-    private func begin(at pixels: Int) throws(ImageDecodingError) {
-        let bytes = data
+    /// Reads what comes before the pixels, and allocates nothing for them.
+    private func readHeader(before pixels: Int) throws(ImageDecodingError) {
         var stillOptions = options
-        let (header, found, control) = try bytes.withDecoderInput { input throws(ImageDecodingError) in
+        let (header, found, control) = try data.withDecoderInput { input throws(ImageDecodingError) in
             let file = try PNGFile(input.part(0..<pixels + PNGChunk.headerByteCount), limits: options.limits)
             return (file.reader.header, file.info, file.outline.animation)
         }
@@ -75,13 +85,20 @@ final class PNGIncrementalState: IncrementalDecodingState {
         }
         let plan = PNGPlan(header, found, stillOptions)
         try plan.check()
-        picture = try PNGGrowingPicture(plan, head: Data(bytes.prefix(pixels)))
+        self.plan = plan
         info = found
+    }
+
+    /// Begins with the pixels, of whose first chunk the header has come, unless that was done before.
+    private func begin() throws(ImageDecodingError) {
+        guard picture == nil, let plan else { return }
+        let bytes = data
+        picture = try PNGGrowingPicture(plan, head: Data(bytes.prefix(scanned)))
         if isAnimation {
-            previewedByteCount = pixels
+            previewedByteCount = scanned
         } else {
             data = Data()
-            try picture?.append(bytes.dropFirst(pixels))
+            try picture?.append(bytes.dropFirst(scanned))
         }
     }
 }

@@ -71,18 +71,19 @@ alcedo_png_status alcedo_png_read_interlaced(
 /// Reads what follows the pixels, to the end of the file.
 alcedo_png_status alcedo_png_finish(alcedo_png_decoder *_Nonnull decoder);
 
-/// Takes the next bytes of the file and writes the rows they complete to the picture at `out`, straight. Pixels of an
-/// interlaced image that have not come are shown by their neighbours.
+/// Takes the next bytes of the file and writes the rows they complete to `out`, straight, `stride` bytes apart, where row
+/// `first_row` is the first; rows that do not fit are an error. Without `out` rows are decoded and not written. Pixels of
+/// an interlaced image that have not come are shown by their neighbours.
 alcedo_png_status alcedo_png_push(
-    alcedo_png_decoder *_Nonnull decoder, const uint8_t *_Nonnull bytes, size_t count, uint8_t *_Nonnull out,
-    size_t stride, size_t capacity);
+    alcedo_png_decoder *_Nonnull decoder, const uint8_t *_Nonnull bytes, size_t count, uint8_t *_Nullable out,
+    size_t stride, size_t capacity, uint32_t first_row);
 
 /// How far alcedo_png_push has come.
 typedef struct {
     uint32_t rows;   // complete ones of the pass in progress
     uint32_t pass;   // from 0
     int is_whole;    // whether the end of the file was read
-    int has_pixels;  // whether a row was written
+    int has_pixels;  // whether there was a row
 } alcedo_png_progress;
 alcedo_png_progress alcedo_png_get_progress(const alcedo_png_decoder *_Nonnull decoder);
 
@@ -94,6 +95,9 @@ const char *_Nonnull alcedo_png_message(const alcedo_png_decoder *_Nonnull decod
 
 /// CRC-32 as in PNG annex D.
 uint32_t alcedo_png_crc(const uint8_t *_Nullable bytes, size_t count);
+
+/// The checksum of all bytes, when `crc` is that of the bytes before these; 0 at the beginning.
+uint32_t alcedo_png_crc_continued(uint32_t crc, const uint8_t *_Nullable bytes, size_t count);
 
 typedef struct alcedo_png_encoder alcedo_png_encoder;
 

@@ -24,6 +24,20 @@ struct PNGFile {
         try limits.check(frameCount: info.frameCount)
     }
 
+    /// The bytes before the first pixels. Not copied: valid as long as ``bytes``.
+    var head: Data { data(0..<pixelStart) }
+
+    /// The bytes from the first pixels on, as ``head``.
+    var body: Data { data(pixelStart..<bytes.count) }
+
+    private var pixelStart: Int { outline.pixels?.range.lowerBound ?? bytes.count }
+
+    private func data(_ range: Range<Int>) -> Data {
+        let part = bytes.part(range)
+        guard let base = part.baseAddress else { return Data() }
+        return Data(bytesNoCopy: UnsafeMutableRawPointer(mutating: base), count: part.count, deallocator: .none)
+    }
+
     /// What the file says, delays of frames included.
     ///
     /// - Throws: What is wrong with the frames.

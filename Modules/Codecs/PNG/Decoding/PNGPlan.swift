@@ -1,4 +1,5 @@
 import AlcedoCore
+private import CPNGShim
 import FoundationEssentials
 
 /// What becomes of the stored rows of one picture.
@@ -30,7 +31,7 @@ struct PNGPlan {
         if turn.swapsSides { try options.limits.check(finishedSize, format: format) }
     }
 
-    private var finishedSize: PixelSize {
+    var finishedSize: PixelSize {
         let reduced = reduction.size(of: header.size)
         return turn.swapsSides ? reduced.transposed : reduced
     }
@@ -42,6 +43,9 @@ struct PNGPlan {
 
     /// Whether the picture can be made row by row.
     var streams: Bool { !header.isInterlaced }
+
+    /// Whether only the reduced picture is in memory.
+    var isReducedByRows: Bool { streams && reduction.factor > 1 }
 
     /// Alpha while rows may still be found missing: these will be transparent.
     var openAlphaMode: AlphaMode {
@@ -62,6 +66,12 @@ struct PNGPlan {
             orientation: turn == .up ? info.orientation : .up)
     }
 
+    /// Multiplies the colour of a row by its alpha.
+    func premultiply(_ row: UnsafeMutableRawBufferPointer) {
+        guard let base = row.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
+        alcedo_png_premultiply(base, header.size.width, format == .rgba16 ? 1 : 0)
+    }
+
     /// The picture of stored rows that were reduced already.
     func image(
         _ pixels: PixelBuffer, damage: ImageDecodingError? = nil
@@ -69,22 +79,5 @@ struct PNGPlan {
         DecodedImage(
             pixels: try pixels.upright(from: turn), colorProfile: info.metadata.colorProfile,
             orientation: options.appliesOrientation ? .up : info.orientation, format: .png, damage: damage)
-    }
-
-    /// The most bytes that decoding holds: what it makes, what it turns that into, rows and a batch of them that are
-    /// still filtered, and what libpng and zlib need (the window of 32 KiB, two rows, and their states).
-    var byteCount: Int {
-        let reduced = PixelBuffer.byteCount(size: reduction.size(of: header.size), format: format) ?? Int.max
-        let whole = PixelBuffer.byteCount(size: header.size, format: format) ?? Int.max
-        let isReduced = reduction.factor > 1
-        let parts = [
-            isReduced ? reduced : 0, isReduced && streams ? Self.batchByteCount : whole,
-            turn == .up ? 0 : PixelBuffer.byteCount(size: finishedSize, format: format) ?? Int.max,
-            header.size.width.multipliedReportingOverflow(by: 32).partialValue, 192 << 10,
-        ]
-        return parts.reduce(0) { sum, part in
-            let (total, overflow) = sum.addingReportingOverflow(part)
-            return overflow || part < 0 ? Int.max : total
-        }
     }
 }

@@ -1,18 +1,17 @@
 import AlcedoCore
 import FoundationEssentials
 
-/// Reads a picture that is not interlaced row by row. Memory: a few rows; of a damaged file all of them.
+/// Reads a picture that is not interlaced row by row. Memory: a few rows.
 struct PNGRowStream {
     let reader: PNGReader
     let plan: PNGPlan
-    /// The whole picture by the other reader, which accepts a little more damage, or says what is wrong with it in the
-    /// words that count.
-    let whole: () throws -> PixelBuffer
 
-    /// Hands the stored rows to `consumer`, from its beginning to its end.
+    /// Hands the stored rows to `consumer`, its beginning included, its end not. To be called once.
     ///
+    /// - Returns: The number of rows that were handed over, and what was found wrong, which is not the final word:
+    ///   ``PNGPushReader`` accepts a little more.
     /// - Throws: ``ImageDecodingError``, or what the consumer throws.
-    func send(to consumer: any PixelRowConsumer) throws {
+    func send(to consumer: any PixelRowConsumer) throws -> (rows: Int, ImageDecodingError?) {
         let header = plan.rowHeader
         let rowBytes = header.bytesPerRow
         let batch = max(1, PNGPlan.batchByteCount / rowBytes)
@@ -22,21 +21,17 @@ struct PNGRowStream {
         var sent = 0
         while sent < header.size.height {
             let count = min(batch, header.size.height - sent)
-            let isGood = try scratch.withUnsafeMutableBytes { memory in
-                guard reader.readRows(count, into: memory, stride: rowBytes) == nil else { return false }
+            let problem = try scratch.withUnsafeMutableBytes { memory -> ImageDecodingError? in
+                if let problem = reader.readRows(count, into: memory, stride: rowBytes) { return problem }
                 for row in 0..<count {
                     let bytes = UnsafeRawBufferPointer(rebasing: memory[row * rowBytes..<(row + 1) * rowBytes])
                     try consumer.consume(RawSpan(_unsafeBytes: bytes))
                 }
-                return true
+                return nil
             }
-            guard isGood else { break }
+            if let problem { return (sent, problem) }
             sent += count
         }
-        if sent < header.size.height || reader.finish() != nil {
-            let whole = try whole()
-            for y in sent..<whole.height { try consumer.consume(whole.row(y)) }
-        }
-        try consumer.finish()
+        return (sent, reader.finish())
     }
 }

@@ -1,4 +1,5 @@
 import AlcedoCore
+private import CPNGShim
 import FoundationEssentials
 
 /// Decodes one picture: a still image, or the one that an animation shows to programs that know no animations.
@@ -17,36 +18,72 @@ struct PNGStill {
 
     /// Decodes the picture, or the part there is when that is allowed.
     static func decode(_ file: PNGFile, _ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+        let still = try PNGStill(file, options)
         do throws(ImageDecodingError) {
-            return try PNGStill(file, options).decode()
+            return try still.plan.image(still.plan.isReducedByRows ? still.reduced() : still.whole())
         } catch {
             guard error.code == .truncated || error.code == .corrupt else { throw error }
         }
-        // Again from the beginning, by the reader that makes use of every byte there is: it finds the part, and names
-        // the damage as it does when the bytes come in pieces.
-        return try PNGGrowingPicture.part(of: file, options)
+        return try still.judged()
     }
 
-    /// Decodes the whole picture. To be called once.
-    func decode() throws(ImageDecodingError) -> DecodedImage {
-        try plan.image(plan.streams && plan.reduction.factor > 1 ? try reduced() : try whole())
-    }
-
-    /// The stored rows, for a picture that need not be turned.
-    var rows: PNGRowStream {
-        PNGRowStream(reader: reader, plan: plan) {
-            var options = plan.options
-            options.target = nil
-            options.appliesOrientation = false
-            options.allowsPartial = false
-            return try PNGGrowingPicture.part(of: file, options).pixels
+    /// Hands the stored rows, reduced, to `consumer`, for a picture that is not interlaced and need not be turned.
+    func sendRows(to consumer: any PixelRowConsumer) throws {
+        let reducer = BoxReducer(plan.reduction, next: consumer)
+        let (sent, problem) = try PNGRowStream(reader: reader, plan: plan).send(to: reducer)
+        if problem != nil, let damage = try PNGPushedRows(file: file, plan: plan).send(from: sent, to: reducer).1 {
+            throw damage
         }
+        try reducer.finish()
+    }
+
+    /// Decodes the file again from the beginning by the reader whose word on damage is final. Nothing is allocated for
+    /// pixels before it is known that there will be an image, and in which format.
+    private func judged() throws(ImageDecodingError) -> DecodedImage {
+        let verdict = try PNGPushReader.judge(file, limits: plan.options.limits)
+        let problem = verdict.problem
+        let progress = verdict.progress
+        if let problem, !plan.options.isPartAllowed(problem) || progress.has_pixels == 0 { throw problem }
+        let isWhole = Int(progress.rows) == plan.header.size.height && !plan.header.isInterlaced
+        // Gray samples cannot be transparent.
+        let shown = problem == nil || isWhole || plan.format != .gray8 ? plan : plan.withAlphaChannel
+        try shown.check()
+        guard shown.isReducedByRows else { return try PNGGrowingPicture.decode(file, shown) }
+        return try part(shown, isWhole: isWhole, problem)
+    }
+
+    /// The reduced picture, with transparent rows in the place of those that are missing.
+    private func part(
+        _ plan: PNGPlan, isWhole: Bool, _ problem: ImageDecodingError?
+    ) throws(ImageDecodingError) -> DecodedImage {
+        let pixels = try collected(by: plan.reduction) { reducer in
+            var header = plan.rowHeader
+            if !isWhole, header.alphaMode == .opaque { header.alphaMode = .straight }
+            try reducer.begin(header)
+            let (rows, _) = try PNGPushedRows(file: file, plan: plan).send(to: reducer)
+            let missing = [UInt8](repeating: 0, count: rows < header.size.height ? header.bytesPerRow : 0)
+            for _ in rows..<header.size.height {
+                try missing.withUnsafeBytes { try reducer.consume(RawSpan(_unsafeBytes: $0)) }
+            }
+        }
+        return try plan.image(pixels, damage: problem)
     }
 
     private func reduced() throws(ImageDecodingError) -> PixelBuffer {
+        try collected(by: plan.reduction) { reducer in
+            if let problem = try PNGRowStream(reader: reader, plan: plan).send(to: reducer).1 { throw problem }
+        }
+    }
+
+    /// The picture of the rows that `body` sends, their end not included.
+    private func collected(
+        by reduction: BoxReduction, _ body: (BoxReducer) throws -> Void
+    ) throws(ImageDecodingError) -> PixelBuffer {
         let collector = PixelRowCollector()
+        let reducer = BoxReducer(reduction, next: collector)
         do {
-            try rows.send(to: BoxReducer(plan.reduction, next: collector))
+            try body(reducer)
+            try reducer.finish()
         } catch {
             throw error as? ImageDecodingError ?? ImageDecodingError(.corrupt, "\(error)")
         }

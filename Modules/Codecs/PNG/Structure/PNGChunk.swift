@@ -11,6 +11,7 @@ struct PNGChunk {
         static let fdat: UInt32 = 0x6664_4154
         static let idat: UInt32 = 0x4944_4154
         static let iend: UInt32 = 0x4945_4E44
+        static let ihdr: UInt32 = 0x4948_4452
         static let itxt: UInt32 = 0x6954_5874
         static let plte: UInt32 = 0x504C_5445
         static let text: UInt32 = 0x7445_5874

@@ -19,6 +19,18 @@ struct PNGHeader: Sendable {
         }
     }
 
+    /// Bytes of a row as it is compressed, with the byte that names the filter. Not of an interlaced picture.
+    var storedBytesPerRow: Int {
+        let samples =
+            switch colorModel {
+            case .grayAlpha: 2
+            case .rgb: 3
+            case .rgba: 4
+            default: 1
+            }
+        return (size.width * samples * bitDepth + 7) / 8 + 1
+    }
+
     /// The samples that are given to somebody who wants `format`.
     func format(for format: PixelFormat) -> PixelFormat {
         switch format {

@@ -1,0 +1,105 @@
+import AlcedoCore
+import AlcedoPNG
+import Foundation
+import TestSupport
+import Testing
+
+/// A large picture of zeros, as a file of a few kilobytes.
+private func zeros(_ size: PixelSize, _ format: PixelFormat) throws -> Data {
+    var file = Data()
+    let encoder = PNGEncoder(compressionLevel: 1).makeRowEncoder { bytes in
+        bytes.withUnsafeBytes { file.append(contentsOf: $0) }
+    }
+    try encoder.begin(PixelRowHeader(size: size, format: format, alphaMode: format == .gray8 ? .opaque : .straight))
+    let row = [UInt8](repeating: 0, count: size.width * format.bytesPerPixel)
+    for _ in 0..<size.height { try row.withUnsafeBytes { try encoder.consume(RawSpan(_unsafeBytes: $0)) } }
+    try encoder.finish()
+    return file
+}
+
+/// The file with a wrong checksum of its last pixel data.
+private func breakingLastChecksum(_ file: Data) -> Data {
+    var broken = file
+    broken[file.count - 12 - 1] ^= 1
+    return broken
+}
+
+/// Counts rows and keeps none.
+private final class RowCounter: PixelRowConsumer {
+    var count = 0
+    func begin(_ header: PixelRowHeader) {}
+    func consume(_ row: RawSpan) { count += 1 }
+    func finish() {}
+}
+
+@Suite struct PNGDamageMemoryTests {
+    private let decoder = PNGDecoder()
+
+    @Test(.timeLimit(.minutes(10)), .enabled(if: !keepsFreedMemory && !recordsAccesses))
+    func `a damaged file takes no more memory than is reserved for it`() async {
+        // In a process of its own, because other tests take memory too.
+        await #expect(processExitsWith: .success) {
+            let size = PixelSize(width: 2_900, height: 2_900)
+            let file = try zeros(size, .rgba8)
+            let broken = breakingLastChecksum(file)
+            let cut = file.prefix(file.count / 2)
+            let gray = try zeros(size, .gray8)
+            let target = TargetSize(PixelSize(width: 60, height: 60))
+            let decoder = PNGDecoder()
+            /// - Returns: Whether there was an image.
+            func check(_ data: Data, _ options: DecodingOptions, rows: Bool = false) throws -> Bool {
+                let reserved = try decoder.decodingByteCount(data, options: options)
+                var isDecoded = false
+                let growth = try memoryGrowth {
+                    if rows {
+                        try? decoder.decodeRows(data, options: options, into: RowCounter())
+                    } else {
+                        isDecoded = (try? decoder.decode(data, options: options)) != nil
+                    }
+                }
+                #expect(growth < reserved + 3 << 20, "\(growth) bytes of \(reserved), \(options)")
+                return isDecoded
+            }
+
+            // Small pictures first: memory that was freed may be used again.
+            #expect(try decoder.decodingByteCount(broken, options: DecodingOptions(target: target)) < 1 << 20)
+            #expect(try !check(broken, DecodingOptions(target: target)))
+            #expect(try !check(broken, DecodingOptions(target: target), rows: true))
+            #expect(try !check(broken, DecodingOptions(), rows: true))
+            #expect(try check(broken, DecodingOptions(target: target, allowsPartial: true)))
+            #expect(
+                try check(cut, DecodingOptions(alphaMode: .premultiplied, target: target, allowsPartial: true)))
+            let gray8 = DecodingOptions(target: target, pixelFormat: .gray8, allowsPartial: true)
+            #expect(try check(gray.prefix(gray.count / 2), gray8))
+            #expect(try !check(broken, DecodingOptions()))
+            #expect(try check(cut, DecodingOptions(alphaMode: .premultiplied, allowsPartial: true)))
+            #expect(try check(gray.prefix(gray.count / 2), DecodingOptions(pixelFormat: .gray8, allowsPartial: true)))
+        }
+    }
+
+    @Test(arguments: [PixelFormat.rgba8, .gray8, .rgba16], [AlphaMode.straight, .premultiplied])
+    func `a small part is the part of full size, reduced`(format: PixelFormat, alphaMode: AlphaMode) throws {
+        // High enough for many batches of rows.
+        let size = PixelSize(width: 20, height: 5_000)
+        let image = try #require(
+            PixelBuffer(size: size, format: format, alphaMode: format == .gray8 ? .opaque : .straight) { memory, _ in
+                var random = SeededGenerator(seed: 7)
+                for index in memory.indices { memory[index] = UInt8.random(in: 0...255, using: &random) }
+            })
+        let file = try PNGEncoder(compressionLevel: 1).encode(DecodedImage(pixels: image))
+        let broken = breakingLastChecksum(file)
+
+        for data in [broken, broken.prefix(file.count * 2 / 3), file.prefix(file.count / 3), file.prefix(1_000)] {
+            var options = DecodingOptions(alphaMode: alphaMode, pixelFormat: format, allowsPartial: true)
+            let full = try decoder.decode(data, options: options)
+            options.target = TargetSize(PixelSize(width: 7, height: 7), mode: .fill)
+            let small = try decoder.decode(data, options: options)
+
+            let reduction = BoxReduction(from: size, towards: options.target)
+            #expect(reduction.factor == 2)
+            #expect(try small.pixels == full.pixels.reduced(by: reduction), "\(data.count) of \(file.count) bytes")
+            #expect(small.pixels.alphaMode == full.pixels.alphaMode && small.pixels.format == full.pixels.format)
+            #expect(small.damage == full.damage && small.isPartial)
+        }
+    }
+}
