@@ -71,6 +71,11 @@ static alcedo_jpeg_color color(const struct jpeg_decompress_struct *c) {
     }
 }
 
+static uint64_t round_up(uint64_t count, int step) {
+    const uint64_t factor = step > 0 ? (uint64_t)step : 1;
+    return (count + factor - 1) / factor * factor;
+}
+
 alcedo_jpeg_status alcedo_jpeg_read_header(alcedo_jpeg_decoder *d, alcedo_jpeg_info *info) {
     if (setjmp(d->escape)) return alcedo_jpeg_failure(d);
     if (jpeg_read_header(&d->cinfo, TRUE) == JPEG_SUSPENDED) return ALCEDO_JPEG_SUSPENDED;
@@ -84,7 +89,9 @@ alcedo_jpeg_status alcedo_jpeg_read_header(alcedo_jpeg_decoder *d, alcedo_jpeg_i
     if (info->has_several_scans) {
         for (int i = 0; i < d->cinfo.num_components; i++) {
             const jpeg_component_info *c = &d->cinfo.comp_info[i];
-            info->coefficient_bytes += (uint64_t)c->width_in_blocks * c->height_in_blocks * sizeof(JBLOCK);
+            // libjpeg keeps whole units of all components.
+            const uint64_t columns = round_up(c->width_in_blocks, c->h_samp_factor);
+            info->coefficient_bytes += columns * round_up(c->height_in_blocks, c->v_samp_factor) * sizeof(JBLOCK);
         }
     }
     info->exif = d->exif.size ? d->base + d->exif.offset : NULL;

@@ -55,14 +55,14 @@ public struct GIFDecoder: ImageDecoding {
         IncrementalDecoder(GIFDecodingState(options: options))
     }
 
-    /// The canvas, and for an animation two more and the pixels of a frame.
+    /// The canvas, the pixels of a frame, and what the options make of the canvas; for an animation two more canvases.
     ///
     /// - Throws: ``ImageDecodingError`` as ``inspect(_:limits:)``.
     public func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
         let structure = try structure(of: data, limits: options.limits)
-        let canvas = PixelBuffer.byteCount(size: structure.canvas, format: .rgba8) ?? 0
-        let frame = structure.frames.map { PixelBuffer.byteCount(size: $0.size, format: .rgba8) ?? 0 }.max() ?? 0
-        return structure.frames.count > 1 && options.includesAnimation ? 3 * canvas + frame : canvas + frame
+        let frame = structure.frames.map { structure.byteCount(of: $0, options) }.max() ?? 0
+        guard structure.frames.count > 1, options.includesAnimation else { return frame }
+        return frame + 2 * (PixelBuffer.byteCount(size: structure.canvas, format: .rgba8) ?? 0)
     }
 
     private func structure(of data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> GIFStructure {

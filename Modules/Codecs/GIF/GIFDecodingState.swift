@@ -23,10 +23,21 @@ final class GIFDecodingState: IncrementalDecodingState {
 
     var info: ImageInfo? { parser.structure?.info }
 
+    var decodingByteCount: Int? {
+        guard let structure = parser.structure, let frame = parser.firstFrame else { return nil }
+        return structure.byteCount(of: frame, options)
+    }
+
     func append(_ bytes: Data) throws(ImageDecodingError) {
         if data.isEmpty { data = bytes } else { data.append(bytes) }
-        guard damage == nil else { return }
-        do throws(ImageDecodingError) { try advance() } catch { try accept(error) }
+        guard damage == nil, !data.isEmpty else { return }
+        let isKnown = parser.firstFrame != nil
+        do throws(ImageDecodingError) {
+            try data.withDecoderInput { bytes throws(ImageDecodingError) in try parser.advance(bytes) }
+        } catch {
+            try accept(error)
+        }
+        if isKnown { decodeFirst() }
     }
 
     /// Notes damage that is allowed, and throws what is not.
@@ -35,25 +46,21 @@ final class GIFDecodingState: IncrementalDecodingState {
         damage = error
     }
 
-    private func advance() throws(ImageDecodingError) {
-        guard !data.isEmpty else { return }
-        try data.withDecoderInput { bytes throws(ImageDecodingError) in
-            var structural: ImageDecodingError?
-            do throws(ImageDecodingError) { try parser.advance(bytes) } catch { structural = error }
-            if structural?.code != .exceedsLimit {
-                do throws(ImageDecodingError) { try decodeFirst(bytes) } catch { pixelDamage = error }
+    /// Decodes the first frame as far as its bytes reach.
+    private func decodeFirst() {
+        guard pixelDamage == nil, let structure = parser.structure, let frame = parser.firstFrame else { return }
+        do throws(ImageDecodingError) {
+            if first == nil { first = try GIFFrameImage(frame) }
+            try data.withDecoderInput { bytes throws(ImageDecodingError) -> Void in
+                try first?.advance(bytes, structure)
             }
-            if let structural { throw structural }
+        } catch {
+            pixelDamage = error
         }
     }
 
-    private func decodeFirst(_ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) {
-        guard pixelDamage == nil, let structure = parser.structure, let frame = parser.firstFrame else { return }
-        if first == nil { first = try GIFFrameImage(frame) }
-        try first?.advance(bytes, structure)
-    }
-
     func preview() throws(ImageDecodingError) -> ImagePreview? {
+        if first == nil { decodeFirst() }
         guard let first, first.rowCount > previewedRows, let structure = parser.structure,
             let frame = parser.firstFrame
         else { return nil }
@@ -79,6 +86,7 @@ final class GIFDecodingState: IncrementalDecodingState {
 
     func finish() throws(ImageDecodingError) -> DecodedImage {
         guard !data.isEmpty else { throw ImageDecodingError(.empty, "there are no bytes") }
+        if first == nil { decodeFirst() }
         if damage == nil {
             do throws(ImageDecodingError) {
                 try parser.requireEnd()

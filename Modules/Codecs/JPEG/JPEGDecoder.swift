@@ -77,13 +77,7 @@ public struct JPEGDecoder: ImageDecoding {
     /// - Throws: ``ImageDecodingError`` as ``inspect(_:limits:)``.
     public func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
         try data.withDecoderInput { bytes throws(ImageDecodingError) in
-            let reader = try JPEGReader(bytes, limits: options.limits)
-            guard let info = reader.info else { throw Self.noHeader }
-            var size = info.size
-            if let target = options.target { size = try reader.shrink(info, towards: target) }
-            let isTurned = options.appliesOrientation && info.orientation != .up
-            let output = PixelBuffer.byteCount(size: size, format: .rgba8) ?? 0
-            return output * (isTurned ? 2 : 1) + Int(clamping: reader.coefficientByteCount)
+            try JPEGReader(bytes, limits: options.limits).byteCount(options)
         }
     }
 

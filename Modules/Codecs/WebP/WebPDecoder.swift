@@ -78,25 +78,13 @@ public struct WebPDecoder: ImageDecoding {
         IncrementalDecoder(WebPDecodingState(options: options, settings))
     }
 
-    /// The output, a second one where it is turned or multiplied by alpha, and what libwebp keeps: some rows, of a
-    /// lossless image all pixels once more, of an alpha plane up to five bytes a pixel. For an animation two canvases,
-    /// the picture made of them, and the pixels of a frame.
+    /// The output, one more where it is turned, where it is multiplied by alpha, and where a part is allowed, and what
+    /// libwebp keeps: some rows, of a lossless image all pixels once more, of an alpha plane up to five bytes a pixel. For
+    /// an animation two canvases, the picture made of them, and the pixels of a frame.
     ///
     /// - Throws: ``ImageDecodingError`` as ``inspect(_:limits:)``.
     public func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
-        let container = try container(of: data, limits: options.limits)
-        guard let canvas = container.canvas else { return 0 }
-        let own = container.frames.map(\.workingByteCount).max() ?? 0
-        if container.isAnimated {
-            return 4 * (PixelBuffer.byteCount(size: canvas, format: .rgba8) ?? 0) + own
-        }
-        let size = container.size(for: options.target)
-        let planes = container.frames.first.map { frame in
-            WebPAverager.averages(frame, to: size) ? WebPAverager.planeByteCount(frame) : 0
-        }
-        let output = PixelBuffer.byteCount(size: size, format: .rgba8) ?? 0
-        let isTurned = options.appliesOrientation && container.orientation != .up
-        return output * (isTurned || options.alphaMode == .premultiplied ? 2 : 1) + own + (planes ?? 0)
+        try container(of: data, limits: options.limits).byteCount(options, isGrowing: false) ?? 0
     }
 
     /// What a whole file says.

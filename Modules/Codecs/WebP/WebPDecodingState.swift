@@ -31,7 +31,10 @@ final class WebPDecodingState: IncrementalDecodingState {
 
     var info: ImageInfo? { container.info }
 
+    var decodingByteCount: Int? { container.byteCount(options, isGrowing: true) }
+
     func append(_ bytes: Data) throws(ImageDecodingError) {
+        let isKnown = container.firstFrame != nil
         if data.isEmpty { data = bytes } else { data.append(bytes) }
         guard damage == nil, !data.isEmpty else { return }
         do throws(ImageDecodingError) {
@@ -41,7 +44,7 @@ final class WebPDecodingState: IncrementalDecodingState {
         }
         // A whole image waits for the end: libwebp is faster when it has all bytes. And each piece makes it begin some
         // rows again, so small ones wait for one another, or for a preview.
-        guard pieces != nil || container.arriving != nil, data.count - decodedByteCount >= Self.pieceByteCount
+        guard isKnown, pieces != nil || container.arriving != nil, data.count - decodedByteCount >= Self.pieceByteCount
         else { return }
         try advance()
     }
@@ -56,7 +59,11 @@ final class WebPDecodingState: IncrementalDecodingState {
     private func advance() throws(ImageDecodingError) {
         guard !isStuck, !container.isAnimated, let frame = container.firstFrame else { return }
         // An orientation behind the pixels changes, once, what is wanted for a target.
-        if pieces?.size != size { pieces = try WebPPieces(frame, size: size) }
+        if pieces?.size != size {
+            // The old memory is released first.
+            pieces = nil
+            pieces = try WebPPieces(frame, size: size)
+        }
         guard let pieces else { return }
         decodedByteCount = data.count
         do throws(ImageDecodingError) {

@@ -121,6 +121,14 @@ public struct CodecRegistry: Sendable {
         return make?(quality > 0 ? min(quality, 1) : 0)
     }
 
+    /// The value of an `Accept` field for these formats: their media types in order, then any image, then anything.
+    ///
+    /// Source: RFC 9110 section 12.5.1. Names that cannot stand in a media type are left out.
+    public var acceptFieldValue: String {
+        let types = entries.map(\.format).filter(\.rawValue.isToken).map(\.mediaType)
+        return (types + ["image/*;q=0.8", "*/*;q=0.5"]).joined(separator: ",")
+    }
+
     private func requireEntry(for data: Data) throws(ImageDecodingError) -> Entry {
         if let entry = entry(for: data) { return entry }
         throw unknownFormat(data)

@@ -7,6 +7,17 @@ public struct ImageFormat: RawRepresentable, Sendable, Hashable, CustomStringCon
 
     public var description: String { rawValue }
 
+    /// The media type of the format, for example `image/png`: `image/` and the name, except for names that are not
+    /// registered as such. Source: IANA registry of media types.
+    public var mediaType: String {
+        switch rawValue {
+        case "jpg": "image/jpeg"
+        case "svg": "image/svg+xml"
+        case "ico": "image/vnd.microsoft.icon"
+        default: "image/\(rawValue)"
+        }
+    }
+
     /// Portable Network Graphics, animated ones (APNG) included.
     public static let png = ImageFormat(rawValue: "png")
     /// JPEG.

@@ -13,6 +13,8 @@ package final class IncrementalDecoder<State: IncrementalDecodingState>: Increme
 
     package var info: ImageInfo? { lock.withLock { _ in state.info } }
 
+    package var decodingByteCount: Int? { lock.withLock { _ in state.decodingByteCount } }
+
     package func append(_ bytes: Data) throws(ImageDecodingError) {
         try turn { state throws(ImageDecodingError) in try state.append(bytes) }
     }

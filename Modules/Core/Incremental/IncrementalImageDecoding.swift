@@ -10,7 +10,16 @@ public protocol IncrementalImageDecoding: AnyObject, Sendable {
     /// their pixels: the frames of an animation, and metadata with the orientation in them.
     var info: ImageInfo? { get }
 
-    /// Takes the next bytes of the file and decodes as far as they reach.
+    /// The maximum number of bytes that ``append(_:)`` and ``preview()`` hold at once, encoded bytes and previews that the
+    /// caller keeps not counted: for budgets. nil until enough bytes have come to tell.
+    ///
+    /// A decoder of this package allocates nothing for pixels in the call of ``append(_:)`` that makes it known, so that a
+    /// caller can still decide. ``finish()`` may hold as much as ``ImageDecoding/decodingByteCount(_:options:)`` says
+    /// in addition. Default: two images of the full size in RGBA8, once ``info`` is known.
+    var decodingByteCount: Int? { get }
+
+    /// Takes the next bytes of the file and decodes as far as they reach, or as far as the header in the call that
+    /// completes it: the bytes behind it are decoded by the next call of any kind.
     ///
     /// - Throws: ``ImageDecodingError`` as soon as the bytes are seen to be wrong, or beyond the limits.
     func append(_ bytes: Data) throws(ImageDecodingError)
@@ -26,4 +35,15 @@ public protocol IncrementalImageDecoding: AnyObject, Sendable {
     ///
     /// - Throws: ``ImageDecodingError``; `truncated` when bytes are missing.
     func finish() throws(ImageDecodingError) -> DecodedImage
+}
+
+extension IncrementalImageDecoding {
+    public var decodingByteCount: Int? {
+        guard let info else { return nil }
+        // As it is stored, and as it is turned, which may be another number for the padding of rows.
+        let shown = info.orientation.swapsSides ? info.size.transposed : info.size
+        let sizes = [info.size, shown].map { PixelBuffer.byteCount(size: $0, format: .rgba8) ?? Int.max }
+        let (total, overflow) = sizes[0].addingReportingOverflow(sizes[1])
+        return overflow ? Int.max : total
+    }
 }

@@ -19,6 +19,8 @@ final class SniffingState: IncrementalDecodingState {
 
     var info: ImageInfo? { decoder?.info }
 
+    var decodingByteCount: Int? { decoder?.decodingByteCount }
+
     func append(_ bytes: Data) throws(ImageDecodingError) {
         if let decoder { return try decoder.append(bytes) }
         head.append(bytes)

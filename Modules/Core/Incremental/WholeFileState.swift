@@ -7,6 +7,9 @@ final class WholeFileState: IncrementalDecodingState {
     private var data = Data()
     private(set) var info: ImageInfo?
 
+    /// Nothing is decoded before the end.
+    var decodingByteCount: Int? { nil }
+
     init(
         inspect: @escaping (Data) throws(ImageDecodingError) -> ImageInfo,
         decode: @escaping (Data) throws(ImageDecodingError) -> DecodedImage

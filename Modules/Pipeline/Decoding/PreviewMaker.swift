@@ -16,7 +16,7 @@ final class PreviewMaker: Sendable {
         var isWaiting = false
         var hasEnded = false
         var lastTime: Duration?
-        /// Bytes of the previews' budget that the decoder's picture has.
+        /// Bytes of the previews' budget that the decoder has.
         var reserved: Int?
     }
 
@@ -145,14 +145,15 @@ final class PreviewMaker: Sendable {
 
     private func preview(of bytes: Data, _ decoder: any IncrementalImageDecoding) -> ImagePreview? {
         do throws(ImageDecodingError) {
-            // The header first, so that there are bytes for the picture before there is one.
+            // Until the decoder knows what it needs, in small pieces: it allocates nothing for pixels before the call that
+            // follows.
             var rest = bytes
-            while decoder.info == nil, !rest.isEmpty {
+            while decoder.decodingByteCount == nil, !rest.isEmpty {
                 try decoder.append(rest.prefix(4_096))
                 rest = rest.dropFirst(4_096)
             }
-            guard let info = decoder.info else { return nil }
-            guard reserve(for: info) else {
+            guard let byteCount = decoder.decodingByteCount else { return nil }
+            guard reserve(byteCount) else {
                 state.withLock { $0.hasEnded = true }
                 return nil
             }
@@ -164,16 +165,12 @@ final class PreviewMaker: Sendable {
         }
     }
 
-    /// Reserves bytes for the canvas of the decoder and a copy of it.
-    private func reserve(for info: ImageInfo) -> Bool {
-        guard state.withLock({ $0.reserved == nil }) else { return true }
-        // As it is stored, and as it is turned, which may be another number for the padding of rows.
-        let shown = info.orientation.swapsSides ? info.size.transposed : info.size
-        guard let stored = PixelBuffer.byteCount(size: info.size, format: options.pixelFormat),
-            let turned = PixelBuffer.byteCount(size: shown, format: options.pixelFormat)
-        else { return false }
-        let (byteCount, overflow) = stored.addingReportingOverflow(turned)
-        guard !overflow, threads.reservePreview(byteCount) else { return false }
+    /// Reserves the bytes that the decoder will hold, as far as they are not reserved: an earlier decoder, of a transfer
+    /// that began again, may have needed fewer.
+    private func reserve(_ byteCount: Int) -> Bool {
+        let missing = byteCount - (state.withLock { $0.reserved } ?? 0)
+        guard missing > 0 else { return true }
+        guard threads.reservePreview(missing) else { return false }
         state.withLock { $0.reserved = byteCount }
         return true
     }

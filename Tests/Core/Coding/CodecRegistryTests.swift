@@ -28,6 +28,15 @@ import Testing
         { $0.contains(Array(text.utf8)) }
     }
 
+    @Test func `the Accept field names the formats in order, then any image, then anything`() {
+        let names = ["webp", "jpeg", "not a token", "svg"]
+        let registry = CodecRegistry(names.map { entry($0, level: 1) { _ in false } })
+
+        #expect(
+            registry.acceptFieldValue == "image/webp,image/jpeg,image/svg+xml,image/*;q=0.8,*/*;q=0.5")
+        #expect(CodecRegistry([]).acceptFieldValue == "image/*;q=0.8,*/*;q=0.5")
+    }
+
     @Test func `the first entry that recognises the bytes decodes them`() throws {
         let registry = CodecRegistry([
             entry("never", level: 1) { _ in false }, entry("ab", level: 2, startsWith("ab")),

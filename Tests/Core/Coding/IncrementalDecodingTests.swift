@@ -37,6 +37,7 @@ import Testing
         }
 
         var info: ImageInfo? { nil }
+        var decodingByteCount: Int? { nil }
         func append(_ bytes: Data) throws(ImageDecodingError) { try enter() }
         func preview() throws(ImageDecodingError) -> ImagePreview? {
             try enter()

@@ -39,6 +39,47 @@ private struct LastByteCodec: ImageDecoding {
     func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding { Incremental() }
 }
 
+/// The same, but that decoding holds as many bytes as its first byte says.
+private struct HungryCodec: ImageDecoding {
+    struct Log: Sendable {
+        /// Bytes of each call of `append`.
+        var pieces: [Int] = []
+        var releasedDecoders = 0
+    }
+
+    final class Incremental: IncrementalImageDecoding {
+        private let inner = LastByteCodec.Incremental()
+        private let log: Guarded<Log>
+
+        init(_ log: Guarded<Log>) { self.log = log }
+
+        deinit { log.change { $0.releasedDecoders += 1 } }
+
+        var info: ImageInfo? { inner.info }
+        var decodingByteCount: Int? { inner.bytes.value.first.map { Int($0) } }
+
+        func append(_ bytes: Data) {
+            log.change { $0.pieces.append(bytes.count) }
+            inner.append(bytes)
+        }
+
+        func preview() throws(ImageDecodingError) -> ImagePreview? { try inner.preview() }
+        func finish() throws(ImageDecodingError) -> DecodedImage { try inner.finish() }
+    }
+
+    let log = Guarded(Log())
+
+    func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
+        try LastByteCodec().inspect(data, limits: limits)
+    }
+
+    func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+        try LastByteCodec().decode(data, options: options)
+    }
+
+    func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding { Incremental(log) }
+}
+
 @Suite(.timeLimit(.minutes(10)))
 struct PreviewTests {
     private let clock = ManualClock()
@@ -63,9 +104,10 @@ struct PreviewTests {
     }
 
     private func pipeline(
-        _ downloader: FakeDownloader, interval: Duration = .zero, byteBudget: Int
+        _ downloader: FakeDownloader, _ codec: any ImageDecoding = LastByteCodec(), interval: Duration = .zero,
+        byteBudget: Int
     ) -> ImagePipeline {
-        let entry = CodecRegistry.Entry(format: ImageFormat(rawValue: "last"), decoder: LastByteCodec()) { _ in true }
+        let entry = CodecRegistry.Entry(format: ImageFormat(rawValue: "last"), decoder: codec) { _ in true }
         return ImagePipeline(
             ImagePipeline.Configuration(
                 downloader: downloader, codecs: CodecRegistry([entry]), diskCache: nil, clock: clock,
@@ -142,5 +184,42 @@ struct PreviewTests {
         // A pixel and its copy take 128 bytes with the padding of their rows; the quarter of 508 is 127.
         #expect(try await shown(by: pipeline([(0, 16), (1, 32)], waits: false, byteBudget: 508)) == [])
         #expect(try await shown(by: pipeline([(0, 16), (1, 32)], byteBudget: 512)) == [16, 32])
+    }
+
+    /// Gives each piece, all from the beginning of the file, when the decoder of the one before has made a preview or was
+    /// given up.
+    private func hungryPipeline(_ codec: HungryCodec, _ pieces: [Data], byteBudget: Int) -> ImagePipeline {
+        let downloader = FakeDownloader { [levels] request, _ in
+            for (index, piece) in pieces.enumerated() {
+                request.onBytes?(0, piece)
+                while levels.value.last != piece.last, codec.log.value.releasedDecoders <= index { await Task.yield() }
+            }
+            return Download(data: pieces.last ?? Data())
+        }
+        return pipeline(downloader, codec, byteBudget: byteBudget)
+    }
+
+    @Test func `a decoder that needs more than there is gets no bytes after its header, and shows nothing`()
+        async throws
+    {
+        for (need, isShown) in [(UInt8(200), true), (201, false)] {
+            let codec = HungryCodec()
+            let bytes = Data([need]) + Data(repeating: 7, count: 8_191)
+            levels.change { $0 = [] }
+
+            // A quarter of the budget is for previews.
+            let shown = try await shown(by: hungryPipeline(codec, [bytes], byteBudget: 800))
+
+            #expect(shown == (isShown ? [7] : []))
+            #expect(codec.log.value.pieces == (isShown ? [4_096, 4_096] : [4_096]))
+        }
+    }
+
+    @Test func `a transfer that begins anew may not take more than there is`() async throws {
+        let codec = HungryCodec()
+
+        let shown = try await shown(by: hungryPipeline(codec, [Data([100]), Data([201])], byteBudget: 800))
+
+        #expect(shown == [100])
     }
 }

@@ -6,7 +6,7 @@ import FoundationEssentials
 /// Keeps all bytes: libjpeg reads from them, and should it not come to the end, they are decoded at once to say why, or
 /// to give the part there is. Rows of one scan are previews as they come; of several, each complete scan is.
 final class JPEGDecodingState: IncrementalDecodingState {
-    private enum Stage { case header, rows, scans, waiting, finished, failed }
+    private enum Stage { case header, start, rows, scans, waiting, finished, failed }
 
     private let options: DecodingOptions
     private var data = Data()
@@ -17,6 +17,7 @@ final class JPEGDecodingState: IncrementalDecodingState {
     /// Rows, or scans, of the last preview.
     private var previewed = 0
     private(set) var info: ImageInfo?
+    private(set) var decodingByteCount: Int?
 
     init(options: DecodingOptions) { self.options = options }
 
@@ -24,15 +25,32 @@ final class JPEGDecodingState: IncrementalDecodingState {
         guard stage != .finished else { return }
         if data.isEmpty { data = bytes } else { data.append(bytes) }
         guard !data.isEmpty, stage != .failed, stage != .waiting else { return }
+        try decode { reader throws(ImageDecodingError) in
+            if stage == .header { try readHeader(reader) } else { try advance(reader) }
+        }
+    }
+
+    /// Runs `body`, whose damage, when it is allowed, is looked at when all bytes are there.
+    private func decode(
+        _ body: (JPEGReader) throws(ImageDecodingError) -> Void
+    ) throws(ImageDecodingError) {
         do throws(ImageDecodingError) {
-            try withReader { reader throws(ImageDecodingError) in try advance(reader) }
+            try withReader(body)
             // The picture is whole, or is decoded by another reader: coefficients need not stay.
             if stage == .finished || stage == .waiting { reader = nil }
         } catch {
             stage = .failed
-            // What is allowed to be damaged is looked at when all of it is there.
             guard options.allows(error) else { throw error }
         }
+    }
+
+    /// Reads what comes before the pixels, and allocates nothing for them.
+    private func readHeader(_ reader: JPEGReader) throws(ImageDecodingError) {
+        guard try reader.readHeader() else { return }
+        info = reader.info
+        _ = try reader.checkedHeader(options)
+        decodingByteCount = try reader.byteCount(options, isGrowing: true)
+        stage = .start
     }
 
     /// Runs `body` with the reader at bytes that do not move meanwhile.
@@ -48,9 +66,7 @@ final class JPEGDecodingState: IncrementalDecodingState {
     }
 
     private func advance(_ reader: JPEGReader) throws(ImageDecodingError) {
-        if stage == .header {
-            guard try reader.readHeader() else { return }
-            info = reader.info
+        if stage == .start {
             let header = try reader.start(options)
             picture = try reader.canSuspend ? JPEGPicture(header) : nil
             stage = reader.hasSeveralScans ? .scans : .rows
@@ -67,7 +83,7 @@ final class JPEGDecodingState: IncrementalDecodingState {
             guard isEnd else { return }
             try output(scan: complete, reader)
             try end(reader)
-        case .header, .waiting, .finished, .failed: break
+        case .header, .start, .waiting, .finished, .failed: break
         }
     }
 
@@ -90,24 +106,30 @@ final class JPEGDecodingState: IncrementalDecodingState {
         try reader.endOutput()
     }
 
+    /// Decodes what came with the header.
+    private func start() throws(ImageDecodingError) {
+        guard stage == .start else { return }
+        try decode { reader throws(ImageDecodingError) in try advance(reader) }
+    }
+
     func preview() throws(ImageDecodingError) -> ImagePreview? {
+        try start()
         switch stage {
         case .rows:
-            guard let picture, picture.rowCount > previewed else { return nil }
-            previewed = picture.rowCount
-            return ImagePreview(image: try picture.image(options), rowCount: picture.rowCount)
+            guard let rowCount = picture?.rowCount, rowCount > previewed else { return nil }
+            previewed = rowCount
+            return ImagePreview(image: try image(), rowCount: rowCount)
         case .scans:
             guard completeScans > previewed else { return nil }
             previewed = Int(completeScans)
             try withReader { reader throws(ImageDecodingError) in try output(scan: completeScans, reader) }
-            guard let picture else { return nil }
-            return ImagePreview(image: try picture.image(options), pass: previewed, rowCount: picture.rowCount)
-        case .header, .waiting, .finished, .failed: return nil
+            return ImagePreview(image: try image(), pass: previewed, rowCount: picture?.rowCount ?? 0)
+        case .header, .start, .waiting, .finished, .failed: return nil
         }
     }
 
     func finish() throws(ImageDecodingError) -> DecodedImage {
-        if stage == .finished, let picture { return try picture.image(options) }
+        if stage == .finished { return try image() }
         // What there is of it is made anew.
         (reader, picture) = (nil, nil)
         do throws(ImageDecodingError) {
@@ -124,6 +146,7 @@ final class JPEGDecodingState: IncrementalDecodingState {
         guard options.allowsPartial, damage.code == .truncated || damage.code == .corrupt else { throw damage }
         let state = JPEGDecodingState(options: options)
         try state.append(data)
+        try state.start()
         return try state.part(damage: damage)
     }
 
@@ -132,7 +155,14 @@ final class JPEGDecodingState: IncrementalDecodingState {
             reader.endInput()
             try output(scan: try reader.consumeScans().complete, reader)
         }
-        guard let picture, picture.rowCount > 0 else { throw damage }
-        return try picture.image(options, damage: damage)
+        guard let rowCount = picture?.rowCount, rowCount > 0 else { throw damage }
+        return try image(damage: damage)
+    }
+
+    private func image(damage: ImageDecodingError? = nil) throws(ImageDecodingError) -> DecodedImage {
+        guard let image = try picture?.image(options, damage: damage) else {
+            throw ImageDecodingError(.corrupt, "JPEG: there is no picture")
+        }
+        return image
     }
 }

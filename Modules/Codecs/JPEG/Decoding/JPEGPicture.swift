@@ -31,22 +31,22 @@ struct JPEGPicture {
         }
     }
 
-    /// The image; rows that have not come are transparent, or in gray pictures black.
-    func image(
+    /// The image; rows that have not come are transparent, or in gray pictures black. They are cleared in their place.
+    mutating func image(
         _ options: DecodingOptions, damage: ImageDecodingError? = nil
     ) throws(ImageDecodingError) -> DecodedImage {
-        var shown = pixels
+        var alphaMode = pixels.alphaMode
         if !isComplete {
-            let missing = rowCount * shown.bytesPerRow
-            _ = shown.withUnsafeMutableBytes { memory in
+            let missing = rowCount * pixels.bytesPerRow
+            _ = pixels.withUnsafeMutableBytes { memory in
                 UnsafeMutableRawBufferPointer(rebasing: memory[missing...]).initializeMemory(
                     as: UInt8.self, repeating: 0)
             }
-            let alphaMode: AlphaMode = options.alphaMode == .premultiplied ? .premultiplied : .straight
-            if header.format == .rgba8 { shown = shown.relabelled(alphaMode) }
+            if header.format == .rgba8 { alphaMode = options.alphaMode == .premultiplied ? .premultiplied : .straight }
         }
+        let rows = pixels.relabelled(alphaMode)
         return DecodedImage(
-            pixels: options.appliesOrientation ? try shown.upright(from: header.orientation) : shown,
+            pixels: options.appliesOrientation ? try rows.upright(from: header.orientation) : rows,
             colorProfile: header.colorProfile, orientation: options.appliesOrientation ? .up : header.orientation,
             format: .jpeg, damage: damage)
     }

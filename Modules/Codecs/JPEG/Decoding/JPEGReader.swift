@@ -107,9 +107,17 @@ final class JPEGReader {
         }
     }
 
-    /// Chooses size and format of the rows by the options, and checks the limits. Reads an image in several scans to its
-    /// end, unless the bytes are fed. To be called once, when the header has been read.
+    /// Chooses size and format of the rows by the options. Reads an image in several scans to its end, unless the bytes
+    /// are fed. To be called once, when the header has been read.
     func start(_ options: DecodingOptions) throws(ImageDecodingError) -> PixelRowHeader {
+        let header = try checkedHeader(options)
+        _ = try isDone(alcedo_jpeg_start(shim, header.format == .gray8 ? 1 : 0))
+        rowHeader = header
+        return header
+    }
+
+    /// The rows that ``start(_:)`` will choose, within the limits.
+    func checkedHeader(_ options: DecodingOptions) throws(ImageDecodingError) -> PixelRowHeader {
         guard let info else { throw ImageDecodingError(.corrupt, "JPEG: there is no header") }
         let isGray = options.pixelFormat == .gray8 && info.colorModel == .gray
         // A profile of inks says nothing about the colours they are turned into.
@@ -122,8 +130,6 @@ final class JPEGReader {
         // The whole picture is read however small it is decoded, and that takes its time.
         try limits.check(info.size, format: .gray8)
         try checkCoefficients(beside: header)
-        _ = try isDone(alcedo_jpeg_start(shim, isGray ? 1 : 0))
-        rowHeader = header
         return header
     }
 
@@ -143,6 +149,21 @@ final class JPEGReader {
             if size.width >= needed.width, size.height >= needed.height { break }
         }
         return size
+    }
+
+    /// The maximum number of bytes that decoding holds: the output, a second one where it is turned, and the coefficients of
+    /// an image in several scans.
+    ///
+    /// - Parameter isGrowing: Whether previews are made while the bytes come. The next rows copy the output when a preview
+    ///   shares its memory.
+    func byteCount(_ options: DecodingOptions, isGrowing: Bool = false) throws(ImageDecodingError) -> Int {
+        guard let info else { throw ImageDecodingError(.corrupt, "JPEG: there is no header") }
+        let size = try options.target.map { target throws(ImageDecodingError) in try shrink(info, towards: target) }
+        let stored = size ?? info.size
+        let turn = options.appliesOrientation ? info.orientation : .up
+        let output = PixelBuffer.byteCount(size: stored, format: .rgba8) ?? 0
+        let turned = PixelBuffer.byteCount(size: turn.swapsSides ? stored.transposed : stored, format: .rgba8) ?? 0
+        return output + (turn != .up || isGrowing ? turned : 0) + Int(clamping: coefficientByteCount)
     }
 
     /// Throws `exceedsLimit` when the coefficients that libjpeg keeps of an image in several scans, whatever the output's

@@ -2,11 +2,36 @@ import AlcedoCore
 
 extension WebPContainer {
     /// The size, as stored, of a still image that libwebp is to make for a target. The header must be complete.
-    func size(for target: TargetSize?) -> PixelSize {
+    func size(for target: TargetSize?) -> PixelSize { size(for: target, isOnItsSide: orientation.swapsSides) }
+
+    private func size(for target: TargetSize?, isOnItsSide: Bool) -> PixelSize {
         let canvas = canvas ?? PixelSize(width: 1, height: 1)
         guard let target else { return canvas }
-        let box = orientation.swapsSides ? target.size.transposed : target.size
-        return canvas.scaled(to: box, mode: target.mode)
+        return canvas.scaled(to: isOnItsSide ? target.size.transposed : target.size, mode: target.mode)
+    }
+
+    /// The maximum number of bytes that decoding holds: the output, which is made once more where it is turned, once where
+    /// it is multiplied by alpha, and what libwebp keeps. For an animation two canvases, the picture made of them, and the
+    /// pixels of a frame. nil before ``firstFrame``.
+    ///
+    /// - Parameter isGrowing: Whether the bytes are still coming: then libwebp's output is copied, as for a part, and an
+    ///   orientation that has not come may turn it.
+    func byteCount(_ options: DecodingOptions, isGrowing: Bool) -> Int? {
+        guard let canvas, let first = firstFrame else { return nil }
+        let own = ([first] + frames).map(\.workingByteCount).max() ?? 0
+        if isAnimated { return 4 * (PixelBuffer.byteCount(size: canvas, format: .rgba8) ?? 0) + own }
+        let mayTurn = options.appliesOrientation && (orientation != .up || isGrowing && !isOrientationKnown)
+        let sizes =
+            isGrowing && !isOrientationKnown
+            ? [false, true].map { size(for: options.target, isOnItsSide: $0) } : [size(for: options.target)]
+        let output = sizes.flatMap { mayTurn ? [$0, $0.transposed] : [$0] }.map { size in
+            PixelBuffer.byteCount(size: size, format: .rgba8) ?? 0
+        }
+        let count =
+            1 + (isGrowing || options.allowsPartial ? 1 : 0) + (mayTurn ? 1 : 0)
+            + (options.alphaMode == .premultiplied ? 1 : 0)
+        let planes = isGrowing || !WebPAverager.averages(first, to: sizes[0]) ? 0 : WebPAverager.planeByteCount(first)
+        return count * (output.max() ?? 0) + own + planes
     }
 }
 

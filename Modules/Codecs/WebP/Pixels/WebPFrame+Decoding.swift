@@ -8,13 +8,16 @@ extension WebPFrame {
     ) throws(ImageDecodingError) -> PixelBuffer {
         let bitstream = self.bytes(in: bytes)
         var status = VP8_STATUS_OK
-        let pixels = try PixelBuffer(size: size, format: .rgba8, alphaMode: .straight) {
-            (memory, stride) throws(ImageDecodingError) in
-            var config = try settings.configuration(from: area.size, to: size, memory, bytesPerRow: stride)
-            status = WebPDecode(bitstream.baseAddress, bitstream.count, &config)
+        do {
+            // Its memory is released before the pieces take as much.
+            let pixels = try PixelBuffer(size: size, format: .rgba8, alphaMode: .straight) {
+                (memory, stride) throws(ImageDecodingError) in
+                var config = try settings.configuration(from: area.size, to: size, memory, bytesPerRow: stride)
+                status = WebPDecode(bitstream.baseAddress, bitstream.count, &config)
+            }
+            guard let pixels else { throw ImageDecodingError(.outOfMemory, "there is no memory for \(size) pixels") }
+            if status == VP8_STATUS_OK { return pixels }
         }
-        guard let pixels else { throw ImageDecodingError(.outOfMemory, "there is no memory for \(size) pixels") }
-        if status == VP8_STATUS_OK { return pixels }
         guard status != VP8_STATUS_OUT_OF_MEMORY else { throw ImageDecodingError(libwebp: status) }
         // libwebp judges damage differently at once and in pieces. What it says in pieces counts, so that the answer
         // does not depend on how the bytes came.
