@@ -70,13 +70,13 @@ import Testing
     @Test func `ghosts are forgotten in the order in which they came`() {
         var ghosts = GhostList()
         for hash in 0..<10 as Range<UInt64> {
-            ghosts.remember(GhostList.Ghost(hash: hash, frequency: UInt8(hash), part: 0, number: 0), limit: 5)
+            ghosts.remember(.ghost(hash, frequency: UInt8(hash)), limit: 5)
         }
         #expect(ghosts.count == 5)
         #expect(ghosts.take(4) == nil)
         #expect(ghosts.take(5)?.frequency == 5)
         #expect(ghosts.take(5) == nil)
-        ghosts.remember(GhostList.Ghost(hash: 20, frequency: 1, part: 0, number: 0), limit: 0)
+        ghosts.remember(.ghost(20), limit: 0)
         #expect(ghosts.count == 0)
     }
 

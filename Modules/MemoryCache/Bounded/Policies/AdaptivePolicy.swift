@@ -7,6 +7,14 @@
 /// times as many as there are, with their uses. When one comes back that the window let go shortly before, a larger
 /// window would have kept it, and the window grows; when the main part had let it go, the window shrinks.
 ///
+/// A loop over more than fits is recognized when entries return in the order in which they were last used (see
+/// `LoopDetector`). In a loop every entry is used equally often, so the uses of a returning entry do not count
+/// against a defender that was used in the present turn of the loop, and the window shrinks to its least size: a
+/// fixed part of the loop stays and is hit on each turn. A turn whose ghosts are still remembered takes a defender
+/// through about four duels; one that has survived six without a use is no longer protected. A longer loop leaves no
+/// ghosts, and a part of it stays because no newcomer is worth more; when the whole main part goes unused for 128
+/// rounds of duels, it is replaced once.
+///
 /// A hit only leaves a mark; the mark is looked at when the entry's turn to go has come.
 ///
 /// All O(1), amortised. About 80 bytes an entry, and three ghosts of some fifty.
@@ -24,6 +32,10 @@ public struct AdaptivePolicy: EvictionPolicy {
         var cost = 0
         var frequency: UInt8 = 0
         var isInWindow = false
+        /// Whether it returned as part of a loop.
+        var isOfLoop = false
+        /// The number of duels that it has survived since its last use.
+        var idleDuels: UInt8 = 0
     }
 
     private enum Part: UInt8 { case window, main }
@@ -37,6 +49,10 @@ public struct AdaptivePolicy: EvictionPolicy {
     private static let shortly = 0.1
     /// By how many entries' shares the window changes for one ghost.
     private static let step = 12.0
+    /// The number of duels without a use after which an entry is no longer protected from those of a loop.
+    private static let idleDuelLimit: UInt8 = 6
+    /// The number of duels for each entry of the main part, without a use in it, after which the main part is replaced.
+    private static let idleRounds = 128
     /// Value of an entry of the average cost, for each use.
     private static let unit = Double(1 << 20)
 
@@ -46,6 +62,11 @@ public struct AdaptivePolicy: EvictionPolicy {
     /// By age at the last look plus value.
     private var main = MonotoneQueue()
     private var ghosts = GhostList()
+    private var loop = LoopDetector()
+    /// The number of duels since an entry of the main part was found used.
+    private var duelsWithoutUse = 0
+    /// How many more defenders give way to candidates of equal value.
+    private var replacements = 0
     private var windowCost = 0
     private var totalCost = 0
     private var windowShare = firstShare
@@ -61,11 +82,15 @@ public struct AdaptivePolicy: EvictionPolicy {
         let slot = entry.index
         while entries.count <= slot { entries.append(Entry()) }
         var frequency = 0
-        if let ghost = ghosts.take(hash) {
+        let ghost = ghosts.take(hash)
+        if let ghost {
             frequency = min(Int(ghost.frequency) + 1, Self.highestFrequency)
             adapt(to: ghost)
         }
-        entries[slot] = Entry(hash: hash, cost: cost, frequency: UInt8(frequency), isInWindow: true)
+        let isOfLoop = loop.contains(ghost, count: count)
+        if isOfLoop { shrinkWindow() }
+        entries[slot] = Entry(
+            hash: hash, cost: cost, frequency: UInt8(frequency), isInWindow: true, isOfLoop: isOfLoop)
         window.insert(slot, marks.lastUse(entry))
         windowCost += cost
         totalCost += cost
@@ -76,23 +101,24 @@ public struct AdaptivePolicy: EvictionPolicy {
     public mutating func remove(_ entry: EntrySlot) { forget(entry.index) }
 
     public mutating func evict(marks: UseMarks) -> EntrySlot? {
+        if loop.isActive { moveExcessToMain(marks) }
         while true {
             let defender = leastValuable(marks)
             guard isWindowTooLarge || defender == nil, let candidate = leastRecentlyUsed(marks) else {
                 guard let defender else { return nil }
                 departures.main &+= entries[defender].cost
-                return bury(defender, from: .main, number: departures.main)
+                return bury(defender, from: .main, number: departures.main, marks)
             }
             if let defender {
-                if value(of: candidate) > value(of: defender) {
+                if isMoreValuable(candidate, than: defender) {
+                    replacements = max(0, replacements - 1)
                     moveToMain(candidate)
                     continue
                 }
-                entries[defender].frequency >>= 1
-                reorder(defender)
+                noteDuel(survivedBy: defender)
             }
             departures.window &+= entries[candidate].cost
-            return bury(candidate, from: .window, number: departures.window)
+            return bury(candidate, from: .window, number: departures.window, marks)
         }
     }
 
@@ -108,10 +134,39 @@ public struct AdaptivePolicy: EvictionPolicy {
     private mutating func adapt(to ghost: GhostList.Ghost) {
         let isFromWindow = ghost.part == Part.window.rawValue
         let since = (isFromWindow ? departures.window : departures.main) &- ghost.number
-        let count = Double(max(1, count))
         guard Double(since) < Self.shortly * Double(totalCost) else { return }
-        let change = Self.step / count
-        windowShare = isFromWindow ? min(1, windowShare + change) : max(Self.leastShare, windowShare - change)
+        if isFromWindow { windowShare = min(1, windowShare + windowStep) } else { shrinkWindow() }
+    }
+
+    private var windowStep: Double { Self.step / Double(max(1, count)) }
+
+    private mutating func shrinkWindow() { windowShare = max(Self.leastShare, windowShare - windowStep) }
+
+    /// Gives the main part, without duels, what the window holds in excess of its share; the next candidate remains
+    /// in the window, because without one the main part would lose an entry for it.
+    private mutating func moveExcessToMain(_ marks: UseMarks) {
+        while window.count > 2, let oldest = leastRecentlyUsed(marks),
+            Double(windowCost - entries[oldest].cost) > windowShare * Double(totalCost)
+        {
+            moveToMain(oldest)
+        }
+    }
+
+    private func isMoreValuable(_ candidate: Int, than defender: Int) -> Bool {
+        if entries[candidate].isOfLoop, entries[defender].idleDuels < Self.idleDuelLimit { return false }
+        let (challenge, defense) = (value(of: candidate), value(of: defender))
+        return challenge > defense || replacements > 0 && challenge == defense
+    }
+
+    private mutating func noteDuel(survivedBy defender: Int) {
+        duelsWithoutUse += 1
+        if duelsWithoutUse >= Self.idleRounds * main.count {
+            duelsWithoutUse = 0
+            replacements = main.count
+        }
+        entries[defender].frequency >>= 1
+        entries[defender].idleDuels = min(entries[defender].idleDuels + 1, Self.idleDuelLimit)
+        reorder(defender)
     }
 
     /// The window's oldest, after those that were used since they took their place have moved on.
@@ -130,6 +185,7 @@ public struct AdaptivePolicy: EvictionPolicy {
     private mutating func leastValuable(_ marks: UseMarks) -> Int? {
         while let slot = main.least() {
             guard countUses(slot, marks) else { return slot }
+            (duelsWithoutUse, replacements) = (0, 0)
             reorder(slot)
         }
         return nil
@@ -140,6 +196,7 @@ public struct AdaptivePolicy: EvictionPolicy {
     private mutating func countUses(_ slot: Int, _ marks: UseMarks) -> Bool {
         let uses = marks.takeCount(EntrySlot(slot))
         guard uses > 0 else { return false }
+        entries[slot].idleDuels = 0
         entries[slot].frequency = UInt8(min(Int(entries[slot].frequency) + uses, Self.highestFrequency))
         return true
     }
@@ -166,10 +223,11 @@ public struct AdaptivePolicy: EvictionPolicy {
         main.insert(slot, aboveFloor: worth(of: slot))
     }
 
-    private mutating func bury(_ slot: Int, from part: Part, number: Int) -> EntrySlot {
+    private mutating func bury(_ slot: Int, from part: Part, number: Int, _ marks: UseMarks) -> EntrySlot {
         let entry = entries[slot]
         let ghost = GhostList.Ghost(
-            hash: entry.hash, frequency: entry.frequency, part: part.rawValue, number: number)
+            hash: entry.hash, number: number, lastUse: UInt32(truncatingIfNeeded: marks.lastUse(EntrySlot(slot))),
+            frequency: entry.frequency, part: part.rawValue)
         ghosts.remember(ghost, limit: Self.memory * count)
         forget(slot)
         return EntrySlot(slot)

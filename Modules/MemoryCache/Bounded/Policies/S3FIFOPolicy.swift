@@ -55,7 +55,8 @@ public struct S3FIFOPolicy: EvictionPolicy {
             } else {
                 count -= 1
                 if !entries[slot].isInMain {
-                    let ghost = GhostList.Ghost(hash: entries[slot].hash, frequency: 0, part: 0, number: 0)
+                    let ghost = GhostList.Ghost(
+                        hash: entries[slot].hash, number: 0, lastUse: 0, frequency: 0, part: 0)
                     ghosts.remember(ghost, limit: count)
                 }
                 return EntrySlot(slot)

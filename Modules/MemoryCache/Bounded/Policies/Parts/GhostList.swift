@@ -5,12 +5,14 @@
 struct GhostList: Sendable {
     struct Ghost: Sendable {
         var hash: UInt64
+        /// How much the part that let it go had let go by then.
+        var number: Int
+        /// The low bits of its last use by ``UseMarks``.
+        var lastUse: UInt32
         /// How often the entry was used, as far as the policy that remembers it counts.
         var frequency: UInt8
         /// Which of the policy's parts let it go.
         var part: UInt8
-        /// How much that part had let go by then.
-        var number: Int
     }
 
     private var slots: [UInt64: Int] = [:]
