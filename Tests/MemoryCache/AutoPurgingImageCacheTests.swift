@@ -11,7 +11,8 @@ struct AutoPurgingImageCacheTests {
     @Test(arguments: MemoryCacheConformance.checks)
     func conforms(to check: MemoryCacheConformance.Check) async throws {
         try await check {
-            AutoPurgingImageCache(memoryCapacity: $0.costLimit, preferredMemoryUsageAfterPurge: $0.costLimit)
+            AutoPurgingImageCache(
+                memoryCapacity: $0.costLimit, preferredMemoryUsageAfterPurge: $0.costLimit, pressureSource: nil)
         }
     }
 
@@ -19,7 +20,8 @@ struct AutoPurgingImageCacheTests {
     private let pixel = DecodedImage.gray(side: 1)
 
     private func cache(_ capacity: Int, _ preferred: Int) -> AutoPurgingImageCache {
-        AutoPurgingImageCache(memoryCapacity: capacity, preferredMemoryUsageAfterPurge: preferred)
+        AutoPurgingImageCache(
+            memoryCapacity: capacity, preferredMemoryUsageAfterPurge: preferred, pressureSource: nil)
     }
 
     private func request(_ text: String) throws -> ImageRequest {
@@ -99,7 +101,7 @@ struct AutoPurgingImageCacheTests {
     }
 
     @Test func `what should not be cached is not, by request`() throws {
-        let cache = AutoPurgingImageCache { image, request, identifier in
+        let cache = AutoPurgingImageCache(pressureSource: nil) { image, request, identifier in
             image.size.width > 1 && identifier != "no" && request.userInfo["secret"] == nil
         }
         var request = try request("https://example.org/a.png")
@@ -122,12 +124,74 @@ struct AutoPurgingImageCacheTests {
         #expect(cache.memoryUsage == 0)
     }
 
-    @Test func `keys and identifiers do not stand for one another`() {
-        let cache = cache(100, 50)
+    @Test func `a larger or smaller capacity takes effect when the next image is stored`() {
+        let cache = cache(40, 24)
+        for number in 0..<10 { cache.add(pixel, withIdentifier: "\(number)") }
+        cache.memoryCapacity = 80
+        for number in 10..<20 { cache.add(pixel, withIdentifier: "\(number)") }
+        #expect(cache.memoryUsage == 80)
+
+        cache.memoryCapacity = 20
+        cache.preferredMemoryUsageAfterPurge = 12
+        #expect(cache.memoryCapacity == 20 && cache.preferredMemoryUsageAfterPurge == 12)
+        #expect(cache.memoryUsage == 80)
+        cache.store(pixel, for: ImageKey(ResourceKey("20")))
+        #expect(cache.memoryUsage == 12)
+        #expect((18...20).allSatisfy { cache.image(withIdentifier: "\($0)") != nil })
+
+        cache.memoryCapacity = 0
+        cache.add(pixel, withIdentifier: "21")
+        #expect(cache.memoryUsage == 0)
+    }
+
+    @Test func `a preferred usage above the capacity counts as the capacity`() {
+        let cache = cache(12, 1000)
+        for number in 0..<4 { cache.add(pixel, withIdentifier: "\(number)") }
+        #expect(cache.memoryUsage == 12)
+    }
+
+    @Test func `a key and the identifier of the same name find one image`() throws {
+        let cache = cache(1000, 500)
+        let key = ImageKey(ResourceKey("a"))
         cache.add(pixel, withIdentifier: "a")
-        #expect(cache.image(for: ImageKey(ResourceKey("a"))) == nil)
-        #expect(cache.removeAll(of: ResourceKey("a")) == 0)
+        #expect(cache.contains(key) && cache.image(for: key) != nil)
+        #expect(cache.removeAll(of: ResourceKey("a")) == 1)
+        cache.store(pixel, for: key)
         #expect(cache.image(withIdentifier: "a") != nil)
+
+        cache.store(.gray(side: 2), for: ImageKey(ResourceKey("a"), variant: "round"))
+        #expect(cache.image(withIdentifier: "around")?.size.width == 2)
+        #expect(cache.removeAll(of: ResourceKey("a")) == 2)
+        #expect(cache.memoryUsage == 0)
+    }
+
+    @Test func `keys whose names are equal replace one another and never find each other`() {
+        let cache = cache(1000, 500)
+        let (first, second) = (ImageKey(ResourceKey("a"), variant: "bc"), ImageKey(ResourceKey("ab"), variant: "c"))
+        cache.store(.gray(side: 1), for: first)
+        #expect(cache.image(for: second) == nil && !cache.contains(second) && !cache.remove(second))
+        #expect(cache.removeAll(of: second.resource) == 0)
+        cache.store(.gray(side: 2), for: second)
+        #expect(cache.image(for: first) == nil && cache.image(for: second)?.size.width == 2)
+        #expect(cache.memoryUsage == 16)
+    }
+
+    @Test func `an image that is stored for a request but should not be cached removes the one before it`() throws {
+        let cache = AutoPurgingImageCache(pressureSource: nil) { image, _, _ in image.size.width < 3 }
+        let request = try request("https://example.org/a.png")
+        cache.store(.gray(side: 2), for: request)
+        #expect(cache.memoryUsage == 16)
+        cache.store(.gray(side: 3), for: request)
+        #expect(cache.memoryUsage == 0)
+    }
+
+    /// AFNetworking's own way leaves the image before it.
+    @Test func `an image that is added but should not be cached changes nothing`() throws {
+        let cache = AutoPurgingImageCache(pressureSource: nil) { image, _, _ in image.size.width < 3 }
+        let request = try request("https://example.org/a.png")
+        cache.add(.gray(side: 2), for: request)
+        cache.add(.gray(side: 3), for: request)
+        #expect(cache.image(for: request)?.size.width == 2)
     }
 
     @Test func `many readers and writers leave the usage right`() async {

@@ -1,6 +1,7 @@
 import AlcedoCore
 import AlcedoNSCache
 import AlcedoTesting
+import FoundationEssentials
 import Testing
 
 @Suite struct RequestImageCacheTests {
@@ -13,7 +14,7 @@ import Testing
         _ policy: CachePolicy = .all, decoding: DecodingOptions = DecodingOptions(), identifier: String? = nil
     ) -> ImageRequest {
         ImageRequest(
-            source: .file("/picture.png"), decoding: decoding, cachePolicy: policy, resource: key.resource,
+            source: .dataURL("data:,"), decoding: decoding, cachePolicy: policy, resource: key.resource,
             additionalIdentifier: identifier)
     }
 
@@ -21,6 +22,11 @@ import Testing
         (CachePolicy.all, true),
         (.cacheOnly, true),
         (.reload, false),
+        (CachePolicy(.reloadIgnoringLocalAndRemoteCacheData), false),
+        (CachePolicy(memory: .all, protocolPolicy: .reloadIgnoringLocalCacheData), false),
+        (.revalidate, true),
+        (CachePolicy(.returnCacheDataElseLoad), true),
+        (CachePolicy(memory: [], protocolPolicy: .reloadRevalidatingCacheData), false),
         (.none, false),
         (CachePolicy(memory: .read), true),
         (CachePolicy(memory: .write), false),
@@ -29,12 +35,21 @@ import Testing
         (CachePolicy(disk: .write, responses: .write), true),
         (CachePolicy(memory: .read, disk: [], responses: [], allowsNetwork: false), true),
     ])
-    func `a policy reads what is stored if it reads memory, whatever it says of the rest`(
+    func `the two reload policies read nothing, and so do policies of which memory may not be read`(
         policy: CachePolicy, reads: Bool
     ) {
         backend.store(.gray(side: 1, level: 7), for: key)
         #expect((cache.cachedImage(for: request(policy)) != nil) == reads)
         #expect(backend.image(for: key) != nil, "reading took it away")
+    }
+
+    @Test(arguments: HTTPCachePolicy.allCases)
+    func `the policy of the source's own request counts where the request names none`(policy: HTTPCachePolicy) throws {
+        let url = try #require(URL(string: "http://127.0.0.1/a"))
+        let request = ImageRequest(source: .http(HTTPRequest(url: url, cachePolicy: policy)))
+        cache.cacheImage(.gray(side: 1), for: request)
+        let reads = ![.reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData].contains(policy)
+        #expect((cache.cachedImage(for: request) != nil) == reads)
     }
 
     @Test(arguments: [

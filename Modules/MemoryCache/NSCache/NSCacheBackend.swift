@@ -11,9 +11,11 @@ public import AlcedoCore
 /// - One entry over the cost limit would empty the cache and go itself, so such an image never reaches it.
 /// - The limit 0 means "no limit" to `NSCache` and "store nothing" to ``MemoryCaching``; here it stores nothing.
 /// - It looks at its limits only when something is stored, and then keeps them exactly.
-/// - It evicts nothing when memory is short; a ``MemoryPressureSource`` whose observer calls ``removeAll()`` does that.
+/// - It evicts nothing when memory is short; with a ``MemoryPressureSource`` this class removes every image at a
+///   warning, as SDWebImage's `AutoPurgeCache` and AFNetworking's `AFImageCache` do.
 /// - It tells neither its keys nor its cost. This class keeps its own account of both. The delegate that hears of evictions
-///   is called under `NSCache`'s lock, and not for what is removed or replaced; both are accounted for.
+///   is called under `NSCache`'s lock, and not for what is removed or replaced; both are accounted for. `onEviction` is
+///   called outside every lock.
 /// - It releases what goes under its lock. This class holds on to it until every lock is free, so an image, or the
 ///   ``ImageFrameSource`` in it, may call the cache as it goes.
 ///
@@ -25,6 +27,9 @@ public import AlcedoCore
 ///   average for 1,000 entries, 22 µs for 4,000.
 /// - SeeAlso: `NSCache.swift` in swift-corelibs-foundation.
 public final class NSCacheBackend: MemoryCaching {
+    /// Receives an image that was evicted, and its key.
+    public typealias EvictionHandler = @Sendable (ImageKey, DecodedImage) -> Void
+
     /// Most bytes of all images together.
     public let costLimit: Int
     /// Most images.
@@ -32,15 +37,31 @@ public final class NSCacheBackend: MemoryCaching {
 
     private let store: EvictingStore
     private let account = Locked(ImageAccount())
+    private let onEviction: EvictionHandler?
+    private let pressure = Locked<(any Sendable)?>(nil)
 
     /// - Parameters:
     ///   - costLimit: Most bytes of all images together. Nought or less stores nothing. More than half of `Int.max` counts
     ///     as that half, because `NSCache` adds before it compares.
     ///   - countLimit: Most images. Nought or less stores nothing. Default: no limit of its own.
-    public init(costLimit: Int, countLimit: Int = .max) {
+    ///   - pressureSource: Removes every image at a memory warning and at critical pressure. Default: nil.
+    ///   - onEviction: Called for each image that a limit, ``trim(toCost:)`` or memory pressure evicts, as
+    ///     `NSCacheDelegate`'s `cache(_:willEvictObject:)` is, but after it has left, and on the thread whose call
+    ///     evicted it, before that call returns. Not called for images that are removed or replaced. It may call the
+    ///     cache; a handler that stores an image that evicts another is called within itself. Default: nil.
+    public init(
+        costLimit: Int, countLimit: Int = .max, pressureSource: (any MemoryPressureSource)? = nil,
+        onEviction: EvictionHandler? = nil
+    ) {
         self.costLimit = min(max(0, costLimit), .max / 2)
         self.countLimit = max(0, countLimit)
+        self.onEviction = onEviction
         store = EvictingStore(costLimit: self.costLimit, countLimit: self.countLimit)
+        guard let pressureSource else { return }
+        let token = pressureSource.observe { [weak self] level in
+            if level >= .warning { self?.evictAll() }
+        }
+        pressure.withLock { $0 = token }
     }
 
     /// The sum of the costs of all images stored, in bytes. What an image costs is ``DecodedImage/cost``.
@@ -70,7 +91,7 @@ public final class NSCacheBackend: MemoryCaching {
             let replaced = account.insert(box)
             let evicted = store.set(box)
             account.remove(evicted)
-            return [replaced].compactMap { $0 } + evicted
+            return Gone(evicted: evicted, removed: [replaced].compactMap { $0 })
         }
     }
 
@@ -78,9 +99,9 @@ public final class NSCacheBackend: MemoryCaching {
     @discardableResult
     public func remove(_ key: ImageKey) -> Bool {
         let count = change { account in
-            guard let box = account.remove(key) else { return [] }
+            guard let box = account.remove(key) else { return Gone() }
             store.remove(box)
-            return [box]
+            return Gone(removed: [box])
         }
         return count > 0
     }
@@ -91,7 +112,7 @@ public final class NSCacheBackend: MemoryCaching {
         change { account in
             let boxes = account.removeAll(of: resource)
             for box in boxes { store.remove(box) }
-            return boxes
+            return Gone(removed: boxes)
         }
     }
 
@@ -99,27 +120,45 @@ public final class NSCacheBackend: MemoryCaching {
     public func removeAll() {
         change { account in
             store.removeAll()
-            return account.removeAll()
+            return Gone(removed: account.removeAll())
         }
     }
 
     /// Removes the images that `NSCache` would evict first, until the rest cost at most `cost` bytes. O(how many go).
     public func trim(toCost cost: Int) {
         change { account in
-            guard account.totalCost > max(0, cost), let box = account.anyBox else { return [] }
+            guard account.totalCost > max(0, cost), let box = account.anyBox else { return Gone() }
             guard cost > 0 else {
                 store.removeAll()
-                return account.removeAll()
+                return Gone(evicted: account.removeAll())
             }
             let evicted = store.evict(toCost: cost, storingAgain: box)
             account.remove(evicted)
-            return evicted
+            return Gone(evicted: evicted)
         }
     }
 
-    /// Changes store and account alone, lets go of what `body` returns once the lock is free, and says how many that were.
+    private func evictAll() {
+        change { account in
+            store.removeAll()
+            return Gone(evicted: account.removeAll())
+        }
+    }
+
+    /// What a change took out.
+    private struct Gone: Sendable {
+        var evicted: [ImageBox] = []
+        var removed: [ImageBox] = []
+    }
+
+    /// Changes store and account alone, reports and releases what `body` returns once the lock is free, and returns how
+    /// many images were removed.
     @discardableResult
-    private func change(_ body: (inout ImageAccount) -> [ImageBox]) -> Int {
-        account.withLock(body).count
+    private func change(_ body: (inout ImageAccount) -> Gone) -> Int {
+        let gone = account.withLock(body)
+        if let onEviction {
+            for box in gone.evicted { onEviction(box.key.key, box.image) }
+        }
+        return gone.removed.count
     }
 }

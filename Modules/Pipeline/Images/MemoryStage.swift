@@ -53,7 +53,7 @@ struct MemoryStage: Sendable {
         guard let cache, let mark, request.cachePolicy.memory.contains(.write), !image.isPartial else { return }
         let key = request.key
         changes.ifUnchanged(key.resource, since: mark) {
-            cache.store(image, for: key)
+            cache.store(image, for: request)
             origins.note(origin, for: key)
         }
         if let target = request.decoding.target { sizes.note(key, target, of: Self.fullSize(request).key) }

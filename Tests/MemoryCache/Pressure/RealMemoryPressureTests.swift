@@ -23,6 +23,18 @@ struct RealMemoryPressureTests {
         }
     }
 
+    @Test func `auto-purging caches observe the machine by default, all of them by one source`() async {
+        await #expect(processExitsWith: .success) {
+            let before = Self.descriptorCount
+            var caches = (0..<20).map { _ in AutoPurgingImageCache() }
+            // Each source opens a descriptor at once, and at most five in all.
+            #expect(Self.descriptorCount > before)
+            #expect(Self.descriptorCount <= before + 6)
+            caches.removeAll()
+            try await eventually { Self.descriptorCount <= before + 1 }
+        }
+    }
+
     @Test func `a hundred sources leave no descriptor and no thread`() async {
         await #expect(processExitsWith: .success) {
             // The pool's threads, which stay, and what sleeping takes.

@@ -10,6 +10,11 @@ public protocol MemoryCaching: Sendable {
     ///
     /// An image whose cost exceeds the whole limit is not stored and evicts nothing else; what stood under `key` goes.
     func store(_ image: DecodedImage, for key: ImageKey)
+    /// Stores the finished image of `request` under ``ImageRequest/key``, as storing by key does. The pipeline calls
+    /// this. A cache that decides by request may decline the image; what stood under the key goes then, too.
+    ///
+    /// Default: stores the image under the request's key.
+    func store(_ image: DecodedImage, for request: ImageRequest)
     /// Removes the image stored under `key`. Returns whether there was one.
     @discardableResult func remove(_ key: ImageKey) -> Bool
     /// Removes the original and every variant of a resource. Returns how many images that were.
@@ -21,4 +26,8 @@ public protocol MemoryCaching: Sendable {
     /// The sum of the costs of all images stored, in bytes. What an image costs is the cache's to say; the bytes that its
     /// pixels occupy, usually.
     var totalCost: Int { get }
+}
+
+extension MemoryCaching {
+    public func store(_ image: DecodedImage, for request: ImageRequest) { store(image, for: request.key) }
 }

@@ -21,6 +21,9 @@ public import AlcedoCore
 /// - SeeAlso: accounting/psi.rst, admin-guide/cgroup-v2.rst ("Memory Interface Files"),
 ///   admin-guide/cgroup-v1/memory.rst and filesystems/proc.rst ("meminfo") in the kernel's documentation.
 public final class SystemMemoryPressureSource: MemoryPressureSource {
+    /// The source for all who need no configuration of their own: one thread serves them, while there are observers.
+    public static let shared = SystemMemoryPressureSource()
+
     private let hub: MemoryPressureHub
 
     /// Reads nothing yet.

@@ -10,6 +10,8 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline var totalCost = 0
     /// How many entries have a deadline.
     @usableFromInline var mortalCount = 0
+    /// The priorities of slots other than normal.
+    @usableFromInline var priorities: [Int: PurgePriority] = [:]
 
     @inlinable
     init(hasGroups: Bool) {
@@ -61,6 +63,7 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         index.remove(slot, hash: entries[slot].hash) { [entries] in entries[$0].hash }
         groups?.remove(slot, from: entries)
         setLife(EntryLife(), of: slot)
+        setPriority(.normal, of: slot)
         totalCost -= entries[slot].cost
         slots.free(slot)
         guard let key = entries[slot].key.take(), let value = entries[slot].value.take() else { return nil }
@@ -81,6 +84,12 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             next = following < 0 ? nil : Int(following)
         }
         return slots
+    }
+
+    @inlinable
+    mutating func setPriority(_ priority: PurgePriority, of slot: Int) {
+        guard priority != .normal || !priorities.isEmpty else { return }
+        priorities[slot] = priority == .normal ? nil : priority
     }
 
     @inlinable

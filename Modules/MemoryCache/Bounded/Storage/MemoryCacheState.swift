@@ -30,7 +30,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
     @inlinable
     mutating func store(
         _ value: Value, for key: Key, hash: Int, groupHash: Int, cost: Int, limits: MemoryCacheLimits,
-        life: EntryLife, now: Int64?, into gone: inout Departures<Key, Value>
+        life: EntryLife, priority: PurgePriority, now: Int64?, into gone: inout Departures<Key, Value>
     ) -> Bool {
         tick += 1
         weak?.forget(key)
@@ -40,13 +40,15 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
                 if let old = table.replace(slot, with: value, life: life) {
                     note(Eviction(key: key, value: old, cost: cost, reason: .replaced), into: &gone)
                 }
-                noteUse(of: slot)
+                table.setPriority(priority, of: slot)
+                noteUse(of: slot, stamp: tick << 8 | 0xFF)
                 statistics.noteInsertion(cost: cost)
                 return true
             }
             remove(slot, .replaced, into: &gone)
         }
         let slot = table.insert(value, for: key, hash: hash, groupHash: groupHash, cost: cost, life: life)
+        table.setPriority(priority, of: slot)
         marks.reserve(slot)
         markBase = marks.marks
         marks.reset(slot, stamp: tick << 8)
@@ -99,11 +101,27 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
         if count == 0 || table.count == 0 { removeAll(.trimmed, into: &gone) }
     }
 
-    /// Lets half go: of the cost, or of the entries where they cost nothing.
+    /// Evicts half: of the cost, or of the entries where they cost nothing. By the policy, or by priority where
+    /// entries differ in it.
     @inlinable
     mutating func halve(into gone: inout Departures<Key, Value>) {
         let (cost, count) = (table.totalCost, table.count)
-        trim(toCost: cost / 2, count: cost == 0 ? count / 2 : count, into: &gone)
+        let (costToKeep, countToKeep) = (cost / 2, cost == 0 ? count / 2 : count)
+        if !table.priorities.isEmpty { purge(toCost: costToKeep, count: countToKeep, into: &gone) }
+        trim(toCost: costToKeep, count: countToKeep, into: &gone)
+    }
+
+    /// Evicts entries in the order of their priorities and, among equals, of their last uses. O(n log n).
+    @inlinable
+    mutating func purge(toCost cost: Int, count: Int, into gone: inout Departures<Key, Value>) {
+        let order = (0..<table.count).map { place in
+            let slot = table.slots[place]
+            return (slot: slot, priority: table.priorities[slot] ?? .normal, lastUse: marks.lastUse(EntrySlot(slot)))
+        }.sorted { ($0.priority, $0.lastUse) < ($1.priority, $1.lastUse) }
+        for entry in order {
+            guard table.totalCost > cost || table.count > count else { return }
+            remove(entry.slot, .trimmed, into: &gone)
+        }
     }
 
     @inlinable
@@ -147,14 +165,12 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
         sweep(table.count, at: now, into: &gone)
     }
 
-    /// Notes a use under the exclusive lock.
+    /// Notes a use under the exclusive lock. Every policy's entries are marked, because ``purge(toCost:count:into:)``
+    /// goes by the marks.
     @inlinable
-    mutating func noteUse(of slot: Int) {
-        if type(of: policy).readsMarks {
-            UseMarks.note(markBase + slot, stamp: tick << 8 | 0xFF)
-        } else {
-            policy.use(EntrySlot(slot))
-        }
+    mutating func noteUse(of slot: Int, stamp: UInt64) {
+        UseMarks.note(markBase + slot, stamp: stamp)
+        if !type(of: policy).readsMarks { policy.use(EntrySlot(slot)) }
     }
 
     /// Looks at some entries, so that what is too old goes by itself: three at each store, all within half as many stores

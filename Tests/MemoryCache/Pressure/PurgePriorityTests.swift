@@ -1,0 +1,98 @@
+import AlcedoCore
+import AlcedoMemoryCache
+import AlcedoTesting
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(10)))
+struct PurgePriorityTests {
+    private let source = ManualMemoryPressureSource()
+    private let gone = Guarded<[Int]>([])
+
+    private func cache(
+        _ policy: PolicyChoice = .adaptive, findsHeldValues: Bool = false
+    ) -> MemoryCache<Int, HeldNumber> {
+        policy.cache(MemoryCacheLimits(cost: 100), findsHeldValues: findsHeldValues) { [gone] eviction in
+            #expect(eviction.reason == .trimmed)
+            gone.change { $0.append(eviction.key) }
+        }
+    }
+
+    @Test(arguments: PolicyChoice.allCases)
+    func `a warning takes entries of low priority first, and those of high priority last`(policy: PolicyChoice) {
+        let cache = cache(policy)
+        for (key, priority) in [PurgePriority.high, .normal, .low, .low, .normal, .high, .normal, .low].enumerated() {
+            cache.store(HeldNumber(key), for: key, cost: 10, priority: priority)
+        }
+        cache.respond(to: .warning)
+        #expect(gone.value == [2, 3, 7, 1])
+        cache.respond(to: .warning)
+        #expect(gone.value.dropFirst(4) == [4, 6])
+        cache.respond(to: .warning)
+        #expect(gone.value.dropFirst(6) == [0])
+        cache.respond(to: .critical)
+        #expect(cache.count == 0)
+    }
+
+    @Test(arguments: PolicyChoice.allCases)
+    func `among entries of one priority the least recently used goes first`(policy: PolicyChoice) {
+        let cache = cache(policy)
+        for key in 0..<6 { cache.store(HeldNumber(key), for: key, cost: 10, priority: .low) }
+        for key in [1, 0, 3] { _ = cache.value(for: key) }
+        cache.respond(to: .warning)
+        #expect(gone.value == [2, 4, 5])
+        cache.respond(to: .warning)
+        #expect(gone.value.dropFirst(3) == [1, 0])
+    }
+
+    @Test func `storing again gives an entry the priority of the last store`() {
+        let cache = MemoryCache<Int, Int>(costLimit: 100, policy: .lru)
+        for key in 0..<4 { cache.store(key, for: key, cost: 10, priority: key < 2 ? .low : .high) }
+        // At the same cost and at another.
+        cache.store(0, for: 0, cost: 10, priority: .high)
+        cache.store(1, for: 1, cost: 9, priority: .high)
+        cache.store(2, for: 2, cost: 10)
+        cache.store(3, for: 3, cost: 10, priority: .low)
+        cache.respond(to: .warning)
+        #expect(cache.contains(0) && cache.contains(1) && !cache.contains(2) && !cache.contains(3))
+    }
+
+    @Test func `the place of an entry that has gone passes on no priority`() {
+        let cache = MemoryCache<Int, Int>(costLimit: 20, policy: .lru)
+        cache.store(1, for: 1, cost: 10, priority: .high)
+        cache.removeValue(for: 1)
+        cache.store(2, for: 2, cost: 10)
+        cache.store(3, for: 3, cost: 10, priority: .high)
+        cache.respond(to: .warning)
+        #expect(!cache.contains(2) && cache.contains(3))
+    }
+
+    @Test func `priorities change nothing while memory suffices`() {
+        let cache = MemoryCache<Int, Int>(costLimit: 20, policy: .lru)
+        cache.store(1, for: 1, cost: 10, priority: .high)
+        cache.store(2, for: 2, cost: 10, priority: .low)
+        cache.store(3, for: 3, cost: 10)
+        #expect(!cache.contains(1) && cache.contains(2))
+    }
+
+    /// `beginContentAccess()` to `endContentAccess()`.
+    @Test func `a discarded value is found while it is in use, and not afterwards`() {
+        let cache = cache(findsHeldValues: true)
+        var held: HeldNumber? = HeldNumber(7)
+        if let held { cache.store(held, for: 1, cost: 10, priority: .low) }
+        cache.respond(to: .critical)
+        #expect(!cache.contains(1) && cache.value(for: 1) === held)
+        held = nil
+        gone.change { $0 = [] }
+        #expect(cache.value(for: 1) == nil)
+    }
+
+    @Test func `a source of pressure sets it off`() {
+        let cache = MemoryCache<Int, Int>(
+            limits: MemoryCacheLimits(cost: 100), findsHeldValues: false, pressureSource: source)
+        cache.store(1, for: 1, cost: 10, priority: .high)
+        cache.store(2, for: 2, cost: 10, priority: .low)
+        source.set(.warning)
+        #expect(cache.contains(1) && !cache.contains(2))
+    }
+}
