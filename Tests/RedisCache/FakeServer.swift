@@ -3,7 +3,8 @@ import Dispatch
 import Glibc
 import TestSupport
 
-/// A server on a socket whose answers are the test's own, and as slow as it likes. Ends with this object.
+/// A server on a socket whose answers are the test's own, and as slow as it likes. Ends with this object. It queues the
+/// commands between `MULTI` and `EXEC` of a connection, as Redis does, and asks the test for their answers at `EXEC`.
 final class FakeServer: Sendable {
     /// How it reads and answers.
     struct Pace: Sendable {
@@ -52,12 +53,13 @@ final class FakeServer: Sendable {
         _ answer: ([String]) -> String
     ) {
         var bytes: [UInt8] = []
+        var queue: [[String]]?
         var piece = [UInt8](repeating: 0, count: pace.readByteCount)
         while true {
             while let (words, rest) = command(bytes[...]) {
                 bytes = Array(rest)
                 asked.change { $0.append(words) }
-                var left = Array(answer(words).utf8)[...]
+                var left = Array(reply(words, &queue, answer).utf8)[...]
                 while !left.isEmpty {
                     poll(nil, 0, pace.pause)
                     let part = Array(left.prefix(pace.sendByteCount))
@@ -71,6 +73,23 @@ final class FakeServer: Sendable {
             guard count > 0 else { return }
             bytes += piece[..<count]
             received.change { $0 += count }
+        }
+    }
+
+    private static func reply(
+        _ words: [String], _ queue: inout [[String]]?, _ answer: ([String]) -> String
+    ) -> String {
+        switch (words.first, queue) {
+        case ("MULTI", _):
+            queue = []
+            return "+OK\r\n"
+        case ("EXEC", let commands?):
+            queue = nil
+            return "*\(commands.count)\r\n" + commands.map(answer).joined()
+        case (_, let commands?):
+            queue = commands + [words]
+            return "+QUEUED\r\n"
+        default: return answer(words)
         }
     }
 

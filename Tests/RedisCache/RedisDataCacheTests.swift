@@ -132,6 +132,85 @@ struct RedisDataCacheTests {
         #expect(await small.data(for: key)?.count == 1_000 - 28)
     }
 
+    /// A server whose user may do all but run some commands.
+    private func server(refusing commands: [String]) async throws -> (server: RedisServer, options: RedisOptions) {
+        let server = try await RedisServer(
+            ["--user", "someone", "on", ">secret", "~*", "&*", "+@all"] + commands.map { "-\($0)" })
+        var options = server.cacheOptions()
+        (options.user, options.password) = ("someone", "secret")
+        return (server, options)
+    }
+
+    @Test(arguments: [false, true])
+    func `a server that runs no scripts stores entries with their records`(isRenamed: Bool) async throws {
+        let (server, options): (RedisServer, RedisOptions)
+        if isRenamed {
+            server = try await RedisServer(["--rename-command", "EVAL", ""])
+            options = server.cacheOptions()
+        } else {
+            (server, options) = try await self.server(refusing: ["@scripting"])
+        }
+        let cache = RedisDataCache(options)
+
+        try await cache.store(Data("bytes".utf8), for: key)
+
+        #expect(await cache.data(for: key) == Data("bytes".utf8))
+        #expect(cache.statistics.stores == 1 && cache.statistics.failures == 0)
+        #expect(await cache.removeAll(of: key.resource) == 1)
+        #expect(await cache.count == 0)
+        extendLifetime(server)
+    }
+
+    @Test(arguments: ["watch", "time", "zrange", "multi", "zremrangebyscore", "zadd", "pexpireat", "set", "exec"])
+    func `a server that refuses a part of a store keeps no entry, and is asked for others`(
+        command: String
+    ) async throws {
+        let (server, options) = try await self.server(refusing: [command])
+        let other = ImageKey(ResourceKey("b"))
+        try await RedisDataCache(server.cacheOptions()).store(Data("other".utf8), for: other)
+        let cache = RedisDataCache(options)
+
+        try await cache.store(Data("bytes".utf8), for: key)
+
+        #expect(cache.statistics.failures == 1 && cache.statistics.stores == 0)
+        #expect(await RedisDataCache(server.cacheOptions()).contains(key) == false)
+        // A connection that is still in a transaction would answer `QUEUED`.
+        for _ in 0..<5 { #expect(await cache.data(for: other) == Data("other".utf8)) }
+        #expect(!cache.isServerFailing)
+    }
+
+    @Test(arguments: ["multi", "unlink", "zrem", "exec"])
+    func `a server that refuses a part of a removal keeps the entry and its record`(command: String) async throws {
+        let (server, options) = try await self.server(refusing: [command])
+        let free = RedisDataCache(server.cacheOptions())
+        try await free.store(Data("bytes".utf8), for: key)
+        let cache = RedisDataCache(options)
+
+        #expect(await cache.remove(key) == false)
+        #expect(await cache.removeAll(of: key.resource) == 0)
+
+        #expect(await cache.data(for: key) == Data("bytes".utf8))
+        #expect(await free.removeAll(of: key.resource) == 1)
+    }
+
+    @Test func `a step that another changes something for begins again with what that left`() async throws {
+        let server = try await RedisServer()
+        let connections = try [0, 1].map { _ in try RedisConnection(server.cacheOptions()) }
+        func words(_ text: String) -> [Data] { text.split(separator: " ").map { Data($0.utf8) } }
+        var seen: [Int?] = []
+
+        let replies = try connections[0].transact(watching: Data("set".utf8), asking: [words("ZCARD set")]) {
+            (replies) throws(RedisFailure) in
+            seen.append(replies.first?.number)
+            if seen.count <= 2 { _ = try connections[1].ask([words("ZADD set 1 \(seen.count)")]) }
+            return [words("ZADD set 1 own"), words("ZCARD set")]
+        }
+
+        #expect(seen == [0, 1, 2])
+        #expect(replies.map(\.number) == [1, 3])
+        #expect(!connections[0].isInTransaction)
+    }
+
     private func sentByteCount(_ connection: RedisConnection) throws -> Int {
         let text = try #require(try connection.ask([["INFO", "stats"].map { Data($0.utf8) }]).first?.bytes)
         let line = String(decoding: text, as: UTF8.self).split(whereSeparator: \.isNewline).first {

@@ -111,7 +111,9 @@ struct RedisSweepTests {
         #expect(await cache.totalSize == own.utf8.count + 1)
         await cache.removeAll()
 
-        #expect(server.words(of: "UNLINK").flatMap { $0 } == [own, own, note])
+        #expect(server.words(of: "UNLINK").flatMap { $0 } == [own, own])
+        // The records of a set go with their entries; this one has none.
+        #expect(server.words(of: "ZRANGE").map(\.first) == [note])
         #expect(server.words(of: "STRLEN") == [[own]])
         for words in server.words(of: "SCAN") { #expect(words[2].hasSuffix(String(repeating: "?", count: 64))) }
     }
@@ -177,6 +179,33 @@ struct RedisSweepTests {
 
         #expect(server.words(of: "UNLINK") == [["p:e:\(Self.name(2))"]])
         #expect(server.words(of: "ZREM").map { Array($0.dropFirst()) } == [[foreign], [foreign, Self.name(2)]])
+    }
+
+    @Test func `emptying a cache removes the entries of records that come meanwhile with them`() async throws {
+        let (set, other) = ("p:v:\(Self.name(1))", "p:v:\(Self.name(2))")
+        let server = try FakeServer(path: path) { [rounds] words in
+            switch words[0] {
+            case "SCAN":
+                return Self.list([Self.bulk("0"), Self.list([set, other].map(Self.bulk))])
+            case "ZRANGE" where words[1] == set:
+                let round = rounds.change { rounds in
+                    rounds += 1
+                    return rounds
+                }
+                return Self.list(round <= 2 ? [Self.bulk(Self.name(round + 2))] : [])
+            case "ZRANGE": return Self.list([])
+            default: return ":\(words.count - 1)\r\n"
+            }
+        }
+
+        await RedisDataCache(options, clock: clock).removeAll()
+
+        let changes = server.commands.filter { !["SCAN", "ZRANGE"].contains($0[0]) }
+        #expect(
+            changes
+                == [3, 4].flatMap {
+                    [["MULTI"], ["ZREM", set, Self.name($0)], ["UNLINK", "p:e:\(Self.name($0))"], ["EXEC"]]
+                })
     }
 
     @Test func `numbers that are too large are no trap`() async throws {

@@ -27,6 +27,8 @@ final class RedisConnection: @unchecked Sendable {
     private let answerTimeout: Duration
     private let callTimeout: Duration
     private let answerByteCount: Int
+    /// Whether the server may still be in a transaction, so that the next command would be queued rather than run.
+    private(set) var isInTransaction = false
 
     /// - Throws: ``RedisFailure``.
     init(_ options: RedisOptions) throws(RedisFailure) {
@@ -59,24 +61,67 @@ final class RedisConnection: @unchecked Sendable {
     ///
     /// - Throws: ``RedisFailure``; of kind `refused` when all were answered, and one by an error.
     func ask(_ commands: [[Data]]) throws(RedisFailure) -> [RedisReply] {
+        try Self.values(exchange(commands, by: ContinuousClock.now + callTimeout))
+    }
+
+    /// Runs commands as one atomic step: the server runs all of them, or none. Takes two round trips within the time of one
+    /// call: the commands are sent only after the server has begun the transaction, because a server that refuses to begin
+    /// one would run them one by one.
+    ///
+    /// - Parameters:
+    ///   - name: A name that must not change between the queries and the commands. When it does, both are repeated. Default:
+    ///     none.
+    ///   - queries: Commands that run before the transaction.
+    ///   - makeCommands: Returns the commands of the transaction for the replies to `queries`.
+    /// - Returns: The replies to the commands.
+    /// - Throws: ``RedisFailure``.
+    func transact(
+        watching name: Data? = nil, asking queries: [[Data]] = [],
+        _ makeCommands: ([RedisReply]) throws(RedisFailure) -> [[Data]]
+    ) throws(RedisFailure) -> [RedisReply] {
         let deadline = ContinuousClock.now + callTimeout
+        let head = (name.map { [[Data("WATCH".utf8), $0]] } ?? []) + queries
+        isInTransaction = true
+        while true {
+            let found = try Self.values(exchange(head + [[Data("MULTI".utf8)]], by: deadline)).dropLast()
+            let commands = try makeCommands(Array(found.suffix(queries.count)))
+            let results = try exchange(commands + [[Data("EXEC".utf8)]], by: deadline)
+            switch results.last {
+            case .success(.none): continue
+            case .failure(let failure) where failure.message.hasPrefix("EXECABORT"): isInTransaction = false
+            case .success(.list(let replies)):
+                isInTransaction = false
+                return replies
+            default: break
+            }
+            _ = try Self.values(results)
+            throw RedisFailure(kind: .refused, message: "a transaction without an end")
+        }
+    }
+
+    /// - Throws: The first refusal, as the following ones may result from it.
+    private static func values(
+        _ results: [Result<RedisReply, RedisFailure>]
+    ) throws(RedisFailure) -> [RedisReply] {
+        var values: [RedisReply] = []
+        for result in results { values.append(try result.get()) }
+        return values
+    }
+
+    /// Sends commands, and returns the reply or the refusal to each.
+    private func exchange(
+        _ commands: [[Data]], by deadline: ContinuousClock.Instant
+    ) throws(RedisFailure) -> [Result<RedisReply, RedisFailure>] {
         try send(commands, by: deadline)
-        var replies: [RedisReply] = []
-        var refusal: RedisFailure?
+        var results: [Result<RedisReply, RedisFailure>] = []
         var received = 0
         for _ in commands {
             let found = try read(&received, by: deadline)
             defer { freeReplyObject(found) }
-            do throws(RedisFailure) {
-                replies.append(try Self.reply(found, Self.depth))
-            } catch {
-                // What follows from the first says less.
-                refusal = refusal ?? error
-            }
+            results.append(Result { () throws(RedisFailure) in try Self.reply(found, Self.depth) })
         }
         if received > Self.keptByteCount { giveBackRoom() }
-        if let refusal { throw refusal }
-        return replies
+        return results
     }
 
     // MARK: Sending

@@ -94,12 +94,15 @@ public final class RedisDataCache: DataCaching {
             ending = [Data("PX".utf8), Data("\(left)".utf8)]
             noteLife = Int(left) + Self.noteSlack
         }
-        // The note first: an entry without one would be missed when its resource is removed.
-        let note = Self.noting(key.fileName, life: noteLife, in: names.variants(of: key.resource))
+        let record = EntryRecord(name: key.fileName, life: noteLife, variants: names.variants(of: key.resource))
         let (name, options) = (names.entry(key), ending)
         let replies = try await pool.run { connection in
-            // Encoded here, so that who waits for a connection does not hold it twice.
-            try connection.ask([note, [Data("SET".utf8), name, RedisEntry.encode(entry)] + options])
+            // Encoded here, so that a store that waits for a connection does not hold the entry twice.
+            let set = [Data("SET".utf8), name, RedisEntry.encode(entry)] + options
+            // One step with the record: a removal of the resource would miss an entry that has none.
+            return try connection.transact(watching: record.variants, asking: record.queries) {
+                (replies) throws(RedisFailure) in try record.changes(replies) + [set]
+            }
         }
         counts.withLock { counts in
             if replies != nil { counts.stores += 1 } else { counts.failures += 1 }
@@ -112,20 +115,24 @@ public final class RedisDataCache: DataCaching {
         return replies?.first?.number ?? 0 > 0
     }
 
+    /// Removes the entry and its record in one step, so that the record of a store in between does not go alone.
     private func removal(of key: ImageKey) -> @Sendable (RedisConnection) throws -> [RedisReply] {
-        let (name, variants, note) = (names.entry(key), names.variants(of: key.resource), Data(key.fileName.utf8))
-        return { try $0.ask([[Self.unlink, name], [Self.zrem, variants, note]]) }
+        let commands = [
+            [Data("UNLINK".utf8), names.entry(key)],
+            [Data("ZREM".utf8), names.variants(of: key.resource), Data(key.fileName.utf8)],
+        ]
+        return { try $0.transact { _ in commands } }
     }
 
-    /// Finds the entries by notes on the server, which may evict those as it does entries, and which end 90 days after the
-    /// last entry without an expiry was stored: what has lost its note stays until it goes by itself.
+    /// Finds the entries by records on the server, which may evict those as it does entries, and which end 90 days after the
+    /// last entry without an expiry was stored: an entry that has lost its record stays until the server removes it.
     ///
     /// - Returns: How many were removed; 0 when it did not come to its end, though some may have gone, and those of its last
     ///   part where a connection ended between two.
     @discardableResult
     public func removeAll(of resource: ResourceKey) async -> Int {
         let variants = names.variants(of: resource)
-        return await sweep { try $0.removeAll(notedIn: variants) } ?? 0
+        return await sweep { try $0.removeAll(recordedIn: [variants]) } ?? 0
     }
 
     /// Removes all entries of the prefix, and none of a longer one. O(names on the server). Some stay when it takes longer
@@ -158,26 +165,5 @@ public final class RedisDataCache: DataCaching {
             }
             return try work(RedisSweep(connection, names, clock, end: end))
         }
-    }
-
-    // MARK: Commands
-
-    private static let unlink = Data("UNLINK".utf8)
-    private static let zrem = Data("ZREM".utf8)
-
-    /// Notes in `KEYS[1]` that there is an entry `ARGV[1]` for `ARGV[2]` milliseconds, forgets those that are over, and
-    /// keeps the notes as long as the last of them. By the server's own clock, as its expiries are.
-    private static let note = Data(
-        """
-        local time = redis.call('TIME')
-        local now = time[1] * 1000 + math.floor(time[2] / 1000)
-        redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
-        redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
-        local last = redis.call('ZRANGE', KEYS[1], -1, -1, 'WITHSCORES')
-        redis.call('PEXPIREAT', KEYS[1], last[2])
-        """.utf8)
-
-    private static func noting(_ name: String, life: Int, in variants: Data) -> [Data] {
-        [Data("EVAL".utf8), note, Data("1".utf8), variants, Data(name.utf8), Data("\(life)".utf8)]
     }
 }

@@ -11,13 +11,17 @@ struct RedisNames: Sendable {
 
     func entry(_ key: ImageKey) -> Data { entry(named: key.fileName) }
 
-    func entry(named name: String) -> Data { Data("\(prefix)e:\(name)".utf8) }
+    func entry(named name: String) -> Data { Data("\(prefix)\(Self.entryKind)\(name)".utf8) }
 
     /// The names of a resource's entries, sorted by when each is over.
-    func variants(of resource: ResourceKey) -> Data { Data("\(prefix)v:\(ImageKey(resource).fileName)".utf8) }
+    func variants(of resource: ResourceKey) -> Data {
+        Data("\(prefix)\(Self.recordKind)\(ImageKey(resource).fileName)".utf8)
+    }
 
-    /// The kinds of names: entries, and the notes that say which a resource has.
-    static let kinds = ["e:", "v:"]
+    /// The kind of the names of entries.
+    static let entryKind = "e:"
+    /// The kind of the names of sets of records, which say what entries a resource has.
+    static let recordKind = "v:"
 
     /// A pattern that matches all names of a kind, and no longer ones: this prefix and kind may begin another cache's.
     func pattern(_ kind: String) -> Data {

@@ -147,7 +147,7 @@ final class RedisPool: Sendable {
         }
         state.withLock { state in
             state.breaker.succeeded()
-            if state.idle.count < options.connections { state.idle.append(connection) }
+            if state.idle.count < options.connections, !connection.isInTransaction { state.idle.append(connection) }
         }
         return result
     }

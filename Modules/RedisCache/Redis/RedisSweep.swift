@@ -25,36 +25,52 @@ struct RedisSweep {
         self.end = end
     }
 
-    /// Removes the entries that a resource's notes name, and the notes, and returns how many entries there were.
+    /// Removes the entries that the records in some sets name, and the records, and returns how many entries there were.
+    /// Each part goes in one step, so that no record goes alone whose entry is stored in between.
     ///
     /// - Throws: ``RedisFailure``, as all here.
-    func removeAll(notedIn variants: Data) throws(RedisFailure) -> Int {
-        let range = ["0", "\(Self.batch - 1)"].map { Data($0.utf8) }
+    func removeAll(recordedIn sets: [Data]) throws(RedisFailure) -> Int {
+        let range = ["0", "\(max(1, Self.batch / max(1, sets.count)) - 1)"].map { Data($0.utf8) }
         var count = 0
-        var left: [Data] = []
-        while true {
-            let reply = try ask([[Data("ZRANGE".utf8), variants] + range])
-            let notes = (reply.first?.list ?? []).compactMap(\.bytes)
-            guard !notes.isEmpty else { return count }
+        var sets = sets
+        var left: [[Data]] = []
+        while !sets.isEmpty {
+            let replies = try ask(sets.map { [Data("ZRANGE".utf8), $0] + range })
+            let found = zip(sets, replies).map { (set: $0, records: ($1.list ?? []).compactMap(\.bytes)) }
+                .filter { !$0.records.isEmpty }
+            sets = found.map(\.set)
+            guard !sets.isEmpty else { break }
             // Another who removes them, too, may be faster, but then they do not come again.
-            guard notes != left else { throw Self.refusal("notes that cannot be removed") }
-            // A note of another form may name what is another cache's.
-            let entries = notes.filter(RedisNames.isFileName).map {
+            guard found.map(\.records) != left else { throw Self.refusal("records that cannot be removed") }
+            // A record of another form may name what is another cache's.
+            let entries = found.flatMap(\.records).filter(RedisNames.isFileName).map {
                 names.entry(named: String(decoding: $0, as: UTF8.self))
             }
-            var commands = [[Data("ZREM".utf8), variants] + notes]
-            if !entries.isEmpty { commands.insert([Self.unlink] + entries, at: 0) }
-            let replies = try ask(commands)
-            if !entries.isEmpty { count += Self.number(replies.first, upTo: entries.count) }
-            left = Self.number(replies.last, upTo: notes.count) > 0 ? [] : notes
+            var commands = found.map { [Data("ZREM".utf8), $0.set] + $0.records }
+            if !entries.isEmpty { commands.append([Self.unlink] + entries) }
+            let results = try transact(commands)
+            if !entries.isEmpty { count += Self.number(results.last, upTo: entries.count) }
+            let isStuck = zip(found, results).allSatisfy { Self.number($1, upTo: $0.records.count) == 0 }
+            left = isStuck ? found.map(\.records) : []
         }
+        return count
     }
 
-    /// Removes all names of this prefix.
+    /// Removes all names of this prefix. The records last, each with the entry that was stored meanwhile: one that stays
+    /// without a record would be missed when its resource is removed.
     func removeAll() throws(RedisFailure) {
-        for kind in RedisNames.kinds {
-            try scan(kind) { (names) throws(RedisFailure) in
-                try Self.forEachPart(names) { (part) throws(RedisFailure) in _ = try ask([[Self.unlink] + part]) }
+        try scan(RedisNames.entryKind) { (names) throws(RedisFailure) in
+            try Self.forEachPart(names) { (part) throws(RedisFailure) in _ = try ask([[Self.unlink] + part]) }
+        }
+        try scan(RedisNames.recordKind) { (names) throws(RedisFailure) in
+            try Self.forEachPart(names) { (part) throws(RedisFailure) in
+                do throws(RedisFailure) {
+                    _ = try removeAll(recordedIn: Array(part))
+                } catch {
+                    // What has such a name and is no set of records is of no use to any cache.
+                    guard error.kind == .refused else { throw error }
+                    _ = try ask([[Self.unlink] + part])
+                }
             }
         }
     }
@@ -75,8 +91,18 @@ struct RedisSweep {
     // MARK: Calls
 
     private func ask(_ commands: [[Data]]) throws(RedisFailure) -> [RedisReply] {
-        guard clock.uptime < end else { throw Self.refusal("more calls than there is time for") }
+        try checkTime()
         return try connection.ask(commands)
+    }
+
+    /// Runs commands as one step.
+    private func transact(_ commands: [[Data]]) throws(RedisFailure) -> [RedisReply] {
+        try checkTime()
+        return try connection.transact { _ in commands }
+    }
+
+    private func checkTime() throws(RedisFailure) {
+        guard clock.uptime < end else { throw Self.refusal("more calls than there is time for") }
     }
 
     /// What a server tells, which is not trusted to be a sensible number.
@@ -103,7 +129,7 @@ struct RedisSweep {
     /// Passes each entry's name on once, in parts, and returns how many there are.
     private func forEachEntry(_ take: (ArraySlice<Data>) throws(RedisFailure) -> Void) throws(RedisFailure) -> Int {
         var found: Set<Data> = []
-        try scan("e:") { (names) throws(RedisFailure) in
+        try scan(RedisNames.entryKind) { (names) throws(RedisFailure) in
             let new = names.filter { found.insert($0).inserted }
             guard found.count <= Self.nameLimit else { throw Self.refusal("more names than are counted") }
             try Self.forEachPart(new, take)
