@@ -65,7 +65,7 @@ struct DamageTests {
 
     @Test(
         arguments: [
-            "PRAGMA user_version = 1", "PRAGMA user_version = 3", "PRAGMA user_version = 0", "DROP TABLE content",
+            "PRAGMA user_version = 2", "PRAGMA user_version = 4", "PRAGMA user_version = 0", "DROP TABLE content",
             "CREATE TABLE more (a)",
             "DROP TABLE entry; CREATE TABLE entry (a)", "CREATE TRIGGER t AFTER INSERT ON entry BEGIN SELECT 1; END",
             "DELETE FROM total",
@@ -88,8 +88,8 @@ struct DamageTests {
     func `absurd numbers neither crash nor stop eviction`(number: Int64) async throws {
         try fill()
         let connection = try Connection(path: directory.database.path, busyTimeout: 60_000)
-        try connection.prepare("UPDATE total SET size = ?, count = ?").run(.integer(number), .integer(number))
-        try connection.prepare("UPDATE entry SET size = ?1, recency = ?1").run(.integer(number))
+        try connection.prepare("UPDATE total SET size = ?1, count = ?1, files = ?1").run(.integer(number))
+        try connection.prepare("UPDATE entry SET size = ?1, recency = ?1, blocks = ?1").run(.integer(number))
         let small = SQLiteDiskCache(directory: directory.url, sizeLimit: 100_000)
 
         #expect(await small.data(for: key("a")) == bytes)

@@ -12,7 +12,9 @@ extension DatabaseFile<EntryChanges> {
 
     mutating func store(_ entry: CachedData, for key: ImageKey) throws {
         let now = Timestamp(Date())
-        try perform(makesFile: true) { _ = try $0.store(entry, for: key, recency: now.milliseconds, at: now) }
+        try perform(makesFile: true) {
+            _ = try $0.store(entry, for: key, recency: now.milliseconds, at: now, limit: .max)
+        }
     }
 
     mutating func data(for key: ImageKey) throws -> Data? {

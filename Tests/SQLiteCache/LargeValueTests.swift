@@ -41,7 +41,7 @@ struct LargeValueTests {
         #expect(directory.valueFiles.count == 4)
         #expect(await cache.removeAll(of: ResourceKey("b")) == 2)
         #expect(directory.valueFiles.count == 2)
-        await cache.trim(toSize: large.count + 1_000)
+        await cache.trim(toSize: 40_000)
         #expect(directory.valueFiles.count == 1)
         await cache.removeAll()
         #expect(directory.valueFiles.isEmpty)
@@ -116,6 +116,29 @@ struct LargeValueTests {
         #expect(directory.valueFiles.count == 5)
         #expect(await next.data(for: key("a")) == large)
         extendLifetime(writing)
+    }
+
+    /// The writer stands between creating its file and locking it.
+    @Test(arguments: [false, true])
+    func `a sweep keeps the lock of a value until it has removed or kept it`(isAbandoned: Bool) throws {
+        let values = ValueFolder(directory: directory.url)
+        let name = try values.write(large, for: key("b")).name
+        let path = "\(directory.path)/values/\(name.folder)/\(name.fileName)"
+        let writer = open(path, O_WRONLY | O_CLOEXEC)
+        try #require(writer >= 0)
+        defer { close(writer) }
+        var isFree: Bool?
+
+        try values.remove(name) { () throws(SQLiteFailure) in
+            isFree = flock(writer, LOCK_EX | LOCK_NB) == 0
+            return isAbandoned
+        }
+
+        #expect(isFree == false)
+        var facts = stat()
+        // With the lock, the writer would learn that the file has no name any more.
+        #expect(flock(writer, LOCK_EX | LOCK_NB) == 0 && fstat(writer, &facts) == 0)
+        #expect(facts.st_nlink == (isAbandoned ? 0 : 1))
     }
 
     @Test(arguments: ["../../outside", "..", "", "a", String(repeating: "../", count: 21) + "a"])

@@ -91,6 +91,7 @@ struct MaintenanceTests {
             "UPDATE content SET data = x'00' WHERE id = 2", "UPDATE content SET resource = 'z' WHERE id = 2",
             "UPDATE content SET metadata = x'00' WHERE id = 2", "UPDATE content SET variant = 'z' WHERE id = 2",
             "UPDATE entry SET checksum = 1 WHERE id = 2", "UPDATE entry SET size = 1 WHERE id = 2",
+            "UPDATE entry SET blocks = 1 WHERE id = 2",
             "UPDATE entry SET length = 1 WHERE id = 2", "UPDATE entry SET length = -1 WHERE id = 2",
             "UPDATE entry SET length = 9223372036854775807, file = 5 WHERE id = 2",
         ] as [StaticString])
@@ -111,7 +112,7 @@ struct MaintenanceTests {
     @Test func `verifying sets wrong totals right`() async throws {
         for index in 0..<5 { try await cache.store(bytes(100), for: key("\(index)")) }
         let size = await cache.totalSize
-        try change("UPDATE total SET size = 1, count = 77")
+        try change("UPDATE total SET size = 1, count = 77, files = 99")
 
         #expect(await cache.verify() == DataCacheVerification(checkedCount: 5, byteCount: size))
 

@@ -90,13 +90,14 @@ struct TroubleTests {
         let connection = try Connection(path: directory.database.path, busyTimeout: 0)
         let changes = try EntryChanges(connection, values: ValueFolder(directory: directory.url))
         let totals = try changes.store(
-            CachedData(Data(count: 10_000)), for: key("a"), recency: 1, at: Timestamp(milliseconds: 0))
+            CachedData(Data(count: 10_000)), for: key("a"), recency: 1, at: Timestamp(milliseconds: 0), limit: .max)
         try connection.execute("PRAGMA max_page_count = 24")
 
         let failure = #expect(throws: SQLiteFailure.self) {
             for number in 0..<10 {
                 _ = try changes.store(
-                    CachedData(Data(count: 30_000)), for: key("\(number)"), recency: 2, at: Timestamp(milliseconds: 0))
+                    CachedData(Data(count: 30_000)), for: key("\(number)"), recency: 2,
+                    at: Timestamp(milliseconds: 0), limit: .max)
             }
         }
 

@@ -33,15 +33,15 @@ final class DiskCacheEngine: Sendable {
     private let writer = BlockingExecutor(name: "alcedo.disk.write", width: 1)
     private let state = Locked(State())
     private let sweeping: Recurrence
-    private let onTrim: (@Sendable (DataCacheTrimReport) -> Void)?
+    private let trims: TrimObservers
 
     init(
         _ store: EntryStore, sweepInterval: Duration, clock: any TimeSource,
-        onTrim: (@Sendable (DataCacheTrimReport) -> Void)?
+        trims: TrimObservers
     ) {
         self.store = store
         sweeping = Recurrence(every: sweepInterval, clock: clock)
-        self.onTrim = onTrim
+        self.trims = trims
     }
 
     /// Ends what runs by itself. What was asked for goes on.
@@ -152,11 +152,15 @@ final class DiskCacheEngine: Sendable {
 
     /// Returns whether a trim is due.
     private func write(_ entry: CachedData, for key: ImageKey, _ id: Int) throws(DataCacheError) -> Bool {
-        guard state.withLock({ $0.staged.mayWrite(id, for: key) }) else { return false }
+        let order = StoreOrder {
+            self.state.withLock { $0.staged.mayWrite(id, for: key) }
+        } noteDone: {
+            self.state.withLock { $0.staged.noteWritten(id, for: key) }
+        }
+        guard order.isDue() else { return false }
         let isFirst = store.sweepOnce()
         defer { report(store.takeReport()) }
-        try store.store(entry, for: key)
-        state.withLock { $0.staged.noteWritten(id, for: key) }
+        try store.store(entry, for: key, in: order)
         // Who stores faster than the background removes has to help.
         if store.isOverLimits(by: 0.1) { trimNow() }
         return isFirst || store.isOverLimits()
@@ -239,7 +243,7 @@ final class DiskCacheEngine: Sendable {
         let run = TrimRun(trim)
         while await perform(priority: .low, { run.advance(in: $0) }) == false {}
         let report = run.report
-        if !report.removals.isEmpty { onTrim?(report) }
+        trims.tell(report)
         return report
     }
 
@@ -301,8 +305,8 @@ final class DiskCacheEngine: Sendable {
 
     /// From a thread that has other things to do.
     private func report(_ report: DataCacheTrimReport) {
-        guard let onTrim, !report.removals.isEmpty else { return }
-        Task { onTrim(report) }
+        guard !report.removals.isEmpty else { return }
+        Task { trims.tell(report) }
     }
 
     private func writeUsesSoon() {

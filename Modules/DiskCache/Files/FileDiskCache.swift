@@ -12,17 +12,22 @@ public import FoundationEssentials
 /// Any number of processes may share a directory: each knows what the others did before it changes anything, and a lock is
 /// held for a change only, which the system frees if its owner dies.
 ///
+/// Sizes are the blocks that the file system has allocated for the entries' files, so that the limit of size holds for the
+/// disk. On top of it come the index, up to 176 bytes an entry and 0.7 MB, and 256 folders, 1 MiB on most file systems.
+///
 /// Reads run on two threads of their own and writes on one, so that a hit never waits for the file of an entry to
 /// be written, nor for a trim. Finding what the index has takes no system call; `contains` and a miss take one.
 ///
 /// - Complexity: In memory about 120 bytes an entry. Opening reads 88 bytes an entry, and no entry's file. The first change,
 ///   count or listing after the machine has started lists all names; after damage to the index it also asks for the size
 ///   and date of each file, and after the loss of it, reads the end of each. Reads do not wait for that.
-public final class FileDiskCache: MaintainableDataCache {
+public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache {
     /// Where the files are.
     public let directory: URL
     /// What it keeps at most.
     public let limits: DataCacheLimits
+
+    private let trims: TrimObservers
 
     /// nil when the URL is no path; nothing can then be stored.
     let engine: DiskCacheEngine?
@@ -54,11 +59,13 @@ public final class FileDiskCache: MaintainableDataCache {
     ) {
         self.directory = directory
         self.limits = limits
+        let trims = TrimObservers(onTrim)
+        self.trims = trims
         engine = EntryPaths(directory, pathExtension: pathExtension).map { paths in
             DiskCacheEngine(
                 EntryStore(paths, limits: limits, durability: durability, lockPatience: lockPatience, clock: clock),
                 sweepInterval: sweepInterval,
-                clock: clock, onTrim: onTrim)
+                clock: clock, trims: trims)
         }
     }
 
@@ -126,6 +133,9 @@ public final class FileDiskCache: MaintainableDataCache {
 
     /// Stores as ``store(_:for:)`` does, on the caller's thread, which it blocks; a trim that is due goes on behind it.
     ///
+    /// Stores and removals of one key take effect in the order in which they were called, whatever the threads: of two
+    /// stores in progress at once, the entry of the later call stays.
+    ///
     /// - Throws: ``DataCacheError``.
     @available(*, noasync, message: "blocks the thread; a task has store(_:for:)")
     public func storeBlocking(_ entry: CachedData, for key: ImageKey) throws(DataCacheError) {
@@ -162,6 +172,10 @@ public final class FileDiskCache: MaintainableDataCache {
     }
 
     // MARK: Maintaining
+
+    public func observeTrims(_ handler: @escaping @Sendable (DataCacheTrimReport) -> Void) -> DataCacheTrimObservation {
+        trims.add(handler)
+    }
 
     @discardableResult
     public func trim(toSize size: Int, count: Int) async -> DataCacheTrimReport {

@@ -26,10 +26,10 @@ struct StagedEntries: Sendable {
         entries[key] = staged
     }
 
-    /// False when what came later is on disk already, and when a removal took it back: that may be over.
+    /// Returns false when a later store is on disk already, and when a removal took this one back, which may be over.
     func mayWrite(_ id: Int, for key: ImageKey) -> Bool {
         guard let staged = entries[key] else { return false }
-        return staged.pending.contains(id) && staged.writtenID < id
+        return staged.pending.contains(id) && staged.writtenID <= id
     }
 
     mutating func noteWritten(_ id: Int, for key: ImageKey) {

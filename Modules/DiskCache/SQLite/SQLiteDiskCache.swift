@@ -8,6 +8,9 @@ public import FoundationEssentials
 /// the disk; a file that is not a usable database is replaced by a new one, and so is a link or a folder with all that is
 /// in it. A directory that cannot be written to can be read.
 ///
+/// The limit of size bounds the database's pages and the blocks of the large values' files together. An entry counts for its
+/// share of them. On top come the log, up to 4 MiB, and 64 KiB of pages.
+///
 /// Only for a directory that no stranger writes to: SQLite maps the file `alcedo.sqlite-shm` into memory, and whoever cuts
 /// that short ends the processes that have it open (SIGBUS).
 ///
@@ -15,7 +18,7 @@ public import FoundationEssentials
 /// used entries go, in the background and in small steps. Reads have two threads and connections of their own, and wait
 /// for no write. That an entry was used is written later, with the uses of others: a process that is killed may forget
 /// the order of its last reads.
-public final class SQLiteDiskCache: MaintainableDataCache {
+public final class SQLiteDiskCache: MaintainableDataCache, TrimReportingDataCache {
     /// Where the database `alcedo.sqlite` and the folder `values` are.
     public let directory: URL
     /// What it keeps at most.
@@ -43,7 +46,7 @@ public final class SQLiteDiskCache: MaintainableDataCache {
         self.limits = limits
         storage = EntryStorage(
             directory: directory, limits: limits, durability: durability, sweepInterval: sweepInterval,
-            lockPatience: lockPatience, clock: clock, onTrim: onTrim)
+            lockPatience: lockPatience, clock: clock, trims: TrimObservers(onTrim))
     }
 
     /// - Parameters:

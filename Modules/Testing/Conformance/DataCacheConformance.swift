@@ -169,7 +169,7 @@ public enum DataCacheConformance {
         Check("the size stays within the limit, and the newest entry stays") { make in
             let cache = try make(Options(sizeLimit: 64 << 10, storage: 0))
             for number in 0..<40 {
-                try await cache.store(bytes(8 << 10), for: key("\(number)"))
+                try await cache.store(bytes(7 << 10), for: key("\(number)"))
                 let newest = await cache.data(for: key("\(number)"))
                 try ConformanceFailure.require(newest != nil, "entry \(number) went at once")
             }

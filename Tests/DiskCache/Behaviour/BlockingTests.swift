@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoTesting
+import Dispatch
 import FoundationEssentials
 import TestSupport
 import Testing
@@ -32,6 +33,65 @@ struct BlockingTests {
         #expect(try await blocking { cache.entryBlocking(for: key("a")) } == nil)
         #expect(await cache.count == 0 && directory.files.isEmpty)
         #expect(cache.statistics.hits == 2 && cache.statistics.misses == 2)
+    }
+
+    /// A clock that holds the first thread that asks it for the date until it is told to go on.
+    private final class HoldingClock: TimeSource {
+        private let isFirst = Guarded(true)
+        private let held = DispatchSemaphore(value: 0)
+        private let gate = DispatchSemaphore(value: 0)
+
+        var now: Date {
+            let holds = isFirst.change { isFirst in
+                defer { isFirst = false }
+                return isFirst
+            }
+            if holds {
+                held.signal()
+                gate.wait()
+            }
+            return Date(timeIntervalSince1970: 1_000_000)
+        }
+
+        var uptime: Duration { .zero }
+
+        func sleep(for duration: Duration) async throws { try await ManualClock().sleep(for: duration) }
+
+        /// Returns once a thread is held. Blocks.
+        func waitForHeld() { held.wait() }
+
+        func release() { gate.signal() }
+    }
+
+    enum Later: CaseIterable { case store, blockingStore, expiredStore, removal, removalOfAll, removalOfResource }
+
+    @Test(arguments: Later.allCases)
+    func `a store that another thread overtakes does not undo what was called later`(later: Later) async throws {
+        let clock = HoldingClock()
+        let cache = FileDiskCache(directory: directory.url, sweepInterval: .zero, clock: clock)
+        let entry = CachedData(bytes(20))
+        // Begun, and not on the disk yet.
+        async let earlier: Void = blocking { try cache.storeBlocking(CachedData(bytes(10)), for: key("a")) }
+        try await blocking { clock.waitForHeld() }
+
+        switch later {
+        case .store: try await cache.store(entry, for: key("a"))
+        case .blockingStore: try await blocking { try cache.storeBlocking(entry, for: key("a")) }
+        case .expiredStore:
+            try await cache.store(CachedData(bytes(5), expiry: Date(timeIntervalSince1970: 5)), for: key("a"))
+        case .removal: #expect(await cache.remove(key("a")))
+        case .removalOfAll: await cache.removeAll()
+        case .removalOfResource: #expect(await cache.removeAll(of: key("a").resource) == 1)
+        }
+        clock.release()
+        try await earlier
+        await cache.flush()
+
+        let isStore = later == .store || later == .blockingStore
+        #expect(await cache.entry(for: key("a")) == (isStore ? entry : nil))
+        let other = FileDiskCache(directory: directory.url, limits: DataCacheLimits(age: nil))
+        #expect(await other.entry(for: key("a")) == (isStore ? entry : nil))
+        #expect(directory.files.count == (isStore ? 1 : 0))
     }
 
     @Test func `damage is a miss, and goes`() async throws {

@@ -45,7 +45,7 @@ struct FileDiskCacheTests {
         #expect(await cache().entry(for: key("a")) == entry)
     }
 
-    @Test func `the size is that of the files`() async throws {
+    @Test func `the size is that of the blocks of the files`() async throws {
         let cache = cache()
         for number in 0..<20 { try await cache.store(bytes(number * 10), for: key("\(number % 13)")) }
         await cache.remove(key("3"))
@@ -56,19 +56,19 @@ struct FileDiskCacheTests {
     }
 
     @Test func `the least recently used goes first`() async throws {
-        let cache = cache(sizeLimit: 5000)
+        let cache = cache(sizeLimit: 5 * block - 1)
         for name in ["a", "b", "c", "d"] { try await store(name, in: cache) }
         clock.advance(by: .seconds(1))
         _ = await cache.data(for: key("a"))
 
         try await store("e", in: cache)
 
-        // Down to nine tenths of 5000: four entries of a little over 1000.
+        // Down to nine tenths of nearly five blocks: four entries.
         #expect(await keys(in: cache) == ["a", "c", "d", "e"])
     }
 
     @Test func `the order of use survives a restart`() async throws {
-        let first = cache(sizeLimit: 5000)
+        let first = cache(sizeLimit: 5 * block - 1)
         for name in ["a", "b", "c", "d"] { try await store(name, in: first) }
         clock.advance(by: .seconds(1))
         _ = await first.data(for: key("b"))
@@ -76,11 +76,11 @@ struct FileDiskCacheTests {
         _ = await first.data(for: key("a"))
         await first.flush()
 
-        let second = cache(sizeLimit: 5000)
+        let second = cache(sizeLimit: 5 * block - 1)
         try await store("e", in: second)
         #expect(await keys(in: second) == ["a", "b", "d", "e"])
 
-        let third = cache(sizeLimit: 3600)
+        let third = cache(sizeLimit: 4 * block - 1)
         try await store("f", in: third)
         #expect(await keys(in: third).count == 3)
         #expect(await third.data(for: key("f")) != nil)

@@ -135,7 +135,7 @@ struct MaintenanceTests {
         try await source.store(CachedData(bytes(5000)), for: key("large"))
         try await source.store(CachedData(bytes(10)), for: key("small"))
         await source.flush()
-        let small = FileDiskCache(directory: directory.url, sizeLimit: 1000, clock: clock)
+        let small = FileDiskCache(directory: directory.url, sizeLimit: block, clock: clock)
 
         #expect(await small.adoptEntries(of: other.url) == 1)
         #expect(FileManager.default.fileExists(atPath: other.file("large")))
@@ -170,18 +170,18 @@ struct MaintenanceTests {
     @Test func `what is over the limits or too old does not come`() async throws {
         let source = FileDiskCache(directory: other.url, clock: clock)
         try await source.store(CachedData(bytes(10), expiry: clock.now + 5), for: key("expired"))
-        try await source.store(bytes(5000), for: key("large"))
+        try await source.store(bytes(6 * block), for: key("large"))
         for number in 0..<10 {
             clock.advance(by: .seconds(1))
             try await source.store(bytes(500), for: key("\(number)"))
         }
         await source.flush()
-        let small = FileDiskCache(directory: directory.url, sizeLimit: 3000, clock: clock)
+        let small = FileDiskCache(directory: directory.url, sizeLimit: 6 * block, clock: clock)
 
         #expect(await small.adoptEntries(of: other.url) > 0)
         await small.flush()
 
-        #expect(await small.totalSize <= 3000)
+        #expect(await small.totalSize <= 6 * block)
         #expect(await small.entry(for: key("large")) == nil)
         #expect(await small.entry(for: key("expired")) == nil)
         #expect(await small.count >= 4)

@@ -21,7 +21,7 @@ struct TellingTests {
     @Test func `items tell name, size and dates, the least recently used first`() async throws {
         let cache = cache()
         let start = clock.now
-        try await cache.store(CachedData(bytes(100), metadata: bytes(20), expiry: start + 500.25), for: key("a"))
+        try await cache.store(CachedData(bytes(2 * block), metadata: bytes(20), expiry: start + 500.25), for: key("a"))
         clock.advance(by: .milliseconds(1500))
         try await cache.store(bytes(0), for: key("b"))
         clock.advance(by: .milliseconds(1500))
@@ -29,9 +29,9 @@ struct TellingTests {
 
         let expected = [
             DataCacheItem(
-                name: key("b").fileName, size: 57, storedAt: start + 1.5, lastUse: start + 1.5),
+                name: key("b").fileName, size: block, storedAt: start + 1.5, lastUse: start + 1.5),
             DataCacheItem(
-                name: key("a").fileName, size: 177, storedAt: start, lastUse: start + 3, expiry: start + 500.25),
+                name: key("a").fileName, size: 3 * block, storedAt: start, lastUse: start + 3, expiry: start + 500.25),
         ]
         #expect(await cache.items() == expected)
         await cache.flush()
@@ -119,14 +119,14 @@ struct TellingTests {
 
     @Test func `what happened is counted`() async throws {
         let cache = FileDiskCache(
-            directory: directory.url, limits: DataCacheLimits(size: 10_000, count: 5), clock: clock)
+            directory: directory.url, limits: DataCacheLimits(size: 5 * block, count: 5), clock: clock)
         for number in 0..<5 { try await cache.store(bytes(10), for: key("\(number)")) }
         _ = await cache.entry(for: key("0"))
         _ = await cache.mappedEntry(for: key("1"))
         _ = await cache.pieces(for: key("2"))
         _ = await cache.entry(for: key("nobody"))
         _ = await cache.pieces(for: key("nobody"))
-        await #expect(throws: DataCacheError.self) { try await cache.store(bytes(20_000), for: key("large")) }
+        await #expect(throws: DataCacheError.self) { try await cache.store(bytes(5 * block), for: key("large")) }
         try Data(count: 90).write(to: URL(filePath: directory.file("3")))
         _ = await cache.entry(for: key("3"))
         await cache.trim(toSize: .max, count: 2)

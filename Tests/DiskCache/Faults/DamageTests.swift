@@ -42,7 +42,7 @@ struct DamageTests {
     private func expectRecovery() async throws {
         try await cache.store(entry, for: key("a"))
         #expect(await cache.entry(for: key("a")) == entry)
-        #expect(await cache.totalSize == whole.count)
+        #expect(await cache.totalSize == block)
     }
 
     @Test func `every single changed byte is found`() async throws {

@@ -87,13 +87,13 @@ struct RefusalTests {
             let entry = CachedData(bytes(10))
             guard let image = EntryFile.encode(entry, key: key("a"), storedAt: Timestamp(Date())) else { exit(4) }
             for durability in [Durability.none, .entry] {
-                let file = try folder.write(image, durability: durability)
+                let file = try folder.write(image, durability: durability).file
                 // Who may not open the directory cannot wait for it.
                 chmod(directory.path, 0o300)
                 _ = try folder.place(file, as: EntryName(key("a")), in: top, durability: durability)
                 chmod(directory.path, 0o700)
             }
-            let file = try folder.write(image, durability: .directory)
+            let file = try folder.write(image, durability: .directory).file
             chmod(directory.path, 0o300)
             do {
                 _ = try folder.place(file, as: EntryName(key("b")), in: top, durability: .directory)

@@ -27,7 +27,7 @@ struct AdoptedFilesTests {
     private func raise(_ doubt: Doubt) throws {
         switch doubt {
         case .missingIndex: try FileManager.default.removeItem(at: index.url)
-        case .otherBoot: try index.changeHeader { $0.bootHash &+= 1 }
+        case .otherBoot: try index.changeHeader { $0.bootHashes = [1, 2] }
         case .otherExtension: try index.changeHeader { $0.suffixHash &+= 1 }
         }
     }
@@ -55,7 +55,7 @@ struct AdoptedFilesTests {
         let item = await cache.items().first { $0.name == key("stranger").fileName }
         #expect(item?.expiry == stranger.expiry)
         #expect(await cache.removeAll(of: ResourceKey("stranger")) == 1)
-        #expect(try index.header.bootHash == IndexHeader.bootHash)
+        #expect(try index.header.bootHashes.first == IndexHeader.bootHash)
     }
 
     @Test(arguments: Doubt.allCases)

@@ -34,6 +34,11 @@ struct IndexDamageTests {
         whole = try index.content
     }
 
+    /// Bytes of the header and some records.
+    private func end(of count: Int) -> Int { IndexHeader.size + count * IndexRecord.size }
+
+    private var recordCount: Int { (whole.count - IndexHeader.size) / IndexRecord.size }
+
     /// A cache that opens what is there loses nothing, knows it after its first change, and tells others.
     private func expectRecovery(_ what: String, by cache: FileDiskCache? = nil) async throws {
         let cache = cache ?? FileDiskCache(directory: directory.url)
@@ -70,7 +75,7 @@ struct IndexDamageTests {
     }
 
     @Test func `an index that ends within its header or a record is made anew`() async throws {
-        for count in [1, 87, 88 + 1, 3 * 88 - 1, 5 * 88 + 44, whole.count - 1] {
+        for count in [1, IndexHeader.size - 1, end(of: 0) + 1, end(of: 2) - 1, end(of: 4) + 44, whole.count - 1] {
             try index.replace(by: whole.prefix(count))
             try await expectRecovery("\(count) bytes")
         }
@@ -83,27 +88,27 @@ struct IndexDamageTests {
         _ = await FileDiskCache(directory: directory.url).totalSize
         let written = try index.content
         #expect(try index.header.entryCount == stored.count)
-        for count in 1...stored.count {
-            try index.replace(by: written.prefix(count * 88))
-            try await expectRecovery("\(count - 1) records")
+        for count in 0..<stored.count {
+            try index.replace(by: written.prefix(end(of: count)))
+            try await expectRecovery("\(count) records")
         }
     }
 
     @Test func `an index that was cut off at the end of a record is made anew`() async throws {
-        for count in 1..<whole.count / 88 {
-            try index.replace(by: whole.prefix(count * 88))
-            #expect(await FileDiskCache(directory: directory.url).count == stored.count, "\(count - 1) records")
-            try index.replace(by: whole.prefix(count * 88))
-            try await expectRecovery("\(count - 1) records")
+        for count in 0..<recordCount {
+            try index.replace(by: whole.prefix(end(of: count)))
+            #expect(await FileDiskCache(directory: directory.url).count == stored.count, "\(count) records")
+            try index.replace(by: whole.prefix(end(of: count)))
+            try await expectRecovery("\(count) records")
         }
     }
 
     @Test func `whatever stands for the number of written records, nothing is lost`() async throws {
-        for number in [0, 1, UInt64(whole.count / 88), 1 << 40, .max] {
+        for number in [0, 1, UInt64(recordCount + 1), 1 << 40, .max] {
             var bytes = Array(whole)
             var field: [UInt8] = []
             field.append(number: number)
-            bytes.replaceSubrange(56..<64, with: field)
+            bytes.replaceSubrange(IndexHeader.writtenCountOffset..<IndexHeader.writtenCountOffset + 8, with: field)
             try index.replace(by: Data(bytes))
             try await expectRecovery("\(number)")
         }
@@ -113,7 +118,7 @@ struct IndexDamageTests {
         let before = await FileDiskCache(directory: directory.url).items()
         var bytes = whole
         // That of the first entry, which another record tells of.
-        bytes[88 + 40] ^= 1
+        bytes[end(of: 0) + 40] ^= 1
         try index.replace(by: bytes)
         // Whoever looks into this file takes it for none.
         let path = directory.file("5")
@@ -133,12 +138,12 @@ struct IndexDamageTests {
     }
 
     @Test func `an open cache notices that its index was cut off at the end of a record`() async throws {
-        for count in 1..<whole.count / 88 {
+        for _ in 0..<recordCount {
             let cache = FileDiskCache(directory: directory.url)
             _ = await cache.totalSize
-            #expect(truncate(index.url.path, try index.content.count - 88) == 0)
+            #expect(truncate(index.url.path, try index.content.count - IndexRecord.size) == 0)
             try await expectRecovery("without the last record", by: cache)
-            try index.replace(by: whole.prefix(count * 88) + whole.dropFirst(count * 88))
+            try index.replace(by: whole)
         }
     }
 
@@ -176,12 +181,34 @@ struct IndexDamageTests {
     }
 
     @Test func `an index of another version is made anew`() async throws {
-        var header = Array(whole.prefix(80))
+        var header = Array(whole.prefix(IndexHeader.size - 8))
         header[0] &+= 1
         header.append(number: XXH64.hash(header.span.bytes))
-        try index.replace(by: Data(header) + whole.dropFirst(88))
+        try index.replace(by: Data(header) + whole.dropFirst(IndexHeader.size))
 
         try await expectRecovery("another version")
+
+        #expect(try index.content.prefix(8) == whole.prefix(8))
+    }
+
+    /// As the layout was that told no blocks: a header of 88 bytes, and records with the length of a file only.
+    @Test func `an index of the first version is made anew, and tells of blocks`() async throws {
+        var old: [UInt8] = []
+        let noBytes: [UInt8] = []
+        for number in [
+            0x3130_5844_494F_4441, 7, 0, 0, IndexHeader.bootHash, XXH64.hash(noBytes.span.bytes), 0, 1, 0, 0,
+        ] {
+            old.append(number: number)
+        }
+        let head = Array(old[..<56]) + [UInt8](repeating: 0, count: 24)
+        old.append(number: XXH64.hash(head.span.bytes))
+        let entry = IndexEntry(
+            name: EntryName(key("1")), resourceHash: 0, file: FileSize(length: 100, occupied: 100),
+            storedAt: Timestamp(milliseconds: 0), lastUse: Timestamp(milliseconds: 0), expiry: nil, useNumber: 1)
+        IndexRecord.entry(entry).append(to: &old, generation: 7)
+        try index.replace(by: Data(old))
+
+        try await expectRecovery("the first version")
 
         #expect(try index.content.prefix(8) == whole.prefix(8))
     }
@@ -191,7 +218,7 @@ struct IndexDamageTests {
         let foreign = FileDiskCache(directory: other.url)
         for name in ["0", "x", "y"] { try await foreign.store(bytes(77), for: key(name)) }
         try index.replace(by: IndexBytes(other).content)
-        try index.changeHeader { $0.bootHash = 1 }
+        try index.changeHeader { $0.bootHashes = [1] }
 
         try await expectRecovery("another's")
 

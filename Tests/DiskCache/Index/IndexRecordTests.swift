@@ -11,15 +11,16 @@ struct IndexRecordTests {
 
     private static let entries: [IndexEntry] = [
         IndexEntry(
-            name: EntryName(words: SIMD4(1, 2, 3, 4)), resourceHash: .max, size: 0,
+            name: EntryName(words: SIMD4(1, 2, 3, 4)), resourceHash: .max, file: FileSize(length: 0, occupied: 0),
             storedAt: Timestamp(milliseconds: 0), lastUse: Timestamp(milliseconds: -1), expiry: nil,
             useNumber: IndexEntry.neverUsed),
         IndexEntry(
-            name: EntryName(words: SIMD4(repeating: .max)), resourceHash: 0, size: 1 << 42 - 1,
+            name: EntryName(words: SIMD4(repeating: .max)), resourceHash: 0,
+            file: FileSize(length: 1 << 42 - 1, occupied: 1 << 42 + (1 << 24 - 1) * 512),
             storedAt: Timestamp(milliseconds: .max), lastUse: Timestamp(milliseconds: .min),
             expiry: Timestamp(milliseconds: 0), useNumber: .max),
         IndexEntry(
-            name: EntryName(key("a")), resourceHash: 7, size: 1234,
+            name: EntryName(key("a")), resourceHash: 7, file: FileSize(length: 1234, occupied: 8192),
             storedAt: Timestamp(milliseconds: 1_700_000_000_001), lastUse: Timestamp(milliseconds: 1_700_000_000_002),
             expiry: Timestamp(milliseconds: .min), useNumber: -5),
     ]
@@ -82,14 +83,16 @@ struct IndexRecordTests {
     }
 
     @Test(arguments: [-1, 1 << 42, .max, .min])
-    func `a record of a size that no file has is none`(size: Int) {
+    func `a record of a length that no file has is none`(size: Int) {
         var entry = Self.entries[2]
-        entry.size = size
+        entry.file.length = size
         #expect(decoded(encoded(.entry(entry))) == nil)
     }
 
     @Test func `a header says what was written, and every changed byte is found`() throws {
-        let header = IndexHeader(entryCount: 12, replacing: (generation: 34, size: 56), suffix: ".png")
+        let header = IndexHeader(
+            entryCount: 12, replacing: (generation: 34, size: 56), suffix: ".png",
+            bootHashes: (1...40 as ClosedRange<UInt64>).map { $0 })
         let bytes = header.encoded
         #expect(bytes.count == IndexHeader.size)
 
@@ -98,11 +101,11 @@ struct IndexRecordTests {
         #expect(read.generation == header.generation)
         #expect(read.replaced == (generation: 34, size: 56))
         #expect(read.entryCount == 12)
-        #expect(read.bootHash == IndexHeader.bootHash)
+        #expect(read.bootHashes == (1...36).map { $0 })
         #expect(read.suffixHash == header.suffixHash)
         #expect(read.writtenCount == 12)
         // The number of written records is written again and again, in one piece, and may be any.
-        for index in bytes.indices where !(56..<64 ~= index) {
+        for index in bytes.indices where !(0..<8 ~= index - IndexHeader.writtenCountOffset) {
             for mask in [0x01, 0x80, 0xFF] as [UInt8] {
                 var damaged = bytes
                 damaged[index] ^= mask

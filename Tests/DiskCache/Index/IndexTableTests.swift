@@ -23,7 +23,8 @@ struct IndexTableTests {
     private func entry(_ name: EntryName, size: Int) -> IndexEntry {
         let date = Timestamp(milliseconds: Int64(size))
         return IndexEntry(
-            name: name, resourceHash: UInt64(size), size: size, storedAt: date, lastUse: date, expiry: nil,
+            name: name, resourceHash: UInt64(size), file: FileSize(length: size / 2, occupied: size), storedAt: date,
+            lastUse: date, expiry: nil,
             useNumber: Int64(size))
     }
 

@@ -27,8 +27,8 @@ struct LookingWhileWritingTests {
         table.remove(gone)
         table.put(
             IndexEntry(
-                name: EntryName(key("new")), resourceHash: 0, size: 100, storedAt: Timestamp(milliseconds: 0),
-                lastUse: Timestamp(milliseconds: 0), expiry: nil, useNumber: 1))
+                name: EntryName(key("new")), resourceHash: 0, file: FileSize(length: 100, occupied: block),
+                storedAt: Timestamp(milliseconds: 0), lastUse: Timestamp(milliseconds: 0), expiry: nil, useNumber: 1))
 
         state.replace(table)
         state.refresh(directory.path)

@@ -25,7 +25,8 @@ struct WalkTests {
     private func entry(_ number: Int, use: Int64) -> IndexEntry {
         let now = Timestamp(clock.now)
         return IndexEntry(
-            name: name(number), resourceHash: 0, size: 100, storedAt: now, lastUse: now, expiry: nil, useNumber: use)
+            name: name(number), resourceHash: 0, file: FileSize(length: 100, occupied: block), storedAt: now,
+            lastUse: now, expiry: nil, useNumber: use)
     }
 
     /// Entries without files.

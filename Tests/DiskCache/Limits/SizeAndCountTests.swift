@@ -21,11 +21,8 @@ struct SizeAndCountTests {
 
     private func names(in cache: FileDiskCache) async -> [String] { await cache.items().map(\.name) }
 
-    /// Bytes of an entry of a thousand, under a key of one or two digits.
-    private func fileSize(_ number: Int) -> Int { 1000 + 56 + "\(number)".utf8.count }
-
     @Test func `over the size a trim leaves the target's share, the latest used`() async throws {
-        let cache = cache(DataCacheLimits(size: 10_600, trimTarget: 0.5))
+        let cache = cache(DataCacheLimits(size: 10 * block + block / 2, trimTarget: 0.5))
         for number in 0..<10 { try await cache.store(bytes(1000), for: key("\(number)")) }
         await cache.flush()
         #expect(reports.all.isEmpty)
@@ -36,27 +33,27 @@ struct SizeAndCountTests {
         await cache.flush()
 
         #expect(await names(in: cache) == [7, 8, 9, 0, 10].map(name))
-        #expect(await cache.totalSize <= 5300)
-        #expect(await cache.totalSize + fileSize(9) > 5300)
+        // What a sixth entry would occupy is more than half of the limit.
+        #expect(await cache.totalSize == 5 * block)
     }
 
     @Test func `a trim tells names, bytes and reasons, in the order in which they went`() async throws {
-        let cache = cache(DataCacheLimits(size: 10_600, trimTarget: 0.5))
+        let cache = cache(DataCacheLimits(size: 10 * block + block / 2, trimTarget: 0.5))
         for number in 0..<11 { try await cache.store(bytes(1000), for: key("\(number)")) }
         await cache.flush()
         await reports.waitForRemovals(count: 6)
 
         let expected = (0..<6).map {
-            DataCacheTrimReport.Removal(name: name($0), size: fileSize($0), reason: .sizeLimit)
+            DataCacheTrimReport.Removal(name: name($0), size: block, reason: .sizeLimit)
         }
         #expect(reports.removals == expected)
-        #expect(reports.all.reduce(0) { $0 + $1.byteCount } == 6 * 1057)
+        #expect(reports.all.reduce(0) { $0 + $1.byteCount } == 6 * block)
         #expect(cache.statistics.trimmedEntries == 6)
         for number in 0..<6 { #expect(!FileManager.default.fileExists(atPath: directory.file("\(number)"))) }
     }
 
     @Test func `a trim that began within the limits leaves what is over them to the next one`() throws {
-        let store = try #require(cache(DataCacheLimits(size: 10_600, trimTarget: 0.5)).engine).store
+        let store = try #require(cache(DataCacheLimits(size: 10 * block + block / 2, trimTarget: 0.5)).engine).store
         for number in 0..<10 { try store.store(CachedData(bytes(1000)), for: key("\(number)")) }
         var early = store.limitTrim
         try store.store(CachedData(bytes(1000)), for: key("10"))
@@ -67,6 +64,36 @@ struct SizeAndCountTests {
 
         #expect(early.report.removals.isEmpty)
         #expect(late.report.removals.map(\.name) == (0..<6).map(name))
+    }
+
+    @Test(arguments: [10, 1000, 5000, 40_000])
+    func `the limit bounds the blocks that the entries occupy, whatever their length`(count: Int) async throws {
+        let cache = cache(DataCacheLimits(size: 40 * block))
+        for number in 0..<60 { try await cache.store(bytes(count + number), for: key("\(number)")) }
+        await cache.flush()
+
+        #expect(directory.fileSizes <= 40 * block)
+        #expect(directory.fileSizes >= 25 * block)
+        #expect(await cache.totalSize == directory.fileSizes)
+        #expect(await cache.items().reduce(0) { $0 + $1.size } == directory.fileSizes)
+        let trimmed = await cache.trim(toSize: 0)
+        #expect(trimmed.byteCount >= 25 * block && trimmed.removals.allSatisfy { $0.size % block == 0 })
+    }
+
+    private static let usages: [(length: Int, blocks: Int, blockSize: Int, expected: Int)] = [
+        // What the file system tells, if it is enough; blocks that it has allocated in advance, too.
+        (1, 8, 4096, 4096), (8192, 16, 4096, 8192), (5000, 128, 4096, 65_536), (0, 0, 4096, 0),
+        // What it has not allocated yet, compresses, or keeps with the metadata.
+        (5000, 0, 4096, 8192), (8192, 8, 4096, 8192), (8193, 1, 4096, 12_288), (600, 1, 512, 1024), (10, 0, 0, 512),
+        // A transfer size, and numbers that no file has.
+        (10, 0, 1 << 20, 65_536), (.max, 0, 4096, .max), (10, .max, 4096, .max),
+    ]
+
+    @Test(arguments: usages)
+    func `a file counts for its blocks, and for no less than its length`(
+        length: Int, blocks: Int, blockSize: Int, expected: Int
+    ) {
+        #expect(DiskUsage.byteCount(length: length, blocks: blocks, blockSize: blockSize) == expected)
     }
 
     @Test func `over the count a trim leaves the target's share`() async throws {
@@ -87,13 +114,13 @@ struct SizeAndCountTests {
 
     @Test(arguments: [0, -1, .nan, 1, 2, 0.001])
     func `any trim target leaves the entry that was stored last, within the limits`(target: Double) async throws {
-        let cache = cache(DataCacheLimits(size: 5000, trimTarget: target))
+        let cache = cache(DataCacheLimits(size: 5 * block, trimTarget: target))
         for number in 0..<8 {
             try await cache.store(bytes(1000), for: key("\(number)"))
             #expect(await cache.data(for: key("\(number)")) == bytes(1000))
         }
         await cache.flush()
-        #expect(await cache.totalSize <= 5000)
+        #expect(await cache.totalSize <= 5 * block)
         #expect(await cache.contains(key("7")))
         #expect(await cache.totalSize == directory.fileSizes)
     }
@@ -117,24 +144,30 @@ struct SizeAndCountTests {
     }
 
     @Test func `an entry of just the limit is stored, and one of a byte more is not`() async throws {
-        let cache = cache(DataCacheLimits(size: fileSize(1)))
-        try await cache.store(bytes(1000), for: key("1"))
+        let cache = cache(DataCacheLimits(size: 2 * block))
+        // With its trailer and key.
+        let whole = bytes(2 * block - 57)
+        try await cache.store(whole, for: key("1"))
         await cache.flush()
-        #expect(await cache.data(for: key("1")) == bytes(1000))
+        #expect(await cache.data(for: key("1")) == whole)
+        #expect(await cache.totalSize == 2 * block)
 
-        let error = await #expect(throws: DataCacheError.self) { try await cache.store(bytes(1001), for: key("2")) }
+        let error = await #expect(throws: DataCacheError.self) {
+            try await cache.store(bytes(whole.count + 1), for: key("2"))
+        }
 
         #expect(error?.code == .tooLarge)
-        #expect(await cache.data(for: key("1")) == bytes(1000))
+        #expect(await cache.data(for: key("1")) == whole)
+        #expect(directory.unfinished.isEmpty)
         try await cache.store(bytes(999), for: key("3"))
         await cache.flush()
         #expect(await names(in: cache) == [key("3").fileName])
     }
 
     @Test func `an entry that grows counts as it is now`() async throws {
-        let cache = cache(DataCacheLimits(size: 5000, trimTarget: 1))
+        let cache = cache(DataCacheLimits(size: 5 * block, trimTarget: 1))
         for number in 0..<3 { try await cache.store(bytes(1000), for: key("\(number)")) }
-        try await cache.store(bytes(4000), for: key("0"))
+        try await cache.store(bytes(5 * block - 100), for: key("0"))
         await cache.flush()
 
         #expect(await names(in: cache) == [name(0)])
@@ -154,10 +187,10 @@ struct SizeAndCountTests {
         #expect(byCount.removals.map(\.name) == (0..<3).map(name))
         #expect(byCount.removals.allSatisfy { $0.reason == .requested })
 
-        let bySize = await cache.trim(toSize: 4 * 1057)
+        let bySize = await cache.trim(toSize: 4 * block)
         #expect(bySize.removals.map(\.name) == (3..<6).map(name))
-        #expect(await cache.totalSize == 4 * 1057)
-        #expect(await cache.trim(toSize: 4 * 1057).removals.isEmpty)
+        #expect(await cache.totalSize == 4 * block)
+        #expect(await cache.trim(toSize: 4 * block).removals.isEmpty)
         #expect(reports.all == [byCount, bySize])
 
         #expect(await cache.trim(toSize: -1, count: -1).removals.count == 4)

@@ -24,7 +24,7 @@ struct IndexBytes {
     }
 
     var recordCount: Int {
-        get throws { try content.count / IndexRecord.size - 1 }
+        get throws { try (content.count - IndexHeader.size) / IndexRecord.size }
     }
 
     /// Another file in the place of the index.

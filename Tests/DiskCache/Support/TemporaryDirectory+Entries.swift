@@ -1,5 +1,6 @@
 import AlcedoCore
 import FoundationEssentials
+import Glibc
 import TestSupport
 
 extension TemporaryDirectory {
@@ -20,10 +21,12 @@ extension TemporaryDirectory {
         }.sorted()
     }
 
-    /// Bytes of the entries' files. A cache that was let go of may still be writing an index.
+    /// Bytes that the file system has allocated for the entries' files. A cache that was let go of may still be writing an
+    /// index.
     var fileSizes: Int {
-        files.filter { !$0.contains("/unfinished/") }.reduce(0) {
-            $0 + (FileManager.default.contents(atPath: $1)?.count ?? 0)
+        files.filter { !$0.contains("/unfinished/") }.reduce(0) { sum, path in
+            var status = stat()
+            return lstat(path, &status) == 0 ? sum + Int(status.st_blocks) * 512 : sum
         }
     }
 

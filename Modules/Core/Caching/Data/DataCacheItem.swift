@@ -4,7 +4,7 @@ public import FoundationEssentials
 public struct DataCacheItem: Sendable, Hashable {
     /// ``ImageKey/fileName`` of the entry's key.
     public var name: String
-    /// Bytes that the entry occupies, the cache's own notes included.
+    /// The bytes that the entry occupies, as ``DataCacheLimits/size`` counts them, the cache's own notes included.
     public var size: Int
     /// When it was stored.
     public var storedAt: Date

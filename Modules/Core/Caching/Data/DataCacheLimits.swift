@@ -8,7 +8,8 @@ public struct DataCacheLimits: Sendable, Hashable {
         case storing
     }
 
-    /// Most bytes that the entries occupy. Nought or less stores nothing.
+    /// The maximum number of bytes that the entries occupy. A cache on disk counts the blocks that the file system has
+    /// allocated for them, not the lengths of their files. Zero or less stores nothing.
     public var size: Int
     /// Most entries. Nought or less stores nothing.
     public var count: Int

@@ -18,7 +18,7 @@ public struct DataCacheTrimReport: Sendable, Hashable {
     public struct Removal: Sendable, Hashable {
         /// ``ImageKey/fileName`` of the entry's key.
         public var name: String
-        /// In bytes.
+        /// The bytes that it occupied, as ``DataCacheLimits/size`` counts them.
         public var size: Int
         /// Why it went.
         public var reason: Reason

@@ -2,7 +2,7 @@
 public struct DataCacheVerification: Sendable, Hashable {
     /// How many entries were read, damaged ones too.
     public var checkedCount: Int
-    /// Bytes of those that are whole.
+    /// The bytes that the whole ones occupy, as ``DataCacheLimits/size`` counts them.
     public var byteCount: Int
     /// ``ImageKey/fileName`` of the keys whose entries were damaged or missing, and are removed now.
     public var damagedNames: [String]

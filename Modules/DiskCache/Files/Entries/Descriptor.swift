@@ -35,9 +35,9 @@ struct Descriptor: ~Copyable {
     }
 
     /// nil for anything but a regular file.
-    func regularFileSize() throws(SystemRefusal) -> Int? {
+    func regularFileSize() throws(SystemRefusal) -> FileSize? {
         guard let status else { throw SystemRefusal(number: errno) }
-        return status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
+        return status.st_mode & S_IFMT == S_IFREG ? FileSize(status) : nil
     }
 
     /// Reads at most `memory.count` bytes from `offset`: fewer only at the file's end.

@@ -14,6 +14,9 @@ enum EntryFile {
         var trailer: EntryTrailer
 
         var size: Int { data.count + rest.count }
+
+        /// The size of its file, as far as it is known before that is written.
+        var unwritten: FileSize { FileSize(length: size, occupied: size) }
     }
 
     /// nil when something is too long for the layout.

@@ -7,7 +7,7 @@ extension EntryFolder {
     func open(_ name: EntryName, suffix: [UInt8]? = nil) -> Opening {
         do throws(SystemRefusal) {
             let descriptor = try openFile(name, suffix, in: openDirectory())
-            guard let size = try descriptor.regularFileSize(), size >= EntryTrailer.size else { return .damaged }
+            guard let size = try descriptor.regularFileSize(), size.length >= EntryTrailer.size else { return .damaged }
             return .open(descriptor, size: size)
         } catch {
             return switch error.number {
@@ -20,7 +20,7 @@ extension EntryFolder {
     }
 
     enum Opening: ~Copyable {
-        case open(Descriptor, size: Int)
+        case open(Descriptor, size: FileSize)
         case absent
         case damaged
         /// The file may be whole, but is not to be had now: the process has no descriptors left, for one.
@@ -39,7 +39,7 @@ extension EntryFolder {
 
     struct OpenFile: ~Copyable {
         let descriptor: Descriptor
-        let size: Int
+        let size: FileSize
     }
 
     /// Reads and verifies an entry.
@@ -58,7 +58,7 @@ extension EntryFolder {
     /// Reads and verifies an entry in a directory that is open, and nothing but the whole of it.
     ///
     /// - Parameter size: Of the file.
-    func read(_ name: EntryName, key: ImageKey, size: Int, in directory: borrowing Descriptor) -> Reading {
+    func read(_ name: EntryName, key: ImageKey, size: FileSize, in directory: borrowing Descriptor) -> Reading {
         do throws(SystemRefusal) {
             return try Self.copy(openFile(name, in: directory), size, key)
         } catch {
@@ -67,10 +67,10 @@ extension EntryFolder {
     }
 
     private static func read(
-        _ descriptor: borrowing Descriptor, _ size: Int, _ key: ImageKey, isMapped: Bool
+        _ descriptor: borrowing Descriptor, _ size: FileSize, _ key: ImageKey, isMapped: Bool
     ) -> Reading {
         do throws(SystemRefusal) {
-            guard try hasTrailer(descriptor, size) else { return .damaged }
+            guard try hasTrailer(descriptor, size.length) else { return .damaged }
             return isMapped ? try map(descriptor, size, key) : try copy(descriptor, size, key)
         } catch {
             return .unavailable
@@ -85,9 +85,9 @@ extension EntryFolder {
     }
 
     private static func copy(
-        _ descriptor: borrowing Descriptor, _ size: Int, _ key: ImageKey
+        _ descriptor: borrowing Descriptor, _ size: FileSize, _ key: ImageKey
     ) throws(SystemRefusal) -> Reading {
-        guard let bytes = try descriptor.readAll(size),
+        guard let bytes = try descriptor.readAll(size.length),
             let (trailer, metadata) = bytes.withBytes({ verify($0, key: key) })
         else { return .damaged }
         return .whole(
@@ -96,16 +96,17 @@ extension EntryFolder {
     }
 
     private static func map(
-        _ descriptor: borrowing Descriptor, _ size: Int, _ key: ImageKey
+        _ descriptor: borrowing Descriptor, _ size: FileSize, _ key: ImageKey
     ) throws(SystemRefusal) -> Reading {
-        let memory = try descriptor.map(size)
-        let file = UnsafeRawBufferPointer(start: memory, count: size)
+        let length = size.length
+        let memory = try descriptor.map(length)
+        let file = UnsafeRawBufferPointer(start: memory, count: length)
         guard let (trailer, metadata) = verify(file.bytes, key: key) else {
-            munmap(memory, size)
+            munmap(memory, length)
             return .damaged
         }
         let data = Data(
-            bytesNoCopy: memory, count: trailer.dataCount, deallocator: .custom { start, _ in munmap(start, size) })
+            bytesNoCopy: memory, count: trailer.dataCount, deallocator: .custom { start, _ in munmap(start, length) })
         return .whole(
             CachedData(data, metadata: metadata, expiry: trailer.expiry?.date), storedAt: trailer.storedAt, size: size)
     }
@@ -125,7 +126,8 @@ extension EntryFolder {
         _ name: EntryName, suffix: [UInt8]? = nil
     ) throws(SystemRefusal) -> VerifiedEntry? {
         guard let file = try open(name, suffix: suffix).file(),
-            try Self.hasTrailer(file.descriptor, file.size), let bytes = try file.descriptor.read(file.size)
+            try Self.hasTrailer(file.descriptor, file.size.length),
+            let bytes = try file.descriptor.read(file.size.length)
         else { return nil }
         let size = file.size
         let found = bytes.withBytes { file -> (EntryTrailer, ImageKey, metadata: Data)? in
@@ -146,16 +148,16 @@ extension EntryFolder {
     func outline(_ name: EntryName) throws(SystemRefusal) -> Outline? {
         guard let file = try open(name).file() else { return nil }
         let size = file.size
-        let end = try file.descriptor.read(EntryTrailer.size, at: size - EntryTrailer.size)
-        guard let trailer = end?.withBytes({ EntryTrailer($0, fileSize: size) }) else { return nil }
+        let end = try file.descriptor.read(EntryTrailer.size, at: size.length - EntryTrailer.size)
+        guard let trailer = end?.withBytes({ EntryTrailer($0, fileSize: size.length) }) else { return nil }
         let resource = try file.descriptor.read(trailer.resourceCount, at: trailer.dataCount)
         guard let hash = resource?.withBytes({ XXH64.hash($0) }) else { return nil }
         return Outline(trailer: trailer, size: size, resourceHash: hash)
     }
 
-    /// The size of an entry's file, and when it was written, in seconds since 1970; nil when there is none, or that is not
+    /// The length of an entry's file, and when it was written, in seconds since 1970; nil when there is none, or that is not
     /// to be told.
-    func sizeAndDate(of name: EntryName) -> (size: Int, written: Double)? {
+    func lengthAndDate(of name: EntryName) -> (length: Int, written: Double)? {
         guard let directory = try? openDirectory(), let shard = try? openShard(of: name, in: directory) else {
             return nil
         }

@@ -71,6 +71,8 @@ extension EntryFolder {
                     continue
                 }
                 if file.lock() { _ = folder.unlink(name) }
+                // Locked until it has no name: whoever has made it and not locked it yet then takes another.
+                extendLifetime(file)
             }
             return true
         } catch {

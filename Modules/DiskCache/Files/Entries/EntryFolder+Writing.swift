@@ -3,13 +3,15 @@ import FoundationEssentials
 import Glibc
 
 extension EntryFolder {
-    /// Writes an entry beside its place. Makes folders that are missing.
-    func write(_ image: EntryFile.Image, durability: Durability) throws(DataCacheError) -> UnfinishedFile {
+    /// Writes an entry beside its place, and tells the size of its file. Makes folders that are missing.
+    func write(
+        _ image: EntryFile.Image, durability: Durability
+    ) throws(DataCacheError) -> (file: UnfinishedFile, size: FileSize) {
         let file = try makeUnfinishedFile()
         guard file.descriptor.write(image.data.bytes, image.rest.span.bytes),
-            durability == .none || file.descriptor.synchronize()
+            durability == .none || file.descriptor.synchronize(), let status = file.descriptor.status
         else { throw refusal.cacheError("write to", paths.directory) }
-        return file
+        return (file, FileSize(status))
     }
 
     func makeUnfinishedFile() throws(DataCacheError) -> UnfinishedFile {

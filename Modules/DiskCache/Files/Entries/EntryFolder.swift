@@ -8,7 +8,7 @@ import Glibc
 /// only the cache's directory itself may be one.
 struct EntryFolder: Sendable {
     enum Reading {
-        case whole(CachedData, storedAt: Timestamp, size: Int)
+        case whole(CachedData, storedAt: Timestamp, size: FileSize)
         case absent
         /// What stands in the entry's place is not a whole entry.
         case damaged
@@ -19,7 +19,7 @@ struct EntryFolder: Sendable {
     /// What a file says of itself, unverified.
     struct Outline {
         var trailer: EntryTrailer
-        var size: Int
+        var size: FileSize
         var resourceHash: UInt64
     }
 
@@ -27,8 +27,7 @@ struct EntryFolder: Sendable {
         var key: ImageKey
         var entry: CachedData
         var storedAt: Timestamp
-        /// Bytes of the file.
-        var size: Int
+        var size: FileSize
     }
 
     let paths: EntryPaths

@@ -18,10 +18,11 @@ final class DiskIndex: Sendable {
     /// that may block.
     private let turn = Locked(())
 
-    init(_ folder: EntryFolder, lockPatience: Duration) {
+    init(_ folder: EntryFolder, lockPatience: Duration, bootHash: UInt64) {
         self.folder = folder
         self.lockPatience = lockPatience
-        state = Locked(IndexState(suffixHash: XXH64.hash(folder.paths.suffix.utf8Span.span.bytes)))
+        state = Locked(
+            IndexState(suffixHash: XXH64.hash(folder.paths.suffix.utf8Span.span.bytes), bootHash: bootHash))
     }
 
     /// Of the directory.
@@ -210,6 +211,7 @@ final class DiskIndex: Sendable {
     ///   lost some changes: then what its whole records tell is right of files that have not been written since.
     private func reconcile(trustsTable: Bool) throws(DataCacheError) {
         folder.removeAbandonedFiles()
+        let bootHashes = state.withLock { $0.bootHashes }
         var table = trustsTable ? copy() : state.withLock { $0 }.salvaged()
         var isThere = [Bool](repeating: false, count: table.count)
         var found: [EntryName] = []
@@ -231,27 +233,28 @@ final class DiskIndex: Sendable {
                 table.remove(name)
                 continue
             }
-            if known?.storedAt != entry.storedAt || known?.size != entry.size { table.put(entry) }
+            if known?.storedAt != entry.storedAt || known?.file != entry.file { table.put(entry) }
         }
-        try makeRoom(for: table)
+        try makeRoom(for: table, bootHashes)
     }
 
     /// Whether a file is as long as it was, and as old, as far as its dates can tell.
     private func isUnchanged(_ entry: IndexEntry) -> Bool {
-        guard let (size, written) = folder.sizeAndDate(of: entry.name) else { return false }
-        return size == entry.size && abs(written - Double(entry.storedAt.milliseconds) / 1000) < 2
+        guard let (length, written) = folder.lengthAndDate(of: entry.name) else { return false }
+        return length == entry.file.length && abs(written - Double(entry.storedAt.milliseconds) / 1000) < 2
     }
 
     /// Writes the index of a directory that had none. On a full disk entries make room for it, an eighth of them at a time:
     /// without an index nothing could be removed.
-    private func makeRoom(for table: IndexTable) throws(DataCacheError) {
+    private func makeRoom(for table: IndexTable, _ bootHashes: [UInt64]) throws(DataCacheError) {
         var table = table
         defer { state.withLock { $0.abandon() } }
         while true {
             state.withLock { $0.replace(table) }
             let refusal: DataCacheError
             do throws(DataCacheError) {
-                return try write(IndexHeader(entryCount: table.count, suffix: folder.paths.suffix))
+                return try write(
+                    IndexHeader(entryCount: table.count, suffix: folder.paths.suffix, bootHashes: bootHashes))
             } catch {
                 guard error.code == .noSpace else { throw error }
                 refusal = error
@@ -268,8 +271,12 @@ final class DiskIndex: Sendable {
 
     /// Writes what is known to a new file, without what no longer matters.
     private func compact() throws(DataCacheError) {
-        let (count, generation, end) = state.withLock { ($0.table.count, $0.file?.header?.generation ?? 0, $0.end) }
-        try write(IndexHeader(entryCount: count, replacing: (generation, end), suffix: folder.paths.suffix))
+        let header = state.withLock { state in
+            IndexHeader(
+                entryCount: state.table.count, replacing: (state.file?.header?.generation ?? 0, state.end),
+                suffix: folder.paths.suffix, bootHashes: state.bootHashes)
+        }
+        try write(header)
     }
 
     /// What a file tells of itself; a file that is no entry goes.
@@ -287,7 +294,7 @@ final class DiskIndex: Sendable {
             return nil
         }
         return IndexEntry(
-            name: name, resourceHash: outline.resourceHash, size: outline.size, storedAt: outline.trailer.storedAt,
+            name: name, resourceHash: outline.resourceHash, file: outline.size, storedAt: outline.trailer.storedAt,
             lastUse: outline.trailer.storedAt, expiry: outline.trailer.expiry, useNumber: IndexEntry.neverUsed)
     }
 

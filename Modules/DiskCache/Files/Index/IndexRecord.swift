@@ -4,12 +4,13 @@ import AlcedoCore
 ///
 ///     0   32 name
 ///     32  8  hash of the resource
-///     40  8  bytes of the file
+///     40  8  length of the file, in bytes
 ///     48  8  when it was stored, in milliseconds since 1970
 ///     56  8  when it was last used, the same way
 ///     64  8  its expiry, the same way; the least number for none
 ///     72  8  number of the last use
-///     80  4  what the record says
+///     80  1  what the record says
+///     81  3  blocks of 512 bytes that the file occupies, beyond those that its length fills
 ///     84  4  the low half of the XXH64 of what stands before it, seeded by the file's generation
 enum IndexRecord {
     /// An entry is, or will be, as the record says. Nobody finds more than what the entry's file proves.
@@ -18,6 +19,8 @@ enum IndexRecord {
     case removedAll
 
     static let size = 88
+    private static let blockSize = 512
+    private static let mostFurtherBlocks = 1 << 24 - 1
 
     private enum Kind: UInt32 {
         case entry = 1
@@ -39,8 +42,9 @@ enum IndexRecord {
     init?(_ bytes: RawSpan, generation: UInt64) {
         let checksum = XXH64.hash(bytes.extracting(first: 84), seed: generation)
         guard bytes.number(at: 84, as: UInt32.self) == UInt32(truncatingIfNeeded: checksum),
-            let kind = Kind(rawValue: bytes.number(at: 80, as: UInt32.self))
+            let kind = Kind(rawValue: bytes.number(at: 80, as: UInt32.self) & 0xFF)
         else { return nil }
+        let furtherBlocks = Int(bytes.number(at: 80, as: UInt32.self) >> 8)
         var words = SIMD4<UInt64>()
         for index in 0..<4 { words[index] = bytes.number(at: 8 * index, as: UInt64.self).byteSwapped }
         let name = EntryName(words: words)
@@ -49,12 +53,14 @@ enum IndexRecord {
         case .removedAll: self = .removedAll
         case .entry:
             let expiry = bytes.number(at: 64, as: Int64.self)
-            let size = bytes.number(at: 40, as: Int64.self)
+            let length = bytes.number(at: 40, as: Int64.self)
             // No file has 4 TiB; that no sum overflows is the table's to see to.
-            guard 0..<1 << 42 ~= size else { return nil }
+            guard 0..<1 << 42 ~= length else { return nil }
+            let size = FileSize(
+                length: Int(length), occupied: (Self.blocks(of: Int(length)) + furtherBlocks) * Self.blockSize)
             self = .entry(
                 IndexEntry(
-                    name: name, resourceHash: bytes.number(at: 32, as: UInt64.self), size: Int(size),
+                    name: name, resourceHash: bytes.number(at: 32, as: UInt64.self), file: size,
                     storedAt: Timestamp(milliseconds: bytes.number(at: 48, as: Int64.self)),
                     lastUse: Timestamp(milliseconds: bytes.number(at: 56, as: Int64.self)),
                     expiry: expiry == .min ? nil : Timestamp(milliseconds: expiry),
@@ -70,18 +76,23 @@ enum IndexRecord {
     private static func nothing(_ name: EntryName) -> IndexEntry {
         let epoch = Timestamp(milliseconds: 0)
         return IndexEntry(
-            name: name, resourceHash: 0, size: 0, storedAt: epoch, lastUse: epoch, expiry: nil,
+            name: name, resourceHash: 0, file: FileSize(length: 0, occupied: 0), storedAt: epoch, lastUse: epoch,
+            expiry: nil,
             useNumber: IndexEntry.neverUsed)
     }
 
     private static func append(_ entry: IndexEntry, _ kind: Kind, to bytes: inout [UInt8]) {
         for index in 0..<4 { bytes.append(number: entry.name.words[index].byteSwapped) }
         bytes.append(number: entry.resourceHash)
-        bytes.append(number: Int64(entry.size))
+        bytes.append(number: Int64(entry.file.length))
         bytes.append(number: entry.storedAt.milliseconds)
         bytes.append(number: entry.lastUse.milliseconds)
         bytes.append(number: entry.expiry?.milliseconds ?? .min)
         bytes.append(number: entry.useNumber)
-        bytes.append(number: kind.rawValue)
+        let further = entry.file.occupied / blockSize - blocks(of: entry.file.length)
+        bytes.append(number: kind.rawValue | UInt32(min(max(0, further), mostFurtherBlocks)) << 8)
     }
+
+    /// Blocks that so many bytes fill, the last one perhaps in part.
+    private static func blocks(of length: Int) -> Int { length / blockSize + (length % blockSize == 0 ? 0 : 1) }
 }

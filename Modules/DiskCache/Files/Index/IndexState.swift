@@ -20,6 +20,7 @@ struct IndexState: Sendable {
     private(set) var isWhole = false
     /// Hash of the entries' path extension.
     private let suffixHash: UInt64
+    private let bootHash: UInt64
     private(set) var file: IndexFile?
     /// Bytes of the file that the table has.
     private(set) var end = 0
@@ -33,13 +34,21 @@ struct IndexState: Sendable {
     /// Whether the file is so long for what it tells that a new one is worth its writing.
     var isWasteful: Bool { recordCount > 2 * table.count + 8192 }
 
-    init(suffixHash: UInt64) { self.suffixHash = suffixHash }
+    init(suffixHash: UInt64, bootHash: UInt64 = IndexHeader.bootHash) {
+        self.suffixHash = suffixHash
+        self.bootHash = bootHash
+    }
 
     /// Whether the table tells of every entry there is: the file does, unless the machine went down since, or the files had
     /// other names then.
     var isComplete: Bool {
-        isWhole && file?.header?.bootHash == IndexHeader.bootHash && file?.header?.suffixHash == suffixHash
+        guard isWhole, let header = file?.header else { return false }
+        return header.suffixHash == suffixHash && header.bootHashes.contains(bootHash)
     }
+
+    /// The boots that may rely on a file which is written now: this one, and those that rely on the present file, because
+    /// the new one tells no less.
+    var bootHashes: [UInt64] { [bootHash] + (file?.header?.bootHashes ?? []).filter { $0 != bootHash } }
 
     // MARK: Looking up
 

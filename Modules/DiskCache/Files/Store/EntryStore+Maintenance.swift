@@ -65,7 +65,7 @@ extension EntryStore {
 
     /// nil when it has gone meanwhile.
     private func verdict(of name: EntryName) throws(DataCacheError) -> Verdict? {
-        if let found = try found(name), isKnown(found, name) { return .whole(size: found.size) }
+        if let found = try found(name), isKnown(found, name) { return .whole(size: found.size.occupied) }
         return try confirm(name)
     }
 
@@ -83,7 +83,7 @@ extension EntryStore {
             guard change.read({ $0.place(of: name) != nil }) else { return nil }
             if let found = try found(name) {
                 note(name, found.key.resource, storedAt: found.storedAt, found.size, found.entry.expiry, change)
-                return .whole(size: found.size)
+                return .whole(size: found.size.occupied)
             }
             guard remove(name, change) else {
                 throw DataCacheError(.notWritable, "the damaged entry \(name.text) cannot be removed")
@@ -93,10 +93,25 @@ extension EntryStore {
         }
     }
 
+    /// Makes the index tell what an entry's file says. Returns what it then tells.
+    @discardableResult
+    func note(
+        _ name: EntryName, _ resource: ResourceKey, storedAt: Timestamp, _ size: FileSize, _ expiry: Date?,
+        _ change: DiskIndex.Change
+    ) -> IndexEntry {
+        let known = change.read { table in table.place(of: name).map { table[$0] } }
+        if let known, known.storedAt == storedAt, known.file == size { return known }
+        let entry = IndexEntry(
+            name: name, resourceHash: Self.hash(resource), file: size, storedAt: storedAt, lastUse: storedAt,
+            expiry: expiry.map(Timestamp.init), useNumber: change.takeUse())
+        try? change.note([.entry(entry)])
+        return entry
+    }
+
     /// Whether the index tells the same as the file.
     private func isKnown(_ found: EntryFolder.VerifiedEntry, _ name: EntryName) -> Bool {
         index.read { table in
-            table.place(of: name).map { table[$0].storedAt == found.storedAt && table[$0].size == found.size } ?? false
+            table.place(of: name).map { table[$0].storedAt == found.storedAt && table[$0].file == found.size } ?? false
         }
     }
 
@@ -151,13 +166,11 @@ extension EntryStore {
             let image = EntryFile.encode(found.entry, key: found.key, storedAt: found.storedAt)
         else { return false }
         let entry = IndexEntry(
-            name: name, resourceHash: Self.hash(found.key.resource), size: image.size, storedAt: found.storedAt,
+            name: name, resourceHash: Self.hash(found.key.resource), file: image.unwritten, storedAt: found.storedAt,
             lastUse: max(found.storedAt, known?.lastUse ?? found.storedAt),
             expiry: known.map(\.expiry) ?? image.trailer.expiry, useNumber: IndexEntry.neverUsed)
         guard !entry.isOver(limits, at: now), !contains(found.key) else { return false }
-        guard image.size <= limits.size, limits.count > 0 else {
-            throw DataCacheError(.tooLarge, "an entry of \(image.size) bytes exceeds the limits")
-        }
+        try check(image.size)
         try write(image, entry)
         return true
     }

@@ -23,10 +23,10 @@ final class EntryStore: Sendable {
 
     init(
         _ paths: EntryPaths, limits: DataCacheLimits, durability: Durability, lockPatience: Duration,
-        clock: any TimeSource
+        clock: any TimeSource, bootHash: UInt64 = IndexHeader.bootHash
     ) {
         folder = EntryFolder(paths: paths)
-        index = DiskIndex(folder, lockPatience: lockPatience)
+        index = DiskIndex(folder, lockPatience: lockPatience, bootHash: bootHash)
         self.limits = limits
         self.durability = durability
         self.clock = clock
@@ -80,7 +80,7 @@ final class EntryStore: Sendable {
     ) -> CachedData? {
         let reading: EntryFolder.Reading
         if !isMapped, let known {
-            reading = folder.read(name, key: key, size: known.entry.size, in: known.place.directory)
+            reading = folder.read(name, key: key, size: known.entry.file, in: known.place.directory)
         } else {
             reading = folder.read(name, key: key, isMapped: isMapped)
         }
@@ -100,7 +100,8 @@ final class EntryStore: Sendable {
         case .refused(let refusal): return (nil, refusal)
         case .admitted(let expiry, let known):
             guard case .open(let descriptor, let size) = folder.open(name),
-                let reader = try? EntryReader(descriptor, size: size, key: key, expiry: expiry, pieceSize: pieceSize),
+                let reader = try? EntryReader(
+                    descriptor, size: size.length, key: key, expiry: expiry, pieceSize: pieceSize),
                 isKnown(reader.storedAt, known)
             else { return (nil, .doubtful) }
             return (reader, .absent)
@@ -171,21 +172,6 @@ final class EntryStore: Sendable {
         return found ?? nil
     }
 
-    /// Makes the index tell what an entry's file says. Returns what it then tells.
-    @discardableResult
-    func note(
-        _ name: EntryName, _ resource: ResourceKey, storedAt: Timestamp, _ size: Int, _ expiry: Date?,
-        _ change: DiskIndex.Change
-    ) -> IndexEntry {
-        let known = change.read { table in table.place(of: name).map { table[$0] } }
-        if let known, known.storedAt == storedAt, known.size == size { return known }
-        let entry = IndexEntry(
-            name: name, resourceHash: Self.hash(resource), size: size, storedAt: storedAt, lastUse: storedAt,
-            expiry: expiry.map(Timestamp.init), useNumber: change.takeUse())
-        try? change.note([.entry(entry)])
-        return entry
-    }
-
     /// Removes an entry if its time is over.
     func removeExpired(_ key: ImageKey) {
         let name = EntryName(key)
@@ -200,10 +186,13 @@ final class EntryStore: Sendable {
 
     // MARK: Storing
 
-    /// Stores an entry. A full disk makes the cache give up half of what it holds, and try once more.
-    func store(_ entry: CachedData, for key: ImageKey) throws(DataCacheError) {
+    /// Stores an entry, unless that is not due any more. A full disk makes the cache give up half of what it holds, and try
+    /// once more.
+    func store(
+        _ entry: CachedData, for key: ImageKey, in order: StoreOrder = StoreOrder()
+    ) throws(DataCacheError) {
         do throws(DataCacheError) {
-            try storeUncounted(entry, for: key)
+            try storeUncounted(entry, for: key, in: order)
             count { $0.stores += 1 }
         } catch {
             count { $0.failures += 1 }
@@ -211,38 +200,40 @@ final class EntryStore: Sendable {
         }
     }
 
-    private func storeUncounted(_ entry: CachedData, for key: ImageKey) throws(DataCacheError) {
+    private func storeUncounted(
+        _ entry: CachedData, for key: ImageKey, in order: StoreOrder
+    ) throws(DataCacheError) {
         let (name, now) = (EntryName(key), now)
         if let expiry = entry.expiry, Timestamp(expiry) <= now {
-            remove(name)
+            remove(name, in: order)
             return
         }
         guard let image = EntryFile.encode(entry, key: key, storedAt: now) else {
             throw DataCacheError(.tooLarge, "a key or metadata of more than 4 GiB")
         }
-        guard image.size <= limits.size, limits.count > 0 else {
-            throw DataCacheError(
-                .tooLarge,
-                "an entry of \(image.size) bytes exceeds the limits of \(limits.size) bytes and \(limits.count) entries"
-            )
-        }
+        try check(image.size)
         let indexEntry = IndexEntry(
-            name: name, resourceHash: Self.hash(key.resource), size: image.size, storedAt: now, lastUse: now,
+            name: name, resourceHash: Self.hash(key.resource), file: image.unwritten, storedAt: now, lastUse: now,
             expiry: image.trailer.expiry, useNumber: IndexEntry.neverUsed)
         do throws(DataCacheError) {
-            return try write(image, indexEntry)
+            return try write(image, indexEntry, in: order)
         } catch {
             guard error.code == .noSpace else { throw error }
         }
         let report = trim(toSize: index.totals.size / 2, reason: .noSpace)
         unreported.withLock { $0 += report.removals }
-        try write(image, indexEntry)
+        try write(image, indexEntry, in: order)
     }
 
-    func write(_ image: EntryFile.Image, _ entry: IndexEntry) throws(DataCacheError) {
-        let file = try folder.write(image, durability: durability)
+    func write(
+        _ image: EntryFile.Image, _ entry: IndexEntry, in order: StoreOrder = StoreOrder()
+    ) throws(DataCacheError) {
+        let (file, size) = try folder.write(image, durability: durability)
+        try check(size.occupied)
         try index.change { change throws(DataCacheError) in
+            guard order.isDue() else { return }
             var entry = entry
+            entry.file = size
             entry.useNumber = change.takeUse()
             try change.note([.entry(entry)])
             do throws(DataCacheError) {
@@ -254,6 +245,16 @@ final class EntryStore: Sendable {
                 remove(entry.name, change)
                 throw error
             }
+            order.noteDone()
+        }
+    }
+
+    /// - Throws: ``DataCacheError`` of the code `tooLarge` when there is no room for an entry of so many bytes.
+    func check(_ size: Int) throws(DataCacheError) {
+        guard size <= limits.size, limits.count > 0 else {
+            throw DataCacheError(
+                .tooLarge,
+                "an entry of \(size) bytes exceeds the limits of \(limits.size) bytes and \(limits.count) entries")
         }
     }
 
@@ -265,9 +266,15 @@ final class EntryStore: Sendable {
     func remove(_ key: ImageKey) -> Bool { remove(EntryName(key)) }
 
     @discardableResult
-    private func remove(_ name: EntryName) -> Bool {
-        guard !index.isNowhere else { return false }
+    private func remove(_ name: EntryName, in order: StoreOrder = StoreOrder()) -> Bool {
+        if index.isNowhere {
+            // A store that has begun to change anything has made the directory; any other is not due any more.
+            order.noteDone()
+            guard !index.isNowhere else { return false }
+        }
         let isGone = try? index.change { change throws(DataCacheError) -> Bool in
+            guard order.isDue() else { return false }
+            defer { order.noteDone() }
             let wasThere = folder.remove(name)
             if change.read({ $0.place(of: name) != nil }), wasThere || !folder.contains(name) {
                 change.noteRemovals([name])

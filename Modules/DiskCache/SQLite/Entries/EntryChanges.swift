@@ -41,21 +41,22 @@ final class EntryChanges {
         queries = try EntryQueries(connection)
         insertEntry = try connection.prepare(
             """
-            INSERT INTO entry (name, resource, size, recency, stored, used, expiry, checksum, length, file) \
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO entry (name, resource, size, recency, stored, used, expiry, checksum, length, file, blocks) \
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """)
         insertContent = try connection.prepare(
             "INSERT INTO content (id, resource, variant, metadata, data) VALUES (?, ?, ?, ?, ?)")
-        findItem = try connection.prepare("SELECT id, name, size, file FROM entry WHERE name = ?")
+        findItem = try connection.prepare("SELECT id, name, size, file, blocks FROM entry WHERE name = ?")
         itemsOfResource = try connection.prepare(
             """
-            SELECT id, name, size, file FROM entry JOIN content USING (id) \
+            SELECT id, name, size, file, blocks FROM entry JOIN content USING (id) \
             WHERE entry.resource = ? AND content.resource = ?
             """)
-        oldestItems = try connection.prepare("SELECT id, name, size, file FROM entry ORDER BY recency, id LIMIT ?")
+        oldestItems = try connection.prepare(
+            "SELECT id, name, size, file, blocks FROM entry ORDER BY recency, id LIMIT ?")
         overItems = try connection.prepare(
             """
-            SELECT id, name, size, file FROM (SELECT * FROM entry WHERE id > ?1 ORDER BY id LIMIT ?2) \
+            SELECT id, name, size, file, blocks FROM (SELECT * FROM entry WHERE id > ?1 ORDER BY id LIMIT ?2) \
             WHERE iif(expiry IS NULL, \
             0.0 + ?3 - iif(stored > ?3, used, iif(?4, max(used, stored), stored)) >= ?5, expiry <= ?3)
             """)
@@ -64,22 +65,33 @@ final class EntryChanges {
         deleteEntry = try connection.prepare("DELETE FROM entry WHERE id = ?")
         deleteContent = try connection.prepare("DELETE FROM content WHERE id = ?")
         changeTotals = try connection.prepare(
-            "UPDATE total SET size = max(0, size + ?), count = max(0, count + ?) WHERE id = 1")
+            """
+            UPDATE total SET size = max(0, size + ?), count = max(0, count + ?), files = max(0, files + ?) \
+            WHERE id = 1
+            """)
         writeUse = try connection.prepare(
             "UPDATE entry SET recency = ?1, used = ?2, expiry = ?3 WHERE id = ?4 AND recency < ?1")
     }
 
     /// Stores the entry, replacing what is there. All of that happens, or nothing. Returns the totals after it.
+    ///
+    /// - Parameter limit: The maximum number of bytes of an entry.
+    /// - Throws: ``SQLiteFailure``, of the kind `tooLarge` when the file of its data occupies too much.
     func store(
-        _ entry: CachedData, for key: ImageKey, recency: Int64, at now: Timestamp
+        _ entry: CachedData, for key: ImageKey, recency: Int64, at now: Timestamp, limit: Int
     ) throws(SQLiteFailure) -> EntryTotals {
         guard entry.data.count > Self.largestInRow else {
-            return try insert(entry, for: key, file: nil, recency: recency, at: now)
+            return try insert(entry, for: key, file: nil, fileSize: 0, recency: recency, at: now)
         }
         let value = try values.write(entry.data, for: key)
         defer { extendLifetime(value) }
         do throws(SQLiteFailure) {
-            return try insert(entry, for: key, file: value.name, recency: recency, at: now)
+            let size = EntryRow.size(of: entry, for: key, fileSize: value.occupiedSize)
+            guard size <= limit else {
+                throw SQLiteFailure(.tooLarge, "an entry that occupies \(size) bytes is larger than \(limit) bytes")
+            }
+            return try insert(
+                entry, for: key, file: value.name, fileSize: value.occupiedSize, recency: recency, at: now)
         } catch {
             values.remove(value.name)
             throw error
@@ -87,10 +99,10 @@ final class EntryChanges {
     }
 
     private func insert(
-        _ entry: CachedData, for key: ImageKey, file: ValueName?, recency: Int64, at now: Timestamp
+        _ entry: CachedData, for key: ImageKey, file: ValueName?, fileSize: Int, recency: Int64, at now: Timestamp
     ) throws(SQLiteFailure) -> EntryTotals {
         let name = key.fileName
-        let size = EntryRow.size(of: entry, for: key)
+        let size = EntryRow.size(of: entry, for: key, fileSize: fileSize)
         let (replaced, totals) = try connection.transaction {
             () throws(SQLiteFailure) -> (StoredItem?, EntryTotals) in
             let replaced = try removeRow(named: name)
@@ -99,11 +111,13 @@ final class EntryChanges {
                 .integer(now.milliseconds), .integer(now.milliseconds),
                 .optional(entry.expiry.map { Timestamp($0).milliseconds }),
                 .integer(EntryRow.checksum(of: entry, for: key)), .integer(Int64(entry.data.count)),
-                .optional(file?.token))
+                .optional(file?.token), .integer(Int64(fileSize)))
             try insertContent.run(
                 .integer(connection.lastInsertedRow), .text(key.resource.description), .text(key.variant),
                 .bytes(entry.metadata), .bytes(file == nil ? entry.data : Data()))
-            try change(by: size - (replaced?.size ?? 0), count: replaced == nil ? 1 : 0)
+            try change(
+                by: size - (replaced?.size ?? 0), count: replaced == nil ? 1 : 0,
+                files: fileSize - (replaced?.fileSize ?? 0))
             return (replaced, try queries.totals())
         }
         if let file = replaced?.file { values.remove(file) }
@@ -136,7 +150,9 @@ final class EntryChanges {
     func removeDamaged(_ id: Int64) throws(SQLiteFailure) -> Bool {
         try remove { () throws(SQLiteFailure) in
             guard let found = try queries.foundEntry(id), try !found.isWhole(values) else { return nil }
-            return StoredItem(id: id, name: found.row.name, size: found.row.size, file: found.row.file)
+            return StoredItem(
+                id: id, name: found.row.name, size: found.row.size, file: found.row.file,
+                fileSize: found.row.fileSize)
         }
     }
 
@@ -174,7 +190,7 @@ final class EntryChanges {
             let files = try queries.files(prefix: "")
             try connection.execute("DELETE FROM content")
             try connection.execute("DELETE FROM entry")
-            try connection.execute("UPDATE total SET size = 0, count = 0")
+            try connection.execute("UPDATE total SET size = 0, count = 0, files = 0")
             return files
         }
         for file in files { values.remove(file) }
@@ -213,8 +229,7 @@ final class EntryChanges {
             var victims: [StoredItem] = []
             for item in items {
                 guard let reason = goal.reason(for: totals) else { break }
-                totals.size -= item.size
-                totals.count -= 1
+                totals.remove(item)
                 victims.append(item)
                 slice.removals.append(DataCacheTrimReport.Removal(name: item.name, size: item.size, reason: reason))
             }
@@ -233,8 +248,7 @@ final class EntryChanges {
         var totals = try queries.totals()
         for item in try oldestItems.rows(.integer(-1), read: Self.item) {
             guard goal.reason(for: totals) != nil else { return }
-            totals.size -= item.size
-            totals.count -= 1
+            totals.remove(item)
             removeFiles(of: [item])
         }
     }
@@ -277,7 +291,8 @@ final class EntryChanges {
         try connection.execute(
             """
             UPDATE total SET size = (SELECT coalesce(sum(min(max(size, 0), 1 << 50)), 0) FROM entry), \
-            count = (SELECT count(*) FROM entry)
+            count = (SELECT count(*) FROM entry), \
+            files = (SELECT coalesce(sum(min(max(blocks, 0), 1 << 50)), 0) FROM entry)
             """)
     }
 
@@ -293,7 +308,8 @@ final class EntryChanges {
         let name = row.text(1)
         return StoredItem(
             id: row.integer(0), name: name, size: EntryQueries.size(row.integer(2)),
-            file: row.optionalInteger(3).flatMap { ValueName(entry: name, token: $0) })
+            file: row.optionalInteger(3).flatMap { ValueName(entry: name, token: $0) },
+            fileSize: EntryQueries.size(row.integer(4)))
     }
 
     private func removeRow(named name: String) throws(SQLiteFailure) -> StoredItem? {
@@ -310,11 +326,12 @@ final class EntryChanges {
     private func removeRows(_ items: [StoredItem]) throws(SQLiteFailure) {
         guard !items.isEmpty else { return }
         for item in items { try removeRow(item.id) }
-        try change(by: -items.reduce(0) { $0 + $1.size }, count: -items.count)
+        try change(
+            by: -items.reduce(0) { $0 + $1.size }, count: -items.count, files: -items.reduce(0) { $0 + $1.fileSize })
     }
 
-    private func change(by size: Int, count: Int) throws(SQLiteFailure) {
-        try changeTotals.run(.integer(Int64(size)), .integer(Int64(count)))
+    private func change(by size: Int, count: Int, files: Int) throws(SQLiteFailure) {
+        try changeTotals.run(.integer(Int64(size)), .integer(Int64(count)), .integer(Int64(files)))
     }
 
     private func removeFiles(of items: [StoredItem]) {

@@ -11,6 +11,8 @@ final class EntryQueries {
     private let findTimes: Statement
     private let findKey: Statement
     private let readTotals: Statement
+    private let countPages: Statement
+    private let countFreePages: Statement
     private let list: Statement
     private let numbersAfter: Statement
     private let findFound: Statement
@@ -20,7 +22,7 @@ final class EntryQueries {
     /// - Parameter connection: To a file that has the tables.
     init(_ connection: Connection) throws(SQLiteFailure) {
         self.connection = connection
-        let columns = "id, name, size, recency, stored, used, expiry, checksum, length, file, metadata, data"
+        let columns = "id, name, size, recency, stored, used, expiry, checksum, length, file, blocks, metadata, data"
         findRow = try connection.prepare("SELECT \(columns) FROM entry JOIN content USING (id) WHERE name = ?")
         findFound = try connection.prepare(
             """
@@ -30,7 +32,9 @@ final class EntryQueries {
         findTimes = try connection.prepare("SELECT id, recency, stored, used, expiry FROM entry WHERE name = ?")
         findKey = try connection.prepare(
             "SELECT content.resource, variant FROM entry JOIN content USING (id) WHERE name = ?")
-        readTotals = try connection.prepare("SELECT size, count FROM total WHERE id = 1")
+        readTotals = try connection.prepare("SELECT size, count, files FROM total WHERE id = 1")
+        countPages = try connection.prepare("PRAGMA page_count")
+        countFreePages = try connection.prepare("PRAGMA freelist_count")
         list = try connection.prepare(
             "SELECT id, recency, stored, used, expiry, name, size FROM entry ORDER BY recency, id")
         numbersAfter = try connection.prepare("SELECT id FROM entry WHERE id > ? ORDER BY id LIMIT ?")
@@ -54,8 +58,8 @@ final class EntryQueries {
     func foundEntry(_ id: Int64) throws(SQLiteFailure) -> FoundEntry? {
         try findFound.firstRow(.integer(id)) { row in
             FoundEntry(
-                row: Self.row(row), key: ImageKey(ResourceKey(row.text(12)), variant: row.text(13)),
-                resourceHash: row.integer(14), isComplete: row.integer(15) == 1)
+                row: Self.row(row), key: ImageKey(ResourceKey(row.text(13)), variant: row.text(14)),
+                resourceHash: row.integer(15), isComplete: row.integer(16) == 1)
         }
     }
 
@@ -64,8 +68,8 @@ final class EntryQueries {
         return EntryRow(
             id: row.integer(0), name: name, size: size(row.integer(2)), recency: row.integer(3),
             times: times(row, from: 4), checksum: row.integer(7), byteCount: Int(row.integer(8)),
-            file: row.optionalInteger(9).flatMap { ValueName(entry: name, token: $0) }, metadata: row.bytes(10),
-            data: row.bytes(11))
+            file: row.optionalInteger(9).flatMap { ValueName(entry: name, token: $0) },
+            fileSize: size(row.integer(10)), metadata: row.bytes(11), data: row.bytes(12))
     }
 
     /// The times of an entry, uses that are not written yet included.
@@ -89,8 +93,14 @@ final class EntryQueries {
 
     /// O(1).
     func totals() throws(SQLiteFailure) -> EntryTotals {
-        let totals = try readTotals.firstRow { EntryTotals(size: Int($0.integer(0)), count: Int($0.integer(1))) }
-        guard let totals else { throw SQLiteFailure(.damaged, "the database has lost its totals") }
+        let found = try readTotals.firstRow { row in
+            EntryTotals(size: Int(row.integer(0)), count: Int(row.integer(1)), usedSize: Self.size(row.integer(2)))
+        }
+        guard var totals = found else { throw SQLiteFailure(.damaged, "the database has lost its totals") }
+        let freeCount = try countFreePages.firstRow { Int($0.integer(0)) } ?? 0
+        let usedCount = (try countPages.firstRow { Int($0.integer(0)) } ?? 0) - freeCount - PageShare.spareCount
+        totals.usedSize += max(0, usedCount) * PageShare.pageSize
+        totals.freeSize = freeCount * PageShare.pageSize
         return totals
     }
 

@@ -15,6 +15,8 @@ struct EntryRow {
     var byteCount: Int
     /// The file that the data is in; nil when it is in the row.
     var file: ValueName?
+    /// The bytes that the file occupies; zero without one.
+    var fileSize: Int
     var metadata: Data
     var data: Data
 
@@ -39,9 +41,13 @@ struct EntryRow {
         return Int64(bitPattern: hash)
     }
 
-    /// Bytes that an entry counts for: beside its data, metadata and key its name twice, numbers, and pages half filled.
-    static func size(of entry: CachedData, for key: ImageKey) -> Int {
-        entry.data.count + entry.metadata.count + key.resource.description.utf8.count + key.variant.utf8.count + 256
+    /// The bytes that an entry counts for: its share of the database's pages, and the blocks of the file of its data.
+    ///
+    /// - Parameter fileSize: The bytes that the file of the data occupies; zero when the data is in the row.
+    static func size(of entry: CachedData, for key: ImageKey, fileSize: Int) -> Int {
+        let keyCount = key.resource.description.utf8.count + key.variant.utf8.count
+        return fileSize
+            + PageShare.size(byteCount: keyCount + entry.metadata.count + (fileSize == 0 ? entry.data.count : 0))
     }
 
     /// Finds the entries of a resource.

@@ -17,6 +17,7 @@ struct FoundEntry {
         guard isComplete, key.fileName == row.name, EntryRow.hash(of: key.resource) == resourceHash,
             let entry = try row.entry(for: key, values: values)
         else { return false }
-        return row.size == EntryRow.size(of: entry, for: key)
+        guard row.file == nil ? row.fileSize == 0 : row.fileSize >= entry.data.count else { return false }
+        return row.size == EntryRow.size(of: entry, for: key, fileSize: row.fileSize)
     }
 }

@@ -6,7 +6,7 @@ import AlcedoCore
 /// walks over small rows only. The totals are kept, not summed.
 enum Schema {
     /// Another number in the file means another layout; the file is then made anew.
-    static let version: Int64 = 2
+    static let version: Int64 = 3
 
     /// For the connection that writes.
     ///
@@ -14,6 +14,7 @@ enum Schema {
     /// For that the log is on the medium before the file is changed, which is waited for once in a thousand pages. Without
     /// that wait, too (OFF), a power cut could take the whole cache, which is no price for a file a store.
     static func configure(_ connection: Connection, _ durability: Durability = .none) throws(SQLiteFailure) {
+        try connection.execute("PRAGMA page_size = 4096")
         try connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         try connection.execute("PRAGMA journal_mode = WAL")
         switch durability {
@@ -45,8 +46,8 @@ enum Schema {
         guard found.version == 0, found.tables.isEmpty else { return try check(found) }
         try connection.transaction { () throws(SQLiteFailure) in
             for statement in statements { try connection.execute(statement) }
-            try connection.execute("INSERT INTO total (id, size, count) VALUES (1, 0, 0)")
-            try connection.execute("PRAGMA user_version = 2")
+            try connection.execute("INSERT INTO total (id, size, count, files) VALUES (1, 0, 0, 0)")
+            try connection.execute("PRAGMA user_version = 3")
         }
     }
 
@@ -71,11 +72,13 @@ enum Schema {
     }
 
     private static let statements: [StaticString] = [
-        // Dates in milliseconds since 1970; recency is the order of use; file tells a large value's file from others.
+        // Dates in milliseconds since 1970; recency is the order of use; file tells a large value's file from others, and
+        // blocks are the bytes that it occupies.
         """
         CREATE TABLE entry (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, resource INTEGER NOT NULL, \
         size INTEGER NOT NULL, recency INTEGER NOT NULL, stored INTEGER NOT NULL, used INTEGER NOT NULL, \
-        expiry INTEGER, checksum INTEGER NOT NULL, length INTEGER NOT NULL, file INTEGER)
+        expiry INTEGER, checksum INTEGER NOT NULL, length INTEGER NOT NULL, file INTEGER, \
+        blocks INTEGER NOT NULL)
         """,
         "CREATE INDEX entry_recency ON entry (recency)",
         // By a hash of its text: an index of long URLs would be as large as the table.
@@ -84,6 +87,9 @@ enum Schema {
         CREATE TABLE content (id INTEGER PRIMARY KEY, resource TEXT NOT NULL, variant TEXT NOT NULL, \
         metadata BLOB NOT NULL, data BLOB NOT NULL)
         """,
-        "CREATE TABLE total (id INTEGER PRIMARY KEY, size INTEGER NOT NULL, count INTEGER NOT NULL)",
+        """
+        CREATE TABLE total (id INTEGER PRIMARY KEY, size INTEGER NOT NULL, count INTEGER NOT NULL, \
+        files INTEGER NOT NULL)
+        """,
     ]
 }

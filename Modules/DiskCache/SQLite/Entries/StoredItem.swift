@@ -4,4 +4,6 @@ struct StoredItem: Sendable {
     var name: String
     var size: Int
     var file: ValueName?
+    /// The bytes that the file occupies; zero without one.
+    var fileSize: Int
 }

@@ -17,7 +17,7 @@ struct TrimGoal: Sendable {
 
     /// A trim of what exceeds the limits, down to what a trim is to leave; nil when nothing does.
     init?(_ totals: EntryTotals, exceeding limits: DataCacheLimits) {
-        let (isTooLarge, areTooMany) = (totals.size > limits.size, totals.count > limits.count)
+        let (isTooLarge, areTooMany) = (totals.occupiedSize > limits.size, totals.count > limits.count)
         guard isTooLarge || areTooMany else { return nil }
         self.limits = limits
         if isTooLarge { size = limits.sizeAfterTrim }
@@ -27,8 +27,9 @@ struct TrimGoal: Sendable {
 
     /// Why the least recently used entry has to go; nil when it may stay.
     func reason(for totals: EntryTotals) -> DataCacheTrimReport.Reason? {
-        guard totals.count > 0, totals.size > size || totals.count > count else { return nil }
+        let isTooLarge = totals.occupiedSize > size
+        guard totals.count > 0, isTooLarge || totals.count > count else { return nil }
         if let limits, totals.count == 1, totals.size <= limits.size, totals.count <= limits.count { return nil }
-        return reason == .sizeLimit && totals.size <= size ? .countLimit : reason
+        return reason == .sizeLimit && !isTooLarge ? .countLimit : reason
     }
 }

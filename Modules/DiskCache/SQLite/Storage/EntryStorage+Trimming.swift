@@ -47,7 +47,7 @@ extension EntryStorage {
             defer { unreported = [] }
             return unreported
         }
-        if !removals.isEmpty { onTrim?(DataCacheTrimReport(removals: removals)) }
+        trims.tell(DataCacheTrimReport(removals: removals))
     }
 
     func writeUses(priority: LoadPriority = .normal) async {
@@ -90,9 +90,27 @@ extension EntryStorage {
     private func keepLimits(into report: inout DataCacheTrimReport, priority: LoadPriority = .normal) async {
         let limits = limits
         let totals = await change(noting: &report.refusal, priority: priority) { try $0.queries.totals() }
-        guard let totals, let goal = TrimGoal(totals, exceeding: limits) else { return }
-        await removeExpired(into: &report, priority: priority)
-        await trim(into: &report, priority: priority) { _ in goal }
+        if let totals, let goal = TrimGoal(totals, exceeding: limits) {
+            await removeExpired(into: &report, priority: priority)
+            await trim(into: &report, priority: priority) { _ in goal }
+        }
+        await shortenFile(priority: priority)
+    }
+
+    /// Gives free pages of the database back as long as all files together are larger than the limit: what is stored next
+    /// may be files, which take none of them.
+    private func shortenFile(priority: LoadPriority) async {
+        let limit = limits.size
+        var isShorter = true
+        while isShorter {
+            let change = try? await change(priority: priority) { changes in
+                let totals = try changes.queries.totals()
+                guard totals.hasSpareFile(beyond: limit) else { return false }
+                _ = try changes.shrink()
+                return try changes.queries.totals().freeSize < totals.freeSize
+            }
+            isShorter = change ?? false
+        }
     }
 
     /// Trims in slices, so that others come between. The goal is set by the first.

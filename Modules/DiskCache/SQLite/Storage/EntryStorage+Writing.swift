@@ -39,7 +39,9 @@ extension EntryStorage {
     }
 
     private func checkSize(of entry: CachedData, for key: ImageKey) throws(DataCacheError) {
-        let size = EntryRow.size(of: entry, for: key)
+        // What the file of a large value occupies is known once it is written.
+        let fileSize = entry.data.count > EntryChanges.largestInRow ? entry.data.count : 0
+        let size = EntryRow.size(of: entry, for: key, fileSize: fileSize)
         guard size <= limits.size, limits.count > 0 else {
             let room = "\(limits.size) bytes and \(limits.count) entries"
             throw DataCacheError(.tooLarge, "an entry of \(size) bytes is larger than the cache of \(room)")
@@ -96,20 +98,21 @@ extension EntryStorage {
         let recency = uses.nextRecency(at: now)
         let totals: EntryTotals
         do throws(SQLiteFailure) {
-            totals = try changes.store(entry, for: key, recency: recency, at: now)
+            totals = try changes.store(entry, for: key, recency: recency, at: now, limit: limits.size)
         } catch {
             guard error.kind == .noSpace else { throw error }
             try giveUpHalf(in: changes, orThrow: error)
-            totals = try changes.store(entry, for: key, recency: recency, at: now)
+            totals = try changes.store(entry, for: key, recency: recency, at: now, limit: limits.size)
         }
-        if TrimGoal(totals, exceeding: limits) != nil { schedule(.limits) }
+        if TrimGoal(totals, exceeding: limits) != nil || totals.hasSpareFile(beyond: limits.size) { schedule(.limits) }
         startSweeping()
     }
 
     /// Trims at once, when the background is too far behind.
     private func makeRoom(in changes: EntryChanges) throws(SQLiteFailure) {
         let totals = try changes.queries.totals()
-        guard totals.size - totals.size / 11 > limits.size || totals.count - totals.count / 11 > limits.count,
+        let size = totals.occupiedSize
+        guard size - size / 11 > limits.size || totals.count - totals.count / 11 > limits.count,
             let goal = TrimGoal(totals, exceeding: limits)
         else { return }
         writeUses(in: changes)
@@ -120,7 +123,7 @@ extension EntryStorage {
     /// For a disk that is full. Removing needs room too, in the log, and what is in the log needs room in the file.
     private func giveUpHalf(in changes: EntryChanges, orThrow reason: SQLiteFailure) throws(SQLiteFailure) {
         guard try changes.queries.totals().count > 0 else { throw reason }
-        let goal = TrimGoal(size: try changes.queries.totals().size / 2, count: .max, reason: .noSpace)
+        let goal = TrimGoal(size: try changes.queries.totals().occupiedSize / 2, count: .max, reason: .noSpace)
         do throws(SQLiteFailure) {
             return try giveUp(to: goal, in: changes)
         } catch {

@@ -13,7 +13,7 @@ final class EntryStorage: Sendable {
     let pending = Locked(PendingWrites())
     let counts: Counts
     let unreported = Locked<[DataCacheTrimReport.Removal]>([])
-    let onTrim: (@Sendable (DataCacheTrimReport) -> Void)?
+    let trims: TrimObservers
     private let clock: any TimeSource
     private let readers: DatabaseLanes<EntryQueries>
     private let writer: DatabaseLanes<EntryChanges>
@@ -22,11 +22,11 @@ final class EntryStorage: Sendable {
 
     init(
         directory: URL, limits: DataCacheLimits, durability: Durability, sweepInterval: Duration,
-        lockPatience: Duration, clock: any TimeSource, onTrim: (@Sendable (DataCacheTrimReport) -> Void)?
+        lockPatience: Duration, clock: any TimeSource, trims: TrimObservers
     ) {
         self.limits = limits
         self.clock = clock
-        self.onTrim = onTrim
+        self.trims = trims
         sweeping = Recurrence(every: sweepInterval, clock: clock)
         let values = ValueFolder(directory: directory, durability: durability)
         self.values = values

@@ -75,6 +75,14 @@ struct Descriptor: ~Copyable {
         return status.st_nlink > 0
     }
 
+    /// The bytes that the file occupies; nil when the system does not say, and `errno` says why.
+    var occupiedSize: Int? {
+        status.map { status in
+            DiskUsage.byteCount(
+                length: Int(status.st_size), blocks: Int(status.st_blocks), blockSize: Int(status.st_blksize))
+        }
+    }
+
     private var status: stat? {
         var status = stat()
         return fstat(number, &status) == 0 ? status : nil

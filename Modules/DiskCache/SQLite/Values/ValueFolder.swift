@@ -36,14 +36,15 @@ struct ValueFolder: Sendable {
 
     /// Writes a new value. Nothing of it stays when that fails.
     func write(_ data: Data, for key: ImageKey) throws(SQLiteFailure) -> WrittenValue {
-        let value = try makeValue(for: key)
+        var value = try makeValue(for: key)
         guard value.file.write(data), durability == .none || value.file.synchronize(),
-            durability != .directory || synchronizeFolder(of: value.name)
+            durability != .directory || synchronizeFolder(of: value.name), let size = value.file.occupiedSize
         else {
             let reason = errno
             remove(value.name)
             throw failure(reason)
         }
+        value.occupiedSize = size
         return value
     }
 
@@ -71,17 +72,22 @@ struct ValueFolder: Sendable {
         try names(in: Self.path(of: folder)).compactMap(ValueName.init)
     }
 
-    /// Removes a value that nobody is writing, if `isAbandoned` says so once nobody can begin to name it in a row.
+    /// Removes a value that is not being written, if `isAbandoned` says that no row names it.
+    ///
+    /// The file stays locked until it is removed. A cache that has created it and has not locked it yet then finds it locked
+    /// or without a name, and takes another name.
     func remove(_ name: ValueName, if isAbandoned: () throws(SQLiteFailure) -> Bool) throws(SQLiteFailure) {
-        let isFree: Bool
-        do throws(SystemRefusal) {
-            isFree = try Descriptor(opening: Self.path(of: name), beneath: openDirectory(), O_RDONLY | O_NONBLOCK)
-                .lock()
-        } catch {
-            // Whoever writes a value makes no link.
-            isFree = Self.isWrong(error)
+        let opened: Result<Descriptor, SystemRefusal> = Result { () throws(SystemRefusal) in
+            try Descriptor(opening: Self.path(of: name), beneath: openDirectory(), O_RDONLY | O_NONBLOCK)
         }
-        if isFree, try isAbandoned() { remove(name) }
+        switch consume opened {
+        case .success(let file):
+            if file.lock(), try isAbandoned() { remove(name) }
+            extendLifetime(file)
+        case .failure(let refusal):
+            // A link, which is not what a cache writes.
+            if Self.isWrong(refusal), try isAbandoned() { remove(name) }
+        }
     }
 
     private static func path(of folder: some StringProtocol) -> String { "\(name)/\(folder)" }

@@ -3,6 +3,8 @@
 struct WrittenValue: ~Copyable {
     let name: ValueName
     let file: Descriptor
+    /// The bytes that the file occupies, once it is written.
+    var occupiedSize = 0
 
     init(name: ValueName, file: consuming Descriptor) {
         self.name = name
