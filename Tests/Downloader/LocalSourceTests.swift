@@ -45,6 +45,27 @@ struct LocalSourceTests {
         #expect(try await code(.dataURL(text)) == .invalidSource)
     }
 
+    @Test func `requests for different versions of a file share no transfer`() async throws {
+        let source = try write("a", count: 1)
+        let begun = Guarded(0)
+        func request() -> DownloadRequest {
+            var request = DownloadRequest(source)
+            request.fileVersion = FileVersion(path: folder + "/a")
+            request.room = {
+                begun.change { $0 += 1 }
+                while begun.value < 2 { await Task.yield() }
+            }
+            return request
+        }
+        async let first = downloader.download(request(), progress: nil)
+        while begun.value < 1 { await Task.yield() }
+
+        _ = try write("a", count: 2)
+
+        #expect(try await downloader.download(request(), progress: nil).data.count == 2)
+        _ = try await first
+    }
+
     @Test func `sources without a byte are empty`() async throws {
         #expect(try await code(.dataURL("data:,")) == .empty)
         #expect(try await code(.dataURL("data:;base64,")) == .empty)

@@ -63,6 +63,23 @@ struct ReceiptTests {
         #expect(outcomes.texts == ["a": ["1 bytes"], "again": ["1 bytes"]])
     }
 
+    @Test func `a receipt of another downloader cancels nothing and changes no priority`() async throws {
+        let (one, other) = (downloader(.waiting(on: clock)), downloader(.waiting(on: clock)))
+        let receipt = try start("a", on: one, as: "one")
+        let foreign = try start("a", on: other, as: "other")
+        try await clock.waitForSleepers(count: 2)
+        #expect(receipt != foreign)
+
+        one.cancel(foreign)
+        one.setPriority(.veryLow, of: foreign)
+        other.cancel(receipt)
+        #expect(outcomes.texts.isEmpty)
+        clock.advance(by: .seconds(1))
+
+        try await outcomes.waitFor(2)
+        #expect(outcomes.texts == ["one": ["1 bytes"], "other": ["1 bytes"]])
+    }
+
     @Test func `priorities decide who is next, and can change while waiting`() async throws {
         let transport = FakeTransport.waiting(on: clock)
         let downloader = downloader(transport, .init(maximumConcurrentDownloads: 1))

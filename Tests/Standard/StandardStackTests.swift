@@ -54,6 +54,50 @@ struct StandardStackTests {
         origin.stop()
     }
 
+    @Test func `requests name the program and the formats that are decoded`() async throws {
+        let pipeline = ImagePipeline(.standard(cacheDirectory: nil))
+        _ = try await pipeline.load(request())
+        let own = HTTPRequest(url: origin.url(for: "/picture"), fields: ["Accept": "image/png"])
+        _ = try await pipeline.load(ImageRequest(source: .http(own), cachePolicy: .reload))
+        await pipeline.shutDown()
+
+        let fields = origin.requests.map(\.fields)
+        #expect(fields.map { $0["User-Agent"] } == ["Alcedo/\(AlcedoVersion.text)", "Alcedo/\(AlcedoVersion.text)"])
+        let formats = "image/jpeg,image/png,image/webp,image/gif,image/*;q=0.8,*/*;q=0.5"
+        #expect(fields.map { $0["Accept"] } == [formats, "image/png"])
+        origin.stop()
+    }
+
+    @Test func `an Accept field of the configuration stays`() async throws {
+        var configuration = Downloader.Configuration()
+        configuration.rules.defaultFields["Accept"] = "image/avif"
+        let downloader = Downloader.standard(configuration: configuration)
+        _ = try await downloader.download(DownloadRequest(try request().source), progress: nil)
+
+        #expect(origin.requests.map { $0.fields["Accept"] } == ["image/avif"])
+        await downloader.shutDown()
+        origin.stop()
+    }
+
+    @Test func `a response that varies by the added fields is used again and found by the pipeline`() async throws {
+        let picture = try PNGEncoder().encode(.coordinates(PixelSize(width: 4, height: 3)))
+        let origin = try LoopbackOrigin { _ in
+            OriginReply.ok(picture, type: "image/png").setting("Cache-Control", "max-age=60")
+                .setting("Vary", "Accept, User-Agent")
+        }
+        var configuration = ImagePipeline.Configuration.standard(cacheDirectory: nil)
+        configuration.memoryCache = nil
+        let pipeline = ImagePipeline(configuration)
+        let request = try #require(ImageRequest(url: origin.url))
+
+        for _ in 0..<3 { _ = try await pipeline.load(request) }
+
+        #expect(origin.requests.count == 1)
+        #expect(await pipeline.cachedLayers(for: request) == .response)
+        await pipeline.shutDown()
+        origin.stop()
+    }
+
     @Test func `a downloader of one's own is asked, and has its own answers`() async throws {
         let downloader = Downloader.standard(responses: URLResponseCache(memoryCapacity: 0))
         let configuration = ImagePipeline.Configuration.standard(cacheDirectory: nil, downloader: downloader)

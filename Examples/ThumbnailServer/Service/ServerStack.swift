@@ -73,6 +73,7 @@ struct ServerStack: Sendable {
         var configuration = DownloaderConfiguration(
             maximumConcurrentDownloads: 64, maximumConcurrentDownloadsPerHost: 16,
             maximumByteCount: settings.originalLimit, maximumRedirectCount: 5)
+        configuration.rules.defaultFields["Accept"] = CodecRegistry.standard.acceptFieldValue
         configuration.rules.contentCheck = ContentCheck(.standard)
         // A redirect that leads nowhere is no picture, whatever it brings.
         configuration.rules.acceptsStatus = { (200..<300).contains($0) }

@@ -21,6 +21,9 @@ package enum ByteRange: Equatable {
         }
     }
 
+    /// Whether it names its last byte; otherwise it reaches to the end of the content.
+    package var hasLastPosition: Bool { if case .from(_, through: _?) = self { true } else { false } }
+
     /// The bytes of a content of so many; nil when there are none of them.
     package func resolved(in count: Int) -> Range<Int>? {
         switch self {

@@ -13,6 +13,7 @@ public enum HTTPCachePolicy: String, Sendable, Hashable, CaseIterable {
     case returnCacheDataElseLoad
     /// What is stored, whatever its age, and never the network: offline mode. Nothing stored is the error `notCached`.
     case returnCacheDataDontLoad
-    /// What is stored, fresh or not, only after the server has confirmed it.
+    /// What is stored, fresh or not, only after the server has confirmed it: an ordinary reload. A fresh response that
+    /// is `immutable` needs no confirmation (RFC 8246), unless the request has `no-cache`, `max-age` or `min-fresh`.
     case reloadRevalidatingCacheData
 }

@@ -22,12 +22,24 @@ extension HTTPFields {
         return found
     }
 
+    /// The first transfer coding that no transport undoes; nil when there is none. Source: RFC 9112 section 7.
+    package var unknownTransferCoding: String? {
+        let known: Set = ["chunked", "deflate", "gzip", "x-gzip", "identity"]
+        return values(of: "Transfer-Encoding").lazy.flatMap { $0.split(separator: ",") }
+            .map { $0.trimmedOfBlanks.lowercased() }.first { !$0.isEmpty && !known.contains($0) }
+    }
+
     /// The fields with one length at most, which is that of the body: none beside a `Transfer-Encoding`, and equal ones
     /// as one. Source: RFC 9112 section 6.3.
     ///
-    /// - Throws: ``HTTPTransportError`` `invalidResponse` when nobody knows where the body ends.
+    /// - Throws: ``HTTPTransportError`` `invalidResponse` when nobody knows where the body ends, or what its bytes are
+    ///   because a transfer coding is unknown.
     package func framed() throws(HTTPTransportError) -> HTTPFields {
         if isPlainlyFramed { return self }
+        if let coding = unknownTransferCoding {
+            throw HTTPTransportError(
+                .invalidResponse, "an unknown transfer coding: \(coding.prefix(100).debugDescription)")
+        }
         let lines = values(of: "Content-Length")
         var framed = self
         if !values(of: "Transfer-Encoding").isEmpty {
@@ -42,7 +54,8 @@ extension HTTPFields {
         return framed
     }
 
-    /// Whether there is no length, or just one that is a number and nothing else. Most answers are so; allocates nothing.
+    /// Whether there is one length that is a number and nothing else, or no length, and no transfer coding but
+    /// `chunked`. Most responses are so; allocates nothing.
     private var isPlainlyFramed: Bool {
         var length: String.UTF8View?
         var isTransferEncoded = false
@@ -51,6 +64,7 @@ extension HTTPFields {
                 if length != nil { return false }
                 length = field.value.utf8
             } else if Self.isSame(field.name, "Transfer-Encoding") {
+                guard Self.isSame(field.value, "chunked") else { return false }
                 isTransferEncoded = true
             }
         }

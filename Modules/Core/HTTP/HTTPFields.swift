@@ -27,12 +27,18 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     }
 
     /// The value of a field: its lines joined by commas (RFC 9110 section 5.3), nil when there is none. Setting
-    /// replaces all lines by one; setting nil removes them. O(fields).
+    /// replaces all lines by one; setting nil removes them. O(length of the fields).
     public subscript(name: String) -> String? {
         get {
             var value: String?
             for field in fields where Self.isSame(field.name, name) {
-                value = value.map { "\($0), \(field.value)" } ?? field.value
+                guard value != nil else {
+                    value = field.value
+                    continue
+                }
+                // Appended in place: a new text for each line would make many lines cost the square of their length.
+                value? += ", "
+                value? += field.value
             }
             return value
         }

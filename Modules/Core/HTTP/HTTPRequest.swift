@@ -10,17 +10,33 @@ public struct HTTPRequest: Sendable, Hashable {
     public var fields: HTTPFields
     /// What is sent with it; nil, the default, is nothing.
     public var body: Data?
-    /// Longest time without a byte from the server, the connection's own set-up included. Default: 15 seconds.
-    public var idleTimeout: Duration
-    /// Longest time until the head of the answer is there, interim answers aside; nil, the default, is the idle timeout's alone. Like all three
-    /// timeouts, it begins when the request has left the transport's own line.
-    public var firstByteTimeout: Duration?
-    /// Longest time until the end of the body, pauses of its reader included; nil, the default, is no limit.
-    public var totalTimeout: Duration?
+    /// The longest time without a byte from the server, the connection's own set-up included. Zero or less, the default,
+    /// is the default of the downloader that sends the request, else ``defaultIdleTimeout``.
+    public var idleTimeout: Duration {
+        get { ownIdleTimeout ?? Self.defaultIdleTimeout }
+        set { ownIdleTimeout = Self.positive(newValue) }
+    }
+    /// The longest time until the head of the answer is there, interim answers aside; nil, the default, and zero or
+    /// less are the idle timeout's alone. Like all three timeouts, it begins when the request has left the transport's
+    /// own line.
+    public var firstByteTimeout: Duration? {
+        didSet { firstByteTimeout = Self.positive(firstByteTimeout) }
+    }
+    /// The longest time until the end of the body, pauses of its reader included; nil, the default, and zero or less are no
+    /// limit.
+    public var totalTimeout: Duration? {
+        didSet { totalTimeout = Self.positive(totalTimeout) }
+    }
     /// How response caches on the way are used.
     public var cachePolicy: HTTPCachePolicy
     /// Whether response caches on the way may store the answer.
     public var allowsStoring: Bool
+
+    /// The idle timeout that the request names itself; nil: none.
+    package private(set) var ownIdleTimeout: Duration?
+
+    /// The idle timeout where neither a request nor a downloader names one: 15 seconds.
+    public static let defaultIdleTimeout = Duration.seconds(15)
 
     /// A request; by default a `GET` without fields that uses response caches as HTTP has it.
     public init(
@@ -28,7 +44,7 @@ public struct HTTPRequest: Sendable, Hashable {
         url: URL,
         fields: HTTPFields = HTTPFields(),
         body: Data? = nil,
-        idleTimeout: Duration = .seconds(15),
+        idleTimeout: Duration = .zero,
         firstByteTimeout: Duration? = nil,
         totalTimeout: Duration? = nil,
         cachePolicy: HTTPCachePolicy = .useProtocolCachePolicy,
@@ -38,10 +54,14 @@ public struct HTTPRequest: Sendable, Hashable {
         self.url = url
         self.fields = fields
         self.body = body
-        self.idleTimeout = idleTimeout
-        self.firstByteTimeout = firstByteTimeout
-        self.totalTimeout = totalTimeout
         self.cachePolicy = cachePolicy
         self.allowsStoring = allowsStoring
+        ownIdleTimeout = Self.positive(idleTimeout)
+        self.firstByteTimeout = Self.positive(firstByteTimeout)
+        self.totalTimeout = Self.positive(totalTimeout)
+    }
+
+    private static func positive(_ timeout: Duration?) -> Duration? {
+        timeout.flatMap { $0 > .zero ? $0 : nil }
     }
 }

@@ -21,6 +21,10 @@ struct alcedo_curl_loop {
     /// Easy handles at rest.
     alcedo_curl_transfer *free_transfers;
     size_t free_count;
+    /// The cookie jar of all transfers; NULL: none. No lock: only the loop's thread uses it.
+    CURLSH *jar;
+    /// The most bytes that the jar can hold by now.
+    size_t jar_size;
     // Settings, owned.
     alcedo_curl_version version;
     int shares_connections;
@@ -40,6 +44,7 @@ struct alcedo_curl_transfer {
     alcedo_curl_transfer *next_free;
     int is_reusable;  // it came to its own good end
     int is_plain;     // the handle is set up for a request that is plain
+    int has_jar;      // it uses the loop's cookie jar
     int is_repeatable;
     int send_count;
     int has_answer;  // a byte of it has come

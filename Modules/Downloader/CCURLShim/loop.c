@@ -1,5 +1,7 @@
+#define _GNU_SOURCE  // RTLD_DEFAULT
 #include "internal.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -10,8 +12,20 @@
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+// At exit OpenSSL would free what all threads share, and a loop's thread may still use it, or be about to end, which uses
+// it, too. Whoever initializes OpenSSL first decides. Not linked: libcurl may use another library for TLS.
+static void keep_openssl_at_exit(void) {
+    enum { NO_ATEXIT = 0x00080000 };  // OPENSSL_INIT_NO_ATEXIT of openssl/crypto.h
+    int (*init)(uint64_t, const void *) = NULL;
+    *(void **)&init = dlsym(RTLD_DEFAULT, "OPENSSL_init_crypto");
+    if (init) init(NO_ATEXIT, NULL);
+}
+
 // Not safe beside other threads in libcurl of this age, so once and before the first handle.
-static void init_library(void) { curl_global_init(CURL_GLOBAL_DEFAULT); }
+static void init_library(void) {
+    keep_openssl_at_exit();
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+}
 
 static int64_t now_ms(void) {
     struct timespec t;
@@ -49,6 +63,7 @@ static int on_timer(CURLM *multi, long timeout_ms, void *data) {
 
 static void free_loop(alcedo_curl_loop *loop) {
     if (loop->multi) curl_multi_cleanup(loop->multi);
+    if (loop->jar) curl_share_cleanup(loop->jar);
     if (loop->watch >= 0) close(loop->watch);
     if (loop->wakeup >= 0) close(loop->wakeup);
     free(loop->proxy);
@@ -74,6 +89,12 @@ static int copy_settings(alcedo_curl_loop *loop, const alcedo_curl_settings *s) 
     return 1;
 }
 
+/// Returns whether there was memory for it.
+static int make_jar(alcedo_curl_loop *loop) {
+    loop->jar = curl_share_init();
+    return loop->jar && curl_share_setopt(loop->jar, CURLSHOPT_SHARE, CURL_LOCK_DATA_COOKIE) == CURLSHE_OK;
+}
+
 alcedo_curl_loop *alcedo_curl_loop_create(const alcedo_curl_settings *settings) {
     pthread_once(&once, init_library);
     alcedo_curl_loop *loop = calloc(1, sizeof *loop);
@@ -84,7 +105,7 @@ alcedo_curl_loop *alcedo_curl_loop_create(const alcedo_curl_settings *settings) 
     loop->multi = curl_multi_init();
     struct epoll_event wakeup = {.events = EPOLLIN, .data.fd = loop->wakeup};
     if (!loop->multi || epoll_ctl(loop->watch, EPOLL_CTL_ADD, loop->wakeup, &wakeup) ||
-        !copy_settings(loop, settings)) {
+        !copy_settings(loop, settings) || (settings->keeps_cookies && !make_jar(loop))) {
         free_loop(loop);
         return NULL;
     }

@@ -9,9 +9,17 @@
 // More handles than this at rest are of no use.
 enum { MAXIMUM_FREE = 64 };
 
+// Most bytes of cookies in a jar, and what each takes beside its text.
+enum { MAXIMUM_JAR = 4 << 20, COOKIE_OVERHEAD = 256 };
+
+static const char cookie_field[] = "set-cookie:";
+
 static size_t on_header(char *bytes, size_t size, size_t count, void *data) {
     alcedo_curl_transfer *t = data;
     t->has_answer = 1;
+    if (t->has_jar && size * count >= sizeof cookie_field - 1 &&
+        !strncasecmp(bytes, cookie_field, sizeof cookie_field - 1))
+        t->loop->jar_size += size * count + COOKIE_OVERHEAD;
     return t->callbacks.on_header(t->callbacks.context, bytes, size * count) ? size * count : 0;
 }
 
@@ -66,7 +74,8 @@ static void destroy(alcedo_curl_transfer *t) {
 // A request that differs from others of its kind only in what `configure_plain` sets. Most are, and setting everything
 // anew takes longer than libcurl takes for all the rest.
 static int is_plain(const alcedo_curl_request *r) {
-    return !r->has_body && r->verifies && !r->pinned_keys && r->decodes_content && !strcmp(r->method, "GET");
+    return !r->has_body && !r->has_cookies && r->verifies && !r->pinned_keys && r->decodes_content &&
+           !strcmp(r->method, "GET");
 }
 
 static alcedo_curl_transfer *take(alcedo_curl_loop *loop, const alcedo_curl_request *r) {
@@ -89,6 +98,21 @@ static alcedo_curl_transfer *take(alcedo_curl_loop *loop, const alcedo_curl_requ
         return NULL;
     }
     return t;
+}
+
+// libcurl bounds how long a cookie is, and how many an answer sets, but not how many it keeps.
+static void bound_jar(alcedo_curl_transfer *t) {
+    alcedo_curl_loop *loop = t->loop;
+    if (!t->has_jar || loop->jar_size <= MAXIMUM_JAR) return;
+    struct curl_slist *all = NULL;
+    loop->jar_size = 0;
+    if (curl_easy_getinfo(t->easy, CURLINFO_COOKIELIST, &all) == CURLE_OK)
+        for (const struct curl_slist *c = all; c; c = c->next) loop->jar_size += strlen(c->data) + COOKIE_OVERHEAD;
+    curl_slist_free_all(all);
+    // Half of it must be free, or cookies would be counted again at once.
+    if (loop->jar_size <= MAXIMUM_JAR / 2) return;
+    curl_easy_setopt(t->easy, CURLOPT_COOKIELIST, "ALL");
+    loop->jar_size = 0;
 }
 
 static void give_back(alcedo_curl_transfer *t) {
@@ -140,6 +164,12 @@ static CURLcode configure(alcedo_curl_transfer *t, const alcedo_curl_request *r)
     const alcedo_curl_loop *loop = t->loop;
     CURLcode code = configure_plain(t, r);
     if (t->is_plain) return code;
+    if (loop->jar) {
+        t->has_jar = !r->has_cookies;
+        // A reset leaves it.
+        SET(CURLOPT_SHARE, t->has_jar ? loop->jar : NULL);
+        if (t->has_jar) SET(CURLOPT_COOKIEFILE, "");
+    }
     SET(CURLOPT_PRIVATE, t);
     SET(CURLOPT_ERRORBUFFER, t->error);
     SET(CURLOPT_NOSIGNAL, 1L);
@@ -220,6 +250,7 @@ void alcedo_curl_transfer_abandon_connection(alcedo_curl_transfer *t) {
 
 void alcedo_curl_transfer_remove(alcedo_curl_transfer *t) {
     curl_multi_remove_handle(t->loop->multi, t->easy);
+    bound_jar(t);
     give_back(t);
 }
 

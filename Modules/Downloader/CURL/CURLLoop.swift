@@ -111,6 +111,7 @@ final class CURLLoop {
                         decodes_content: request.decodesContent ? 1 : 0,
                         connect_timeout_ms: max(1, request.connectTimeout.milliseconds),
                         wants_fresh_connection: silentServers.contains(request.host) ? 1 : 0,
+                        has_cookies: request.hasOwnCookies ? 1 : 0,
                         verifies: request.verifies ? 1 : 0, pinned_keys: pinnedKeys)
                     return alcedo_curl_transfer_start(
                         loop, &described, pointers, pointers.count, callbacks(for: transfer))

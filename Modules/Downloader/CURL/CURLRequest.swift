@@ -12,6 +12,8 @@ struct CURLRequest: Sendable {
     let headerLines: [[CChar]]
     /// Whether libcurl asks for content codings and undoes them.
     let decodesContent: Bool
+    /// Whether a cookie jar leaves the request alone.
+    let hasOwnCookies: Bool
     let pinnedKeys: String?
     let verifies: Bool
     let connectTimeout: Duration
@@ -51,6 +53,7 @@ struct CURLRequest: Sendable {
         // A part of a coded content cannot be decoded, and who names codings wants the coded bytes.
         self.decodesContent =
             settings.decodesContent && request.fields["Accept-Encoding"] == nil && request.fields["Range"] == nil
+        hasOwnCookies = settings.keepsCookies && request.fields["Cookie"] != nil
         timeouts = CURLTimeouts(request)
         connectTimeout = min(timeouts.idle, settings.connectTimeout ?? timeouts.idle)
     }

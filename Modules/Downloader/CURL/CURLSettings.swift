@@ -10,8 +10,9 @@ struct CURLSettings: Sendable {
 
     var connections: Int { max(1, options.connections) }
     var connectionsPerHost: Int { max(1, options.connectionsPerHost) }
-    var connectTimeout: Duration? { options.connectTimeout }
+    var connectTimeout: Duration? { options.connectTimeout.flatMap { $0 > .zero ? $0 : nil } }
     var decodesContent: Bool { options.decodesContent }
+    var keepsCookies: Bool { options.keepsCookies }
     var unpackedLimit: Int { options.unpackedLimit }
     var addresses: CURLAddresses { options.addresses }
 
@@ -31,7 +32,8 @@ struct CURLSettings: Sendable {
                 withBytes { bytes in
                     var settings = alcedo_curl_settings(
                         connections: connections, version: version,
-                        shares_connections: options.sharesConnections ? 1 : 0, proxy: proxy, ca_file: file,
+                        shares_connections: options.sharesConnections ? 1 : 0,
+                        keeps_cookies: options.keepsCookies ? 1 : 0, proxy: proxy, ca_file: file,
                         ca_bytes: bytes?.baseAddress?.assumingMemoryBound(to: UInt8.self), ca_count: bytes?.count ?? 0)
                     return alcedo_curl_loop_create(&settings)
                 }

@@ -7,8 +7,8 @@ public import AlcedoCore
 /// HTTP/2 the others on its connection go on, and libcurl (7.88) lets a server send 32 MiB ahead on each stream: that much
 /// may be held for each reader that lags; ``CURLVersion/http1`` avoids it.
 ///
-/// Cookies are neither kept nor sent; only `http` and `https` are spoken; a proxy is taken from the environment unless
-/// ``CURLOptions/proxy`` says otherwise.
+/// Cookies are neither kept nor sent unless ``CURLOptions/keepsCookies`` says so; only `http` and `https` are spoken; a
+/// proxy is taken from the environment unless ``CURLOptions/proxy`` says otherwise.
 ///
 /// - **Requests.** Any token is a method. Fields go out in their order, repeated names as repeated lines, values in
 ///   ISO-8859-1: the code points U+0080 to U+00FF are one byte each, and a value with any other is `invalidRequest`, as
@@ -26,7 +26,8 @@ public import AlcedoCore
 /// - **Answers.** Any status from 200 to 999 is passed on. Interim answers are in ``HTTPResponse/interim``, the first 16
 ///   of them; 101 counts as final. Trailers are dropped. Heads and trailers of more than 256 KiB together are
 ///   `invalidResponse`, as is a `Content-Length` that is no number, too large, or several that differ (RFC 9112 section
-///   6.3); one beside a `Transfer-Encoding` is left out of the fields. ``HTTPResponse/metrics`` has every part.
+///   6.3), and a transfer coding that is not known; a length beside a `Transfer-Encoding` is left out of the fields.
+///   ``HTTPResponse/metrics`` has every part.
 ///
 /// Errors are ``HTTPTransportError``. A transfer that gets no byte for the request's idle timeout is `timedOut`, while
 /// its reader does not lag; a body that ends before its declared length is `connectionLost`. Where the process has no

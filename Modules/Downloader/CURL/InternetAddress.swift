@@ -6,12 +6,15 @@ enum InternetAddress: Equatable {
     private typealias Block4 = (start: UInt32, length: UInt32)
     private typealias Block6 = (start: UInt128, length: UInt128)
 
-    /// What is not for the open internet. Source: IANA IPv4 Special-Purpose Address Registry (RFC 6890), and multicast.
+    /// The blocks that are not for the open internet. Source: IANA IPv4 Special-Purpose Address Registry (RFC 6890),
+    /// multicast, and the one address outside of both at which a cloud answers its own machines (Azure; the others use
+    /// blocks of the registries, such as 169.254.169.254, 100.100.100.200, 192.0.0.192 and fd00:ec2::254).
     private static let closed4: [Block4] = [
         (0x0000_0000, 8),  // this network
         (0x0A00_0000, 8),  // private
         (0x6440_0000, 10),  // shared by a carrier's customers
         (0x7F00_0000, 8),  // loopback
+        (0xA83F_8110, 32),  // 168.63.129.16, the host of an Azure machine
         (0xA9FE_0000, 16),  // link-local
         (0xAC10_0000, 12),  // private
         (0xC000_0000, 24),  // protocol assignments

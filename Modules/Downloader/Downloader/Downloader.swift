@@ -60,6 +60,8 @@ public final class Downloader: Downloading {
         Download(try await delivery(request, to: nil, progress))
     }
 
+    public func completed(_ request: HTTPRequest) -> HTTPRequest { fetcher.http.rules.completed(request) }
+
     /// Fetches the whole content into a file, in constant memory; only where the rules transform it, it is in memory
     /// once.
     ///
@@ -87,7 +89,7 @@ public final class Downloader: Downloading {
     public func start(
         _ request: DownloadRequest, progress: Progress? = nil, completion: @escaping Completion
     ) -> DownloadReceipt {
-        let receipt = makeReceipt()
+        let receipt = DownloadReceipt()
         let waiter = DownloadWaiter(progress: progress, onBytes: request.onBytes) {
             completion($0.map { Download($0) })
         }
@@ -101,13 +103,14 @@ public final class Downloader: Downloading {
     public func start(
         _ request: DownloadRequest, to path: String, progress: Progress? = nil, completion: @escaping FileCompletion
     ) -> DownloadReceipt {
-        let receipt = makeReceipt()
+        let receipt = DownloadReceipt()
         let waiter = DownloadWaiter(progress: progress) { completion($0.map { DownloadedFile($0, path: path) }) }
         begin(request, to: path, receipt, waiter)
         return receipt
     }
 
-    /// Ends one's waiting, at once; the transfer ends when nobody else waits for it. Nothing happens when it has ended.
+    /// Ends one's waiting, at once; the transfer ends when nobody else waits for it. Nothing happens when it has ended, or
+    /// when another downloader issued the receipt.
     public func cancel(_ receipt: DownloadReceipt) {
         if let early = preparing.withLock({ $0.removeValue(forKey: receipt) }) {
             early.task?.cancel()
@@ -169,12 +172,10 @@ public final class Downloader: Downloading {
 
     // MARK: Waiters
 
-    private func makeReceipt() -> DownloadReceipt { DownloadReceipt(id: table.withLock { $0.makeID() }) }
-
     private func delivery(_ request: DownloadRequest, to path: String?, _ progress: Progress?) async throws -> Delivery
     {
         try Task.checkCancellation()
-        let receipt = makeReceipt()
+        let receipt = DownloadReceipt()
         defer { order.didResume() }
         return try await withTaskCancellationHandler {
             try await request.priority.observing {
@@ -212,7 +213,8 @@ public final class Downloader: Downloading {
     ) {
         guard case .http(let http) = request.source, fetcher.http.rules.modifyRequest != nil else {
             let order = TransferOrder(
-                source: request.source, path: path, tellsBytes: waiter.onBytes != nil, room: request.room)
+                source: request.source, path: path, tellsBytes: waiter.onBytes != nil, room: request.room,
+                fileVersion: request.fileVersion)
             return join(order, request.priority.value, receipt, waiter, isInTask: isInTask)
         }
         guard !table.withLock({ $0.isShutDown }) else { return waiter.complete(.failure(Self.isShutDown)) }

@@ -55,6 +55,25 @@ struct FramingTests {
             try await response("Content-Length: 3, 5", status: "304 Not Modified", body: "").head.status == 304)
     }
 
+    /// libcurl passes some of these bodies on as they are, and all empty ones.
+    @Test(
+        arguments: [
+            "x-unheard-of", "none", "br", "compress", "chunked;a=b", "x-foo, chunked", "chunked, x-foo",
+            "chunked\r\nTransfer-Encoding: x-foo", "\"chunked\"",
+        ], ["5\r\nhello\r\n0\r\n\r\n", "0\r\n\r\n", ""])
+    func `an unknown transfer coding is an error`(coding: String, body: String) async {
+        let error = await #expect(throws: HTTPTransportError.self) {
+            try await response("Transfer-Encoding: \(coding)", body: body)
+        }
+        #expect(error?.code == .invalidResponse)
+        #expect(error?.message.contains("transfer coding") == true)
+    }
+
+    @Test(arguments: ["Chunked", "identity, chunked", ", chunked ,", "CHUNKED\r\nX: y"])
+    func `a known transfer coding is undone`(coding: String) async throws {
+        #expect(try await response("Transfer-Encoding: \(coding)", body: "5\r\nhello\r\n0\r\n\r\n").body == "hello")
+    }
+
     @Test func `a carriage return in a line is a space`() async throws {
         let (head, body) = try await response(
             "Cache-Control: max-age=100\r, no-store\r\nX: a\rY: b\r\n: odd\rZ: c\r\r\nContent-Length: 5")

@@ -1,5 +1,6 @@
 import AlcedoCore
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @Suite struct HTTPFieldsTests {
@@ -16,6 +17,15 @@ import Testing
         #expect(fields["Vary"] == "a, b, c")
         #expect(fields.values(of: "vary") == ["a", "b", "c"])
         #expect(fields.fields.map(\.name) == ["Vary", "X", "vary", "VARY"])
+    }
+
+    @Test func `many lines of one name are joined in linear time`() {
+        let line = HTTPFields.Field("a", String(repeating: "x", count: 200))
+        let (short, long) = (
+            HTTPFields(Array(repeating: line, count: 2_500)), HTTPFields(Array(repeating: line, count: 10_000))
+        )
+
+        LinearTime.expect({ _ = short["A"] }, fourTimes: { _ = long["A"] })
     }
 
     @Test func `setting replaces all lines, and nil removes them`() {

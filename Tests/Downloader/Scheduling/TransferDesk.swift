@@ -7,6 +7,7 @@ final class TransferDesk {
     typealias Table = TransferTable<String, String, String>
 
     private var table: Table
+    private var lastWaiter = 0
 
     init(_ table: Table) { self.table = table }
 
@@ -18,16 +19,21 @@ final class TransferDesk {
     func pause(_ isPaused: Bool) { table.isPaused = isPaused }
 
     func join(_ key: String, _ priority: LoadPriority, host: String?) -> Int {
-        let id = table.makeID()
+        let id = makeID()
         let line: TransferLine = host.map { .server($0) } ?? .nowhere
         table.join(key, "get \(key)", line, id: id, priority: priority, "waiter \(id) of \(key)")
         return id
     }
 
     func joinFile(_ key: String, _ priority: LoadPriority) -> Int {
-        let id = table.makeID()
+        let id = makeID()
         table.join(key, key, .files, id: id, priority: priority, key)
         return id
+    }
+
+    private func makeID() -> Int {
+        lastWaiter += 1
+        return lastWaiter
     }
 
     func begin(at now: Duration) -> (beginnings: [Table.Beginning], delay: Duration?) { table.begin(at: now) }

@@ -280,7 +280,7 @@ struct TransferTableTests {
 
         let (waiters, tasks) = table.removeAll()
 
-        #expect(waiters == ["waiter 1 of a", "waiter 5 of a", "waiter 3 of b", "waiter 6 of c"])
+        #expect(waiters == ["waiter 1 of a", "waiter 3 of a", "waiter 2 of b", "waiter 4 of c"])
         #expect(Set(tasks) == [running, timer])
         #expect(table.isEmpty && table.runningCount == 1 && table.waitingCount == 0)
         #expect(table.finish(transfer.id).isEmpty && table.runningCount == 0)

@@ -103,15 +103,12 @@ struct StormTests {
             #expect(lost.value > 2_000, "\(lost.value)")
             // The loop that libcurl runs in lets go of its own a moment after the connections.
             try await eventually({ try Self.descriptorCount() <= descriptors }, "more than \(descriptors) descriptors")
-            if !keepsFreedMemory, !Self.notesAccesses {
+            if !keepsFreedMemory, !recordsAccesses {
                 let growth = ResidentMemory.byteCount - memory
                 #expect(growth < 12 << 20, "\(growth)")
             }
         }
     }
-
-    /// Whether the thread sanitizer is at work: its notes of who used which memory are memory, too.
-    private static let notesAccesses = dlsym(nil, "__tsan_init") != nil
 
     private static func descriptorCount() throws -> Int {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count

@@ -33,6 +33,8 @@ typedef struct {
     long connect_timeout_ms;
     /// Whether no connection that there is already is used.
     int wants_fresh_connection;
+    /// Whether the request names its cookies itself: the jar then gives it none, and takes none from its answer.
+    int has_cookies;
     /// Whether the server's certificate is checked.
     int verifies;
     /// The keys that the server may have, in libcurl's spelling; NULL: any.
@@ -54,6 +56,8 @@ typedef struct {
     alcedo_curl_version version;
     /// Whether a transfer waits for a connection that is being made, if it may be able to share it.
     int shares_connections;
+    /// Whether cookies are kept in memory, for all transfers of the loop.
+    int keeps_cookies;
     /// NULL: as the environment says. Empty: none.
     const char *_Nullable proxy;
     /// A file of certificates in PEM to trust instead of the system's.

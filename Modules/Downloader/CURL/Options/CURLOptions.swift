@@ -10,13 +10,20 @@ public struct CURLOptions: Sendable {
     /// Most bytes that a coded body may unpack to, against bodies that are small on the wire only; more are
     /// `bodyTooLarge`. Bodies without a coding have no limit here. Default: 128 MiB.
     public var unpackedLimit = 128 << 20
-    /// Longest time to connect, TLS included. Nil, the default, is the request's idle timeout, which holds as well.
+    /// The longest time to connect, TLS included. Nil, the default, and zero or less are the request's idle timeout, which
+    /// holds as well.
     public var connectTimeout: Duration?
     /// The HTTP version. Default: HTTP/2 where a TLS server offers it.
     public var version = CURLVersion.automatic
     /// Whether requests to a host wait for a connection that is being made, so as to share it where the host speaks
     /// HTTP/2. Off, they may connect each for itself. Default: yes.
     public var sharesConnections = true
+    /// Whether cookies of answers are kept, in memory, and sent back to their hosts and paths (RFC 6265; with the list of
+    /// public suffixes where libcurl has one). All requests of the transport share them; they end with it. A request with
+    /// a `Cookie` field of its own sends that alone, and what its answer sets is not kept. They take at most 4 MiB; when
+    /// these are full, all are forgotten. A response cache around the transport does not see these cookies, so what it
+    /// stores does not vary by them. Default: no.
+    public var keepsCookies = false
     /// Default: as the environment says.
     public var proxy = CURLProxy.environment
     /// Which addresses are connected to. Default: any.

@@ -28,6 +28,7 @@ final class RuledTransport: Sendable {
 
     /// Sends a request, and returns when the head of its last answer has arrived.
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let request = rules.completed(request)
         guard let limit = rules.timeouts.firstByte else { return try await follower.send(request) }
         return try await send(request, within: limit)
     }

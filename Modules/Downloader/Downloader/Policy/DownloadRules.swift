@@ -17,6 +17,15 @@ public struct DownloadRules: Sendable {
     /// Shortest time between two reports of progress; the first and the last come anyway. Default: 50 ms.
     public var progressInterval = Duration.milliseconds(50)
 
+    /// The fields of requests that do not have these themselves. They are added when a request is sent: ``modifyRequest``
+    /// and ``failedURLs`` do not see them; the redirect hook and a response cache below do. A request replaces a field by
+    /// one of its own. Without any here, requests are sent as they are. Default: `User-Agent` with this package's name and
+    /// version, and ``anyImage`` as `Accept`, for which `Downloader.standard` names the formats that are decoded.
+    public var defaultFields: HTTPFields = ["User-Agent": "Alcedo/\(AlcedoVersion.text)", "Accept": Self.anyImage]
+
+    /// The `Accept` field of who decodes images of unknown formats: any image, then anything.
+    public static let anyImage = CodecRegistry([]).acceptFieldValue
+
     /// Changes a request before it is sent, and before it is compared with others; nil makes the download fail with
     /// `declined`. Default: none.
     public var modifyRequest: (@Sendable (_ request: HTTPRequest) async throws -> HTTPRequest?)?
@@ -44,4 +53,14 @@ public struct DownloadRules: Sendable {
 
     /// The defaults.
     public init() {}
+
+    /// The request as it is sent: with the default fields and the idle timeout where it has none of its own.
+    func completed(_ request: HTTPRequest) -> HTTPRequest {
+        var completed = request
+        for field in defaultFields.fields where request.fields[field.name] == nil {
+            completed.fields.append(field.name, field.value)
+        }
+        if request.ownIdleTimeout == nil { completed.idleTimeout = timeouts.idle }
+        return completed
+    }
 }

@@ -1,11 +1,9 @@
 import AlcedoCore
 
-/// What makes two downloads the same: for a server the whole request, otherwise the source's identity, and where the
-/// content goes. Requests of methods that are not safe (RFC 9110 section 9.2.1) are never the same.
+/// What makes two downloads the same: for a server the whole request, otherwise the source's identity and the version of a
+/// file, and where the content goes. Requests of methods that are not safe (RFC 9110 section 9.2.1) are never the same.
 struct TransferKey: Hashable, Sendable {
     private let order: TransferOrder
-    /// Of a source that is not a server.
-    private let resource: ResourceKey?
     /// Made once, because a key is looked for several times.
     private let digest: Int
 
@@ -13,11 +11,10 @@ struct TransferKey: Hashable, Sendable {
         self.order = order
         var hasher = Hasher()
         if case .http(let request) = order.source {
-            resource = nil
             hasher.combine(request)
         } else {
-            resource = order.source.resource
-            hasher.combine(resource)
+            hasher.combine(order.source.resource)
+            hasher.combine(order.fileVersion)
         }
         hasher.combine(order.path)
         digest = hasher.finalize()
@@ -25,13 +22,12 @@ struct TransferKey: Hashable, Sendable {
 
     static func == (a: Self, b: Self) -> Bool {
         if a.order === b.order { return true }
-        guard a.digest == b.digest, a.order.path == b.order.path, a.resource == b.resource else { return false }
-        return switch (a.order.source, b.order.source) {
-        // Who asks twice for something to be done wants it done twice.
-        case (.http(let a), .http(let b)): a.method.isSafe && a == b
-        case (.http, _), (_, .http): false
-        default: true
+        guard a.digest == b.digest, a.order.path == b.order.path, a.order.fileVersion == b.order.fileVersion else {
+            return false
         }
+        // Who asks twice for something to be done wants it done twice.
+        if case .http(let request) = a.order.source, !request.method.isSafe { return false }
+        return ImageSource.areSame(a.order.source, b.order.source)
     }
 
     func hash(into hasher: inout Hasher) { hasher.combine(digest) }

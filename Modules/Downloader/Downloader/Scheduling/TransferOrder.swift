@@ -9,8 +9,14 @@ final class TransferOrder: Sendable {
     let tellsBytes: Bool
     /// What is awaited before it begins; nil: nothing.
     let room: DownloadRequest.Room?
+    /// The version of a local file that is wanted; nil: any.
+    let fileVersion: FileVersion?
 
-    init(source: ImageSource, path: String?, tellsBytes: Bool, room: DownloadRequest.Room? = nil) {
+    init(
+        source: ImageSource, path: String?, tellsBytes: Bool, room: DownloadRequest.Room? = nil,
+        fileVersion: FileVersion? = nil
+    ) {
         (self.source, self.path, self.tellsBytes, self.room) = (source, path, tellsBytes, room)
+        self.fileVersion = fileVersion
     }
 }

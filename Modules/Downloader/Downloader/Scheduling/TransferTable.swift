@@ -70,15 +70,10 @@ struct TransferTable<Key: Hashable & Sendable, Order: Sendable, Waiter: Sendable
         set { schedule.isPaused = newValue }
     }
 
-    mutating func makeID() -> Int {
-        lastID += 1
-        return lastID
-    }
-
     /// Adds a waiter, and a transfer unless an equal one is there.
     ///
     /// - Parameters:
-    ///   - id: From ``makeID()``.
+    ///   - id: A number of no other waiter, greater than those of earlier ones.
     ///   - line: Where it waits for a slot.
     ///   - order: What to do, when the transfer is new.
     mutating func join(
@@ -89,7 +84,8 @@ struct TransferTable<Key: Hashable & Sendable, Order: Sendable, Waiter: Sendable
             number = known
             crowds[known, default: []].insert(id)
         } else {
-            number = makeID()
+            lastID += 1
+            number = lastID
             ids[key] = number
             transfers[number] = Transfer(key: key, order: order, first: id)
             switch line {

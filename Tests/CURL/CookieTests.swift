@@ -1,0 +1,114 @@
+import AlcedoCURL
+import AlcedoCore
+import AlcedoTesting
+import FoundationEssentials
+import Testing
+
+/// The cookie jar that a transport has where it is told to.
+@Suite(.timeLimit(.minutes(10)))
+struct CookieTests {
+    private let transport: CURLTransport
+
+    init() {
+        var options = CURLOptions()
+        options.keepsCookies = true
+        transport = CURLTransport(options: options)
+    }
+
+    /// An origin that sets the cookies of a path's answer.
+    private func origin(_ cookies: @escaping @Sendable (_ path: String) -> [String]) throws -> LoopbackOrigin {
+        try LoopbackOrigin { request in
+            OriginReply(fields: HTTPFields(cookies(request.path).map { HTTPFields.Field("Set-Cookie", $0) }))
+        }
+    }
+
+    private func send(_ url: URL, _ method: HTTPMethod = .get, cookie: String? = nil) async throws {
+        var request = HTTPRequest(method: method, url: url, idleTimeout: .seconds(120))
+        request.fields["Cookie"] = cookie
+        let response = try await transport.send(request)
+        _ = try await response.body.collect(limit: 10)
+    }
+
+    private func sent(to origin: LoopbackOrigin) -> [String?] { origin.requests.map { $0.fields["Cookie"] } }
+
+    @Test func `a cookie is sent back to its path, by every handle of the transport`() async throws {
+        let origin = try origin { $0 == "/set" ? ["a=1; Path=/", "b=2; Path=/deep"] : [] }
+        defer { origin.stop() }
+
+        try await send(origin.url(for: "/set"))
+        for (path, method) in [("/", HTTPMethod.get), ("/deep/x", .get), ("/", .post), ("/", .head), ("/", .get)] {
+            try await send(origin.url(for: path), method)
+        }
+
+        #expect(sent(to: origin) == [nil, "a=1", "b=2; a=1", "a=1", "a=1", "a=1"])
+    }
+
+    @Test func `a cookie is not sent to another host, and is gone when its time is over`() async throws {
+        let origin = try origin { $0 == "/set" ? ["a=1; Path=/"] : $0 == "/end" ? ["a=; Max-Age=0; Path=/"] : [] }
+        defer { origin.stop() }
+        let elsewhere = try #require(URL(string: "http://localhost:\(origin.port)/"))
+
+        try await send(origin.url(for: "/set"))
+        try await send(elsewhere)
+        try await send(origin.url(for: "/end"))
+        try await send(origin.url(for: "/"))
+
+        #expect(sent(to: origin) == [nil, nil, "a=1", nil])
+    }
+
+    @Test func `a request with cookies of its own sends these alone and stores none`() async throws {
+        let origin = try origin { $0 == "/set" ? ["a=1; Path=/"] : ["b=2; Path=/"] }
+        defer { origin.stop() }
+
+        try await send(origin.url(for: "/set"))
+        try await send(origin.url(for: "/own"), cookie: "mine=3")
+        try await send(origin.url(for: "/set"))
+
+        #expect(sent(to: origin) == [nil, "mine=3", "a=1"])
+    }
+
+    @Test func `a transport has a jar of its own`() async throws {
+        let origin = try origin { _ in ["a=1; Path=/"] }
+        defer { origin.stop() }
+        try await send(origin.url(for: "/"))
+
+        try await CookieTests().send(origin.url(for: "/"))
+
+        #expect(sent(to: origin) == [nil, nil])
+    }
+
+    @Test func `transfers that run together share the jar`() async throws {
+        let origin = try origin { ["c\($0.dropFirst())=1; Path=/"] }
+        defer { origin.stop() }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<20 { group.addTask { try await send(origin.url(for: "/\(number)")) } }
+            try await group.waitForAll()
+        }
+
+        try await send(origin.url(for: "/20"))
+
+        let cookies = try #require(sent(to: origin).last ?? nil).split(separator: "; ")
+        #expect(Set(cookies) == Set((0..<20).map { "c\($0)=1" }))
+    }
+
+    @Test func `a server that sets cookies without end fills the jar no further than its bound`() async throws {
+        let filler = String(repeating: "x", count: 4_000)
+        let origin = try origin { path in
+            if path == "/set" { return ["a=1; Path=/"] }
+            return path == "/" ? [] : (0..<45).map { "n\(path.dropFirst())-\($0)=\(filler); Path=/never" }
+        }
+        defer { origin.stop() }
+        try await send(origin.url(for: "/set"))
+        try await send(origin.url(for: "/"))
+
+        // 45 cookies an answer; the bound of 4 MiB is passed by the 24th.
+        for number in 1...30 { try await send(origin.url(for: "/\(number)")) }
+        try await send(origin.url(for: "/"))
+        #expect(sent(to: origin).last == .some(nil))
+        try await send(origin.url(for: "/set"))
+        try await send(origin.url(for: "/"))
+
+        let sent = sent(to: origin)
+        #expect(sent[1] == "a=1" && sent.last == "a=1")
+    }
+}

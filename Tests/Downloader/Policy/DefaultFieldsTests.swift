@@ -1,0 +1,114 @@
+import AlcedoCore
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import AlcedoDownloader
+
+/// What requests carry without being told to.
+@Suite(.timeLimit(.minutes(10)))
+struct DefaultFieldsTests {
+    private static let agent = "Alcedo/\(AlcedoVersion.text)"
+    private static let accept = "image/*;q=0.8,*/*;q=0.5"
+
+    /// Downloads from a transport that gives one byte. Returns the request as the transport received it.
+    private func sent(
+        _ fields: HTTPFields = HTTPFields(), idleTimeout: Duration = .zero,
+        _ change: (inout DownloadRules) -> Void = { _ in }
+    ) async throws -> HTTPRequest {
+        let transport = FakeTransport.giving(Data("x".utf8))
+        var configuration = Downloader.Configuration()
+        change(&configuration.rules)
+        let downloader = Downloader(transport: transport, configuration: configuration)
+        let url = try #require(URL(string: "http://h/a"))
+        let request = HTTPRequest(url: url, fields: fields, idleTimeout: idleTimeout)
+        _ = try await downloader.download(.http(request))
+        let sent = try #require(transport.requests.value.first)
+        if configuration.rules.modifyRequest == nil { #expect(downloader.completed(request) == sent) }
+        return sent
+    }
+
+    @Test func `a request names the program and asks for images`() async throws {
+        #expect(try await sent().fields == ["User-Agent": Self.agent, "Accept": Self.accept])
+    }
+
+    @Test func `fields of the request replace the default ones, whatever their case`() async throws {
+        let fields = try await sent(["accept": "image/png", "USER-AGENT": "mine"]).fields
+
+        #expect(fields == ["accept": "image/png", "USER-AGENT": "mine"])
+    }
+
+    @Test func `the configuration replaces the default fields, or removes them`() async throws {
+        let fields = try await sent { $0.defaultFields = ["User-Agent": "app", "X-A": "1"] }.fields
+        #expect(fields == ["User-Agent": "app", "X-A": "1"])
+
+        #expect(try await sent { $0.defaultFields = HTTPFields() }.fields == HTTPFields())
+    }
+
+    @Test func `the app's closure sees its own fields, and what it sets replaces the default ones`() async throws {
+        let seen = Guarded<[HTTPFields]>([])
+
+        let sent = try await sent {
+            $0.modifyRequest = { request in
+                seen.change { $0.append(request.fields) }
+                var request = request
+                request.fields["User-Agent"] = "hook"
+                return request
+            }
+        }
+
+        #expect(seen.value == [HTTPFields()])
+        #expect(sent.fields == ["User-Agent": "hook", "Accept": Self.accept])
+    }
+
+    @Test func `redirects, retries and the rest of a broken transfer carry the same fields`() async throws {
+        let whole = sample(4_000)
+        let strong: HTTPFields = ["Content-Length": "4000", "ETag": "\"a\""]
+        let part: HTTPFields = ["Content-Range": "bytes 2000-3999/4000", "Content-Length": "2000", "ETag": "\"a\""]
+        let script = Script([
+            .head(302, ["Location": "http://other/b"]), .failure(.connectionLost),
+            .head(200, strong, whole.prefix(2_000), failing: .connectionLost), .head(206, part, whole.suffix(2_000)),
+        ])
+
+        let download = try await HTTPFetcher.make(script) { $0.retries(5) }.fetch("http://h/a")
+
+        #expect(download.data == whole)
+        let requests = script.requests.value
+        #expect(requests.count == 4 && requests.last?.fields["Range"] == "bytes=2000-")
+        for request in requests {
+            #expect(request.fields.values(of: "User-Agent") == [Self.agent])
+            #expect(request.fields.values(of: "Accept") == [Self.accept])
+        }
+    }
+
+    @Test func `a failure is forgotten by its URL, though the request carries default fields`() async throws {
+        let transport = FakeTransport.giving(Data(), status: 404)
+        let failed = FailedURLs()
+        var configuration = Downloader.Configuration()
+        configuration.rules.failedURLs = failed
+        let downloader = Downloader(transport: transport, configuration: configuration)
+        let url = try #require(URL(string: "http://h/a"))
+        for _ in 0..<2 { _ = try await failure { try await downloader.download(.http(HTTPRequest(url: url))) } }
+        #expect(transport.requests.value.count == 1)
+
+        failed.forget(url)
+        _ = try await failure { try await downloader.download(.http(HTTPRequest(url: url))) }
+
+        #expect(transport.requests.value.count == 2)
+    }
+
+    // MARK: Timeouts
+
+    @Test func `a request without an idle timeout has that of the configuration`() async throws {
+        #expect(try await sent { $0.timeouts.idle = .seconds(60) }.idleTimeout == .seconds(60))
+        #expect(try await sent(idleTimeout: .seconds(5)) { $0.timeouts.idle = .seconds(60) }.idleTimeout == .seconds(5))
+        #expect(try await sent().idleTimeout == .seconds(15))
+    }
+
+    @Test func `timeouts of zero in the configuration are the defaults`() async throws {
+        let sent = try await sent { $0.timeouts = DownloadTimeouts(idle: .zero, firstByte: .zero, total: .zero) }
+
+        #expect(sent.idleTimeout == .seconds(15))
+    }
+}

@@ -1,0 +1,87 @@
+import Alcedo
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+/// The stack with the values of AFNetworking's `AFImageDownloader`.
+@Suite(.timeLimit(.minutes(10)))
+struct AFImageDownloaderTests {
+    private let folder: TemporaryDirectory
+    private let picture: Data
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        picture = try PNGEncoder().encode(.coordinates(PixelSize(width: 4, height: 3)))
+    }
+
+    private func origin(_ change: @escaping @Sendable (OriginReply) -> OriginReply = { $0 }) throws -> LoopbackOrigin {
+        try LoopbackOrigin { [picture] _ in
+            change(OriginReply.ok(picture, type: "image/png").setting("Cache-Control", "max-age=600"))
+        }
+    }
+
+    private func request(_ origin: LoopbackOrigin, _ path: String = "/a") throws -> ImageRequest {
+        try #require(ImageRequest(url: origin.url(for: path)))
+    }
+
+    @Test func `the downloader has the values of the original`() {
+        let configuration = DownloaderConfiguration.afImageDownloader
+        #expect(configuration.maximumConcurrentDownloads == 4)
+        #expect(configuration.order == .firstInFirstOut)
+        #expect(configuration.rules.timeouts.idle == .seconds(60))
+    }
+
+    @Test func `the image cache has the capacities of the original, and only responses are on disk`() throws {
+        let configuration = ImagePipeline.Configuration.afImageDownloader(cacheDirectory: folder.url)
+        let images = try #require(configuration.memoryCache as? AutoPurgingImageCache)
+        #expect(images.memoryCapacity == 100 << 20 && images.preferredMemoryUsageAfterPurge == 60 << 20)
+        #expect(configuration.diskCache == nil && configuration.responseCache != nil)
+    }
+
+    @Test func `four downloads run at once, and the others follow`() async throws {
+        let origin = try origin { $0.stalling(at: .beforeHead) }
+        defer { origin.stop() }
+        let pipeline = ImagePipeline(.afImageDownloader(cacheDirectory: nil))
+        let requests = try (0..<6).map { try request(origin, "/\($0)") }
+        let tasks = requests.map { request in Task.immediate { try await pipeline.load(request).layer } }
+
+        try await origin.waitForStalls(count: 4)
+        #expect(origin.requests.count == 4)
+        origin.release()
+        try await origin.waitUntil { $0.requestCount == 6 && $0.stalledCount == 2 }
+        origin.release()
+
+        for task in tasks { #expect(try await task.value == .network) }
+        await pipeline.shutDown()
+    }
+
+    @Test func `a response is found on disk by the next pipeline, without the server`() async throws {
+        let origin = try origin()
+        let request = try request(origin)
+        let first = ImagePipeline(.afImageDownloader(cacheDirectory: folder.url))
+        #expect(try await first.load(request).layer == .network)
+        await first.shutDown()
+        // Responses are stored behind the caller's back.
+        let layers = ImagePipeline(.afImageDownloader(cacheDirectory: folder.url))
+        while await !layers.cachedLayers(for: request).contains(.response) { await Task.yield() }
+        origin.stop()
+
+        let next = ImagePipeline(.afImageDownloader(cacheDirectory: folder.url))
+
+        #expect(try await next.load(request).image.size == PixelSize(width: 4, height: 3))
+        #expect(origin.requests.count == 1)
+        await next.shutDown()
+    }
+
+    @Test func `a cookie that an answer sets comes back with the next request`() async throws {
+        let origin = try origin { $0.setting("Set-Cookie", "session=7; Path=/") }
+        defer { origin.stop() }
+        let pipeline = ImagePipeline(.afImageDownloader(cacheDirectory: nil))
+
+        for path in ["/a", "/b"] { _ = try await pipeline.load(request(origin, path)) }
+
+        #expect(origin.requests.map { $0.fields["Cookie"] } == [nil, "session=7"])
+        await pipeline.shutDown()
+    }
+}
