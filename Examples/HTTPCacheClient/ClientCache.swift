@@ -20,7 +20,8 @@ enum ClientCache {
         let network = CURLTransport(options: options)
         let isShared = environment["CACHE_DRIVER_PROFILE"] == "shared"
         let disk = environment["CACHE_DRIVER_DIR"].map { FileDiskCache(directory: URL(filePath: $0)) }
-        let rules = ResponseCacheRules(role: isShared ? .shared(targets: ["CDN-Cache-Control"]) : .private)
+        var rules = ResponseCacheRules(role: isShared ? .shared(targets: ["CDN-Cache-Control"]) : .private)
+        rules.respondsWhenDisconnected = true
         return CachingTransport(wrapping: network, cache: URLResponseCache(disk: disk, rules: rules))
     }
 

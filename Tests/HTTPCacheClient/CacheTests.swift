@@ -56,6 +56,38 @@ struct CacheTests {
         #expect(try await client.answer(to: call(4, origin, cache: "reload")).from_cache == false)
     }
 
+    @Test(arguments: ["max-age=0, must-revalidate", "max-age=60, no-cache"])
+    func `a response that must not be used while its server is away becomes 504`(control: String) async throws {
+        let origin = try LoopbackOrigin { request in
+            let reply = OriginReply(fields: ["Cache-Control": control, "X": "origin"], body: Data("body".utf8))
+            return request.number == 1 ? reply : reply.cutting(at: .beforeHead)
+        }
+        defer { origin.stop() }
+        let client = try Conversation()
+        #expect(try await client.answer(to: call(1, origin)).text == "body")
+
+        let answer = try await client.answer(to: call(2, origin))
+
+        #expect(answer.status == 504 && answer.text == "" && answer.error == nil && answer.from_cache == nil)
+        #expect(answer.values("X") == [] && answer.values("Cache-Status") == ["alcedo; fwd=stale"])
+        // Nothing is stored for another URL, which fails as before.
+        var other = call(3, origin)
+        other.url += "other"
+        #expect(try await client.answer(to: other).error_kind == "connectionLost")
+    }
+
+    @Test func `a reload of a fresh immutable response stays in the cache`() async throws {
+        let origin = try LoopbackOrigin { _ in
+            OriginReply(fields: ["Cache-Control": "max-age=60, immutable", "ETag": "\"v\""], body: Data("body".utf8))
+        }
+        defer { origin.stop() }
+        let client = try Conversation()
+        _ = try await client.answer(to: call(1, origin))
+
+        #expect(try await client.answer(to: call(2, origin, cache: "no-cache")).from_cache == true)
+        #expect(origin.requests.count == 1)
+    }
+
     @Test(
         arguments: [
             // What is stored is "1"; a third call shows what is stored afterwards.

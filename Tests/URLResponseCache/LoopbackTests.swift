@@ -94,6 +94,52 @@ struct LoopbackTests {
         #expect(answer.source == .stale && answer.body == Self.content)
     }
 
+    /// RFC 9110 section 14.4: the field has no meaning beside 200. The rows: its value, and whether the body is stored.
+    @Test(arguments: Roles.all, [("bytes 0-4/10", false), ("bytes 0-4/5", false), ("rows 0-4/5", true), ("x", true)])
+    func `a content range on a 200 is no part, and no part is stored as the whole`(
+        role: CacheRole, row: (value: String, isStored: Bool)
+    ) async throws {
+        defer { origin.stop() }
+        let odd = try LoopbackOrigin { request in
+            .ok(Data("hello".utf8)).setting("Content-Range", row.value).setting("Cache-Control", "max-age=60")
+        }
+        defer { odd.stop() }
+        let transport = transport(role)
+        for number in 1...2 {
+            let answer = try await load(
+                HTTPRequest(url: odd.url(for: "/"), idleTimeout: .seconds(120)), through: transport)
+            #expect(answer.head.status == 200 && answer.body == Data("hello".utf8))
+            #expect(answer.head.fields["Content-Range"] == row.value)
+            #expect(answer.source == (row.isStored && number == 2 ? .fresh : .new))
+        }
+        let range = HTTPRequest(url: odd.url(for: "/"), fields: ["Range": "bytes=1-2"], idleTimeout: .seconds(120))
+        let answer = try await load(range, through: transport)
+        #expect(answer.head.status == (row.isStored ? 206 : 200))
+        #expect(answer.head.fields["Content-Range"] == (row.isStored ? "bytes 1-2/5" : row.value))
+    }
+
+    @Test(arguments: Roles.all, ["x-unheard-of", "none", "x-foo, chunked", "chunked, x-foo"])
+    func `a response in an unknown transfer coding is an error, and not stored`(
+        role: CacheRole, coding: String
+    ) async throws {
+        defer { origin.stop() }
+        for body in ["5\r\nhello\r\n0\r\n\r\n", "0\r\n\r\n", ""] {
+            let head = "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nTransfer-Encoding: \(coding)\r\n\r\n"
+            let odd = try LoopbackOrigin { _ in .raw(Data((head + body).utf8)) }
+            defer { odd.stop() }
+            let (store, url) = (MemoryResponseStore(), odd.url(for: "/"))
+            let transport = CachingTransport(
+                wrapping: CURLTransport(), store: store, rules: ResponseCacheRules(role: role), time: clock)
+            for _ in 0..<2 {
+                let error = await #expect(throws: HTTPTransportError.self) {
+                    try await load(HTTPRequest(url: url, idleTimeout: .seconds(120)), through: transport)
+                }
+                #expect(error?.code == .invalidResponse)
+            }
+            #expect(odd.requests.count == 2 && store.totalSize == 0)
+        }
+    }
+
     @Test(arguments: Roles.all) func `variants and the caller's own condition`(role: CacheRole) async throws {
         defer { origin.stop() }
         let transport = transport(role)

@@ -32,6 +32,13 @@ enum StoredAnswer {
         return HTTPResponse(head: head, body: HTTPBody(body), caching: caching)
     }
 
+    /// Returns the response of a cache that has nothing it may use and does not reach the server: 504 without a body.
+    static func unavailable(for request: HTTPRequest, _ status: CacheStatus) -> HTTPResponse {
+        var head = HTTPResponseHead(url: request.url, status: 504, fields: ["Content-Length": "0"])
+        status.add(to: &head.fields)
+        return HTTPResponse(head: head, body: HTTPBody(Data()))
+    }
+
     private static func partial(
         _ head: HTTPResponseHead, _ stored: StoredResponse, _ range: ByteRange
     ) -> (HTTPResponseHead, Data) {

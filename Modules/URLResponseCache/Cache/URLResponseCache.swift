@@ -9,6 +9,7 @@ public struct URLResponseCache: Sendable {
     public let store: any ResponseStoring
     /// What it does where HTTP leaves it a choice.
     public let rules: ResponseCacheRules
+    let time: any TimeSource
     private let memory: MemoryResponseStore
     private let disk: (any DataCaching)?
 
@@ -17,11 +18,13 @@ public struct URLResponseCache: Sendable {
     ///   - disk: Where answers are kept on disk, within its own limits; nil keeps nothing there. With neither, every
     ///     request goes to the network. It should belong to this cache alone.
     ///   - rules: What it does where HTTP leaves it a choice.
+    ///   - time: The clock by which times to live (``ResponseCacheRules/lifetime``) pass.
     public init(
         memoryCapacity: Int = 20 << 20, disk: (any MaintainableDataCache)? = nil,
-        rules: ResponseCacheRules = ResponseCacheRules()
+        rules: ResponseCacheRules = ResponseCacheRules(), time: any TimeSource = SystemClock()
     ) {
         self.rules = rules
+        self.time = time
         self.disk = disk
         let memory = MemoryResponseStore(byteLimit: memoryCapacity)
         self.memory = memory
@@ -34,10 +37,9 @@ public struct URLResponseCache: Sendable {
     /// Bytes on disk.
     public var diskUsage: Int { get async { await disk?.totalSize ?? 0 } }
 
-    /// What is stored for such a request, whatever its age.
-    public func response(for request: HTTPRequest) async -> StoredResponse? {
-        await store.candidate(for: request, role: rules.role).response
-    }
+    /// Returns the response that is stored for such a request, fresh or stale; nil when none is, or when its
+    /// ``ResponseCacheRules/lifetime`` has passed.
+    public func response(for request: HTTPRequest) async -> StoredResponse? { await candidate(for: request).response }
 
     /// Stores an answer that the app has from elsewhere, as if the request had just been answered with it. What HTTP
     /// forbids to store is not stored, nor is a body that is not all that the head declares.
@@ -56,7 +58,7 @@ public struct URLResponseCache: Sendable {
         policy: ResponseStoragePolicy = .allowed, userInfo: [String: String] = [:]
     ) async -> Bool {
         let context = ExchangeContext(request: request, requestTime: now, responseTime: now, rules: rules)
-        guard policy != .notAllowed, PartialContent.isWhole(body.count, under: head),
+        guard policy != .notAllowed, head.announces(body.count),
             case .store(var response) = CacheUpdate(head, stored: nil, context)
         else {
             return false
@@ -64,13 +66,13 @@ public struct URLResponseCache: Sendable {
         response.body = body
         response.storagePolicy = policy
         response.userInfo = userInfo
-        let writer = ResponseWriter(store: store, role: rules.role)
+        let writer = ResponseWriter(store: store, rules: rules)
         return await writer.store(response, for: request, of: writer.ledger.begin(request.resourceKey))
     }
 
     /// Removes what is stored for such a request.
     public func removeResponse(for request: HTTPRequest) async {
-        let candidate = await store.candidate(for: request, role: rules.role)
+        let candidate = await candidate(for: request)
         if candidate.response != nil { await store.remove(candidate.key) }
     }
 
@@ -82,4 +84,8 @@ public struct URLResponseCache: Sendable {
 
     /// Removes everything, from memory and disk.
     public func removeAll() async { await store.removeAll() }
+
+    private func candidate(for request: HTTPRequest) async -> StoredCandidate {
+        await store.candidate(for: request, role: rules.role, now: time.now)
+    }
 }

@@ -58,7 +58,11 @@ enum CacheDecision {
         switch request.cachePolicy {
         case .returnCacheDataElseLoad, .returnCacheDataDontLoad:
             return .serve(stored, isFresh(stored, at: now) ? .fresh : .stale)
-        case .reloadRevalidatingCacheData: return .revalidate(stored, .request)
+        case .reloadRevalidatingCacheData:
+            // RFC 8246 section 2: an ordinary reload; one that is forced has a directive or a policy of its own.
+            let isSettled =
+                stored.terms.conditions.contains(.immutable) && isFresh(stored, at: now) && !directives.isDemanding
+            return isSettled ? .serve(stored, .fresh) : .revalidate(stored, .request)
         default: return decideByProtocol(stored, directives, now)
         }
     }
@@ -73,13 +77,10 @@ enum CacheDecision {
         let age = stored.age(at: now)
         let remaining = stored.terms.lifetime - age
         if remaining > 0 {
-            // Sections 5.2.1.1 and 5.2.1.3. A reload, which names the age of nought, asks nothing about what is immutable
-            // while it is fresh (RFC 8246 section 2); any other age is a wish of the caller's own.
+            // Sections 5.2.1.1 and 5.2.1.3. They hold for an immutable response, too (RFC 8246 section 2.1).
             let isOld = directives.maximumAge.map { age > TimeInterval($0) } ?? false
             let isBrief = directives.minimumFreshness.map { remaining < TimeInterval($0) } ?? false
-            let isPlainReload = directives.maximumAge == 0 && stored.terms.conditions.contains(.immutable)
-            let isRefused = (isOld && !isPlainReload) || isBrief
-            return isRefused ? .revalidate(stored, .request) : .serve(stored, .fresh)
+            return isOld || isBrief ? .revalidate(stored, .request) : .serve(stored, .fresh)
         }
         // Section 4.2.4.
         if Staleness.isWanted(stored, age: age, by: directives) { return .serve(stored, .stale) }

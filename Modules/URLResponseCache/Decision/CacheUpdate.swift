@@ -44,7 +44,7 @@ enum CacheUpdate {
         let fresh = Validation.freshened(stored, by: head, exchange)
         if StorageRules.requestForbidsStoring(exchange.request) { return .confirm(fresh) }
         let ruling = StorageRules.ruling(on: fresh.head, to: exchange.request, role: exchange.rules.role)
-        return .freshen(fresh, isKept: ruling == .store)
+        return .freshen(fresh, isKept: ruling == .store && !fresh.isExpired(at: exchange.responseTime))
     }
 
     private static func afterGET(
@@ -53,11 +53,12 @@ enum CacheUpdate {
         if StorageRules.requestForbidsStoring(exchange.request) { return .keep }
         // The server's trouble says nothing about the resource. A range that is not there does not, either.
         let isSilent = StatusRules.isTrouble(head.status) || head.status == 416
-        guard StorageRules.ruling(on: head, to: exchange.request, role: exchange.rules.role) == .store else {
-            return isSilent || head.status == 206 ? .keep : .drop
-        }
+        let refusal: CacheUpdate = isSilent || head.status == 206 ? .keep : .drop
+        guard StorageRules.ruling(on: head, to: exchange.request, role: exchange.rules.role) == .store,
+            !StorageRules.isLeftCoded(head, to: exchange.request)
+        else { return refusal }
         if isSilent, stored != nil, ReuseTerms(head, exchange).lifetime <= 0 { return .keep }
-        guard let new = Self.response(head, exchange) else { return .keep }
+        guard let new = Self.response(head, exchange) else { return refusal }
         // A part of what is there whole, as far as anyone can tell.
         if head.status == 206, let stored, stored.part == nil, PartialContent.isSameContent(head, stored) {
             return .keep
@@ -90,7 +91,8 @@ enum CacheUpdate {
         return .invalidate(outdated, thenStore: mayStore ? response(head, exchange) : nil)
     }
 
-    /// The answer as it will be stored, still without its body; nil for a part that says nothing of its place.
+    /// The answer as it will be stored, still without its body; nil for a part that says nothing of its place, and for
+    /// one whose time to live has passed.
     private static func response(_ head: HTTPResponseHead, _ exchange: ExchangeContext) -> StoredResponse? {
         let role = exchange.rules.role
         guard let names = Vary.names(of: head, to: exchange.request, role: role) else { return nil }
@@ -99,6 +101,7 @@ enum CacheUpdate {
             varyingFields: Vary.fields(names, of: exchange.request),
             requestTime: exchange.requestTime, responseTime: exchange.responseTime,
             terms: ReuseTerms(head, exchange))
+        guard !response.isExpired(at: exchange.responseTime) else { return nil }
         if head.status == 206 {
             guard let range = head.fields["Content-Range"].flatMap({ ContentRange($0) }) else { return nil }
             response.part = ContentPart(offset: range.bytes.lowerBound, completeCount: range.completeCount)

@@ -27,8 +27,7 @@ enum PartialContent {
 
     /// Whether the rest of the content can be asked for and put behind what is stored.
     static func isBeginning(_ stored: StoredResponse) -> Bool {
-        guard let part = stored.part, let tag = stored.entityTag else { return false }
-        return part.offset == 0 && !tag.isWeak && stored.hasOffsets && !stored.body.isEmpty
+        stored.part?.offset == 0 && stored.rangeCondition != nil && stored.hasOffsets && !stored.body.isEmpty
     }
 
     /// The request for the rest of a content whose beginning is stored: if it is still the same content, else for all
@@ -36,7 +35,7 @@ enum PartialContent {
     static func request(_ request: HTTPRequest, completing stored: StoredResponse) -> HTTPRequest {
         var rest = request
         rest.fields["Range"] = "bytes=\(stored.body.count)-"
-        rest.fields["If-Range"] = stored.head.fields["ETag"]
+        rest.fields["If-Range"] = stored.rangeCondition
         return rest
     }
 
@@ -50,15 +49,46 @@ enum PartialContent {
         return range.bytes.lowerBound == stored.body.count && range.bytes.upperBound == range.completeCount
     }
 
-    /// Two parts of one content as one, when they touch; nil otherwise, or when they are not surely of one content.
-    static func combined(_ stored: StoredResponse, with newer: StoredResponse) -> StoredResponse? {
+    /// The received bytes of an incomplete response as a part of the content. nil when there is nothing to keep: no byte,
+    /// more bytes than announced, or the beginning of a whole content of which the rest cannot be requested. Section 3.3.
+    ///
+    /// - Parameters:
+    ///   - announced: The number of bytes that the body should have; nil when nobody knows.
+    ///   - hasEnd: Whether the bytes are a message that is complete by its own length, in response to a range without a
+    ///     last position. The content then ends with them, wherever its `Content-Range` has it end.
+    static func received(_ incomplete: StoredResponse, announced: Int?, hasEnd: Bool) -> StoredResponse? {
+        guard !incomplete.body.isEmpty, announced.map({ incomplete.body.count < $0 }) ?? true else { return nil }
+        // Who asks for a range may ask for one inside it.
+        if let part = incomplete.part {
+            // It must not become a whole content that is too short: at its beginning, or together with other parts.
+            guard hasEnd, part.offset > 0, incomplete.rangeCondition == nil, let announced,
+                part.completeCount == part.offset + announced
+            else { return incomplete }
+            var end = incomplete
+            end.part?.completeCount = part.offset + incomplete.body.count
+            return end
+        }
+        var beginning = incomplete
+        beginning.part = ContentPart(offset: 0, completeCount: announced)
+        beginning.head.fields["Content-Length"] = nil
+        return isBeginning(beginning) ? beginning : nil
+    }
+
+    /// Two parts of one content as one, with the fields of the stored one that the newer one does not have. nil when
+    /// they do not touch, are not surely of one content, or are larger than `limit` together. Section 3.4.
+    static func combined(
+        _ stored: StoredResponse, with newer: StoredResponse, for request: HTTPRequest, _ rules: ResponseCacheRules,
+        limit: Int
+    ) -> StoredResponse? {
         guard let part = stored.part, let newPart = newer.part, isSameContent(newer.head, stored), newer.hasOffsets,
             part.completeCount == nil || newPart.completeCount == nil || part.completeCount == newPart.completeCount
         else { return nil }
         let (old, new) = (bytes(of: stored), bytes(of: newer))
-        guard old.lowerBound <= new.upperBound, new.lowerBound <= old.upperBound else { return nil }
+        guard old.lowerBound <= new.upperBound, new.lowerBound <= old.upperBound,
+            max(old.upperBound, new.upperBound) - min(old.lowerBound, new.lowerBound) <= limit
+        else { return nil }
         let complete = newPart.completeCount ?? part.completeCount
-        var combined = newer
+        var combined = Validation.joined(newer, to: stored, for: request, rules)
         let before = old.lowerBound < new.lowerBound ? stored.body.prefix(new.lowerBound - old.lowerBound) : Data()
         let after = old.upperBound > new.upperBound ? stored.body.suffix(old.upperBound - new.upperBound) : Data()
         combined.body = before + newer.body + after
@@ -75,14 +105,19 @@ enum PartialContent {
         return whole
     }
 
-    /// Whether a body of so many bytes is all that the head declares.
-    static func isWhole(_ count: Int, under head: HTTPResponseHead) -> Bool {
-        let range = head.status == 206 ? head.fields["Content-Range"].flatMap { ContentRange($0)?.bytes } : nil
-        return range.map { $0.count == count } ?? head.announces(count)
+    /// Whether both have the same strong validator: the tag, or the date of the last change where neither has a tag.
+    /// RFC 9110 sections 8.8.2.2 and 15.3.7.3.
+    static func isSameContent(_ head: HTTPResponseHead, _ stored: StoredResponse) -> Bool {
+        if hasSameTag(head, stored) { return true }
+        guard !head.fields.contains("ETag"), !stored.head.fields.contains("ETag"), let changed = stored.strongDate,
+            let made = head.fields.date("Date", now: stored.responseTime)
+        else { return false }
+        return head.fields.date("Last-Modified", now: stored.responseTime) == changed
+            && changed.isStrongValidator(inResponseOf: made)
     }
 
-    /// Whether both have the same strong validator. RFC 9110 section 15.3.7.3.
-    static func isSameContent(_ head: HTTPResponseHead, _ stored: StoredResponse) -> Bool {
+    /// Whether both have the same strong tag.
+    static func hasSameTag(_ head: HTTPResponseHead, _ stored: StoredResponse) -> Bool {
         guard let tag = head.fields.entityTag, let own = stored.entityTag else { return false }
         return tag.matchesStrongly(own)
     }

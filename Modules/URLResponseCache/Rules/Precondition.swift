@@ -21,8 +21,7 @@ enum Precondition {
     static func allowsRange(of stored: StoredResponse, _ request: HTTPRequest) -> Bool {
         guard let condition = request.fields["If-Range"] else { return true }
         if let date = HTTPDate.parse(condition, now: stored.responseTime) {
-            // A date is a strong validator when the content had not changed for a while by then.
-            return stored.lastModified == date && stored.terms.date.timeIntervalSince(date) >= 60
+            return stored.strongDate == date
         }
         guard let tag = EntityTag(condition), let own = stored.entityTag else { return false }
         return tag.matchesStrongly(own)

@@ -12,12 +12,23 @@ public struct ResponseCacheRules: Sendable {
     /// Whether a stale answer is used when the server cannot be reached and nothing forbids it (RFC 9111 section
     /// 4.2.4); where the server or the request says so itself (`stale-if-error`), it is used in any case. Default: true.
     public var servesStaleWhenDisconnected = true
-    /// A rule of the app's own for how long an answer is fresh, in the place of what the answer says; nil leaves the
-    /// answer its say. What may not be stored, or not be used without asking, stays so.
+    /// Whether a request gets a 504 response, instead of the transport's error, when the server cannot be reached and
+    /// the stored response must not stand in (RFC 9111 sections 4.2.4 and 5.2.2.2): it has `must-revalidate` or
+    /// `no-cache`, or the request demands validation. With nothing stored the error is thrown in any case. Default:
+    /// false.
+    public var respondsWhenDisconnected = false
+    /// The app's own time to live of a response, counted from its arrival or its last confirmation; nil sets no limit.
+    ///
+    /// After that time the response is gone: no cache policy, directive or failure of the network brings it back, and
+    /// ``URLResponseCache/response(for:)`` does not return it. Until then it is fresh for as long as it says itself,
+    /// unless ``lifetimeExtendsFreshness`` is set. A response with a time of zero or less is not stored.
     ///
     /// Called once for each answer that arrives, and again when a hook has changed its fields; from any thread; must
     /// not block.
     public var lifetime: (@Sendable (HTTPResponseHead, HTTPRequest) -> Duration?)?
+    /// Whether a response with a ``lifetime`` is fresh for all of it, even when the response names a shorter time or
+    /// none. What may not be stored, or not be used without validation, stays so. Default: false.
+    public var lifetimeExtendsFreshness = false
 
     /// The defaults for a cache of one user, or of many.
     public init(role: CacheRole = .private) { self.role = role }

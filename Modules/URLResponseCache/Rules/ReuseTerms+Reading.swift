@@ -15,9 +15,7 @@ extension ReuseTerms {
         if directives.neverStale { conditions.insert(.neverStale) }
         if directives.control.contains("immutable") { conditions.insert(.immutable) }
         if rules.role.isShared { conditions.insert(.shared) }
-        if let chosen = rules.lifetime?(head, request) {
-            lifetime = max(0, chosen / .seconds(1))
-        } else if let explicit = directives.explicitLifetime(date: date, receivedAt: responseTime) {
+        if let explicit = directives.explicitLifetime(date: date, receivedAt: responseTime) {
             lifetime = explicit
         } else if let guess = Self.heuristicLifetime(head, directives, date: date, receivedAt: responseTime, rules) {
             lifetime = guess
@@ -25,6 +23,12 @@ extension ReuseTerms {
         }
         staleWhileRevalidate = directives.window("stale-while-revalidate")
         staleIfError = directives.window("stale-if-error")
+        if let limit = rules.lifetime?(head, request) {
+            let seconds = max(0, limit / .seconds(1))
+            timeToLive = seconds
+            // The time to live begins at the arrival, the lifetime when the server made the response.
+            lifetime = rules.lifetimeExtendsFreshness ? initialAge + seconds : min(lifetime, initialAge + seconds)
+        }
     }
 
     /// RFC 9111 section 4.2.3. Whole seconds of the server's clock, so that the fractions of ours do not count as age.

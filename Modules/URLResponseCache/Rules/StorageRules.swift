@@ -16,6 +16,8 @@ enum StorageRules {
         let directives = ResponseDirectives(head.fields, role: role)
         let control = directives.control
         guard !control.isMalformed, !requestForbidsStoring(request) else { return .forbidden }
+        // Nobody knows what the content is (RFC 9112 section 6.1).
+        guard head.fields.unknownTransferCoding == nil else { return .forbidden }
         if control.contains("must-understand") {
             // Section 5.2.2.3: whoever understands the code ignores the no-store beside it.
             guard StatusRules.isUnderstood(head.status) else { return .forbidden }
@@ -34,10 +36,22 @@ enum StorageRules {
             guard let text = head.fields["Content-Range"], ContentRange(text) != nil,
                 !head.fields.contains("Content-Encoding"), request.method == .get
             else { return .pointless }
-        } else if head.fields.contains("Content-Range") {
+        } else if head.status == 416
+            || head.fields.members(of: "Content-Range").contains(where: { ContentRange($0) != nil })
+        {
+            // The field has no meaning beside another status (RFC 9110 section 14.4), but a server that calls a part of
+            // the content the whole must not have it stored as that. A value that names no bytes is a field like
+            // others. 416 is about one range alone.
             return .pointless
         }
         return Vary.names(of: head, to: request, role: role) == nil ? .pointless : .store
+    }
+
+    /// Whether a body has another form than those for requests that differ only in their range: a transport decodes no
+    /// body for a request with a range (``HTTPTransport``).
+    static func isLeftCoded(_ head: HTTPResponseHead, to request: HTTPRequest) -> Bool {
+        head.fields.contains("Content-Encoding") && request.fields.contains("Range")
+            && !request.fields.contains("Accept-Encoding")
     }
 
     /// Whether an answer to POST may answer a later GET. RFC 9110 section 9.3.3.

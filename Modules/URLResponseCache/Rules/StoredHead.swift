@@ -3,12 +3,14 @@ import FoundationEssentials
 
 /// Makes heads ready to be stored. Source: RFC 9111 section 3.1.
 enum StoredHead {
-    /// The fields of one connection, those that speak to a proxy, cookies, which are for one exchange, and the age, of
-    /// which each use has its own.
+    /// The fields of one connection, those that speak to a proxy, and the age, of which each use has its own.
     private static let excepted: Set = [
         "connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
-        "proxy-authenticate", "proxy-authentication-info", "proxy-authorization", "set-cookie", "set-cookie2", "age",
+        "proxy-authenticate", "proxy-authentication-info", "proxy-authorization", "age",
     ]
+    /// The fields that set cookies. They do not inhibit caching (section 7.3). A private cache stores them like any other
+    /// field; a shared cache leaves them out, so that one user's cookie never reaches another user.
+    private static let cookieFields: Set = ["set-cookie", "set-cookie2"]
     /// Fields that describe the stored bytes, and that an answer without bytes must not change (section 3.2).
     private static let bodyFields: Set = ["content-length", "content-encoding", "content-range"]
 
@@ -38,6 +40,6 @@ enum StoredHead {
         // A field that is for all who get the content is none of the connection's (RFC 9110 section 7.6.1): without
         // Vary, say, an answer for some would be one for everybody.
         let hop = Set(fields.members(of: "Connection")).subtracting(ResponseDirectives.meaningFields)
-        return fields.removing(excepted.union(hop).union(limited))
+        return fields.removing(excepted.union(hop).union(limited).union(role.isShared ? cookieFields : []))
     }
 }

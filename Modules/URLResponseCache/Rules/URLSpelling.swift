@@ -1,7 +1,18 @@
 import AlcedoCore
 
-/// The one spelling of a URL on the web among all that are equal. Source: RFC 9110 section 4.2.3, RFC 3986 sections
-/// 5.2.4 and 6.2.2.
+/// Normalizes URLs so that equivalent ones share a key. Source: RFC 9110 section 4.2.3, RFC 3986 sections 5.2.4 and
+/// 6.2.
+///
+/// Merged are spellings that a server must treat alike, or that leave the client as one request target:
+///
+/// - The case of the scheme and the host, the scheme's default port, an empty path, and the fragment, which is not
+///   sent.
+/// - The case of escapes, and escapes of unreserved characters (RFC 9110 section 4.2.3).
+/// - Literal dot segments, which ``URLResolvingTransport`` removes before a request is sent.
+///
+/// Kept apart are escaped dot segments (`%2e%2e`), which clients send as written and servers may take for names;
+/// escapes of reserved characters, such as `%2F` and `%5C`; empty segments; other spellings of an IP address or a port;
+/// a dot at the end of a host; and everything else in the query.
 enum URLSpelling {
     /// Whether a URL is surely in its one spelling. O(length), without a copy.
     static func isNormal(_ text: Span<UInt8>) -> Bool {
@@ -31,21 +42,39 @@ enum URLSpelling {
     }
 
     static func normalised(_ text: String) -> String {
-        let text = unescaped(text.prefix { $0 != "#" })
-        guard let colon = text.firstRange(of: "://") else { return text }
+        let text = text.prefix { $0 != "#" }
+        guard let colon = text.firstRange(of: "://") else { return unescaped(text) }
         let scheme = text[..<colon.lowerBound].lowercased()
         let authority = text[colon.upperBound...].prefix { $0 != "/" && $0 != "?" }
         let hostStart = authority.lastIndex(of: "@").map(authority.index(after:)) ?? authority.startIndex
-        var host = authority[hostStart...].lowercased()
+        var host = unescaped(authority[hostStart...]).lowercased()
         for suffix in [":", scheme == "http" ? ":80" : scheme == "https" ? ":443" : ":"] where host.hasSuffix(suffix) {
             host.removeLast(suffix.count)
         }
         let path = text[authority.endIndex...].prefix { $0 != "?" }
-        return "\(scheme)://\(host)\(withoutDots(path))\(text[path.endIndex...])"
+        let segments = segments(of: path).map(unescaped(segment:)).joined(separator: "/")
+        return "\(scheme)://\(host)/\(segments)\(unescaped(text[path.endIndex...]))"
     }
 
-    /// With escapes in capitals, and none of what needs none.
-    private static func unescaped(_ text: some StringProtocol) -> String {
+    /// Returns a URL's text without literal dot segments in its path, or nil when it has none.
+    static func withoutDotSegments(_ text: String) -> String? {
+        guard let colon = text.firstRange(of: "://") else { return nil }
+        let rest = text[colon.upperBound...]
+        let path = rest[(rest.firstIndex { "/?#".contains($0) } ?? rest.endIndex)...].prefix { !"?#".contains($0) }
+        guard path.contains("/.") else { return nil }
+        let resolved = "/" + segments(of: path).joined(separator: "/")
+        return resolved == path ? nil : text[..<path.startIndex] + resolved + text[path.endIndex...]
+    }
+
+    /// Returns a segment with the fewest escapes. An escaped dot segment keeps its escapes: it is not a dot segment to
+    /// a client, which sends it as written.
+    private static func unescaped(segment: Substring) -> String {
+        let text = unescaped(segment)
+        return text == "." || text == ".." ? unescaped(segment, keepingDots: true) : text
+    }
+
+    /// Returns the text with escapes in upper case, without escapes of unreserved characters.
+    private static func unescaped(_ text: some StringProtocol, keepingDots: Bool = false) -> String {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]
         while let byte = rest.popFirst() {
@@ -55,7 +84,7 @@ enum URLSpelling {
             }
             rest = rest.dropFirst(2)
             let value = high << 4 | low
-            if value.isUnreserved {
+            if value.isUnreserved, !(keepingDots && value == UInt8(ascii: ".")) {
                 bytes.append(value)
             } else {
                 bytes += [byte, capital(high), capital(low)]
@@ -64,8 +93,8 @@ enum URLSpelling {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The path without the segments `.` and `..`.
-    private static func withoutDots(_ path: Substring) -> String {
+    /// Returns the segments of a path, the literal segments `.` and `..` removed. RFC 3986 section 5.2.4.
+    private static func segments(of path: Substring) -> [Substring] {
         var segments: [Substring] = []
         let all = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
         for segment in all where segment != "." {
@@ -73,7 +102,7 @@ enum URLSpelling {
         }
         // What a segment of dots at the end stands for is a folder.
         if let last = all.last, last == "." || last == ".." { segments.append("") }
-        return "/" + segments.joined(separator: "/")
+        return segments
     }
 
     /// Whether an escape of these digits is in its one spelling, and of a byte that needs it.

@@ -70,6 +70,25 @@ enum Validation {
             && (head.declaredBodyLength.map { $0 == length } ?? true)
     }
 
+    /// A newer part of a content with the fields of the stored part that it does not have itself. Sections 3.2 and 3.4.
+    static func joined(
+        _ newer: StoredResponse, to stored: StoredResponse, for request: HTTPRequest, _ rules: ResponseCacheRules
+    ) -> StoredResponse {
+        var joined = newer
+        joined.head = StoredHead.updated(
+            stored.head, by: newer.head, role: rules.role, receivedAt: newer.responseTime)
+        // The terms of the newer head, which a hook may have changed, stay unless the stored head adds to them.
+        let names = ["Cache-Control", "Expires", "Pragma", "Last-Modified"] + rules.role.targets
+        guard names.contains(where: { joined.head.fields.contains($0) && !newer.head.fields.contains($0) }) else {
+            return joined
+        }
+        joined.terms = ReuseTerms(
+            joined.head, to: request, requestTime: newer.requestTime, responseTime: newer.responseTime, rules: rules)
+        // The age on arrival is in no field of what is stored.
+        joined.terms.initialAge = max(joined.terms.initialAge, newer.terms.initialAge)
+        return joined
+    }
+
     /// The stored answer with the fields of a newer head about the same content. Sections 3.2, 4.3.4 and 4.3.5.
     static func freshened(_ stored: StoredResponse, by head: HTTPResponseHead, _ exchange: ExchangeContext)
         -> StoredResponse

@@ -17,14 +17,23 @@ enum Vary {
     /// what is no name.
     ///
     /// An answer to a request with credentials that is not marked for everyone also varies by them: one user of a
-    /// private cache may have several accounts.
+    /// private cache may have several accounts. A response with a content coding also varies by `Accept-Encoding`:
+    /// a transport decodes its body for requests without one, and hands it over as it was sent to the others.
     static func names(of head: HTTPResponseHead, to request: HTTPRequest, role: CacheRole) -> [String]? {
         var names = Set(head.fields.members(of: "Vary"))
         guard names.count <= limit, names.allSatisfy({ $0 != "*" && $0.isToken }) else { return nil }
         if request.hasCredentials, !ResponseDirectives(head.fields, role: role).isForEveryone {
             names.insert("authorization")
         }
+        if head.fields.contains("Content-Encoding") { names.insert("accept-encoding") }
         return names.sorted()
+    }
+
+    /// Whether the stored body has the form, decoded or as it was sent, in which a transport would hand it over for the
+    /// request. See ``HTTPTransport``.
+    static func hasForm(_ stored: StoredResponse, for request: HTTPRequest) -> Bool {
+        !stored.head.fields.contains("Content-Encoding")
+            || stored.varyingFields.contains("Accept-Encoding") == request.fields.contains("Accept-Encoding")
     }
 
     /// The fields of a request that have these names, normalised, in the order of the names.

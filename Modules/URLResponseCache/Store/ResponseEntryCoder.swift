@@ -4,7 +4,7 @@ import FoundationEssentials
 /// Writes entries for a storage of bytes, the body aside, and reads them again.
 enum ResponseEntryCoder {
     /// Entries of another format are not read.
-    private static let format = 1
+    private static let format = 2
 
     private enum Kind: Int {
         case response, variants
@@ -59,9 +59,8 @@ enum ResponseEntryCoder {
         let terms = response.terms
         writer.write(Int(terms.conditions.rawValue))
         writer.write(terms.date)
-        for seconds in [terms.initialAge, terms.lifetime, terms.staleWhileRevalidate, terms.staleIfError] {
-            writer.write(seconds)
-        }
+        let seconds = [terms.initialAge, terms.lifetime, terms.staleWhileRevalidate, terms.staleIfError]
+        for number in seconds + [terms.timeToLive.map { max(0, $0) } ?? -1] { writer.write(number) }
         writer.write(response.userInfo.count)
         for (key, value) in response.userInfo.sorted(by: { $0.key < $1.key }) {
             writer.write(key)
@@ -85,7 +84,7 @@ enum ResponseEntryCoder {
             let policy = reader.int().flatMap({ UInt8(exactly: $0) }).flatMap(ResponseStoragePolicy.init),
             let conditions = reader.int().flatMap({ UInt8(exactly: $0) }), let date = reader.date(),
             let initialAge = reader.double(), let lifetime = reader.double(), let meanwhile = reader.double(),
-            let ifError = reader.double(), let notes = reader.array(Self.pair)
+            let ifError = reader.double(), let timeToLive = reader.double(), let notes = reader.array(Self.pair)
         else { return nil }
         return StoredResponse(
             head: HTTPResponseHead(url: url, status: status, fields: fields), body: body,
@@ -94,7 +93,8 @@ enum ResponseEntryCoder {
             varyingFields: varyingFields, requestTime: requestTime, responseTime: responseTime,
             terms: ReuseTerms(
                 conditions: ReuseTerms.Conditions(rawValue: conditions), date: date, initialAge: initialAge,
-                lifetime: lifetime, staleWhileRevalidate: meanwhile, staleIfError: ifError),
+                lifetime: lifetime, staleWhileRevalidate: meanwhile, staleIfError: ifError,
+                timeToLive: timeToLive < 0 ? nil : timeToLive),
             storagePolicy: policy, userInfo: Dictionary(notes, uniquingKeysWith: { _, last in last }))
     }
 

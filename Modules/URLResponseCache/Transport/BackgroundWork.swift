@@ -1,7 +1,7 @@
 import AlcedoCore
 
-/// Work that nobody waits for: once for each key at a time, and no more than a number at once. The rest waits its turn,
-/// and what finds a full line is not done.
+/// Work that nobody waits for: once for each key at a time, no more than a number at once, and each for a limited time.
+/// The rest waits its turn, and what finds a full line is not done.
 final class BackgroundWork: Sendable {
     typealias Work = @Sendable () async -> Void
 
@@ -21,14 +21,20 @@ final class BackgroundWork: Sendable {
 
     private let limit: Int
     private let lineLimit: Int
+    private let timeLimit: Duration
+    private let time: any TimeSource
     private let state = Locked(State())
 
     /// - Parameters:
     ///   - limit: Most at once; with 0 nothing is ever done.
     ///   - lineLimit: Most that wait.
-    init(limit: Int, lineLimit: Int = 1_000) {
+    ///   - timeLimit: The maximum duration of one work, from its start; it is cancelled then.
+    ///   - time: The clock that measures it.
+    init(limit: Int, lineLimit: Int = 1_000, timeLimit: Duration, time: any TimeSource) {
         self.limit = limit
         self.lineLimit = lineLimit
+        self.timeLimit = timeLimit
+        self.time = time
     }
 
     func start(_ key: ImageKey, _ work: @escaping Work) {
@@ -48,9 +54,19 @@ final class BackgroundWork: Sendable {
         Task {
             var next: Job? = job
             while let job = next {
-                await job.work()
+                await run(job.work)
                 next = end(job.key)
             }
+        }
+    }
+
+    /// Returns when the work has ended, which is cancelled at its time limit.
+    private func run(_ work: @escaping Work) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask(operation: work)
+            group.addTask { [time, timeLimit] in try? await time.sleep(for: timeLimit) }
+            await group.next()
+            group.cancelAll()
         }
     }
 

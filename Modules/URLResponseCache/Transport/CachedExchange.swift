@@ -25,7 +25,8 @@ struct CachedExchange: Sendable {
             cache.background.start(candidate.key) {
                 // Whoever asks next tries again when this fails.
                 guard let response = try? await revalidate(stored, .stale) else { return }
-                do { for try await _ in response.body {} } catch { return }
+                try? await response.body.receive(
+                    limit: cache.backgroundByteLimit, declaredCount: response.head.declaredBodyLength)
             }
             return serve(stored, .stale)
         case .revalidate(let stored, let reason):
@@ -39,9 +40,7 @@ struct CachedExchange: Sendable {
             guard request.cachePolicy != .returnCacheDataDontLoad else {
                 throw HTTPTransportError(.notCached, "nothing is stored for \(request.url.shown)")
             }
-            var head = HTTPResponseHead(url: request.url, status: 504, fields: ["Content-Length": "0"])
-            CacheStatus(outcome: .unsatisfiable).add(to: &head.fields)
-            return HTTPResponse(head: head, body: HTTPBody(Data()))
+            return StoredAnswer.unavailable(for: request, CacheStatus(outcome: .unsatisfiable))
         }
     }
 
@@ -77,7 +76,12 @@ struct CachedExchange: Sendable {
             response.body.cancel()
             status = response.head.status
         } catch let error as HTTPTransportError {
-            guard disconnections.contains(error.code), isUsable(stored, despite: .disconnected) else { throw error }
+            guard disconnections.contains(error.code) else { throw error }
+            guard isUsable(stored, despite: .disconnected) else {
+                guard cache.rules.respondsWhenDisconnected else { throw error }
+                // RFC 9111 section 5.2.2.2.
+                return StoredAnswer.unavailable(for: request, CacheStatus(outcome: .forwarded(reason, status: nil)))
+            }
         }
         let age = stored.age(at: cache.time.now)
         return serve(stored, .stale, age: age, CacheStatus(outcome: .forwarded(reason, status: status)))
@@ -89,7 +93,9 @@ struct CachedExchange: Sendable {
         guard directives.range.map({ PartialContent.stored($0, of: stored) != nil }) ?? (stored.part == nil) else {
             return false
         }
-        return Staleness.allows(stored, at: cache.time.now, despite: trouble, directives, cache.rules)
+        let now = cache.time.now
+        return !stored.isExpired(at: now)
+            && Staleness.allows(stored, at: now, despite: trouble, directives, cache.rules)
     }
 
     // MARK: From the network
@@ -150,7 +156,7 @@ struct CachedExchange: Sendable {
             let named = candidate.otherTags.first(where: { EntityTag($0.entityTag)?.matchesWeakly(tag) == true }),
             case .response(let stored) = await cache.store.entry(
                 for: ImageKey(candidate.key.resource, variant: named.variant)),
-            stored.part == nil
+            stored.part == nil, Vary.hasForm(stored, for: request), !stored.isExpired(at: cache.time.now)
         else { return nil }
         switch CacheUpdate(response.head, stored: stored, context(requestTime: requestTime)) {
         case .freshen(let fresh, let isKept):
@@ -211,8 +217,11 @@ struct CachedExchange: Sendable {
         var response = try await cache.transport.send(
             instructed(PartialContent.request(request, completing: stored)))
         guard PartialContent.isRest(response.head, of: stored) else {
-            // Who made no condition has no copy that a 304 could be about (RFC 9110 section 15.4.5).
-            guard [206, 304, 416].contains(response.head.status) else {
+            // Who made no condition has no copy that a 304 could be about (RFC 9110 section 15.4.5). A coded body is
+            // not decoded for a request with a range, which the caller's has not.
+            guard
+                [206, 304, 416].contains(response.head.status) || response.head.fields.contains("Content-Encoding")
+            else {
                 return await take(response, .partial, exchange, requestTime: requestTime)
             }
             response.body.cancel()
@@ -231,8 +240,7 @@ struct CachedExchange: Sendable {
         response.body = HTTPBody(
             PrefixedBodySource(stored.body, before: response.body, announcing: count))
         return await pass(
-            response, .partial, ruling == .store ? whole : nil, exchange, ruling, answeredWith: 206,
-            isWhole: { $0 == count })
+            response, .partial, ruling == .store ? whole : nil, exchange, ruling, answeredWith: 206)
     }
 
     /// Passes on what the network answered, and does with the store what it calls for.
@@ -250,14 +258,13 @@ struct CachedExchange: Sendable {
         let ruling = StorageRules.ruling(on: head, to: request, role: cache.rules.role)
         guard let exchange else { return passed(response, reason) }
         switch update {
-        case .store(let new):
-            return await pass(response, reason, new, exchange, ruling) { PartialContent.isWhole($0, under: head) }
+        case .store(let new): return await pass(response, reason, new, exchange, ruling)
         case .freshen(let fresh, let isKept): await keep(fresh, isKept, exchange)
         // What is stored for other requests says as much as before.
         case .drop: if candidate.response != nil { await cache.writer.remove(candidate, for: request, of: exchange) }
         case .keep, .confirm, .invalidate: break
         }
-        return await pass(response, reason, nil, exchange, ruling) { _ in true }
+        return await pass(response, reason, nil, exchange, ruling)
     }
 
     /// Passes an answer on; keeps a copy of its body for the store when there is something to store.
@@ -265,8 +272,7 @@ struct CachedExchange: Sendable {
     /// - Parameter answered: The server's status, when the answer has another.
     private func pass(
         _ response: HTTPResponse, _ reason: ForwardReason, _ new: StoredResponse?,
-        _ exchange: ExchangeLedger.Exchange, _ ruling: StorageRules.Ruling, answeredWith answered: Int? = nil,
-        isWhole: @escaping @Sendable (Int) -> Bool
+        _ exchange: ExchangeLedger.Exchange, _ ruling: StorageRules.Ruling, answeredWith answered: Int? = nil
     ) async -> HTTPResponse {
         var response = response
         let verdict = StorageVerdict(ruling == .forbidden ? .notAllowed : .allowed)
@@ -277,17 +283,20 @@ struct CachedExchange: Sendable {
         } else if let new {
             // As far as the head tells; a hook has its own say later.
             status.isStored = cache.willStore == nil
+            let (announced, length) = (response.head.announcedByteCount, response.head.fields.declaredLength)
             response.body = HTTPBody(
                 CollectingBodySource(
                     response.body, limit: cache.maximumBodyByteCount, budget: cache.budget
                 ) { body, end in
                     var stored = new
                     stored.body = body
-                    if end != .whole || !isWhole(body.count) {
-                        guard end != .tooLong, let beginning = Self.beginning(stored) else {
-                            return await giveUp(new, exchange)
-                        }
-                        stored = beginning
+                    if end != .whole || announced.map({ $0 != body.count }) ?? false {
+                        let hasEnd =
+                            end == .whole && length == .bytes(body.count) && directives.range?.hasLastPosition == false
+                        guard end != .tooLong,
+                            let received = PartialContent.received(stored, announced: announced, hasEnd: hasEnd)
+                        else { return await giveUp(new, exchange) }
+                        stored = received
                     }
                     if await !keep(stored, exchange, verdict) { await giveUp(new, exchange) }
                 })
@@ -333,15 +342,6 @@ struct CachedExchange: Sendable {
         return await cache.writer.store(fresh, for: request, of: exchange, inPlaceOf: candidate.key)
     }
 
-    /// What has come of a content that did not come whole, when the rest can be asked for later. RFC 9111 section 3.3.
-    private static func beginning(_ cut: StoredResponse) -> StoredResponse? {
-        guard cut.part == nil, let declared = cut.head.declaredBodyLength, cut.body.count < declared else { return nil }
-        var beginning = cut
-        beginning.part = ContentPart(offset: 0, completeCount: declared)
-        beginning.head.fields["Content-Length"] = nil
-        return PartialContent.isBeginning(beginning) ? beginning : nil
-    }
-
     // MARK: Making answers
 
     private func confirmed(
@@ -352,8 +352,9 @@ struct CachedExchange: Sendable {
         let age = notModified.head.fields.contains("Age") ? fresh.age(at: cache.time.now) : nil
         var response = serve(fresh, .revalidated, age: age, status)
         response.interim = notModified.interim
-        // Never stored, but news for the one user; in a shared cache several may wait for one question.
-        if !cache.rules.role.isShared {
+        // A qualified `no-cache` keeps cookies out of the store, not from the caller whom the server has just answered. In
+        // a shared cache several users may wait for one validation.
+        if !cache.rules.role.isShared, !response.head.fields.contains("Set-Cookie") {
             for cookie in notModified.head.fields.values(of: "Set-Cookie") {
                 response.head.fields.append("Set-Cookie", cookie)
             }

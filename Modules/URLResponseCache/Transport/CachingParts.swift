@@ -10,6 +10,7 @@ struct CachingParts: Sendable {
     let willStore: (@Sendable (StoredResponse, HTTPRequest) async -> StoredResponse?)?
     let budget: CopyBudget
     let background: BackgroundWork
+    let backgroundByteLimit: Int
     let revalidations = Coalescer<HTTPRequest, Never, Revalidation>()
 
     var store: any ResponseStoring { writer.store }

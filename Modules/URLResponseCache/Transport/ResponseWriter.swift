@@ -8,13 +8,16 @@ struct ResponseWriter: Sendable {
     private static let taggedLimit = 16
 
     let store: any ResponseStoring
-    let role: CacheRole
+    let rules: ResponseCacheRules
+    /// The maximum number of bytes to which parts of a content are combined; a part that would exceed it is stored alone.
+    let combinedByteLimit: Int
     let ledger = ExchangeLedger()
     private let gate = WriteGate()
 
-    init(store: any ResponseStoring, role: CacheRole) {
+    init(store: any ResponseStoring, rules: ResponseCacheRules, combinedByteLimit: Int = 32 << 20) {
         self.store = store
-        self.role = role
+        self.rules = rules
+        self.combinedByteLimit = combinedByteLimit
     }
 
     /// Stores an answer to a request, unless the resource has changed since the exchange began or a later answer is
@@ -26,7 +29,7 @@ struct ResponseWriter: Sendable {
         _ response: StoredResponse, for request: HTTPRequest, of exchange: ExchangeLedger.Exchange,
         inPlaceOf old: ImageKey? = nil
     ) async -> Bool {
-        guard let names = Vary.names(of: response.head, to: request, role: role) else { return false }
+        guard let names = Vary.names(of: response.head, to: request, role: rules.role) else { return false }
         let own = ImageKey(exchange.resource)
         let variant = ImageKey(own.resource, variant: Vary.variant(names, of: request))
         var isStored = false
@@ -41,7 +44,7 @@ struct ResponseWriter: Sendable {
             if key != own, !isLatest, before?.isVariants == false { return }
             var response = response
             if response.part != nil {
-                guard let combined = await combined(response, with: key) else { return }
+                guard let combined = await combined(response, with: key, for: request) else { return }
                 response = combined
             }
             if key != own { await noteVariant(names, key, response, isLatest: isLatest, in: before, under: own) }
@@ -76,14 +79,19 @@ struct ResponseWriter: Sendable {
     }
 
     /// The part with what is stored beside it; nil when that is better than the part.
-    private func combined(_ part: StoredResponse, with key: ImageKey) async -> StoredResponse? {
-        guard case .response(let stored) = await store.entry(for: key) else { return PartialContent.whole(part) }
+    private func combined(
+        _ part: StoredResponse, with key: ImageKey, for request: HTTPRequest
+    ) async -> StoredResponse? {
+        guard case .response(let stored) = await store.entry(for: key), !stored.isExpired(at: part.responseTime) else {
+            return PartialContent.whole(part)
+        }
         if stored.part == nil, PartialContent.isSameContent(part.head, stored) { return nil }
-        return PartialContent.combined(stored, with: part) ?? PartialContent.whole(part)
+        return PartialContent.combined(stored, with: part, for: request, rules, limit: combinedByteLimit)
+            ?? PartialContent.whole(part)
     }
 
-    /// Removes what else is stored for the request with the same strong validator: what is said of one counts for all of
-    /// them. RFC 9111 section 4.3.4.
+    /// Removes what else is stored for the request with the same strong tag: what is said of one counts for all of them.
+    /// A date does not tell variants apart. RFC 9111 section 4.3.4.
     private func removeCopies(
         of response: StoredResponse, for request: HTTPRequest, in before: ResponseEntry?, but key: ImageKey
     ) async {
@@ -91,7 +99,7 @@ struct ResponseWriter: Sendable {
         for names in variants.nameLists {
             let other = ImageKey(key.resource, variant: Vary.variant(names, of: request))
             guard other != key, case .response(let found) = await store.entry(for: other),
-                PartialContent.isSameContent(response.head, found)
+                PartialContent.hasSameTag(response.head, found)
             else { continue }
             await store.remove(other)
         }

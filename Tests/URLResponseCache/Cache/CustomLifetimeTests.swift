@@ -1,29 +1,129 @@
 import AlcedoCore
+import AlcedoDiskCache
 import AlcedoTesting
-import AlcedoURLResponseCache
+import FoundationEssentials
+import TestSupport
 import Testing
 
-/// A time to live of the app's own, in the place of what the headers say.
+@testable import AlcedoURLResponseCache
+
+/// A time to live of the app's own: after it a response is gone, whatever its headers say.
 @Suite(.timeLimit(.minutes(10)))
 struct CustomLifetimeTests {
-    /// The 600 seconds of the article on `NSURLCache`, in five lines.
-    @Test(
-        arguments: Roles.all,
-        [["Cache-Control": "max-age=5"], ["Cache-Control": "max-age=100000"], [:], ["Expires": "0"]] as [HTTPFields])
-    func `six hundred seconds, whatever the headers say`(role: CacheRole, fields: HTTPFields) async throws {
+    private static let long: HTTPFields = [
+        "Cache-Control": "max-age=100000, stale-while-revalidate=100000, stale-if-error=100000", "ETag": "\"v\"",
+    ]
+    private static let brief: HTTPFields = [
+        "Cache-Control": "max-age=5, stale-while-revalidate=100000, stale-if-error=100000", "ETag": "\"v\"",
+    ]
+
+    private func bench(_ role: CacheRole, extending: Bool = false, seconds: Int = 600) -> Bench {
+        Bench(role) {
+            $0.lifetime = { _, _ in .seconds(seconds) }
+            $0.lifetimeExtendsFreshness = extending
+        }
+    }
+
+    /// The 600 seconds of the article on `NSURLCache`.
+    @Test(arguments: Roles.all, [long, brief])
+    func `a response is gone after six hundred seconds, however it is asked for`(
+        role: CacheRole, fields: HTTPFields
+    ) async throws {
         let (server, clock) = (FakeTransport(), ManualClock())
         var rules = ResponseCacheRules(role: role)
         rules.lifetime = { _, _ in .seconds(600) }
-        let cache = URLResponseCache(rules: rules)
-        let transport = CachingTransport(wrapping: server, cache: cache, time: clock)
-
+        let cache = URLResponseCache(rules: rules, time: clock)
+        let transport = CachingTransport(wrapping: server, cache: cache)
+        let plain = HTTPRequest(url: Bench.url)
         server.answer(200, fields, body: "first")
-        _ = try await Answer(transport.send(HTTPRequest(url: Bench.url)))
+        _ = try await Answer(transport.send(plain))
         clock.advance(by: .seconds(599))
-        #expect(try await Answer(transport.send(HTTPRequest(url: Bench.url))).source == .fresh)
+        #expect(await cache.response(for: plain)?.body == "first".data)
+        #expect(
+            try await Answer(transport.send(HTTPRequest(url: Bench.url, fields: ["Cache-Control": "max-stale"]))).isHit)
+
         clock.advance(by: .seconds(1))
-        server.answer(200, fields, body: "second")
-        #expect(try await Answer(transport.send(HTTPRequest(url: Bench.url))).body == "second")
+
+        #expect(await cache.response(for: plain) == nil)
+        #expect(await !cache.hasResponse(for: plain))
+        #expect(cache.memoryUsage == 0)
+        // The server cannot be reached: nothing stands in.
+        for fields in [[:], ["Cache-Control": "max-stale"], ["Cache-Control": "stale-if-error=100000"]] as [HTTPFields]
+        {
+            await #expect(throws: HTTPTransportError.self) {
+                try await transport.send(HTTPRequest(url: Bench.url, fields: fields))
+            }
+        }
+        #expect(server.requests.count == 4 && server.requests.allSatisfy { $0.fields["If-None-Match"] == nil })
+    }
+
+    @Test(arguments: Roles.all, HTTPCachePolicy.allCases)
+    func `past its time to live a response is a miss for every policy`(
+        role: CacheRole, policy: HTTPCachePolicy
+    ) async throws {
+        for fields in [Self.long, Self.brief] {
+            let bench = bench(role)
+            try await bench.load(fields, body: "first")
+            bench.advance(600)
+            guard policy != .returnCacheDataDontLoad else {
+                #expect(try await bench.find()?.body == nil)
+                continue
+            }
+            bench.server.answer(200, fields, body: "second")
+
+            let answer = try await bench.send(policy: policy)
+
+            #expect(answer.body == "second" && answer.source == .new)
+            #expect(bench.server.requests.last?.fields["If-None-Match"] == nil)
+        }
+    }
+
+    @Test(arguments: Roles.all) func `a server in trouble is not stood in for past the time to live`(
+        role: CacheRole
+    ) async throws {
+        let bench = bench(role)
+        try await bench.load(Self.brief, body: "first")
+        // The response is there when the request begins, and gone when the server fails.
+        bench.advance(599)
+        bench.server.answer { [clock = bench.clock] request in
+            clock.advance(by: .seconds(1))
+            return HTTPResponse(head: .init(url: request.url, status: 503), body: .init("trouble".data))
+        }
+
+        #expect(try await bench.send(["Cache-Control": "max-age=1, stale-if-error=100000"]).body == "trouble")
+    }
+
+    /// The rows: what the response says, whether the rule extends it, and how long it is fresh.
+    @Test(
+        arguments: Roles.all,
+        [
+            (["Cache-Control": "max-age=5"], false, 5), (["Cache-Control": "max-age=100000"], false, 600),
+            (["Expires": "0"], false, 0), ([:], false, 0), (["Last-Modified": date(-1_000)], false, 100),
+            (["Last-Modified": date(-100_000)], false, 600),
+            (["Cache-Control": "max-age=700", "Age": "650"], false, 50),
+            (["Cache-Control": "max-age=100000", "Age": "5000"], false, 600),
+            (["Cache-Control": "max-age=5"], true, 600),
+            (["Expires": "0"], true, 600), ([:], true, 600), (["Cache-Control": "max-age=1", "Age": "900"], true, 600),
+            (["Cache-Control": "no-cache"], true, 0),
+        ] as [(HTTPFields, Bool, Int)])
+    func `the time to live caps freshness, and extends it only when the rules say so`(
+        role: CacheRole, row: (fields: HTTPFields, extends: Bool, seconds: Int)
+    ) async throws {
+        for (age, isFresh) in [(row.seconds - 1, true), (row.seconds, false)] where age >= 0 {
+            let bench = bench(role, extending: row.extends)
+            try await bench.load(row.fields)
+            bench.advance(age)
+            bench.server.answer(200, row.fields)
+            #expect(try await bench.send().isHit == isFresh, "after \(age) seconds")
+        }
+    }
+
+    @Test(arguments: Roles.all) func `a hit says how long it stays fresh under the cap`(role: CacheRole) async throws {
+        let bench = bench(role)
+        try await bench.load(["Cache-Control": "max-age=100000"])
+        bench.advance(200)
+
+        #expect(try await bench.send().cacheStatus == "alcedo; hit; ttl=400")
     }
 
     @Test(arguments: Roles.all) func `the rule sees head and request, and may leave the headers their say`(
@@ -31,38 +131,90 @@ struct CustomLifetimeTests {
     ) async throws {
         let bench = Bench(role) {
             $0.lifetime = { head, request in
-                request.url == Bench.url && head.fields["X-Long"] != nil ? .seconds(600) : nil
+                request.url == Bench.url && head.fields["X-Brief"] != nil ? .seconds(60) : nil
             }
         }
-        try await bench.load(["Cache-Control": "max-age=10", "X-Long": "1"], body: "long")
-        try await bench.load(
-            ["Cache-Control": "max-age=10"], body: "short", url: Bench.url("http://example.test/b.png"))
+        let other = Bench.url("http://example.test/b.png")
+        try await bench.load(["Cache-Control": "max-age=1000", "X-Brief": "1"], body: "brief")
+        try await bench.load(["Cache-Control": "max-age=1000", "X-Brief": "1"], body: "long", url: other)
         bench.advance(100)
 
-        #expect(try await bench.send().isHit)
-        #expect(try await !bench.load([:], url: Bench.url("http://example.test/b.png")).isHit)
+        #expect(try await bench.find()?.body == nil)
+        #expect(try await bench.send(url: other).isHit)
     }
 
-    @Test(
-        arguments: Roles.all,
-        [("no-store", 600), ("no-cache", 600), ("max-age=60", 0), ("max-age=60", -5)] as [(String, Int)])
-    func `what may not be stored or used without asking stays so`(
+    @Test(arguments: Roles.all, [("no-store", 600), ("max-age=60", 0), ("max-age=60", -5)] as [(String, Int)])
+    func `a response that may not be stored, or has no time to live, is not stored`(
         role: CacheRole, row: (control: String, seconds: Int)
     ) async throws {
-        let bench = Bench(role) { $0.lifetime = { _, _ in .seconds(row.seconds) } }
+        let bench = bench(role, extending: true, seconds: row.seconds)
         try await bench.load(["Cache-Control": row.control])
 
+        #expect(await bench.stored() == nil)
         #expect(try await !bench.load(["Cache-Control": row.control]).isHit)
     }
 
-    @Test(arguments: Roles.all) func `it counts from each confirmation anew`(role: CacheRole) async throws {
-        let bench = Bench(role) { $0.lifetime = { _, _ in .seconds(600) } }
+    @Test(arguments: Roles.all) func `the time to live counts from each confirmation`(role: CacheRole) async throws {
+        let bench = bench(role)
         try await bench.load(["ETag": "\"v\""])
-        bench.advance(600)
-        #expect(
-            try await bench.load(["ETag": "\"v\"", "Cache-Control": "max-age=1"], status: 304).source == .revalidated)
         bench.advance(599)
-
+        #expect(
+            try await bench.load(["ETag": "\"v\"", "Cache-Control": "max-age=9999"], status: 304).source == .revalidated
+        )
+        bench.advance(599)
         #expect(try await bench.send().isHit)
+        bench.advance(1)
+
+        #expect(try await bench.find()?.body == nil)
+    }
+
+    @Test(arguments: Roles.all) func `a clock that was set back ends the time to live`(role: CacheRole) async throws {
+        let bench = bench(role)
+        try await bench.load(Self.long)
+        bench.clock.setDate(start - 1)
+
+        #expect(try await bench.find()?.body == nil)
+    }
+
+    @Test(arguments: Roles.all) func `variants and parts live no longer, and are not offered to the server`(
+        role: CacheRole
+    ) async throws {
+        let bench = bench(role)
+        let varying = HTTPFields(Self.long.fields + [.init("Vary", "Accept")])
+        let part = HTTPFields(Self.long.fields + [.init("Content-Range", "bytes 0-3/8")])
+        let other = Bench.url("http://example.test/b.png")
+        try await bench.load(varying, body: "first", for: ["Accept": "a"])
+        try await bench.load(part, status: 206, body: "0123", for: ["Range": "bytes=0-3"], url: other)
+        bench.advance(600)
+
+        // The server confirms the tag of a variant that is gone; it is then asked for all of it.
+        bench.server.answer(304, ["ETag": "\"v\""], body: "")
+        #expect(try await bench.load(varying, body: "second", for: ["Accept": "b"]).body == "second")
+        // The later part does not grow by the bytes of the earlier.
+        let rest = HTTPFields(Self.long.fields + [.init("Content-Range", "bytes 4-7/8")])
+        try await bench.load(rest, status: 206, body: "4567", for: ["Range": "bytes=4-7"], url: other)
+        bench.server.answer(200, Self.long, body: "whole")
+        #expect(try await bench.send(url: other).body == "whole")
+        #expect(bench.server.requests.last?.fields["Range"] == nil)
+    }
+
+    @Test func `the time to live is kept on disk`() async throws {
+        let directory = try TemporaryDirectory()
+        let (server, clock) = (FakeTransport(), ManualClock())
+        func cache() -> URLResponseCache {
+            var rules = ResponseCacheRules()
+            rules.lifetime = { _, _ in .seconds(600) }
+            let disk = FileDiskCache(directory: directory.url, lockPatience: .seconds(300), clock: clock)
+            return URLResponseCache(memoryCapacity: 0, disk: disk, rules: rules, time: clock)
+        }
+        server.answer(200, Self.long)
+        _ = try await Answer(CachingTransport(wrapping: server, cache: cache()).send(HTTPRequest(url: Bench.url)))
+        clock.advance(by: .seconds(599))
+        #expect(await cache().response(for: HTTPRequest(url: Bench.url)) != nil)
+        clock.advance(by: .seconds(1))
+
+        let later = cache()
+        #expect(await later.response(for: HTTPRequest(url: Bench.url)) == nil)
+        #expect(await later.diskUsage == 0)
     }
 }

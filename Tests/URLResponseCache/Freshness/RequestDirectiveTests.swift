@@ -60,8 +60,9 @@ struct RequestDirectiveTests {
             Row("only-if-cached, max-age=5", after: 6, nil), Row("only-if-cached, no-store", after: 5, .fresh),
             // Nothing of the cache.
             Row("no-store", after: 0, .new), Row("NO-STORE", after: 0, .new), Row("x=\"y", after: 0, .new),
-            // Immutable: a reload asks nothing while it is fresh. An age that is named is another matter.
-            Row("max-age=0", "max-age=60, immutable", after: 59, .fresh),
+            // Immutable: what the request demands holds all the same (RFC 8246 section 2.1).
+            Row("max-age=0", "max-age=60, immutable", after: 59, .new),
+            Row([:], "max-age=60, immutable", after: 59, .fresh),
             Row("max-age=0", "max-age=60, Immutable", after: 60, .new),
             Row("max-age=30", "max-age=60, immutable", after: 30, .fresh),
             Row("max-age=30", "max-age=60, immutable", after: 31, .new),

@@ -132,6 +132,60 @@ struct StalenessTests {
         #expect(try await bench.send(["Cache-Control": "stale-if-error=5"]).source == .stale)
     }
 
+    /// RFC 9111 section 5.2.2.2. The rows: the response's terms, those of the request, the reason to ask.
+    @Test(
+        arguments: Roles.all,
+        [
+            ("max-age=1, must-revalidate", [:], .useProtocolCachePolicy, "stale"),
+            ("max-age=60, no-cache", [:], .useProtocolCachePolicy, "stale"),
+            ("max-age=60", ["Cache-Control": "no-cache"], .useProtocolCachePolicy, "request"),
+            ("max-age=60", ["Cache-Control": "max-age=1"], .useProtocolCachePolicy, "request"),
+            ("max-age=60", [:], .reloadRevalidatingCacheData, "request"),
+            ("max-age=60", [:], .reloadIgnoringLocalCacheData, "request"),
+        ] as [(String, HTTPFields, HTTPCachePolicy, String)])
+    func `a response that must not stand in becomes 504 when the rules want a response`(
+        role: CacheRole, row: (control: String, request: HTTPFields, policy: HTTPCachePolicy, reason: String)
+    ) async throws {
+        for code in [HTTPTransportError.Code.connectionLost, .cannotConnect, .timedOut, .offline, .cannotResolveHost] {
+            for isWanted in [true, false] {
+                let bench = Bench(role) { $0.respondsWhenDisconnected = isWanted }
+                try await bench.load(["Cache-Control": row.control, "X": "stored", "ETag": "\"v\""])
+                bench.advance(5)
+                bench.server.answer { _ in throw HTTPTransportError(code, "as told") }
+                guard isWanted else {
+                    let error = await #expect(throws: HTTPTransportError.self) {
+                        try await bench.send(row.request, policy: row.policy)
+                    }
+                    #expect(error?.code == code)
+                    continue
+                }
+
+                let answer = try await bench.send(row.request, policy: row.policy)
+
+                #expect(answer.status == 504 && answer.body.isEmpty)
+                #expect(answer.fields == ["Content-Length": "0", "Cache-Status": "alcedo; fwd=\(row.reason)"])
+                // What is stored stays.
+                #expect(await bench.stored()?.head.fields["X"] == "stored")
+            }
+        }
+    }
+
+    @Test(arguments: Roles.all) func `rules that want a response change nothing else`(role: CacheRole) async throws {
+        let bench = Bench(role) { $0.respondsWhenDisconnected = true }
+        // With nothing stored.
+        await #expect(throws: HTTPTransportError.self) { try await bench.send() }
+        await #expect(throws: HTTPTransportError.self) { try await bench.send(policy: .returnCacheDataDontLoad) }
+        try await bench.load(["Cache-Control": "max-age=1"])
+        bench.advance(5)
+        #expect(try await bench.send().source == .stale)
+        // No failure of the network, and a request that changes something.
+        bench.server.answer { _ in throw HTTPTransportError(.invalidResponse, "as told") }
+        await #expect(throws: HTTPTransportError.self) { try await bench.send(["Cache-Control": "no-cache"]) }
+        bench.server.answer { _ in throw CancellationError() }
+        await #expect(throws: CancellationError.self) { try await bench.send(["Cache-Control": "no-cache"]) }
+        await #expect(throws: HTTPTransportError.self) { try await bench.send(method: .delete) }
+    }
+
     @Test(arguments: [
         HTTPTransportError.Code.offline, .cannotResolveHost, .cannotConnect, .timedOut, .connectionLost,
     ])

@@ -51,6 +51,60 @@ struct PolicyTests {
             bench.server.requests.last?.fields == ["If-None-Match": "\"v\"", "Cache-Control": "max-age=0"])
     }
 
+    /// RFC 8246. The rows: the response's terms, those of the request, and whether the server is asked.
+    @Test(
+        arguments: Roles.all,
+        [
+            ("max-age=60, immutable", [:], false), ("max-age=60, Immutable", [:], false), ("max-age=60", [:], true),
+            // Stale, or never fresh.
+            ("max-age=5, immutable", [:], true), ("immutable", [:], true),
+            ("max-age=60, immutable, no-cache", [:], true),
+            // A forced reload, and other demands.
+            ("max-age=60, immutable", ["Cache-Control": "no-cache"], true),
+            ("max-age=60, immutable", ["Pragma": "no-cache"], true),
+            ("max-age=60, immutable", ["Cache-Control": "max-age=0"], true),
+            ("max-age=60, immutable", ["Cache-Control": "min-fresh=5"], true),
+        ] as [(String, HTTPFields, Bool)])
+    func `an ordinary reload confirms no fresh response that is immutable`(
+        role: CacheRole, row: (control: String, request: HTTPFields, isAsked: Bool)
+    ) async throws {
+        let bench = Bench(role)
+        try await bench.load(["Cache-Control": row.control, "ETag": "\"v\""])
+        bench.advance(5)
+        bench.server.answer(304, ["ETag": "\"v\""], body: "")
+
+        let answer = try await bench.send(row.request, policy: .reloadRevalidatingCacheData)
+
+        #expect(answer.status == 200 && answer.body == "body")
+        #expect(answer.source == (row.isAsked ? .revalidated : .fresh))
+        #expect(bench.server.requests.count == (row.isAsked ? 2 : 1))
+    }
+
+    @Test(
+        arguments: Roles.all,
+        [HTTPCachePolicy.reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData])
+    func `a forced reload fetches what is immutable`(role: CacheRole, policy: HTTPCachePolicy) async throws {
+        let bench = Bench(role)
+        try await bench.load(["Cache-Control": "max-age=60, immutable", "ETag": "\"v\""])
+        bench.server.answer(200, body: "second")
+
+        #expect(try await bench.send(policy: policy).body == "second")
+        #expect(bench.server.requests.last?.fields["If-None-Match"] == nil)
+    }
+
+    @Test(arguments: Roles.all) func `the caller's own condition is answered from a fresh immutable response`(
+        role: CacheRole
+    ) async throws {
+        let bench = Bench(role)
+        try await bench.load(["Cache-Control": "max-age=60, immutable", "ETag": "\"v\""])
+        for (tag, status) in [("\"v\"", 304), ("\"w\"", 200)] {
+            for policy in [HTTPCachePolicy.useProtocolCachePolicy, .reloadRevalidatingCacheData] {
+                #expect(try await bench.send(["If-None-Match": tag], policy: policy).status == status)
+            }
+        }
+        #expect(bench.server.requests.count == 1)
+    }
+
     @Test(arguments: Roles.all) func `revalidating what is not there, or not whole, asks caches on the way, too`(
         role: CacheRole
     ) async throws {

@@ -89,8 +89,13 @@ struct CompletionTests {
         [
             ["Cache-Control": "max-age=60", "Content-Length": "10"],
             ["Cache-Control": "max-age=60", "ETag": "W/\"v\"", "Content-Length": "10"],
-            ["Cache-Control": "max-age=60", "ETag": "\"v\""],
             ["Cache-Control": "max-age=60", "ETag": "\"v\"", "Content-Length": "10", "Content-Encoding": "gzip"],
+            // A date that is too young to be strong, and one beside a tag that is not.
+            ["Cache-Control": "max-age=60", "Last-Modified": date(-59), "Date": date(0), "Content-Length": "10"],
+            [
+                "Cache-Control": "max-age=60", "ETag": "W/\"v\"", "Last-Modified": date(-60), "Date": date(0),
+                "Content-Length": "10",
+            ],
             ["Cache-Control": "no-store", "ETag": "\"v\"", "Content-Length": "10"],
         ] as [HTTPFields])
     func `a beginning that cannot be completed is not stored`(role: CacheRole, fields: HTTPFields) async throws {
@@ -99,6 +104,73 @@ struct CompletionTests {
 
         #expect(await bench.stored() == nil)
         #expect(try await bench.load([:], body: "whole").body == "whole")
+    }
+
+    /// RFC 9110 sections 8.8.2.2 and 13.1.5.
+    private static let dated: HTTPFields = ["Last-Modified": date(-60), "Date": date(0)]
+
+    @Test(arguments: Roles.all) func `a strong date of the last change names the content that has no tag`(
+        role: CacheRole
+    ) async throws {
+        let bench = Bench(role)
+        let life: HTTPFields = ["Cache-Control": "max-age=60", "Content-Length": "10"]
+        try await loadCut(HTTPFields(life.fields + Self.dated.fields), in: bench)
+
+        let answer = try await bench.load(
+            HTTPFields(Self.dated.fields + [.init("Content-Range", "bytes 4-9/10")]), status: 206, body: "456789")
+
+        #expect(bench.server.requests.last?.fields == ["Range": "bytes=4-", "If-Range": date(-60)])
+        #expect(answer.status == 200 && answer.body == "0123456789")
+        let again = try await bench.send()
+        #expect(again.isHit && again.body == "0123456789")
+    }
+
+    @Test(
+        arguments: Roles.all,
+        [
+            ["Last-Modified": date(-59), "Date": date(1)], ["Last-Modified": date(-60)], ["Date": date(0)],
+            // Made within a minute of the change.
+            ["Last-Modified": date(-60), "Date": date(-1)],
+            ["Last-Modified": date(-60), "Date": date(0), "ETag": "\"v\""],
+        ] as [HTTPFields])
+    func `a rest without the same strong date is not put behind the beginning`(
+        role: CacheRole, fields: HTTPFields
+    ) async throws {
+        let bench = Bench(role)
+        let life: HTTPFields = ["Cache-Control": "max-age=60", "Content-Length": "10"]
+        try await loadCut(HTTPFields(life.fields + Self.dated.fields), in: bench)
+        bench.server.answer(206, HTTPFields(fields.fields + [.init("Content-Range", "bytes 4-9/10")]), body: "456789")
+        bench.server.answer(200, ["Cache-Control": "max-age=60"], body: "whole")
+
+        #expect(try await bench.send().body == "whole")
+        #expect(bench.server.requests.last?.fields == HTTPFields())
+    }
+
+    @Test(arguments: Roles.all) func `a beginning of an unknown length is completed`(role: CacheRole) async throws {
+        let bench = Bench(role)
+        try await loadCut(["Cache-Control": "max-age=60", "ETag": "\"v\""], in: bench)
+
+        let answer = try await bench.load(
+            ["ETag": "\"v\"", "Content-Range": "bytes 4-9/10"], status: 206, body: "456789")
+
+        #expect(bench.server.requests.last?.fields == ["Range": "bytes=4-", "If-Range": "\"v\""])
+        #expect(answer.status == 200 && answer.body == "0123456789")
+        #expect(try await bench.send().isHit)
+    }
+
+    @Test(arguments: Roles.all) func `a part that the server sent as a range is completed`(role: CacheRole) async throws
+    {
+        let bench = Bench(role)
+        try await bench.load(
+            ["Cache-Control": "max-age=60", "ETag": "\"v\"", "Content-Range": "bytes 0-3/10", "X": "1"], status: 206,
+            body: "0123", for: ["Range": "bytes=0-3"])
+
+        let answer = try await bench.load(
+            ["ETag": "\"v\"", "Content-Range": "bytes 4-9/10"], status: 206, body: "456789")
+
+        #expect(bench.server.requests.last?.fields == ["Range": "bytes=4-", "If-Range": "\"v\""])
+        #expect(answer.status == 200 && answer.body == "0123456789" && answer.fields["X"] == "1")
+        #expect(try await bench.send().isHit)
     }
 
     @Test(arguments: Roles.all) func `a beginning never passes as the whole`(role: CacheRole) async throws {

@@ -153,7 +153,7 @@ struct PartTests {
     @Test(
         arguments: Roles.all,
         [
-            (["Content-Range": "bytes 0-3/10"], "012"), (["Content-Range": "bytes 0-3/10"], "01234"),
+            (["Content-Range": "bytes 0-3/10"], ""), (["Content-Range": "bytes 0-3/10"], "01234"),
             (["Content-Range": "bytes 3-0/10"], "0123"), (["Content-Range": "bytes */10"], "0123"), ([:], "0123"),
             (["Content-Range": "bytes 0-3/10", "Content-Encoding": "gzip"], "0123"),
             (["Content-Type": "multipart/byteranges; boundary=x"], "--x"),

@@ -71,8 +71,26 @@ struct StorageTests {
             Row(["Cache-Control": "max-age=60", "Vary": ""], .both),
             // Parts that are none.
             Row(["Cache-Control": "max-age=60", "Content-Range": "bytes 0-3/9"], .neither),
+            Row(["Cache-Control": "max-age=60", "Content-Range": "bytes 0-3/4"], .neither),
+            Row(["Cache-Control": "max-age=60", "Content-Range": "bytes 0-3/9"], status: 404, .neither),
+            Row(
+                ["Cache-Control": "max-age=60", "Content-Range": "bytes 0-3/9", "content-range": "bytes 0-3/9"],
+                .neither),
+            Row(["Cache-Control": "max-age=60", "Content-Range": "x, bytes 0-3/9"], .neither),
+            Row(["Cache-Control": "max-age=60", "Content-Range": "rows 0-3/9"], .both),
+            Row(["Cache-Control": "max-age=60", "Content-Range": "x"], .both),
             Row("max-age=60", status: 206, .neither),
             Row(["Cache-Control": "max-age=60", "Content-Range": "x"], status: 206, .neither),
+            Row(["Cache-Control": "max-age=60"], status: 416, .neither),
+            Row(["Cache-Control": "max-age=60", "Content-Range": "bytes */9"], status: 416, .neither),
+            // Nobody knows what the bytes are (RFC 9112 sections 6.1 and 7).
+            Row(["Cache-Control": "max-age=60", "Transfer-Encoding": "x-foo"], .neither, forbidden: .both),
+            Row(["Cache-Control": "max-age=60", "Transfer-Encoding": "x-foo, chunked"], .neither, forbidden: .both),
+            Row(["Cache-Control": "max-age=60", "Transfer-Encoding": "chunked, X-Foo"], .neither, forbidden: .both),
+            Row(["Cache-Control": "max-age=60", "Transfer-Encoding": "chunked;a=b"], .neither, forbidden: .both),
+            Row(["Cache-Control": "max-age=60", "Transfer-Encoding": "Chunked"], .both),
+            Row(["Cache-Control": "max-age=60", "Transfer-Encoding": "gzip, chunked"], .both),
+            Row(["Cache-Control": "max-age=60", "Transfer-Encoding": ", chunked,"], .both),
             // Credentials (section 3.5).
             Row("max-age=60", for: ["Authorization": "x"], .privateOnly, forbidden: .sharedOnly),
             Row("max-age=60, private", for: ["Authorization": "x"], .privateOnly, forbidden: .sharedOnly),

@@ -5,7 +5,7 @@ import Testing
 /// RFC 9111 section 3.1, RFC 9110 section 6.6.1.
 @Suite(.timeLimit(.minutes(10)))
 struct StoredFieldTests {
-    @Test(arguments: Roles.all) func `fields of one connection or one exchange are not stored`(
+    @Test(arguments: Roles.all) func `fields of one connection are not stored, nor are cookies in a shared cache`(
         role: CacheRole
     ) async throws {
         let bench = Bench(role)
@@ -21,9 +21,26 @@ struct StoredFieldTests {
 
         let second = try await bench.send()
 
+        let cookies = role == .private ? ["Set-Cookie", "set-cookie", "Set-Cookie2"] : []
         #expect(
             second.fields.fields.map(\.name)
-                == ["Cache-Control", "Content-Type", "X-End", "Date", "Age", "Cache-Status"])
+                == ["Cache-Control"] + cookies + ["Content-Type", "X-End", "Date", "Age", "Cache-Status"])
+        #expect(second.fields.values(of: "Set-Cookie") == (role == .private ? ["a=b", "c=d"] : []))
+    }
+
+    /// RFC 9111 section 7.3: the field does not inhibit caching.
+    @Test func `a private cache gives cookies back with every form of the stored response`() async throws {
+        let bench = Bench()
+        try await bench.load(["Cache-Control": "max-age=60", "ETag": "\"v\"", "Set-Cookie": "a=b"])
+
+        for (fields, status) in [([:], 200), (["Range": "bytes=0-1"], 206), (["If-None-Match": "\"v\""], 304)]
+            as [(HTTPFields, Int)]
+        {
+            let answer = try await bench.send(fields)
+            #expect(answer.isHit && answer.status == status)
+            #expect(answer.fields.values(of: "Set-Cookie") == ["a=b"])
+        }
+        #expect(try await bench.send(method: .head).fields["Set-Cookie"] == "a=b")
     }
 
     struct Dated: Sendable {

@@ -16,15 +16,16 @@ struct DataResponseStoreTests {
         ImageKey(ResourceKey(name), variant: variant)
     }
 
-    private func response(_ policy: ResponseStoragePolicy = .allowed, at seconds: TimeInterval = 0) -> StoredResponse {
+    private func response(
+        _ policy: ResponseStoragePolicy = .allowed, at seconds: TimeInterval = 0, timeToLive: TimeInterval? = 5
+    ) -> StoredResponse {
         StoredResponse(
             head: HTTPResponseHead(url: Bench.url, status: 203, fields: ["A": "1", "a": "é", "B": ""]),
             body: Data([0, 255]), part: ContentPart(offset: 5, completeCount: nil), varyingFields: ["accept": "x"],
             requestTime: start + seconds, responseTime: start + seconds + 0.25,
             terms: ReuseTerms(
                 conditions: [.immutable, .heuristic], date: start - 7, initialAge: 1.5, lifetime: 2,
-                staleWhileRevalidate: 3,
-                staleIfError: 4),
+                staleWhileRevalidate: 3, staleIfError: 4, timeToLive: timeToLive),
             storagePolicy: policy, userInfo: ["k": "v", "": ""])
     }
 
@@ -32,10 +33,20 @@ struct DataResponseStoreTests {
         let store = DataResponseStore(data as any DataCaching)
         let variants = ResponseVariants(
             nameLists: [["a", "b"], []], tagged: [ResponseVariants.Tagged(variant: "v", entityTag: "\"t\"")])
-        for entry in [.response(response()), .variants(variants), .variants(ResponseVariants())] as [ResponseEntry] {
+        for entry in [
+            .response(response()), .response(response(timeToLive: nil)), .variants(variants),
+            .variants(ResponseVariants()),
+        ] as [ResponseEntry] {
             await store.store(entry, for: key("a"))
             #expect(await store.entry(for: key("a")) == entry)
         }
+    }
+
+    @Test func `a time to live below zero does not come back as no limit`() async {
+        let store = DataResponseStore(data as any DataCaching)
+        await store.store(.response(response(timeToLive: -3)), for: key("a"))
+
+        #expect(await store.entry(for: key("a")) == .response(response(timeToLive: 0)))
     }
 
     @Test func `what is not for disk takes away what was there`() async {

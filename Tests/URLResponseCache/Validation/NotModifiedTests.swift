@@ -32,7 +32,8 @@ struct NotModifiedTests {
         #expect(answer.fields["Content-Length"] == "4" && answer.fields["Content-Type"] == "image/png")
         #expect(answer.fields["X-Old"] == "1" && answer.fields["X-New"] == "1")
         #expect(answer.fields.values(of: "X-Both") == ["3"])
-        for name in ["Content-Encoding", "Content-Range", "X-Hop", "Set-Cookie", "Transfer-Encoding", "Connection"] {
+        #expect(answer.fields["Set-Cookie"] == (role == .private ? "a=b" : nil))
+        for name in ["Content-Encoding", "Content-Range", "X-Hop", "Transfer-Encoding", "Connection"] {
             #expect(answer.fields[name] == nil)
         }
     }
@@ -123,18 +124,37 @@ struct NotModifiedTests {
         #expect(try await bench.load([:], body: "other", for: ["Accept": "b"]).body == "other")
     }
 
-    @Test(arguments: Roles.all) func `cookies of a 304 reach its caller in a private cache, and no store`(
-        role: CacheRole
+    /// Section 3.2: a field of the 304 takes the place of the stored one; a field that it does not have stays.
+    @Test(arguments: Roles.all, [["b=2", "c=3"], []])
+    func `cookies of a 304 replace the stored ones in a private cache and are left out in a shared cache`(
+        role: CacheRole, cookies: [String]
     ) async throws {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "max-age=1", "ETag": "\"v\"", "Set-Cookie": "a=1"])
         bench.advance(2)
+        var fields: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"v\""]
+        for cookie in cookies { fields.append("Set-Cookie", cookie) }
 
-        let asked = try await bench.load(
-            ["Cache-Control": "max-age=60", "ETag": "\"v\"", "Set-Cookie": "b=2"], status: 304, body: "")
+        let confirmed = try await bench.load(fields, status: 304, body: "")
         let found = try await bench.send()
 
-        #expect(asked.fields.values(of: "Set-Cookie") == (role == .private ? ["b=2"] : []))
+        let expected = role == .private ? (cookies.isEmpty ? ["a=1"] : cookies) : []
+        #expect(confirmed.source == .revalidated && confirmed.fields.values(of: "Set-Cookie") == expected)
+        #expect(found.isHit && found.fields.values(of: "Set-Cookie") == expected)
+    }
+
+    /// Section 5.2.2.4: `no-cache="Set-Cookie"` keeps the field from responses that the server has not confirmed.
+    @Test func `cookies that may not be reused reach only the caller whom the server answered`() async throws {
+        let bench = Bench()
+        let control = "max-age=60, no-cache=\"Set-Cookie\""
+        try await bench.load(["Cache-Control": control, "ETag": "\"v\"", "Set-Cookie": "a=1"])
+        bench.advance(61)
+
+        let confirmed = try await bench.load(
+            ["Cache-Control": control, "ETag": "\"v\"", "Set-Cookie": "b=2"], status: 304, body: "")
+        let found = try await bench.send()
+
+        #expect(confirmed.fields.values(of: "Set-Cookie") == ["b=2"])
         #expect(found.isHit && found.fields["Set-Cookie"] == nil)
     }
 

@@ -102,7 +102,7 @@ struct BackgroundTests {
     @Test func `what finds a full line is not done, nor anything with a limit of 0`() async {
         let done = Guarded<[String]>([])
         for (limit, lineLimit, expected) in [(1, 2, ["0", "1", "2"]), (0, 2, [])] {
-            let work = BackgroundWork(limit: limit, lineLimit: lineLimit)
+            let work = BackgroundWork(limit: limit, lineLimit: lineLimit, timeLimit: .seconds(60), time: clock)
             let gate = Gate()
             done.change { $0 = [] }
             for name in ["0", "1", "1", "2", "3"] {

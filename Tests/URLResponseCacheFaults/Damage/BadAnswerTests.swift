@@ -192,7 +192,7 @@ struct BadAnswerTests {
     }
 
     @Test(arguments: [
-        "bytes 0-9/10", "bytes 0-2/10", "bytes 4-1/10", "bytes 0-3/3", "bytes */10", "nonsense", "", "bytes 0-3",
+        "bytes 0-2/10", "bytes 4-1/10", "bytes 0-3/3", "bytes */10", "nonsense", "", "bytes 0-3",
         "bytes 0-9223372036854775807/*", "bytes 0-99999999999999999999/*", "items 0-3/10",
     ])
     func `a part that is not what it says is passed on and not stored`(range: String) async throws {

@@ -175,11 +175,6 @@ struct HistoryOracle: Sendable {
 
     private func isAllowed(_ entry: Entry, _ request: RequestPlan, at now: Date) -> Bool {
         if isFresh(entry, request, at: now) { return true }
-        var lenient = request
-        lenient.maxAge = nil
-        // RFC 8246: a reload does not count while the content cannot have changed.
-        let isReload = request.maxAge == 0 && control(entry.plan)?.names.contains("immutable") == true
-        if isReload, isFresh(entry, lenient, at: now) { return true }
         guard isBendable(entry), !request.names.contains("no-cache"), request.minFresh == nil else { return false }
         let staleness = age(entry, at: now) - lifetime(entry)
         guard staleness >= 0 else { return false }

@@ -1,6 +1,5 @@
 import AlcedoCore
 import FoundationEssentials
-import Glibc
 import TestSupport
 import Testing
 
@@ -12,29 +11,9 @@ struct LongInputTests {
     /// Of most values, because there are many, and tests are built without optimisation.
     private static let count = 32 << 10
 
-    /// In the processor's time of this thread: other tests run beside.
-    private static func time(_ body: () -> Void) -> Duration {
-        let start = uptime()
-        body()
-        return uptime() - start
-    }
-
-    private static func uptime() -> Duration {
-        var time = timespec()
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
-    }
-
     private static func expectLinear(_ value: String, _ read: (String) -> Void) {
         let short = String(value.unicodeScalars.prefix(value.unicodeScalars.count / 4))
-        // Far less than sixteen times the time, and what is lost in the noise.
-        let most = time { read(short) } * 9 + .milliseconds(20)
-        var long = Duration.zero
-        for _ in 0..<3 {
-            long = time { read(value) }
-            if long < most { return }
-        }
-        Issue.record("\(long), where at most \(most) is linear")
+        LinearTime.expect({ read(short) }, fourTimes: { read(value) })
     }
 
     private static func repeating(_ text: String, toCount count: Int = count) -> String {

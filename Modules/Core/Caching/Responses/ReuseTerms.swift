@@ -34,11 +34,14 @@ public struct ReuseTerms: Sendable, Hashable {
     public var staleWhileRevalidate: TimeInterval
     /// How long after its lifetime it may be used when the server is in trouble.
     public var staleIfError: TimeInterval
+    /// How long after its arrival, or its last confirmation, the response is kept by a rule of the app's own: it is
+    /// then removed, whatever else allows its use. nil, the default, is no limit.
+    public var timeToLive: TimeInterval?
 
     /// The terms of an answer; by default it is stale at once.
     public init(
         conditions: Conditions = [], date: Date, initialAge: TimeInterval = 0, lifetime: TimeInterval = 0,
-        staleWhileRevalidate: TimeInterval = 0, staleIfError: TimeInterval = 0
+        staleWhileRevalidate: TimeInterval = 0, staleIfError: TimeInterval = 0, timeToLive: TimeInterval? = nil
     ) {
         self.conditions = conditions
         self.date = date
@@ -46,5 +49,6 @@ public struct ReuseTerms: Sendable, Hashable {
         self.lifetime = lifetime
         self.staleWhileRevalidate = staleWhileRevalidate
         self.staleIfError = staleIfError
+        self.timeToLive = timeToLive
     }
 }

@@ -8,7 +8,7 @@ public struct StoredResponse: Sendable, Hashable {
     public var body: Data
     /// Which bytes `body` is; nil for all of them.
     public var part: ContentPart?
-    /// The fields of the request that the answer's `Vary` names, normalised.
+    /// The fields of the request that the answer's `Vary` names, and those it varies by without saying so, normalised.
     public var varyingFields: HTTPFields
     /// When the request was sent.
     public var requestTime: Date

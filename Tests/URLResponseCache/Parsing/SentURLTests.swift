@@ -1,0 +1,81 @@
+import AlcedoCURL
+import AlcedoCore
+import AlcedoTesting
+import FoundationEssentials
+import Testing
+
+@testable import AlcedoURLResponseCache
+
+/// The request that is sent and the key that is used name the same resource. RFC 3986 section 6.2.2.
+@Suite(.timeLimit(.minutes(10)))
+struct SentURLTests {
+    /// A server that tells targets apart as they were sent.
+    private let origin: LoopbackOrigin
+
+    init() throws {
+        origin = try LoopbackOrigin { request in
+            OriginReply(fields: ["Cache-Control": "max-age=600"], body: Data(request.target.utf8))
+        }
+    }
+
+    private func url(_ target: String) throws -> URL { try #require(URL(string: origin.url.absoluteString + target)) }
+
+    private func target(_ url: URL, through transport: any HTTPTransport) async throws -> String {
+        let response = try await transport.send(HTTPRequest(url: url, idleTimeout: .seconds(120)))
+        #expect(response.head.url == url)
+        return String(decoding: try await response.body.collect(limit: 1_000), as: UTF8.self)
+    }
+
+    /// Each row: the spelling, what libcurl sends, and the key's part behind the origin.
+    @Test(arguments: [
+        ("", "/", "/"), ("#f", "/", "/"), ("?q", "/?q", "/?q"), ("/a#f", "/a", "/a"),
+        ("/x/../b", "/b", "/b"), ("/../b", "/b", "/b"), ("//../b", "/b", "/b"), ("/a//../b", "/a/b", "/a/b"),
+        ("/a/./b", "/a/b", "/a/b"), ("/a/..", "/", "/"), ("/a/.", "/a/", "/a/"), ("/a/..#f", "/", "/"),
+        ("/a/../?q=/../", "/?q=/../", "/?q=/../"), ("/a/../..//b", "//b", "//b"), ("/a/%2e%2e/../b", "/a/b", "/a/b"),
+        ("/x/%2e%2e/b", "/x/%2e%2e/b", "/x/%2E%2E/b"), ("/x/%2E./b", "/x/%2E./b", "/x/%2E./b"),
+        ("/x/%2e/b", "/x/%2e/b", "/x/%2E/b"), ("/.%2e", "/.%2e", "/.%2E"), ("/a/..;x/b", "/a/..;x/b", "/a/..;x/b"),
+        ("/a/..%2fb", "/a/..%2fb", "/a/..%2Fb"), ("/a%5c..%5cb", "/a%5c..%5cb", "/a%5C..%5Cb"),
+        ("/a\\..\\b", "/a%5C..%5Cb", "/a%5C..%5Cb"), ("/a%2epng", "/a%2epng", "/a.png"), ("/%7Eme", "/%7Eme", "/~me"),
+        ("/a//b", "/a//b", "/a//b"),
+        ("/.../.a", "/.../.a", "/.../.a"),
+    ])
+    func `a key names the target that libcurl sends`(row: (spelling: String, sent: String, key: String)) async throws {
+        defer { origin.stop() }
+        let url = try url(row.spelling)
+
+        #expect(try await target(url, through: CURLTransport()) == row.sent)
+        #expect(HTTPRequest(url: url).resourceKey.description == origin.url.absoluteString + row.key)
+    }
+
+    @Test(arguments: ["/x/%2e%2e/b", "/x/%2E%2E/b", "/x/.%2e/b", "/x/%2e%2e/%2e/b", "/%2e/b", "/x/..%2fb", "/x%2f../b"])
+    func `a response to an escaped dot segment is not one for the path without it`(spelling: String) async throws {
+        defer { origin.stop() }
+        let cache = CachingTransport(wrapping: CURLTransport(), store: MemoryResponseStore())
+
+        let poison = try await target(try url(spelling), through: cache)
+        let content = try await target(try url("/b"), through: cache)
+
+        #expect(poison != "/b" && content == "/b")
+        #expect(try await target(try url(spelling), through: cache) == poison)
+        #expect(origin.requests.count == 2)
+    }
+
+    @Test(arguments: [
+        ("http://u:p@example.test/a/./b/../c?d=/../#e", "http://u:p@example.test/a/c?d=/../#e"),
+        ("http://example.test/..", "http://example.test/"), ("http://example.test/a/.b", "http://example.test/a/.b"),
+        ("http://example.test/a/%2e./b", "http://example.test/a/%2e./b"),
+        ("http://example.test", "http://example.test"),
+        ("http://example.test?/../", "http://example.test?/../"), ("http://example.test/?a", "http://example.test/?a"),
+    ])
+    func `a transport that sends URLs as written gets one without literal dot segments`(
+        row: (asked: String, sent: String)
+    ) async throws {
+        let bench = Bench()
+        bench.server.answer()
+        let url = Bench.url(row.asked)
+        let response = try await bench.cache.send(HTTPRequest(url: url))
+
+        #expect(bench.server.requests.last?.url.absoluteString == row.sent)
+        #expect(response.head.url == url)
+    }
+}

@@ -1,0 +1,127 @@
+import AlcedoCURL
+import AlcedoCore
+import AlcedoTesting
+import FoundationEssentials
+import Testing
+
+@testable import AlcedoURLResponseCache
+
+/// A stored body is used only for requests that want it in its form: decoded by the transport, or as it was sent.
+@Suite(.timeLimit(.minutes(10)))
+struct ContentCodingTests {
+    /// "alcedo alcedo alcedo alcedo", by gzip.
+    private static let packed = Data([
+        0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0x4b, 0xcc, 0x49, 0x4e, 0x4d, 0xc9, 0x57, 0x48,
+        0xc4, 0x42, 0x01, 0x00, 0x4e, 0x2f, 0xfe, 0xc0, 0x1b, 0x00, 0x00, 0x00,
+    ])
+    private static let unpacked = Data("alcedo alcedo alcedo alcedo".utf8)
+    private static let coded: HTTPFields = ["Cache-Control": "max-age=60", "Content-Encoding": "gzip", "ETag": "\"v\""]
+
+    private let clock = ManualClock()
+
+    /// The request fields, and whether their caller wants the body as it was sent.
+    private static let kinds: [(fields: HTTPFields, isPacked: Bool)] = [
+        ([:], false), (["Accept-Encoding": "gzip"], true), (["Accept-Encoding": "br, gzip;q=0.5"], true),
+        (["Accept-Encoding": ""], true),
+    ]
+
+    /// A server that codes every body, with one tag for all of them and without a Vary.
+    private func origin(confirms: Bool = true) throws -> LoopbackOrigin {
+        try LoopbackOrigin { request in
+            if confirms, request.fields["If-None-Match"]?.contains("\"v\"") == true {
+                return .status(304, fields: ["ETag": "\"v\"", "Cache-Control": "max-age=60"])
+            }
+            return OriginReply(fields: Self.coded, body: Self.packed)
+        }
+    }
+
+    private func body(
+        _ origin: LoopbackOrigin, _ fields: HTTPFields, through cache: CachingTransport
+    ) async throws -> (body: Data, source: ResponseCaching.Source?) {
+        let response = try await cache.send(
+            HTTPRequest(url: origin.url(for: "/"), fields: fields, idleTimeout: .seconds(120)))
+        return (try await response.body.collect(limit: 1_000), response.caching?.source)
+    }
+
+    @Test(arguments: Roles.all, [false, true])
+    func `each caller gets the body in the form it expects, new, fresh and confirmed`(
+        role: CacheRole, isReversed: Bool
+    ) async throws {
+        let origin = try origin()
+        defer { origin.stop() }
+        let cache = CachingTransport(
+            wrapping: CURLTransport(), store: MemoryResponseStore(), rules: ResponseCacheRules(role: role), time: clock)
+        let kinds = isReversed ? Self.kinds.reversed() : Self.kinds
+        for kind in kinds {
+            #expect(
+                try await body(origin, kind.fields, through: cache).body
+                    == (kind.isPacked ? Self.packed : Self.unpacked))
+        }
+        let count = origin.requests.count
+        for kind in kinds {
+            let (body, source) = try await body(origin, kind.fields, through: cache)
+            #expect(body == (kind.isPacked ? Self.packed : Self.unpacked) && source == .fresh)
+        }
+        #expect(origin.requests.count == count)
+        clock.advance(by: .seconds(61))
+        for kind in kinds {
+            let (body, source) = try await body(origin, kind.fields, through: cache)
+            #expect(body == (kind.isPacked ? Self.packed : Self.unpacked) && source == .revalidated)
+        }
+    }
+
+    @Test func `a coded response to a range, which is not decoded, is not stored for requests without one`()
+        async throws
+    {
+        let origin = try origin(confirms: false)
+        defer { origin.stop() }
+        let cache = CachingTransport(wrapping: CURLTransport(), store: MemoryResponseStore(), time: clock)
+
+        #expect(try await body(origin, ["Range": "bytes=0-999"], through: cache).body == Self.packed)
+        #expect(try await body(origin, [:], through: cache).body == Self.unpacked)
+        #expect(try await body(origin, ["Range": "bytes=0-999"], through: cache).body == Self.packed)
+        // With codings of its own a request with a range is one like others.
+        let own: HTTPFields = ["Range": "bytes=0-999", "Accept-Encoding": "gzip"]
+        #expect(try await body(origin, own, through: cache).body == Self.packed)
+        #expect(try await body(origin, ["Accept-Encoding": "gzip"], through: cache).source == .fresh)
+    }
+
+    @Test func `a coded whole in the place of the rest of a beginning is asked for again`() async throws {
+        let origin = try LoopbackOrigin { request in
+            if request.number == 1 {
+                let fields: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"a\""]
+                return OriginReply(fields: fields, body: Self.unpacked).cutting(at: .afterBody(9))
+            }
+            return OriginReply(fields: Self.coded, body: Self.packed)
+        }
+        defer { origin.stop() }
+        let cache = CachingTransport(wrapping: CURLTransport(), store: MemoryResponseStore(), time: clock)
+        await #expect(throws: HTTPTransportError.self) { try await body(origin, [:], through: cache) }
+
+        #expect(try await body(origin, [:], through: cache).body == Self.unpacked)
+
+        #expect(origin.requests.map { $0.fields["Range"] } == [nil, "bytes=9-", nil])
+        #expect(try await body(origin, [:], through: cache).body == Self.unpacked)
+        #expect(origin.requests.count == 3)
+    }
+
+    /// RFC 9111 section 4.1: without a coding and without a Vary it is one for all.
+    @Test(arguments: Roles.all) func `a body without a coding is for all requests`(role: CacheRole) async throws {
+        let bench = Bench(role)
+        try await bench.load(["Cache-Control": "max-age=60"])
+
+        for kind in Self.kinds { #expect(try await bench.send(kind.fields).isHit) }
+    }
+
+    @Test(arguments: Roles.all) func `the server may say that a coded variant is the one for other codings`(
+        role: CacheRole
+    ) async throws {
+        let bench = Bench(role)
+        try await bench.load(Self.coded, body: "packed", for: ["Accept-Encoding": "gzip"])
+        bench.server.answer(304, ["ETag": "\"v\""], body: "")
+
+        let answer = try await bench.send(["Accept-Encoding": "gzip, br"])
+
+        #expect(answer.body == "packed" && answer.source == .revalidated)
+    }
+}
