@@ -1,3 +1,4 @@
+import AlcedoCore
 import ExampleSupport
 
 /// The command-line tool over the default stack.
@@ -59,7 +60,7 @@ enum AlcedoTool {
             }
             switch words.first {
             case "--help", "-h", "help": Console.output(help)
-            case "--version": Console.output("alcedo \(ProjectVersion.text)\n")
+            case "--version": Console.output("alcedo \(AlcedoVersion.text)\n")
             case let word?: throw UsageError("there is no command '\(word)'")
             case nil: throw UsageError("a command is missing")
             }

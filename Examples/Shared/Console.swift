@@ -66,10 +66,10 @@ public enum Console {
     /// What clears a line of a terminal.
     static let clearing = "\r\u{1B}[K"
 
-    /// The text with control characters replaced, so that a name cannot break a line or command the terminal.
+    /// The text with control characters replaced, so that a name cannot break a line, command the terminal or reorder what
+    /// stands beside it.
     public static func printable(_ text: String) -> String {
-        String(
-            String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }))
+        String(String.UnicodeScalarView(text.unicodeScalars.map { $0.isTerminalControl ? "?" : $0 }))
     }
 
     /// Writes text as it is to standard error, for a progress line.
@@ -99,4 +99,10 @@ public enum Console {
             return true
         }
     }
+}
+
+extension Unicode.Scalar {
+    /// Whether terminals obey it rather than show it: a control character (C0, DEL, C1), or one that changes the direction of
+    /// the text around it (Unicode's `Bidi_Control`).
+    var isTerminalControl: Bool { properties.generalCategory == .control || properties.isBidiControl }
 }

@@ -25,15 +25,21 @@ public enum ExitStatus: Int32, Sendable {
             do {
                 let status = try await body()
                 if let loss = Console.lossOfOutput { throw loss }
-                _exit(status.rawValue)
+                end(status)
             } catch let error as UsageError {
                 Console.problem("\(program): \(error); \(program) --help says more")
-                _exit(usage.rawValue)
+                end(usage)
             } catch {
                 Console.problem("\(program): \(error)")
-                _exit(failure.rawValue)
+                end(failure)
             }
         }
         dispatchMain()
+    }
+
+    private static func end(_ status: ExitStatus) -> Never {
+        // Work that was not waited for may have left the terminal as it used it.
+        TerminalRestoration.run()
+        _exit(status.rawValue)
     }
 }

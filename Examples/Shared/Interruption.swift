@@ -4,8 +4,8 @@ import Glibc
 /// The wish of a person, or of the system, that the process end before its work is done: SIGINT, SIGTERM or SIGHUP.
 ///
 /// From the making of the value on these signals do not end the process by themselves: the first one runs `stop`, after
-/// which the work is to end soon; the second ends the process at once. A signal that the process was told to ignore stays
-/// ignored. One for a process.
+/// which the work is to end soon; the second ends the process at once, after ``TerminalRestoration``. A signal that the
+/// process was told to ignore stays ignored. One for a process.
 public final class Interruption: Sendable {
     private struct First: Sendable {
         var signal: Int32
@@ -62,7 +62,9 @@ public final class Interruption: Sendable {
             first = First(signal: number, stopping: Task { await stop() })
             return true
         }
-        if !isFirst { _exit(128 + number) }
+        guard !isFirst else { return }
+        TerminalRestoration.run()
+        _exit(128 + number)
     }
 
     /// Whether the process was told to ignore a signal.

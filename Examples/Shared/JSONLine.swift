@@ -9,20 +9,19 @@ public enum JSONLine {
         return printable(String(decoding: try encoder.encode(value), as: UTF8.self)) + "\n"
     }
 
-    /// With escapes for the controls that JSON allows as they are, and terminals obey. Source: RFC 8259 section 7.
+    /// With escapes for the controls that JSON allows as they are, and terminals obey. The encoder has escaped those below
+    /// the space. Source: RFC 8259 section 7.
     private static func printable(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: isControl) else { return text }
+        guard text.unicodeScalars.contains(where: \.isTerminalControl) else { return text }
         var printable = ""
         for scalar in text.unicodeScalars {
-            if isControl(scalar) {
-                printable += "\\u00" + String(scalar.value, radix: 16)
+            if scalar.isTerminalControl {
+                let digits = String(scalar.value, radix: 16)
+                printable += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
             } else {
                 printable.unicodeScalars.append(scalar)
             }
         }
         return printable
     }
-
-    /// Whether it is DEL or one of C1; the encoder escapes those below the space.
-    private static func isControl(_ scalar: Unicode.Scalar) -> Bool { (0x7F...0x9F).contains(scalar.value) }
 }

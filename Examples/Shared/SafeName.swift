@@ -12,8 +12,7 @@ struct SafeName {
     /// The name of a file as it is, but for what no name may have, and what commands terminals.
     init(path: String) {
         let last = PathParts.last(of: path)
-        let safe = String.UnicodeScalarView(
-            last.unicodeScalars.map { $0.properties.generalCategory == .control ? "_" : $0 })
+        let safe = String.UnicodeScalarView(last.unicodeScalars.map { $0.isTerminalControl ? "_" : $0 })
         self.init(safe: String(safe))
     }
 

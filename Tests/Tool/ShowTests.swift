@@ -100,6 +100,57 @@ struct ShowTests {
         #expect(before.hasPrefix("\u{1B}[?25l"))
     }
 
+    @Test func `a second signal gives the cursor back, too`() async throws {
+        let animation = try Self.endlessAnimation(in: folder).path
+        // Which of the ends comes first is a race.
+        for _ in 0..<5 {
+            let terminal = try PseudoTerminal()
+            try terminal.resize(columns: 80, rows: 24)
+            let process = try start([animation, "--protocol", "blocks", "--color", "256"], in: terminal)
+            _ = try await terminal.read(until: "\u{1B}[1A")
+
+            kill(process.id, SIGINT)
+            kill(process.id, SIGTERM)
+
+            #expect([130, 143].contains(try await process.wait()))
+            // Comes back as an echo, behind all that the process has written.
+            try terminal.type("end")
+            let text = try await terminal.read(until: "end")
+            #expect(text.contains("\u{1B}[?25h"))
+        }
+    }
+
+    @Test func `Ctrl-backslash gives the cursor back, too`() async throws {
+        let terminal = try PseudoTerminal()
+        try terminal.resize(columns: 80, rows: 24)
+        let process = try start(
+            [try Self.endlessAnimation(in: folder).path, "--protocol", "blocks", "--color", "256"], in: terminal)
+        _ = try await terminal.read(until: "\u{1B}[1A")
+
+        kill(process.id, SIGQUIT)
+
+        #expect(try await process.wait() == -SIGQUIT)
+        try terminal.type("end")
+        #expect(try await terminal.read(until: "end").contains("\u{1B}[?25h"))
+    }
+
+    @Test func `a terminal that is being asked gets its echo back from a second signal`() async throws {
+        for _ in 0..<5 {
+            let terminal = try PseudoTerminal()
+            try terminal.resize(columns: 80, rows: 24)
+            let process = try start([file("tiles.gif")], in: terminal)
+            _ = try await terminal.read(until: "\u{1B}[c")
+
+            kill(process.id, SIGINT)
+            kill(process.id, SIGTERM)
+
+            #expect([130, 143].contains(try await process.wait()))
+            var settings = termios()
+            try #require(tcgetattr(terminal.inside, &settings) == 0)
+            #expect(settings.c_lflag & tcflag_t(ECHO | ICANON) == tcflag_t(ECHO | ICANON))
+        }
+    }
+
     @Test func `Ctrl-Z gives the cursor back, and going on hides it`() async throws {
         let terminal = try PseudoTerminal()
         try terminal.resize(columns: 80, rows: 24)

@@ -111,6 +111,8 @@ struct ShowCommand: ToolCommand {
     /// Asks the terminal, where there is one to ask; blocks for a moment.
     private func chosenGraphics() -> TerminalGraphics {
         let terminal = TerminalFile(fileDescriptor: 1)
+        TerminalRestoration.begin { terminal.end() }
+        defer { TerminalRestoration.end() }
         switch graphics {
         case .blocks: return .blocks
         case .kitty: return .kitty(cell: TerminalGraphics.cell(asking: terminal))

@@ -1,3 +1,4 @@
+import AlcedoCore
 import ExampleSupport
 import Foundation
 
@@ -16,7 +17,7 @@ enum BenchMachine {
     /// This tool, the system, the compiler that is installed, Debian's packages of the C libraries, and the peers of
     /// `python`.
     static func versions(python: String?) -> [String] {
-        var lines = ["Alcedo \(ProjectVersion.text)"]
+        var lines = ["Alcedo \(AlcedoVersion.text)"]
         if let system = field("PRETTY_NAME", in: "/etc/os-release", separator: "=") {
             lines.append(system.trimmingCharacters(in: ["\""]))
         }

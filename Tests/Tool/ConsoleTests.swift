@@ -1,0 +1,27 @@
+import FoundationEssentials
+import Testing
+
+@testable import ExampleSupport
+
+@Suite struct ConsoleTests {
+    /// Control characters and those that change the direction of text.
+    private static let controls: [Unicode.Scalar] =
+        ["\0", "\u{1B}", "\n", "\u{7F}", "\u{9B}", "\u{61C}", "\u{200E}", "\u{200F}"]
+        + [0x202A...0x202E, 0x2066...0x2069].joined().compactMap { Unicode.Scalar($0 as UInt32) }
+
+    @Test(arguments: controls)
+    func `a character that commands the terminal is never written as it is`(control: Unicode.Scalar) throws {
+        let text = "a\(control)gpj.exe"
+
+        #expect(Console.printable(text) == "a?gpj.exe")
+        #expect(SafeName(path: text).text == "a_gpj.exe")
+        let line = try JSONLine.text(of: [text])
+        #expect(!line.dropLast().unicodeScalars.contains(control))
+        #expect(try JSONDecoder().decode([String].self, from: Data(line.utf8)) == [text])
+    }
+
+    @Test(arguments: ["Ä ñ 漢字", "שלום", "مرحبا", "e\u{301}", "👩‍👩‍👧"])
+    func `text of any script is written as it is`(text: String) {
+        #expect(Console.printable(text) == text)
+    }
+}
