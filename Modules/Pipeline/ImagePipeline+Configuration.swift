@@ -32,7 +32,8 @@ extension ImagePipeline {
         /// left out. Default: 512 MiB.
         public var decodingByteBudget: Int
         /// Encoded bytes that are here and wait for a decoder from which on no further ones are fetched or read; what has
-        /// begun by then still comes. Default: 64 MiB.
+        /// begun by then still comes. Transfers in progress count with the bytes that are expected, the closures of
+        /// providers with none. Default: 64 MiB.
         public var encodedByteLimit: Int
         /// Most bytes that wait to be written to the disk cache, 4 KiB for each write among them; a load that would exceed
         /// them waits for its own write. Default: 16 MiB.

@@ -3,12 +3,13 @@ public import FoundationEssentials
 
 /// The way of an image: memory, disk, download, decode, process, and back into the caches.
 ///
-/// Equal requests share one load; requests for variants of one resource share its download, the decoding of each size, and
-/// each processor that they begin with. The work is as urgent as the most urgent of those who wait for it. Cancelling a task
-/// leaves the load; the load ends when nobody waits for it. Bytes reach the disk cache only after they have proved to be a
-/// whole image, those of ``data(for:)`` and of loading ahead to disk after their header could be read, and never when the
-/// server forbids storing. A part of an image, which only a request that allows it gets, is
-/// kept in no cache. Concurrent decodes share one budget of bytes.
+/// Equal requests share one load; requests for variants of one resource share its download, the decoding of each size,
+/// and each processor that they begin with. A load that fails because of its own URL, fields or credentials fails the
+/// requests that have these; the next request's are tried for the others. The work is as urgent as the most urgent of
+/// those who wait for it. Cancelling a task leaves the load; the load ends when nobody waits for it. Bytes reach the
+/// disk cache only after they have proved to be a whole image, those of ``data(for:)`` and of loading ahead to disk
+/// after their header could be read, and never when the server forbids storing. A part of an image, which only a
+/// request that allows it gets, is kept in no cache. Concurrent decodes share one budget of bytes.
 ///
 /// Errors are ``PipelineError``, an interceptor's own, or `CancellationError`.
 public final class ImagePipeline: ImageLoading {
@@ -23,7 +24,9 @@ public final class ImagePipeline: ImageLoading {
     private let threads: DecodingThreads
     /// Counts removals, so that what was asked for before one brings nothing back.
     private let changes = ChangeOrder()
-    private let loads = Coalescer<LoadKey, LoadUpdate, ImageResponse>()
+    private let waits = ProviderWaits()
+    private let versions = FileVersions()
+    private let loads = Coalescer<LoadKey, LoadUpdate, ImageResponse>(isOfSource: PipelineError.isOfSource)
     private let isShutDown = Locked(false)
 
     /// A pipeline of the parts that the configuration names. Begins nothing by itself.
@@ -41,7 +44,7 @@ public final class ImagePipeline: ImageLoading {
             report: report)
         originals = OriginalLoader(
             downloader: configuration.downloader, disk: disk, hasResponseCache: configuration.responseCache != nil,
-            backlog: backlog, report: report)
+            backlog: backlog, waits: waits, versions: versions, report: report)
         threads = DecodingThreads(
             codecs: codecs, width: configuration.decodingWidth, byteBudget: configuration.decodingByteBudget)
         variants = VariantStage(
@@ -57,15 +60,17 @@ public final class ImagePipeline: ImageLoading {
     // MARK: Loading
 
     /// Returns the finished image if it is in memory, as the request is: interceptors are not asked. Synchronous, without a
-    /// task: a look-up and nothing else.
+    /// task: a look-up and nothing else, after one `stat` of a local file (``ImageRequest/tracksFileChanges``).
     public func cachedImage(for request: ImageRequest) -> DecodedImage? {
-        isShutDown.withLock { $0 } ? nil : memory.image(request)
+        guard !isShutDown.withLock({ $0 }) else { return nil }
+        return request.fileNeedingVersion == nil ? memory.image(request) : memory.image(request.withFileVersion)
     }
 
     public func load(
         _ request: ImageRequest, priority: LivePriority, onUpdate: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> ImageResponse {
         try await interceptors.load(request) { request in
+            let request = request.fileNeedingVersion == nil ? request : await versions.settled(request)
             guard request.showsCachedFirst else { return try await share(request, priority, onUpdate) }
             return try await refresh(request, priority, onUpdate)
         }
@@ -87,43 +92,6 @@ public final class ImagePipeline: ImageLoading {
         let task = ImageTask(request) { mailbox?.post($0) }
         task.start { try await self.load(request, priority: $0, onUpdate: $1) }
         return task
-    }
-
-    /// Loads many images, a few at a time, and hands over each as it is there.
-    ///
-    /// - Parameters:
-    ///   - requests: What is wanted, in any order.
-    ///   - width: Most loads at once. Below one counts as one. Default: 8.
-    ///   - progress: Gets the index of a request whose bytes arrive, from any thread; must not block. Default: nobody.
-    ///   - onResult: Gets the index of the request, in the order in which loads end.
-    /// - Throws: What `onResult` throws, or `CancellationError` when the task is cancelled; the loads then end.
-    public func loadAll(
-        _ requests: [ImageRequest], width: Int = 8,
-        progress: (@Sendable (_ index: Int, _ progress: DownloadProgress) -> Void)? = nil,
-        onResult: (_ index: Int, _ result: Result<ImageResponse, any Error>) async throws -> Void
-    ) async throws {
-        try await withThrowingTaskGroup(of: (Int, Result<ImageResponse, any Error>).self) { group in
-            var next = 0
-            func addNext() {
-                guard next < requests.count else { return }
-                let index = next
-                next += 1
-                group.addTask {
-                    do {
-                        let response = try await self.load(requests[index]) { progress?(index, $0) }
-                        return (index, .success(response))
-                    } catch {
-                        return (index, .failure(error))
-                    }
-                }
-            }
-            for _ in 0..<max(1, width) { addNext() }
-            while let (index, result) = try await group.next() {
-                try Task.checkCancellation()
-                try await onResult(index, result)
-                addNext()
-            }
-        }
     }
 
     /// Returns the bytes of a request's source, from the disk cache or the source, and keeps them as the request says,
@@ -153,6 +121,9 @@ public final class ImagePipeline: ImageLoading {
     }
 
     private func originalData(for request: ImageRequest, _ priority: LivePriority) async throws -> Data {
+        let request = await versions.settled(request)
+        let wait = try waits.begin(request)
+        defer { wait?.end() }
         let mark = changes.mark(request.originalKey.resource)
         let original = try await originals.load(request, priority) { _ in }
         do {
@@ -169,21 +140,27 @@ public final class ImagePipeline: ImageLoading {
 
     // MARK: What is cached
 
-    /// Where something of the request is cached. Not a use of it.
+    /// Where something of the request is cached; of a local file whose changes are tracked, of the version it has now. Not
+    /// a use of it.
     public func cachedLayers(for request: ImageRequest) async -> CachedLayers {
+        let request = await versions.settled(request)
         let (key, originalKey) = (request.key, request.originalKey)
         var layers: CachedLayers = []
         if memory.contains(key) { layers.insert(.memory) }
         if key != originalKey, await disk.contains(key) { layers.insert(.processed) }
         if await disk.contains(originalKey) { layers.insert(.original) }
-        if case .http(let http) = request.source, await configuration.responseCache?.hasResponse(for: http) == true {
+        if let responses = configuration.responseCache, case .http(let http) = request.source,
+            await responses.hasResponse(for: configuration.downloader.completed(http))
+        {
             layers.insert(.response)
         }
         return layers
     }
 
     /// Removes what is cached of the request. Loads that are under way bring nothing back to memory and disk;
-    /// a response cache may still store an answer that is on its way.
+    /// a response cache may still store an answer that is on its way. Of a local file whose changes are tracked this is what
+    /// is cached of the version it has now, and of the last one before that this pipeline kept; all versions with
+    /// `allVariants`.
     ///
     /// - Parameters:
     ///   - request: Whose image it is.
@@ -193,18 +170,20 @@ public final class ImagePipeline: ImageLoading {
     public func removeCached(
         for request: ImageRequest, from layers: CachedLayers = .all, allVariants: Bool = false
     ) async {
-        let (key, originalKey) = (request.key, request.originalKey)
-        changes.change(.resource(key.resource)) {
+        let request = await versions.settled(request)
+        let (keys, originalKey) = (versions.keys(of: request), request.originalKey)
+        let resource = originalKey.resource
+        changes.change(.resource(resource)) {
             guard layers.contains(.memory) else { return }
-            if allVariants { memory.removeAll(of: key.resource) } else { memory.remove(key) }
+            if allVariants { memory.removeAll(of: resource) } else { keys.forEach(memory.remove) }
         }
-        images.forget(key.resource)
+        images.forget(resource)
         if !layers.isDisjoint(with: .disk) {
             await disk.flush()
             if allVariants {
-                await disk.removeAll(of: key.resource)
+                await disk.removeAll(of: resource)
             } else {
-                if layers.contains(.processed), key != originalKey { await disk.remove(key) }
+                for key in keys where layers.contains(.processed) && key != originalKey { await disk.remove(key) }
                 if layers.contains(.original) { await disk.remove(originalKey) }
             }
         }
@@ -241,8 +220,11 @@ public final class ImagePipeline: ImageLoading {
             return ImageResponse(image: image, layer: .memory)
         }
         report(key, .memoryMiss(memory.missReason(request)))
+        let wait = try waits.begin(request)
+        defer { wait?.end() }
         let work = LoadKey(request, key: key, round: round)
-        return try await loads.value(for: work, priority: priority, onUpdate: update) { update, priority in
+        return try await loads.value(for: work, from: request.source, priority: priority, onUpdate: update) {
+            update, priority in
             try await self.reporting(key, round) { try await self.run(request, priority, update) }
         }
     }
@@ -255,7 +237,7 @@ public final class ImagePipeline: ImageLoading {
         let mark = changes.mark(request.key.resource)
         let keepsVariants = content(request).keepsVariants && request.isVariant
         if keepsVariants, let picture = try await variants.picture(request, priority) {
-            return finish(picture, request, since: mark)
+            return await finish(picture, request, since: mark)
         }
         let picture = try await images.picture(request, priority, update)
         return try await keep(picture, request, since: mark)
@@ -287,8 +269,10 @@ public final class ImagePipeline: ImageLoading {
         fresh.cachePolicy.protocolPolicy = .reloadRevalidatingCacheData
         let key = fresh.key
         do {
+            let wait = try waits.begin(fresh)
+            defer { wait?.end() }
             return try await loads.value(
-                for: LoadKey(fresh, key: key, round: .fresh), priority: priority, onUpdate: update
+                for: LoadKey(fresh, key: key, round: .fresh), from: fresh.source, priority: priority, onUpdate: update
             ) { [fresh, cached] update, priority in
                 try await self.reporting(key, .fresh) {
                     try await self.renew(cached, madeOf: digest, fresh, priority, update)
@@ -344,17 +328,23 @@ public final class ImagePipeline: ImageLoading {
         {
             await originals.keep(original, for: request, since: mark)
         }
-        let response = finish(picture, request, since: mark)
+        let response = await finish(picture, request, since: mark)
         if content.keepsVariants, request.isVariant {
             await variants.keep(picture, for: request, since: mark)
         }
         return response
     }
 
-    private func finish(_ picture: Picture, _ request: ImageRequest, since mark: ChangeMark?) -> ImageResponse {
+    private func finish(_ picture: Picture, _ request: ImageRequest, since mark: ChangeMark?) async -> ImageResponse {
         var image = picture.image
         image.scale = request.scale
-        memory.store(image, for: request, origin: picture.origin, since: mark)
+        if picture.isCurrent {
+            memory.store(image, for: request, origin: picture.origin, since: mark)
+            if let outdated = versions.noteKept(request) {
+                memory.remove(outdated)
+                await disk.removeSoon(outdated)
+            }
+        }
         let byteCount = picture.layer == .memory ? nil : picture.original?.data.count
         return ImageResponse(image: image, layer: picture.layer, encodedByteCount: byteCount)
     }
@@ -377,9 +367,4 @@ public final class ImagePipeline: ImageLoading {
             throw error
         }
     }
-}
-
-extension ImageRequest {
-    /// Whether more is asked for than the image as it came.
-    fileprivate var isVariant: Bool { !key.variant.isEmpty }
 }

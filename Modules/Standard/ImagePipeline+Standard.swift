@@ -35,7 +35,7 @@ extension ImagePipeline.Configuration {
             codecs: .standard,
             memoryCache: ImageMemoryCache(
                 limits: MemoryCacheLimits(cost: memoryLimit ?? SystemMemory.defaultCostLimit), findsHeldValues: true,
-                pressureSource: SystemMemoryPressureSource()),
+                pressureSource: SystemMemoryPressureSource.shared),
             diskCache: cacheDirectory.map { FileDiskCache(directory: $0, sizeLimit: diskLimit) },
             responseCache: downloader == nil ? responses : nil)
     }
@@ -43,13 +43,16 @@ extension ImagePipeline.Configuration {
     /// Where the default stack keeps files: `$XDG_CACHE_HOME/alcedo`, else `~/.cache/alcedo`; nil without a home.
     ///
     /// Source: XDG Base Directory Specification 0.8, which ignores a relative path.
-    public static var standardCacheDirectory: URL? {
+    public static var standardCacheDirectory: URL? { userCache("alcedo") }
+
+    /// The directory of this name among the user's caches.
+    static func userCache(_ name: String) -> URL? {
         let environment = ProcessInfo.processInfo.environment
         if let caches = environment["XDG_CACHE_HOME"], caches.hasPrefix("/") {
-            return URL(filePath: caches).appending(path: "alcedo", directoryHint: .isDirectory)
+            return URL(filePath: caches).appending(path: name, directoryHint: .isDirectory)
         }
         guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
-        return URL(filePath: home).appending(path: ".cache/alcedo", directoryHint: .isDirectory)
+        return URL(filePath: home).appending(path: ".cache/\(name)", directoryHint: .isDirectory)
     }
 }
 

@@ -82,10 +82,14 @@ struct BacklogTests {
     }
 
     @Test func `sources that are asked for all at once are let in a few at a time`() async throws {
-        let downloader = Downloader(transport: NoTransport())
+        let downloader = FakeDownloader { [fetched] request, _ in
+            try await request.room?()
+            fetched.change { $0 += 1 }
+            return Download(data: Data(repeating: 1, count: 100))
+        }
         // Before any has come each counts as a 256th of all.
         let pipeline = pipeline(downloader, limit: 25_600)
-        let loads = start(pipeline, (0..<600).map { ImageRequest(source: source($0)) })
+        let loads = start(pipeline, try (0..<600).map { try web("\($0)") })
         while fetched.value < 256 { await Task.yield() }
         await settle()
 
@@ -139,19 +143,19 @@ struct BacklogTests {
     }
 
     @Test func `the more urgent is let in first`() async throws {
-        let downloader = Downloader(transport: NoTransport())
-        let pipeline = pipeline(downloader, limit: 100)
-        let first = start(pipeline, [ImageRequest(source: source(0))])
-        while codec.begun.value.isEmpty { await Task.yield() }
-        func request(_ level: UInt8, _ priority: LoadPriority) -> ImageRequest {
-            var request = ImageRequest(
-                source: .provider(identity: "level \(level)") { Data(repeating: level, count: 100) })
-            request.priority = priority
-            return request
+        let downloader = FakeDownloader { request, _ in
+            try await request.room?()
+            guard case .http(let http) = request.source, let level = UInt8(http.url.lastPathComponent) else {
+                throw HTTPTransportError(.failed, "not a level")
+            }
+            return Download(data: Data(repeating: level, count: 100))
         }
+        let pipeline = pipeline(downloader, limit: 100)
+        let first = start(pipeline, [try web("1")])
+        while codec.begun.value.isEmpty { await Task.yield() }
         var later: [Task<Void, any Error>] = []
         for (level, priority) in [(7, LoadPriority.low), (8, .normal), (9, .veryHigh)] {
-            later += start(pipeline, [request(UInt8(level), priority)])
+            later += start(pipeline, [try web("\(level)") { $0.priority = priority }])
             await settle()
         }
 

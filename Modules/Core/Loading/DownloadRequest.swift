@@ -20,6 +20,8 @@ public struct DownloadRequest: Sendable {
     /// meanwhile. So whoever does something with the bytes can have no more of them come than it has room for. Of those
     /// who share a transfer, the first one's. nil: there is room.
     public var room: Room?
+    /// The version of the local file that is wanted: requests for different ones share no transfer.
+    package var fileVersion: FileVersion?
 
     /// A request with a priority of its own.
     public init(_ source: ImageSource, priority: LoadPriority = .normal) {

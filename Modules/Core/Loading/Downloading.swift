@@ -12,4 +12,12 @@ public protocol Downloading: Sendable {
     func download(
         _ request: DownloadRequest, progress: (@Sendable (DownloadProgress) -> Void)?
     ) async throws -> Download
+
+    /// Returns a request with what the downloader adds to each, as a response cache below it sees it: without that,
+    /// what the cache has stored by the added fields (`Vary`) is not found. Default: the request as it is.
+    func completed(_ request: HTTPRequest) -> HTTPRequest
+}
+
+extension Downloading {
+    public func completed(_ request: HTTPRequest) -> HTTPRequest { request }
 }

@@ -2,7 +2,8 @@
 ///
 /// Calls may come from any thread or task at the same time.
 public protocol ImageLoading: Sendable {
-    /// Returns the finished image if it is in memory. Synchronous; does no input or output.
+    /// Returns the finished image if it is in memory. Synchronous; does no input or output, but for one `stat` of a local
+    /// file whose changes are tracked (``ImageRequest/tracksFileChanges``).
     func cachedImage(for request: ImageRequest) -> DecodedImage?
     /// Returns the image, from the nearest layer that has it.
     ///

@@ -5,7 +5,8 @@
 public struct ImageKey: Sendable, Hashable, CustomStringConvertible {
     /// What all variants of the image share.
     public let resource: ResourceKey
-    /// Size, processors and additional identifier, in a stable spelling; empty for the original.
+    /// Size, processors and additional identifier, in a stable spelling; empty for the original. For a local file its
+    /// version, too: see ``ImageRequest/tracksFileChanges``.
     public let variant: String
     /// The same for all variants of a resource.
     package let resourceHash: Int

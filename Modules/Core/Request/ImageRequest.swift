@@ -23,8 +23,21 @@ public struct ImageRequest: Sendable {
     /// Whether pictures are wanted while the bytes arrive. Of those who share a load, the word of the one who began it counts
     /// for all. Default: false.
     public var wantsPreviews = false
-    /// Replaces the source's own identity in every cache, for URLs that carry tokens. nil: the source's.
+    /// Replaces the source's own identity in every cache, for URLs that carry tokens. nil: the source's. Requests of one
+    /// identity share a load; when it fails because of the URL or the fields of one, another with others is tried.
     public var resource: ResourceKey? { didSet { memo = KeyMemo() } }
+    /// Whether keys hold the version of a local file: its size, and when its content and its entry in the file system last
+    /// changed. An image of an earlier version is then found in no cache, and its key asks the file system once (`stat`, one
+    /// or two microseconds on a local disk) whenever it is asked for. Turn it off for files that never change, and where the
+    /// file system may block. A file that is not there has no version in its keys. Says nothing of other sources. Default:
+    /// true.
+    ///
+    /// Of a file that changes while it is read, what came is given to the caller and kept nowhere. Not noticed are a
+    /// change on a file system that keeps times in whole seconds, if the size stays and the second too; and one on another
+    /// machine until the network file system tells of it.
+    public var tracksFileChanges = true { didSet { memo = KeyMemo() } }
+    /// The version of the local file that work on this request is about; nil: the one it has when a key is asked for.
+    package var fileVersion: FileVersion? { didSet { memo = KeyMemo() } }
     /// Tells apart images of one source that the other parameters do not. nil is not the same as empty.
     public var additionalIdentifier: String? { didSet { memo = KeyMemo() } }
     /// Carried along unread. Not part of the key.
@@ -64,13 +77,56 @@ public struct ImageRequest: Sendable {
     }
 
     /// What the finished image is stored under. Equal requests have equal keys. O(length) the first time that a request
-    /// is asked, and O(1) afterwards, for its copies too, until they change.
-    public var key: ImageKey { memo.key { ImageKey(resource ?? source.resource, variant: variant) } }
+    /// is asked, and O(1) afterwards, for its copies too, until they change; for a local file as ``tracksFileChanges`` says.
+    public var key: ImageKey {
+        if fileNeedingVersion != nil { return withFileVersion.key }
+        return memo.key { makeKey() }
+    }
 
-    /// The key of the source's bytes as they arrive.
-    public var originalKey: ImageKey { ImageKey(resource ?? source.resource) }
+    /// The key of the source's bytes as they arrive. O(length); for a local file as ``tracksFileChanges`` says.
+    public var originalKey: ImageKey {
+        if fileNeedingVersion != nil { return withFileVersion.originalKey }
+        return ImageKey(resource ?? source.resource, variant: Self.joined(versionParts))
+    }
 
-    private var variant: String {
+    /// The key without a version of a local file: of all versions the same.
+    package var unversionedKey: ImageKey {
+        guard case .file = source else { return key }
+        return ImageKey(resource ?? source.resource, variant: Self.joined(variantParts))
+    }
+
+    /// Whether more is asked for than the image as it came.
+    package var isVariant: Bool {
+        guard case .file = source else { return !key.variant.isEmpty }
+        return !variantParts.isEmpty
+    }
+
+    // MARK: Versions of a file
+
+    /// The file whose version the keys need and do not know; nil when there is none.
+    package var fileNeedingVersion: String? {
+        guard tracksFileChanges, fileVersion == nil, case .file(let path) = source else { return nil }
+        return path
+    }
+
+    /// The request with the version that its local file has now. Asks the file system, where it has to.
+    package var withFileVersion: ImageRequest {
+        guard let path = fileNeedingVersion else { return self }
+        var request = self
+        request.fileVersion = FileVersion(path: path)
+        return request
+    }
+
+    private var versionParts: [String] {
+        guard let fileVersion, fileVersion.isPresent else { return [] }
+        return ["file=\(fileVersion)"]
+    }
+
+    private func makeKey() -> ImageKey {
+        ImageKey(resource ?? source.resource, variant: Self.joined(versionParts + variantParts))
+    }
+
+    private var variantParts: [String] {
         var parts: [String] = []
         if let target = decoding.target { parts.append("target=\(target)") }
         if decoding.alphaMode != .straight { parts.append("alpha=\(decoding.alphaMode.rawValue)") }
@@ -81,7 +137,11 @@ public struct ImageRequest: Sendable {
         parts += processors.map { "process=\($0.identifier)" }
         if scale != 1 { parts.append("scale=\(scale)") }
         if let additionalIdentifier { parts.append("id=\(additionalIdentifier)") }
+        return parts
+    }
+
+    private static func joined(_ parts: [String]) -> String {
         // Lengths keep a part that holds the separator from posing as two.
-        return parts.map { "\($0.utf8.count):\($0)" }.joined(separator: ";")
+        parts.map { "\($0.utf8.count):\($0)" }.joined(separator: ";")
     }
 }

@@ -11,6 +11,12 @@ public enum ImageSource: Sendable {
     /// Bytes in memory. The identity must differ where the bytes do.
     case bytes(Data, identity: String)
     /// A closure. The identity must differ where the bytes it gives do.
+    ///
+    /// The closure may load other images, also through the pipeline that runs it. A load of its own identity through that
+    /// pipeline, or of another source under the same ``ImageRequest/resource`` and with the same cache policy, direct or by
+    /// the closure of another provider, would wait for itself: it gets the pipeline's error. The pipeline recognizes such a
+    /// load in the closure's task and the tasks that inherit its task-local values, not in detached tasks. The pipeline runs
+    /// any number of closures at once, and counts their bytes from when they have come.
     case provider(identity: String, @Sendable () async throws -> Data)
 
     /// The source that a URL names by its scheme; schemes are compared without case.
@@ -36,6 +42,16 @@ public enum ImageSource: Sendable {
         case .dataURL(let text): ResourceKey(text)
         case .bytes(_, let identity): ResourceKey("bytes:\(identity)")
         case .provider(let identity, _): ResourceKey("provider:\(identity)")
+        }
+    }
+
+    /// Whether two sources get the same response: of servers, whether the requests are equal in all parts; of others,
+    /// whether they have one identity.
+    package static func areSame(_ a: ImageSource?, _ b: ImageSource?) -> Bool {
+        switch (a, b) {
+        case (.http(let a), .http(let b)): a == b
+        case (.http, _), (_, .http): false
+        default: a?.resource == b?.resource
         }
     }
 

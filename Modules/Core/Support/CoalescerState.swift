@@ -1,14 +1,29 @@
 /// Who waits for which work, and how urgently. Decides only: never awaits, never calls out.
 struct CoalescerState<Work: Hashable & Sendable, Update: Sendable, Value: Sendable>: Sendable {
+    typealias Body =
+        @Sendable (_ report: @escaping @Sendable (Update) -> Void, _ priority: LivePriority) async throws -> Value
+
     struct Waiter: Sendable {
         var continuation: CheckedContinuation<Value, any Error>
         var onUpdate: (@Sendable (Update) -> Void)?
+        /// The source that its own work asks; nil where the work asks none.
+        var source: ImageSource?
+        var body: Body
     }
 
     /// Work that begins.
     struct Start: Sendable {
         var flight: Int
         var priority: LivePriority
+    }
+
+    /// The end of an attempt.
+    struct Landing: Sendable {
+        /// The waiters that get its outcome, in the order they came.
+        var waiters: [Waiter] = []
+        /// The next attempt, for the waiters that are left.
+        var next: Body?
+        var priorityChange: PriorityChange?
     }
 
     /// What the priority of some work is to become. Changes are numbered, because they are made outside the lock.
@@ -35,14 +50,17 @@ struct CoalescerState<Work: Hashable & Sendable, Update: Sendable, Value: Sendab
     private struct Flight: Sendable {
         var id: Int
         let priority: LivePriority
+        /// The source of the attempt that runs.
+        var source: ImageSource?
         /// By the numbers of those who wait, which grow.
         var seats: [Int: Seat] = [:]
         /// How many wait at each priority.
         var counts: [Int]
         var version = 0
 
-        init(id: Int, priority: LoadPriority) {
+        init(id: Int, source: ImageSource?, priority: LoadPriority) {
             self.id = id
+            self.source = source
             self.priority = LivePriority(priority)
             counts = Array(repeating: 0, count: LoadPriority.allCases.count)
         }
@@ -93,7 +111,7 @@ struct CoalescerState<Work: Hashable & Sendable, Update: Sendable, Value: Sendab
             flights[work]?.add(id, Seat(waiter: waiter, priority: priority))
             return (nil, flights[work]?.priorityChange())
         }
-        var flight = Flight(id: makeID(), priority: priority)
+        var flight = Flight(id: makeID(), source: waiter.source, priority: priority)
         flight.add(id, Seat(waiter: waiter, priority: priority))
         flights[work] = flight
         running[flight.id] = Running()
@@ -129,12 +147,35 @@ struct CoalescerState<Work: Hashable & Sendable, Update: Sendable, Value: Sendab
         return found.seats.values.compactMap { $0.waiter.onUpdate }
     }
 
-    /// Ends a flight and returns who waited for it, in the order they came; nobody when it was abandoned.
-    mutating func finish(_ work: Work, flight: Int) -> [Waiter] {
-        running[flight] = nil
-        guard let found = flights[work], found.id == flight else { return [] }
-        flights[work] = nil
-        return found.seats.sorted { $0.key < $1.key }.map { $0.value.waiter }
+    /// Ends an attempt, and with it the flight, unless other waiters have work of their own to try. An abandoned flight
+    /// has no waiters.
+    ///
+    /// - Parameter isOfSource: Whether the attempt failed because of the source that it asked. Waiters with another
+    ///   source then stay, and the work of the first of them is the next attempt.
+    mutating func finish(_ work: Work, flight: Int, isOfSource: Bool = false) -> Landing {
+        guard let found = flights[work], found.id == flight else {
+            running[flight] = nil
+            return Landing()
+        }
+        var landing = Landing()
+        var source: ImageSource?
+        for (id, seat) in found.seats.sorted(by: { $0.key < $1.key }) {
+            if isOfSource, !ImageSource.areSame(seat.waiter.source, found.source) {
+                guard landing.next == nil else { continue }
+                (landing.next, source) = (seat.waiter.body, seat.waiter.source)
+            } else {
+                landing.waiters.append(seat.waiter)
+                _ = flights[work]?.remove(id)
+            }
+        }
+        if landing.next != nil {
+            flights[work]?.source = source
+            landing.priorityChange = flights[work]?.priorityChange()
+        } else {
+            running[flight] = nil
+            flights[work] = nil
+        }
+        return landing
     }
 
     /// Ends all flights, for good. Returns who waited, and the work that goes on, what was abandoned earlier with it.

@@ -9,7 +9,8 @@ extension ImageCache {
         processorIdentifier.isEmpty ? key : "\(key)@\(processorIdentifier)"
     }
 
-    /// What an image is stored under. With a URL's text as key, the originals are those of an ``ImagePipeline``.
+    /// What an image is stored under. With the text of an `http` URL as key, the originals are those of an
+    /// ``ImagePipeline``.
     public static func imageKey(_ key: String, processorIdentifier: String = "") -> ImageKey {
         ImageKey(ResourceKey(key), variant: processorIdentifier)
     }

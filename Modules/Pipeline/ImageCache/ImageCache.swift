@@ -17,6 +17,8 @@ public final class ImageCache: Sendable {
 
     let configuration: Configuration
     private let threads: DecodingThreads
+    /// nil when the disk cache does not tell of its trims.
+    private let trims: DataCacheTrimObservation?
     private let changes = ChangeOrder()
     private let reads = Coalescer<Read, Never, ImageCacheHit?>()
 
@@ -26,6 +28,11 @@ public final class ImageCache: Sendable {
         threads = DecodingThreads(
             codecs: configuration.codecs, width: configuration.codingWidth,
             byteBudget: configuration.decodingByteBudget)
+        trims = configuration.onClean.flatMap { onClean in
+            (configuration.diskCache as? any TrimReportingDataCache)?.observeTrims { report in
+                onClean(report.removals.map(\.name))
+            }
+        }
     }
 
     // MARK: Storing
@@ -163,7 +170,8 @@ public final class ImageCache: Sendable {
             return []
         }
         let names = await disk.clean().removals.map(\.name)
-        if !names.isEmpty { configuration.onClean?(names) }
+        // A cache that tells of its trims has told of this one.
+        if trims == nil, !names.isEmpty { configuration.onClean?(names) }
         return names
     }
 

@@ -12,7 +12,7 @@ struct ImageStage: Sendable {
     private let report: Reporter
     /// What came last of each source: what was made of other bytes is outdated.
     private let newest = OriginTable()
-    private let steps = Coalescer<StepKey, LoadUpdate, Picture>()
+    private let steps = Coalescer<StepKey, LoadUpdate, Picture>(isOfSource: PipelineError.isOfSource)
 
     init(
         originals: OriginalLoader, memory: MemoryStage, recent: RecentPictures, codecs: CodecRegistry,
@@ -73,7 +73,8 @@ struct ImageStage: Sendable {
         // The last step's image is looked for, and kept, by whoever asks for it.
         let isOnTheWay = count < request.processors.count
         if isOnTheWay, let picture = intermediate(key, request, steps: count) { return picture }
-        return try await steps.value(for: key, priority: priority, onUpdate: update) { update, priority in
+        return try await steps.value(for: key, from: request.source, priority: priority, onUpdate: update) {
+            update, priority in
             // An equal step may have ended between the look and the beginning of this one.
             if isOnTheWay, let picture = self.intermediate(key, request, steps: count) { return picture }
             let mark = isOnTheWay ? self.recent.mark(request) : nil

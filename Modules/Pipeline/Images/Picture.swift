@@ -16,4 +16,7 @@ struct Picture: Sendable {
     var original: Original?
     /// nil when nobody knows.
     var origin: Origin?
+
+    /// Whether it may be kept under the key of its request: false when the file has changed while it was read.
+    var isCurrent: Bool { original?.isCurrent != false }
 }

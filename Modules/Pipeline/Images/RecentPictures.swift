@@ -53,7 +53,7 @@ final class RecentPictures: Sendable {
     /// - Parameter mark: When the work on the picture began.
     func remember(_ picture: Picture, for key: StepKey, _ request: ImageRequest, since mark: ChangeMark?) {
         let image = picture.image
-        guard let mark, !image.isPartial, let find = image.weakReference else { return }
+        guard let mark, !image.isPartial, picture.isCurrent, let find = image.weakReference else { return }
         var unstored = picture.original.flatMap { $0.writeClaim?.isTaken == false ? $0 : nil }
         // They wait for nobody here, and count with the image.
         unstored?.hold = nil

@@ -62,7 +62,7 @@ struct VariantStage: Sendable {
 
     /// Writes an image behind the caller's back, if the server lets anything of it be kept.
     func keep(_ picture: Picture, for request: ImageRequest, since mark: ChangeMark?) async {
-        guard !picture.image.isPartial, request.cachePolicy.disk.contains(.write) else { return }
+        guard !picture.image.isPartial, picture.isCurrent, request.cachePolicy.disk.contains(.write) else { return }
         let byteCount = picture.image.cost + (picture.original?.data.count ?? 0)
         var picture = picture
         // Its bytes count as a write now.

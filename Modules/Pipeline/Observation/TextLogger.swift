@@ -43,12 +43,18 @@ public struct TextLogger: PipelineObserving {
         }
     }
 
-    /// A URL or a server's words may hold anything: one line stays one line, and of a length that can be read.
+    /// A URL or a server's words may hold anything: one line stays one line, reads from left to right, commands no
+    /// terminal, and has a length that can be read.
     private static func printable(_ text: String) -> String {
-        var line = String(
-            String.UnicodeScalarView(
-                text.unicodeScalars.prefix(500).map { $0.value < 32 || $0.value == 127 ? "?" : $0 }))
+        var line = String(String.UnicodeScalarView(text.unicodeScalars.prefix(500).map { isShown($0) ? $0 : "?" }))
         if text.unicodeScalars.count > 500 { line += "…" }
         return line
+    }
+
+    private static func isShown(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: false
+        default: true
+        }
     }
 }

@@ -24,6 +24,9 @@ final class Backlog: Sendable {
         return expected
     }
 
+    /// Waits for room as ``reserveExpected(_:)`` does, and takes none. Throws `CancellationError` only.
+    func waitForRoom(_ priority: LivePriority) async throws { release(try await reserveExpected(priority)) }
+
     /// Counts bytes that have come, whether there is room or not.
     func reserveArrived(_ byteCount: Int) {
         mean.withLock { mean in mean = mean.map { $0 + (byteCount - $0) / 4 } ?? byteCount }

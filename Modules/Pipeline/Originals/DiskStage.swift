@@ -72,6 +72,12 @@ struct DiskStage: Sendable {
     /// Removes what is stored under a key.
     func remove(_ key: ImageKey) async { await cache?.remove(key) }
 
+    /// Removes what is stored under a key behind the caller's back, after what is to be written under it.
+    func removeSoon(_ key: ImageKey) async {
+        guard let cache else { return }
+        _ = await writes.submit(key, byteCount: 0) { await cache.remove(key) }
+    }
+
     /// Removes what is stored of a resource, and what was to be stored when this was called. The change has been noted.
     func removeAll(of resource: ResourceKey) async {
         await writes.flush()

@@ -9,6 +9,8 @@ struct Original: Sendable {
     var allowsStoring: Bool
     /// Entitles one of those who share the bytes to put a copy on disk; nil when none belongs there.
     var writeClaim: WriteClaim?
+    /// Whether they are those of the version that the request is about.
+    var isCurrent = true
     /// Counts the bytes as waiting; nil: nobody does.
     var hold: BacklogHold?
 }

@@ -3,25 +3,25 @@ import FoundationEssentials
 
 /// Gets the encoded bytes of a resource, from the disk cache or the downloader, once for all who want them.
 struct OriginalLoader: Sendable {
-    private struct SharedWork: Hashable, Sendable {
-        var resource: ImageKey
-        var policy: CachePolicy
-    }
-
     private let downloader: any Downloading
     private let disk: DiskStage
     private let hasResponseCache: Bool
     private let backlog: Backlog
+    private let waits: ProviderWaits
+    private let versions: FileVersions
     private let report: Reporter
-    private let loads = Coalescer<SharedWork, OriginalUpdate, Original>()
+    private let loads = Coalescer<SharedWork, OriginalUpdate, Original>(isOfSource: PipelineError.isOfSource)
 
     init(
-        downloader: any Downloading, disk: DiskStage, hasResponseCache: Bool, backlog: Backlog, report: Reporter
+        downloader: any Downloading, disk: DiskStage, hasResponseCache: Bool, backlog: Backlog, waits: ProviderWaits,
+        versions: FileVersions, report: Reporter
     ) {
         self.downloader = downloader
         self.disk = disk
         self.hasResponseCache = hasResponseCache
         self.backlog = backlog
+        self.waits = waits
+        self.versions = versions
         self.report = report
     }
 
@@ -29,11 +29,9 @@ struct OriginalLoader: Sendable {
     func load(
         _ request: ImageRequest, _ priority: LivePriority, update: @escaping @Sendable (OriginalUpdate) -> Void
     ) async throws -> Original {
-        var policy = request.cachePolicy
-        // Who wants the decoded image in memory and who does not can share the bytes.
-        policy.memory = []
-        let work = SharedWork(resource: request.originalKey, policy: policy)
-        return try await loads.value(for: work, priority: priority, onUpdate: update) { update, priority in
+        return try await loads.value(
+            for: SharedWork(request), from: request.source, priority: priority, onUpdate: update
+        ) { update, priority in
             if let found = try await self.read(request, priority) { return found }
             return try await self.download(request, priority, update)
         }
@@ -71,15 +69,21 @@ struct OriginalLoader: Sendable {
     ) async throws -> Original {
         let isRemote = request.source.isWorthStoring
         let policy = request.cachePolicy
-        let mayHaveResponse = hasResponseCache && policy.responses.contains(.read)
-        guard policy.allowsNetwork || !isRemote || mayHaveResponse else { throw Self.notInCache(nil) }
-        let hold = makeHold(for: request.source)
+        guard policy.allowsNetwork || !isRemote || mayHaveResponse(request) else { throw Self.notInCache(nil) }
+        // The request has its own bytes as long as it is there itself.
+        let hold: BacklogHold? = if case .bytes = request.source { nil } else { BacklogHold(of: backlog) }
         let start = report.now
         let download: Download
         do {
-            var asked = DownloadRequest(Self.source(of: request), following: priority)
-            // Whoever keeps the request must not keep the bytes counted.
-            if hold != nil { asked.room = { [weak hold] in try await hold?.waitForRoom(priority) } }
+            var asked = DownloadRequest(source(of: request), following: priority)
+            if case .provider = request.source {
+                // Its closure may wait for other loads, which need room themselves: it holds none while it runs.
+                asked.room = { [backlog] in try await backlog.waitForRoom(priority) }
+            } else if hold != nil {
+                // Whoever keeps the request must not keep the bytes counted.
+                asked.room = { [weak hold] in try await hold?.waitForRoom(priority) }
+            }
+            asked.fileVersion = request.fileVersion
             if request.wantsPreviews { asked.onBytes = { update(.bytes(offset: $0, $1)) } }
             download = try await downloader.download(asked) { update(.progress($0)) }
         } catch is CancellationError {
@@ -88,6 +92,8 @@ struct OriginalLoader: Sendable {
             guard policy.allowsNetwork || !isRemote else { throw Self.notInCache(error) }
             throw PipelineError(.download, "\(error)", cause: error)
         }
+        // Before anything else is waited for: others are let in by what is counted.
+        let arrived = hold?.arrived(download.data.count)
         report(request.originalKey, .downloaded(bytes: download.data.count, download.caching?.source), since: start)
         let isStorable = isRemote && policy.disk.contains(.write) && download.allowsStoring
         return Original(
@@ -95,13 +101,14 @@ struct OriginalLoader: Sendable {
             layer: isRemote ? .network : .local,
             allowsStoring: download.allowsStoring,
             writeClaim: isStorable ? WriteClaim() : nil,
-            hold: hold?.arrived(download.data.count))
+            isCurrent: await versions.isCurrent(request),
+            hold: arrived)
     }
 
-    private func makeHold(for source: ImageSource) -> BacklogHold? {
-        // The request has these bytes as long as it is there itself.
-        if case .bytes = source { return nil }
-        return BacklogHold(of: backlog)
+    /// Whether a response cache on the way may have the bytes without the network. A closure never asks one.
+    private func mayHaveResponse(_ request: ImageRequest) -> Bool {
+        guard case .http = request.source else { return false }
+        return hasResponseCache && request.cachePolicy.responses.contains(.read)
     }
 
     private static func notInCache(_ cause: (any Error)?) -> PipelineError {
@@ -109,9 +116,9 @@ struct OriginalLoader: Sendable {
     }
 
     /// The source, with the request's wishes for the response cache on the way.
-    private static func source(of request: ImageRequest) -> ImageSource {
+    private func source(of request: ImageRequest) -> ImageSource {
         let policy = request.cachePolicy
-        guard case .http(var http) = request.source else { return request.source }
+        guard case .http(var http) = request.source else { return waits.tracked(request) }
         if let wanted = policy.protocolPolicy { http.cachePolicy = wanted }
         if !policy.allowsNetwork { http.cachePolicy = .returnCacheDataDontLoad }
         if !policy.responses.contains(.read), http.cachePolicy == .useProtocolCachePolicy {

@@ -36,14 +36,14 @@ struct PrefetchState: Sendable {
 
     /// Adds what is not there yet. What there is no room for is skipped.
     mutating func add(_ requests: [ImageRequest]) {
-        for request in requests where ids[request.key] == nil {
+        for request in requests where ids[request.unversionedKey] == nil {
             guard waiting.count < limit else {
                 report.skipped.append(request)
                 report.shorten(to: limit)
                 continue
             }
             let id = makeID()
-            ids[request.key] = id
+            ids[request.unversionedKey] = id
             waiting.add(id, request, priority: .normal)
         }
     }
@@ -52,7 +52,7 @@ struct PrefetchState: Sendable {
     mutating func begin() -> [Start] {
         var starts: [Start] = []
         while !isPaused, running.count < width, let first = waiting.popFirst() {
-            running[first.id] = Running(key: first.element.key)
+            running[first.id] = Running(key: first.element.unversionedKey)
             starts.append(Start(id: first.id, request: first.element))
         }
         return starts
@@ -68,7 +68,7 @@ struct PrefetchState: Sendable {
     /// Takes requests back. Returns the work that is to be cancelled.
     mutating func remove(_ requests: [ImageRequest]) -> [Task<Void, Never>] {
         requests.compactMap { request in
-            guard let id = ids.removeValue(forKey: request.key) else { return nil }
+            guard let id = ids.removeValue(forKey: request.unversionedKey) else { return nil }
             _ = waiting.remove(id)
             return running.removeValue(forKey: id)?.task
         }

@@ -42,6 +42,12 @@ public struct PipelineError: Error, Sendable, CustomStringConvertible {
         return code.meansDamage
     }
 
+    /// Whether a load of the same image from another URL, or with other fields, may succeed.
+    static func isOfSource(_ error: any Error) -> Bool {
+        guard let error = error as? PipelineError else { return false }
+        return error.meansNoBytes || error.meansDamage
+    }
+
     /// Whether the load failed before there was anything to decode.
     var meansNoBytes: Bool {
         switch code {

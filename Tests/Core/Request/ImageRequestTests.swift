@@ -1,5 +1,6 @@
 import AlcedoCore
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @Suite struct ImageRequestTests {
@@ -84,6 +85,37 @@ import Testing
         let signed = request { $0.resource = ResourceKey("picture 5") }
         #expect(signed.originalKey == ImageKey(ResourceKey("picture 5")))
         #expect(signed.key == signed.originalKey)
+    }
+
+    @Test func `the keys of a local file change with the file`() throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.url.appending(path: "a").path
+        var request = ImageRequest(source: .file(path), processors: [Step(identifier: "x")])
+        func keys() -> [ImageKey] { [request.key, request.originalKey] }
+        var seen = [keys()]
+        for content in ["a", "ab"] {
+            try Data(content.utf8).write(to: URL(filePath: path))
+            seen.append(keys())
+            #expect(keys() == seen.last)
+        }
+
+        #expect(Set(seen.joined()).count == 6)
+        #expect(Set(seen.joined().map(\.resource)) == [ResourceKey("file:\(path)")])
+        #expect(request.isVariant && request.unversionedKey.variant == "9:process=x")
+        request.tracksFileChanges = false
+        #expect(request.key.variant == "9:process=x" && request.originalKey.variant.isEmpty)
+    }
+
+    @Test func `a request keeps the version of a file that it has been given`() throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.url.appending(path: "a").path
+        let request = ImageRequest(source: .file(path)).withFileVersion
+        let key = request.key
+
+        try Data([1]).write(to: URL(filePath: path))
+
+        #expect(request.key == key && request.originalKey == key && !request.isVariant)
+        #expect(ImageRequest(source: .file(path)).key != key)
     }
 
     @Test func `a URL that is no image source makes no request`() throws {

@@ -10,7 +10,7 @@ enum MemoryBackend: String, CaseIterable {
         switch self {
         case .adaptive: ImageMemoryCache(costLimit: 1 << 20)
         case .lru: ImageMemoryCache(costLimit: 1 << 20, policy: .lru)
-        case .autoPurging: AutoPurgingImageCache()
+        case .autoPurging: AutoPurgingImageCache(pressureSource: nil)
         case .nsCache: NSCacheBackend(costLimit: 1 << 20)
         case .fake: DictionaryMemoryCache()
         }

@@ -54,13 +54,16 @@ struct MetricsTests {
         let lines = Guarded<[String]>([])
         let logger = TextLogger { line in lines.change { $0.append(line) } }
         let pipeline = pipeline(
-            ObserverGroup([logger, PipelineMetrics()]), FakeDownloader(giving: Data("fail:corrupt\n\u{1B}".utf8)))
+            ObserverGroup([logger, PipelineMetrics()]),
+            FakeDownloader(giving: Data("fail:corrupt\n\u{1B}\u{85}\u{202E}\u{2028}".utf8)))
         let request = try web("a") { $0.additionalIdentifier = "x\ny" }
         _ = try? await pipeline.load(request)
         #expect(lines.value.count == 4)
         #expect(lines.value.first?.hasPrefix("memory miss (not stored): http://127.0.0.1/a") == true)
         #expect(lines.value.last?.hasPrefix("failed, ") == true)
-        for line in lines.value { #expect(line.unicodeScalars.allSatisfy { $0.value >= 32 }) }
+        for line in lines.value {
+            #expect(line.unicodeScalars.allSatisfy { $0.value >= 32 && ![0x85, 0x202E, 0x2028].contains($0.value) })
+        }
     }
 
     @Test func `percentiles are at most an eighth too long`() {

@@ -1,4 +1,6 @@
 import AlcedoCore
+import FoundationEssentials
+import TestSupport
 import Testing
 
 @testable import AlcedoViewBinding
@@ -175,5 +177,18 @@ import Testing
         #expect(identity != LoadIdentity(otherSource))
         #expect(identity != LoadIdentity(reload))
         #expect(identity != LoadIdentity(variant))
+    }
+
+    @Test func `a request for a file that has been edited is another load`() throws {
+        let folder = try TemporaryDirectory()
+        let file = folder.url.appending(path: "picture")
+        try Data([1]).write(to: file)
+        let request = ImageRequest(source: .file(file.path))
+        let identity = LoadIdentity(request)
+        #expect(identity == LoadIdentity(request))
+
+        try Data([1, 2]).write(to: file)
+
+        #expect(identity != LoadIdentity(request))
     }
 }

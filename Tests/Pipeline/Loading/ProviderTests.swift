@@ -1,0 +1,190 @@
+import AlcedoCore
+import AlcedoDownloader
+import AlcedoPipeline
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+/// The closures of providers may use the pipeline that runs them.
+@Suite(.timeLimit(.minutes(2)))
+struct ProviderTests {
+    private struct Transport: HTTPTransport {
+        func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+            HTTPResponse(head: HTTPResponseHead(url: request.url, status: 200), body: HTTPBody(level(3)))
+        }
+    }
+
+    private struct NoResponses: ResponseCacheAccess {
+        func hasResponse(for request: HTTPRequest) async -> Bool { false }
+
+        func removeResponses(for request: HTTPRequest) async {}
+    }
+
+    /// A use of the pipeline in a closure.
+    enum Use: CaseIterable {
+        case data, image
+    }
+
+    private let pipeline = ImagePipeline(
+        ImagePipeline.Configuration(
+            downloader: Downloader(transport: Transport()), codecs: FakeCodec().registry,
+            memoryCache: DictionaryMemoryCache(), diskCache: FakeDataCache(), responseCache: NoResponses()))
+    private let running = Guarded(0)
+
+    private func load(_ request: ImageRequest, _ use: Use) async throws {
+        switch use {
+        case .data: _ = try await pipeline.data(for: request)
+        case .image: _ = try await pipeline.load(request)
+        }
+    }
+
+    /// A source whose closure waits until so many run, and then does what it is told.
+    private func provider(
+        _ identity: String, among count: Int = 1, _ body: @escaping @Sendable () async throws -> Void
+    ) -> ImageRequest {
+        ImageRequest(
+            source: .provider(identity: identity) { [running] in
+                running.change { $0 += 1 }
+                while running.value < count { await Task.yield() }
+                try await body()
+                return level(7)
+            })
+    }
+
+    private func cacheOnly(_ request: ImageRequest) -> ImageRequest {
+        var request = request
+        request.cachePolicy = .cacheOnly
+        return request
+    }
+
+    private func end(_ requests: [ImageRequest]) async throws -> [Result<ImageResponse, any Error>] {
+        var results: [Result<ImageResponse, any Error>] = []
+        try await pipeline.loadAll(requests, width: requests.count) { results.append($1) }
+        return results
+    }
+
+    @Test(arguments: Use.allCases)
+    func `closures that load through the same pipeline end, however many run at once`(use: Use) async throws {
+        // From now on so many bytes are expected of each load.
+        let large = ImageRequest(source: .provider(identity: "large") { level(1) + Data(count: 4 << 20) })
+        _ = try await pipeline.data(for: large)
+        let collages = (0..<48).map { number in
+            provider("collage \(number)", among: 48) {
+                for tile in 0..<3 { try await load(try web("\(number)-\(tile)"), use) }
+                try await load(provider("tile \(number)") {}, use)
+            }
+        }
+
+        let results = try await end(collages)
+
+        #expect(results.allSatisfy { (try? $0.get().image.level) == 7 })
+    }
+
+    @Test(arguments: Use.allCases)
+    func `a closure that loads its own image gets an error`(use: Use) async throws {
+        let own = Guarded<(any Error)?>(nil)
+        let request = provider("own") {
+            do {
+                try await load(provider("own") {}, use)
+            } catch {
+                own.change { $0 = error }
+            }
+        }
+
+        #expect(try await pipeline.load(request).image.level == 7)
+
+        let error = try #require(own.value as? PipelineError)
+        #expect(error.code == .download && error.message.contains("own closure"))
+    }
+
+    @Test func `a closure that loads a variant of its own image gets an error`() async throws {
+        var variant = provider("own") {}
+        variant.processors = [Brighten(step: 1)]
+        variant.resource = ResourceKey("another name")
+        let request = provider("own") { [variant] in try await load(variant, .image) }
+
+        let error = await #expect(throws: PipelineError.self) { try await pipeline.load(request) }
+
+        #expect(error?.code == .download)
+    }
+
+    @Test(arguments: Use.allCases)
+    func `a closure that loads another source under its own name gets an error`(use: Use) async throws {
+        let inner = try web("a")
+        let own = Guarded<PipelineError?>(nil)
+        var request = provider("own") {
+            let error = await #expect(throws: PipelineError.self) { try await load(inner, use) }
+            own.change { $0 = error }
+        }
+        request.resource = inner.originalKey.resource
+
+        try await load(request, use)
+
+        #expect(own.value?.code == .download && own.value?.message.contains("own closure") == true)
+    }
+
+    @Test func `a closure that reloads another source under its own name gets its bytes`() async throws {
+        var inner = try web("a")
+        inner.cachePolicy = .reload
+        var request = provider("own") { [inner] in try await load(inner, .data) }
+        request.resource = inner.originalKey.resource
+
+        #expect(try await pipeline.load(request).image.level == 7)
+    }
+
+    @Test func `closures that wait for each other get an error, whichever began`() async throws {
+        let requests = [("a", "b"), ("b", "a")].map { name, other in
+            provider(name, among: 2) { try await load(provider(other) {}, .data) }
+        }
+
+        let results = try await end(requests)
+
+        let errors = results.compactMap { result -> PipelineError? in
+            if case .failure(let error) = result { error as? PipelineError } else { nil }
+        }
+        #expect(errors.first?.code == .download)
+    }
+
+    @Test func `a closure may look for its own image in the caches`() async throws {
+        let found = Guarded<[PipelineError.Code?]>([])
+        let request = provider("own") {
+            let cached = cacheOnly(provider("own") {})
+            let error = await #expect(throws: PipelineError.self) { try await load(cached, .image) }
+            found.change { $0.append(error?.code) }
+        }
+
+        #expect(try await pipeline.load(request).image.level == 7)
+
+        #expect(found.value == [.notInCache])
+    }
+
+    @Test func `a task that outlives its closure loads the image`() async throws {
+        let (gate, opening) = AsyncStream<Void>.makeStream()
+        let later = Guarded<Task<Void, any Error>?>(nil)
+        let request = provider("own") {
+            let task = Task {
+                for await _ in gate {}
+                var own = provider("own") {}
+                own.cachePolicy = .none
+                try await load(own, .image)
+            }
+            later.change { $0 = task }
+        }
+        _ = try await pipeline.load(request)
+
+        opening.finish()
+
+        try await later.value?.value
+        #expect(running.value == 2)
+    }
+
+    @Test func `with caches only, no closure runs`() async throws {
+        let request = cacheOnly(provider("a") {})
+
+        let error = await #expect(throws: PipelineError.self) { try await pipeline.load(request) }
+
+        #expect(error?.code == .notInCache)
+        #expect(running.value == 0)
+    }
+}

@@ -1,0 +1,31 @@
+import Glibc
+import Testing
+
+/// Compares what two runs of the same work cost.
+package enum LinearTime {
+    /// Records an issue unless four times as much work takes about four times as long, where the square would take
+    /// sixteen times.
+    package static func expect(_ short: () -> Void, fourTimes long: () -> Void) {
+        // Far less than sixteen times the time, and what is lost in the noise.
+        let most = time(short) * 9 + .milliseconds(20)
+        var needed = Duration.zero
+        for _ in 0..<3 {
+            needed = time(long)
+            if needed < most { return }
+        }
+        Issue.record("\(needed), where at most \(most) is linear")
+    }
+
+    /// In the processor's time of this thread: other tests run beside.
+    private static func time(_ body: () -> Void) -> Duration {
+        let start = uptime()
+        body()
+        return uptime() - start
+    }
+
+    private static func uptime() -> Duration {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+    }
+}
