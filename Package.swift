@@ -21,6 +21,9 @@ let package = Package(
         .default(enabledTraits: []),
     ],
     targets: [
+        // The C library, in one place. Every other Swift target gets this dependency below.
+        .target(name: "AlcedoLibc", path: "Modules/Libc"),
+
         // Core
         .target(
             name: "AlcedoCore", path: "Modules/Core", swiftSettings: [.enableExperimentalFeature("Lifetimes")]),
@@ -245,6 +248,7 @@ for target in package.targets where [.regular, .test, .executable].contains(targ
         target.cSettings = [.treatAllWarnings(as: .error)]
         continue
     }
+    if target.name != "AlcedoLibc" { target.dependencies.append("AlcedoLibc") }
     target.swiftSettings =
         (target.swiftSettings ?? []) + [
             .swiftLanguageMode(.v6),

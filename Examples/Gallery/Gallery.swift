@@ -1,5 +1,5 @@
+import AlcedoLibc
 import ExampleSupport
-import Glibc
 
 /// A window with thousands of pictures. Needs the package trait `GTK`.
 @main

@@ -1,10 +1,10 @@
 #if GTK
     import Alcedo
     import AlcedoGTK
+    import AlcedoLibc
     import CGTK
     import CMalloc
     import ExampleSupport
-    import Glibc
 
     /// Puts the parts together and runs GTK's main loop.
     @MainActor enum GalleryApp {
@@ -17,7 +17,9 @@
             MainActorBridge.install()
             // Pictures are then given back to the system one by one. By default glibc comes to keep most of them in the
             // heaps of its threads, half as much again as there are pictures.
-            mallopt(M_MMAP_THRESHOLD, 64 << 10)
+            #if canImport(Glibc)
+                mallopt(M_MMAP_THRESHOLD, 64 << 10)
+            #endif
             let weather = NetworkWeather(
                 delay: .milliseconds(options.delay), failureRate: Double(options.failures) / 100)
             let source = try GallerySource(options, weather: weather)

@@ -1,5 +1,5 @@
+import AlcedoLibc
 import Dispatch
-import Glibc
 
 /// Reads the lines of standard input on a thread of its own, no further ahead than there is room for.
 final class LineReader: Sendable {

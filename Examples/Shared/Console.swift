@@ -1,5 +1,5 @@
+import AlcedoLibc
 public import FoundationEssentials
-import Glibc
 import Synchronization
 
 /// Writes to the process's standard streams. Text goes out in one call, so that lines of many tasks do not mix.
@@ -85,7 +85,7 @@ public enum Console {
         bytes.withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {
-                let count = Glibc.write(file, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                let count = AlcedoLibc.write(file, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
                 if count < 0, errno == EINTR { continue }
                 if count < 0, errno == EAGAIN {
                     // Whoever reads has made it a stream that does not block.

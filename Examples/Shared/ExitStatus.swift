@@ -1,5 +1,5 @@
+import AlcedoLibc
 import Dispatch
-import Glibc
 
 /// How a process ends: 0 all well, 1 something failed, 2 the command line makes no sense; 128 and a signal's number when
 /// one has ended it early.

@@ -1,4 +1,4 @@
-import Glibc
+import AlcedoLibc
 
 /// Which file a path leads to, by whatever name and over whatever links.
 public struct FileIdentity: Hashable, Sendable {

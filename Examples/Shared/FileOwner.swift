@@ -1,4 +1,4 @@
-import Glibc
+import AlcedoLibc
 
 /// Whose a file is, and who may read and write it.
 struct FileOwner {

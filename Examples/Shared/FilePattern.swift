@@ -1,4 +1,4 @@
-import Glibc
+import AlcedoLibc
 
 /// Patterns of file names, as the shell has them.
 enum FilePattern {

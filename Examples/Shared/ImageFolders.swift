@@ -1,6 +1,6 @@
 import Alcedo
+import AlcedoLibc
 import FoundationEssentials
-import Glibc
 
 /// Finds images in folders, and in the folders there, told by their names' ends. Names that begin with a dot are left out.
 struct ImageFolders {

@@ -1,4 +1,4 @@
-import Glibc
+import AlcedoLibc
 
 /// Something that images are named in, or that is one, and that cannot be read.
 public struct InputError: Error, CustomStringConvertible {

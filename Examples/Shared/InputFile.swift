@@ -1,5 +1,5 @@
+import AlcedoLibc
 public import FoundationEssentials
-import Glibc
 
 /// What is read as a whole before the work begins: a list, an image on standard input.
 public enum InputFile {
@@ -17,7 +17,7 @@ public enum InputFile {
         var data = Data()
         var piece = Data(count: 1 << 16)
         while true {
-            let count = piece.withUnsafeMutableBytes { Glibc.read(file, $0.baseAddress, $0.count) }
+            let count = piece.withUnsafeMutableBytes { AlcedoLibc.read(file, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw InputError(name, errno) }
             guard count > 0 else { return data }

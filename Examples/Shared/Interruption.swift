@@ -1,5 +1,5 @@
 import Alcedo
-import Glibc
+import AlcedoLibc
 
 /// The wish of a person, or of the system, that the process end before its work is done: SIGINT, SIGTERM or SIGHUP.
 ///
@@ -68,9 +68,5 @@ public final class Interruption: Sendable {
     }
 
     /// Whether the process was told to ignore a signal.
-    public static func isIgnored(_ number: Int32) -> Bool {
-        var action = sigaction()
-        guard sigaction(number, nil, &action) == 0 else { return false }
-        return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
-    }
+    public static func isIgnored(_ number: Int32) -> Bool { SignalAction.isIgnored(number) }
 }

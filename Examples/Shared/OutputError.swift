@@ -1,5 +1,5 @@
+import AlcedoLibc
 import FoundationEssentials
-import Glibc
 
 /// A file that could not be written.
 public struct OutputError: Error, CustomStringConvertible {

@@ -1,6 +1,6 @@
 import Alcedo
+import AlcedoLibc
 public import FoundationEssentials
-import Glibc
 
 /// A file that has its name only when it is whole: a run that is killed leaves no half one.
 ///

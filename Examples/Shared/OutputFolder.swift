@@ -1,5 +1,5 @@
+import AlcedoLibc
 public import FoundationEssentials
-import Glibc
 
 /// Where results go.
 public struct OutputFolder: Sendable {

@@ -1,6 +1,6 @@
+import AlcedoLibc
 import CMalloc
 import ExampleSupport
-import Glibc
 
 /// A small HTTP service of thumbnails over the pipeline.
 @main
@@ -10,7 +10,9 @@ enum ThumbnailServer {
         signal(SIGPIPE, SIG_IGN)
         // Originals and pictures are then given back to the system one by one. By default glibc comes to keep them in the
         // heaps of its threads, and what was needed once is never given back.
-        mallopt(M_MMAP_THRESHOLD, 128 << 10)
+        #if canImport(Glibc)
+            mallopt(M_MMAP_THRESHOLD, 128 << 10)
+        #endif
         ExitStatus.end("thumbnail-server") {
             let options = try ServerOptions(CommandLine.arguments.dropFirst())
             switch options.action {

@@ -1,6 +1,6 @@
 import AlcedoCore
+import AlcedoLibc
 import FoundationEssentials
-import Glibc
 
 /// Gives pieces, then kills the process.
 final class DeadlyBody: HTTPBodySource {

@@ -1,8 +1,8 @@
 import AlcedoCore
 import AlcedoDownloader
+import AlcedoLibc
 import AlcedoTesting
 import FoundationEssentials
-import Glibc
 import TestSupport
 import Testing
 

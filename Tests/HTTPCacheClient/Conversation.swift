@@ -1,6 +1,6 @@
 import AlcedoCore
+import AlcedoLibc
 import FoundationEssentials
-import Glibc
 import TestSupport
 import Testing
 
@@ -44,7 +44,7 @@ final class Conversation {
 
     private static func pair() throws -> (ours: Int32, theirs: Int32) {
         var ends: [Int32] = [0, 0]
-        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        let type = SocketType.stream | SocketType.closeOnExec
         try #require(socketpair(AF_UNIX, type, 0, &ends) == 0)
         return (ends[0], ends[1])
     }
@@ -67,7 +67,7 @@ final class Conversation {
     func say(_ line: String) {
         var rest = Array("\(line)\n".utf8)[...]
         while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.send(input, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            let count = rest.withUnsafeBytes { AlcedoLibc.send(input, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
             guard count > 0 || errno == EINTR else { return }
             rest = rest.dropFirst(max(0, count))
         }

@@ -1,6 +1,6 @@
 import AlcedoCore
+import AlcedoLibc
 import Dispatch
-import Glibc
 import TestSupport
 
 /// A server on a socket whose answers are the test's own, and as slow as it likes. Ends with this object. It queues the

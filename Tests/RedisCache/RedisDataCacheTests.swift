@@ -1,7 +1,7 @@
 import AlcedoCore
+import AlcedoLibc
 import AlcedoTesting
 import FoundationEssentials
-import Glibc
 import TestSupport
 import Testing
 

@@ -1,4 +1,4 @@
-import Glibc
+import AlcedoLibc
 
 /// A socket that takes connections and never says a word.
 final class SilentSocket: Sendable {

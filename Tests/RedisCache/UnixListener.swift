@@ -1,4 +1,4 @@
-import Glibc
+import AlcedoLibc
 
 /// A socket on a path, to which others may connect.
 enum UnixListener {
@@ -8,8 +8,8 @@ enum UnixListener {
 
     /// Returns its descriptor, which is the caller's to close.
     static func open(_ path: String, blocks: Bool) throws -> Int32 {
-        let flags = Int32(SOCK_CLOEXEC.rawValue) | (blocks ? 0 : Int32(SOCK_NONBLOCK.rawValue))
-        let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | flags, 0)
+        let flags = SocketType.closeOnExec | (blocks ? 0 : SocketType.nonBlocking)
+        let listener = socket(AF_UNIX, SocketType.stream | flags, 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }

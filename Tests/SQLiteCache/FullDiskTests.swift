@@ -1,7 +1,7 @@
 import AlcedoCore
+import AlcedoLibc
 import AlcedoSQLiteCache
 import FoundationEssentials
-import Glibc
 import TestSupport
 import Testing
 

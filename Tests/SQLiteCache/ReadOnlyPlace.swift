@@ -1,4 +1,4 @@
-import Glibc
+import AlcedoLibc
 import TestSupport
 
 import struct FoundationEssentials.URL

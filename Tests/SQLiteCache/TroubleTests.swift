@@ -1,7 +1,7 @@
-import TestSupport
 import AlcedoCore
+import AlcedoLibc
 import FoundationEssentials
-import Glibc
+import TestSupport
 import Testing
 
 @testable import AlcedoSQLiteCache

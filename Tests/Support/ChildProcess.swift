@@ -1,6 +1,6 @@
 import AlcedoCore
+import AlcedoLibc
 import FoundationEssentials
-import Glibc
 
 /// A process that runs an executable of the package, or of the system. Killed when it is let go before its end.
 ///

@@ -1,4 +1,4 @@
-import Glibc
+import AlcedoLibc
 
 /// The threads on which tasks run.
 enum CooperativePool {

@@ -1,4 +1,4 @@
-import Glibc
+import AlcedoLibc
 
 /// A folder that an open descriptor holds, and that has a path for as long as it does.
 ///

@@ -1,4 +1,4 @@
-import Glibc
+import AlcedoLibc
 import Testing
 
 /// Compares what two runs of the same work cost.

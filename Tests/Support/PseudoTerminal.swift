@@ -1,5 +1,5 @@
 import AlcedoCore
-import Glibc
+import AlcedoLibc
 
 /// A terminal that a test looks at from outside.
 package final class PseudoTerminal: Sendable {
@@ -48,7 +48,7 @@ package final class PseudoTerminal: Sendable {
             var all: [UInt8] = []
             while !String(decoding: all, as: UTF8.self).contains(text) {
                 var piece = [UInt8](repeating: 0, count: 4096)
-                let count = Glibc.read(outside, &piece, piece.count)
+                let count = AlcedoLibc.read(outside, &piece, piece.count)
                 guard count > 0 else { throw Trouble() }
                 all += piece.prefix(count)
             }

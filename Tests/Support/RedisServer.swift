@@ -1,5 +1,5 @@
+import AlcedoLibc
 import FoundationEssentials
-import Glibc
 
 /// A Redis server of a test's own, on a socket in a folder of its own. Ends with this object.
 package final class RedisServer: Sendable {
@@ -48,7 +48,7 @@ package final class RedisServer: Sendable {
     }
 
     private var isListening: Bool {
-        let file = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        let file = AlcedoLibc.socket(AF_UNIX, SocketType.stream | SocketType.closeOnExec, 0)
         guard file >= 0 else { return false }
         defer { close(file) }
         var address = sockaddr_un()

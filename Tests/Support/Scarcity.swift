@@ -1,4 +1,4 @@
-import Glibc
+import AlcedoLibc
 
 /// What a process of its own lacks, for tests that end it.
 package enum Scarcity {

@@ -1,5 +1,5 @@
 package import FoundationEssentials
-private import Glibc
+private import AlcedoLibc
 
 /// A directory of its own for one test, removed with everything in it when the test lets go of it.
 package final class TemporaryDirectory: Sendable {

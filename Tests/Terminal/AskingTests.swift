@@ -1,6 +1,6 @@
 import AlcedoCore
+import AlcedoLibc
 import AlcedoTesting
-import Glibc
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 import AlcedoCore
+import AlcedoLibc
 import AlcedoTerminal
-import Glibc
 import Testing
 
 @Suite struct TerminalCanvasTests {

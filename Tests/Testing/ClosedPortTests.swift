@@ -1,6 +1,6 @@
+import AlcedoLibc
 import AlcedoTesting
 import FoundationEssentials
-import Glibc
 import Testing
 
 @Suite struct ClosedPortTests {

@@ -1,7 +1,7 @@
 import AlcedoCore
+import AlcedoLibc
 import AlcedoTesting
 import FoundationEssentials
-import Glibc
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct LoopbackOriginTests {

@@ -1,12 +1,12 @@
+import AlcedoLibc
 import FoundationEssentials
-import Glibc
 
 /// A blocking socket that says exactly what it is told to, closed when it goes.
 final class RawClient {
     private let descriptor: Int32
 
     init(port: Int) throws {
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        descriptor = socket(AF_INET, SocketType.stream, 0)
         // A test that waits for bytes that never come fails instead of hanging.
         var limit = timeval(tv_sec: 20, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
@@ -26,7 +26,7 @@ final class RawClient {
 
     func send(_ text: String) {
         let bytes = Array(text.utf8)
-        _ = Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+        _ = AlcedoLibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     }
 
     /// The next bytes; nil at an orderly end. Throws the error number, such as ECONNRESET.

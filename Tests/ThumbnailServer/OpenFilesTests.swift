@@ -1,4 +1,4 @@
-import Glibc
+import AlcedoLibc
 import Testing
 
 @testable import thumbnail_server

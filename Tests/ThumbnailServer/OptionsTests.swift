@@ -1,7 +1,7 @@
+import AlcedoLibc
 import AlcedoRedisCache
 import ExampleSupport
 import FoundationEssentials
-import Glibc
 import TestSupport
 import Testing
 

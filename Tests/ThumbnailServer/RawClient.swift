@@ -1,6 +1,6 @@
 import Alcedo
+import AlcedoLibc
 import FoundationEssentials
-import Glibc
 import TestSupport
 
 /// A client that says what it likes.
@@ -13,7 +13,7 @@ final class RawClient: Sendable {
     private let file: Int32
 
     init(port: Int) throws {
-        file = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        file = socket(AF_INET, SocketType.stream | SocketType.closeOnExec, 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(UInt16(port)).bigEndian
@@ -33,7 +33,8 @@ final class RawClient: Sendable {
         try await Self.threads.run { [file] in
             var rest = Array(text.utf8)[...]
             while !rest.isEmpty {
-                let count = rest.withUnsafeBytes { Glibc.send(file, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+                let flags = Int32(MSG_NOSIGNAL)
+                let count = rest.withUnsafeBytes { AlcedoLibc.send(file, $0.baseAddress, $0.count, flags) }
                 guard count > 0 else { return }
                 rest = rest.dropFirst(count)
             }

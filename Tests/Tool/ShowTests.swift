@@ -1,6 +1,6 @@
+import AlcedoLibc
 import AlcedoTesting
 import Foundation
-import Glibc
 import TestSupport
 import Testing
 

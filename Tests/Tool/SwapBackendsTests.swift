@@ -1,7 +1,7 @@
 import Alcedo
+import AlcedoLibc
 import AlcedoTesting
 import Foundation
-import Glibc
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import Alcedo
+import AlcedoLibc
 import ExampleSupport
 import FoundationEssentials
-import Glibc
 
 /// Our decoders against plain C loops over the same libraries, in turns, so that both see the same machine.
 struct DecodeBenchmark {

@@ -1,7 +1,7 @@
 import Alcedo
+import AlcedoLibc
 import ExampleSupport
 import FoundationEssentials
-import Glibc
 
 /// `alcedo cache`
 struct CacheCommand: ToolCommand {

@@ -1,5 +1,5 @@
+import AlcedoLibc
 import ExampleSupport
-import Glibc
 
 /// A signal that comes while a command has begun nothing that would have to be stopped, or never does: it reads what images
 /// there are, or looks into the cache.

@@ -1,5 +1,5 @@
+import AlcedoLibc
 import ExampleSupport
-import Glibc
 
 /// Hides the terminal's cursor until the program ends, whichever way, but not from the shell, to which Ctrl-Z leads meanwhile.
 enum HiddenCursor {

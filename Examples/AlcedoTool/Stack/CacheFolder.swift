@@ -1,7 +1,7 @@
 import Alcedo
+import AlcedoLibc
 import ExampleSupport
 import FoundationEssentials
-import Glibc
 
 /// A folder that somebody names as the cache, and that may be anything.
 enum CacheFolder {

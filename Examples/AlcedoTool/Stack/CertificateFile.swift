@@ -1,6 +1,6 @@
+import AlcedoLibc
 import ExampleSupport
 import FoundationEssentials
-import Glibc
 
 /// The authorities' certificates of `--ca`, read before anything is loaded.
 enum CertificateFile {

@@ -1,7 +1,7 @@
 import Alcedo
+import AlcedoLibc
 import ExampleSupport
 import FoundationEssentials
-import Glibc
 
 /// The cache on disk where none is named.
 enum DefaultCache {

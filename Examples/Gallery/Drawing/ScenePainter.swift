@@ -1,6 +1,6 @@
 #if GTK
     import Alcedo
-    import Glibc
+    import AlcedoLibc
 
     /// Draws a landscape that no other number has: sky, sun or moon, hills one behind the other, sometimes a lake.
     struct ScenePainter {

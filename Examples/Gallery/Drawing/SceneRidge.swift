@@ -1,5 +1,5 @@
 #if GTK
-    import Glibc
+    import AlcedoLibc
 
     /// The outline of a row of hills.
     struct SceneRidge {

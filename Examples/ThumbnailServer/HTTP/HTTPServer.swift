@@ -1,7 +1,7 @@
 import Alcedo
+import AlcedoLibc
 private import CHTTPServerShim
 import FoundationEssentials
-import Glibc
 
 /// A small HTTP/1.1 server: one thread for all connections, and none for requests that wait.
 ///

@@ -1,5 +1,5 @@
+import AlcedoLibc
 import ExampleSupport
-import Glibc
 
 /// A host and a port, written with a colon between; a number of version 6 in brackets.
 struct NetworkPlace {

@@ -1,4 +1,4 @@
-import Glibc
+import AlcedoLibc
 
 /// How many files this process may have open, of which each connection is one.
 enum OpenFiles {
@@ -7,14 +7,11 @@ enum OpenFiles {
 
     /// Raises the limit to what so many connections need, as far as the system lets, and returns for how many there is room.
     static func makeRoom(for connections: Int) -> Int {
-        var limit = rlimit()
-        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return connections }
-        let plan = plan(for: connections, soft: limit.rlim_cur, hard: limit.rlim_max)
-        guard plan.soft > limit.rlim_cur else { return plan.connections }
-        let before = limit.rlim_cur
-        limit.rlim_cur = plan.soft
-        guard setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
-            return Self.plan(for: connections, soft: before, hard: before).connections
+        guard let limit = OpenFileLimit.current else { return connections }
+        let plan = plan(for: connections, soft: limit.soft, hard: limit.hard)
+        guard plan.soft > limit.soft else { return plan.connections }
+        guard OpenFileLimit.set(soft: plan.soft, hard: limit.hard) else {
+            return Self.plan(for: connections, soft: limit.soft, hard: limit.soft).connections
         }
         return plan.connections
     }

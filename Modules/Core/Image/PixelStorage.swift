@@ -1,4 +1,4 @@
-import Glibc
+import AlcedoLibc
 
 /// The memory behind pixel buffers: one allocation, aligned to 64 bytes.
 ///

@@ -1,4 +1,4 @@
-import Glibc
+import AlcedoLibc
 
 /// The size of a file, and the times of the last changes of its content and of its entry in the file system.
 ///

@@ -1,4 +1,4 @@
-import Glibc
+import AlcedoLibc
 
 /// The names in a folder, without `.` and `..`.
 package enum FolderListing {

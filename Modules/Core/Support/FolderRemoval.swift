@@ -1,4 +1,4 @@
-import Glibc
+import AlcedoLibc
 
 /// Removes folders with everything in them. Follows no link.
 package enum FolderRemoval {

@@ -1,4 +1,4 @@
-public import Glibc
+public import AlcedoLibc
 
 /// A value that one thread at a time may see.
 ///

@@ -1,5 +1,5 @@
+import AlcedoLibc
 import Dispatch
-import Glibc
 
 /// Threads for loops that run as long as something lives, such as a transport's.
 ///
@@ -15,19 +15,12 @@ package enum LoopThread {
     /// Runs `body` on a thread of its own, which ends with it. Where the system has no thread left, a dispatch queue's
     /// is taken.
     package static func start(_ body: @escaping @Sendable () -> Void) {
-        var attributes = pthread_attr_t()
-        pthread_attr_init(&attributes)
-        defer { pthread_attr_destroy(&attributes) }
-        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
         let work = Unmanaged.passRetained(Work(body))
-        var thread = pthread_t()
-        let result = pthread_create(
-            &thread, &attributes,
-            { context in
-                if let context { Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body() }
-                return nil
-            }, work.toOpaque())
-        guard result != 0 else { return }
+        let isStarted = Threads.startDetached(work.toOpaque()) { context in
+            if let context { Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body() }
+            return nil
+        }
+        guard !isStarted else { return }
         work.release()
         DispatchQueue(label: "alcedo.loop").async(execute: body)
     }

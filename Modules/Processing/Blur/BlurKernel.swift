@@ -1,12 +1,6 @@
 import AlcedoCore
 
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Glibc
-#endif
+import AlcedoLibc
 
 /// How a Gaussian of some sigma is computed.
 enum BlurKernel {

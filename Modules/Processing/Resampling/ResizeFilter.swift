@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Glibc
-#endif
+import AlcedoLibc
 
 /// How neighbouring pixels are weighed when an image changes size; slower and sharper from first to last.
 ///

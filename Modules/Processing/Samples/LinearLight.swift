@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Glibc
-#endif
+import AlcedoLibc
 
 /// sRGB's transfer curve both ways, by tables with straight lines between their entries.
 ///

@@ -1,12 +1,6 @@
 public import AlcedoCore
 
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Glibc
-#endif
+import AlcedoLibc
 
 /// Turns an image about its middle; the result is as large as it must be to hold all of it.
 ///

@@ -1,7 +1,7 @@
 import AlcedoCore
+import AlcedoLibc
 import CHiredis
 import FoundationEssentials
-import Glibc
 
 /// One connection. Blocks; one thread at a time.
 ///
@@ -150,7 +150,7 @@ final class RedisConnection: @unchecked Sendable {
         while sent < bytes.count {
             let count = bytes.withUnsafeBytes { bytes in
                 let rest = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(sent))
-                return Glibc.send(context.pointee.fd, rest.baseAddress, rest.count, Self.sendFlags)
+                return AlcedoLibc.send(context.pointee.fd, rest.baseAddress, rest.count, Self.sendFlags)
             }
             if count >= 0 {
                 sent += count

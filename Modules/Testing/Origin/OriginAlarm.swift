@@ -1,4 +1,4 @@
-import Glibc
+import AlcedoLibc
 
 /// Wakes a thread that waits in poll(2): a pipe that becomes readable.
 struct OriginAlarm {
@@ -30,7 +30,7 @@ struct OriginAlarm {
     }
 
     func close() {
-        _ = Glibc.close(readEnd)
-        _ = Glibc.close(writeEnd)
+        _ = AlcedoLibc.close(readEnd)
+        _ = AlcedoLibc.close(writeEnd)
     }
 }

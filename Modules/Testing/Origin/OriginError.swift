@@ -1,4 +1,4 @@
-import Glibc
+import AlcedoLibc
 
 /// Why a ``LoopbackOrigin`` could not start.
 public struct OriginError: Error, Sendable, Equatable, CustomStringConvertible {

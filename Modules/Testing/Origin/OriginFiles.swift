@@ -1,6 +1,6 @@
 import AlcedoCore
+import AlcedoLibc
 import FoundationEssentials
-import Glibc
 
 /// Answers requests with the files below one directory.
 struct OriginFiles: Sendable {

@@ -1,4 +1,4 @@
-import Glibc
+import AlcedoLibc
 
 /// The thread of an origin: waits for any of its sockets and serves the one that is ready.
 struct OriginLoop: ~Copyable {

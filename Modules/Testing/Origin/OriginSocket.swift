@@ -1,5 +1,5 @@
+import AlcedoLibc
 import FoundationEssentials
-import Glibc
 
 /// A non-blocking TCP socket. Whoever holds it closes it.
 struct OriginSocket {
@@ -16,7 +16,7 @@ struct OriginSocket {
     /// Listens on 127.0.0.1, on a free port.
     static func listen() throws -> (socket: OriginSocket, port: UInt16) {
         let (listener, port) = try bound()
-        guard Glibc.listen(listener.descriptor, 512) == 0 else {
+        guard AlcedoLibc.listen(listener.descriptor, 512) == 0 else {
             defer { listener.close() }
             throw OriginError.last("listen")
         }
@@ -26,8 +26,8 @@ struct OriginSocket {
     /// Has a free port of 127.0.0.1, where it does not listen.
     static func bound() throws -> (socket: OriginSocket, port: UInt16) {
         // A program that is started meanwhile gets no copy.
-        let flags = Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | flags, 0)
+        let flags = SocketType.nonBlocking | SocketType.closeOnExec
+        let descriptor = socket(AF_INET, SocketType.stream | flags, 0)
         guard descriptor >= 0 else { throw OriginError.last("socket") }
         let owner = OriginSocket(descriptor: descriptor)
         do {
@@ -56,7 +56,7 @@ struct OriginSocket {
     ///
     /// - Throws: ``OriginError`` when there are no descriptors or no memory for one.
     func accept() throws -> OriginSocket? {
-        let accepted = Glibc.accept(descriptor, nil, nil)
+        let accepted = AlcedoLibc.accept(descriptor, nil, nil)
         guard accepted >= 0 else {
             if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) { throw OriginError.last("accept") }
             return nil
@@ -91,7 +91,7 @@ struct OriginSocket {
     func send(_ bytes: UnsafeRawBufferPointer) -> Transfer {
         while true {
             // A closed peer is an answer here, not a signal that ends the process.
-            let count = Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+            let count = AlcedoLibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
             if count >= 0 { return .bytes(count) }
             if errno == EINTR { continue }
             return errno == EAGAIN ? .wouldBlock : .ended
@@ -99,10 +99,10 @@ struct OriginSocket {
     }
 
     /// Ends this side in order; the other may still be read.
-    func finish() { _ = Glibc.shutdown(descriptor, Int32(SHUT_WR)) }
+    func finish() { _ = AlcedoLibc.shutdown(descriptor, Int32(SHUT_WR)) }
 
     /// Ends both sides for everyone who holds the socket, without closing it.
-    func shutDown() { _ = Glibc.shutdown(descriptor, Int32(SHUT_RDWR)) }
+    func shutDown() { _ = AlcedoLibc.shutdown(descriptor, Int32(SHUT_RDWR)) }
 
     /// Makes `close` end the connection by a reset.
     func resetOnClose() {
@@ -110,5 +110,5 @@ struct OriginSocket {
         _ = setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &off, socklen_t(MemoryLayout<linger>.size))
     }
 
-    func close() { _ = Glibc.close(descriptor) }
+    func close() { _ = AlcedoLibc.close(descriptor) }
 }

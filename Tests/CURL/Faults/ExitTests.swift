@@ -1,8 +1,8 @@
 import AlcedoCURL
 import AlcedoCore
+import AlcedoLibc
 import AlcedoTesting
 import FoundationEssentials
-import Glibc
 import Testing
 
 /// A process that exits while the transport's thread may still run.

@@ -1,8 +1,8 @@
 import AlcedoCURL
 import AlcedoCore
+import AlcedoLibc
 import AlcedoTesting
 import FoundationEssentials
-import Glibc
 import TestSupport
 import Testing
 

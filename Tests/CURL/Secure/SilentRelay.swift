@@ -1,5 +1,5 @@
 import AlcedoCore
-import Glibc
+import AlcedoLibc
 import TestSupport
 
 /// Hands bytes on between clients and a server on the loopback, until it falls silent: what is connected then stays
@@ -50,7 +50,7 @@ final class SilentRelay: Sendable {
         let server = makeSocket()
         var address = target
         let length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        guard with(&address, { Glibc.connect(server, $0, length) }) == 0 else {
+        guard with(&address, { AlcedoLibc.connect(server, $0, length) }) == 0 else {
             close(server)
             close(client)
             return
@@ -83,7 +83,7 @@ final class SilentRelay: Sendable {
     private static let noSignal = Int32(MSG_NOSIGNAL)
 
     private static func makeSocket() -> Int32 {
-        socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        socket(AF_INET, SocketType.stream | SocketType.closeOnExec, 0)
     }
 
     private static func address(_ port: UInt16) -> sockaddr_in {

@@ -1,6 +1,6 @@
 import AlcedoCore
+import AlcedoLibc
 import FoundationEssentials
-import Glibc
 import TestSupport
 import Testing
 

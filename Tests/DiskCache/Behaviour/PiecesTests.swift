@@ -1,7 +1,7 @@
 import AlcedoCore
 import AlcedoDiskCache
+import AlcedoLibc
 import FoundationEssentials
-import Glibc
 import TestSupport
 import Testing
 

@@ -1,8 +1,8 @@
 import AlcedoCore
 import AlcedoDiskCache
+import AlcedoLibc
 import AlcedoTesting
 import FoundationEssentials
-import Glibc
 import TestSupport
 import Testing
 

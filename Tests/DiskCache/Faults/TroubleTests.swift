@@ -1,8 +1,8 @@
-import TestSupport
 import AlcedoCore
 import AlcedoDiskCache
+import AlcedoLibc
 import FoundationEssentials
-import Glibc
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))

@@ -1,4 +1,4 @@
-import Glibc
+import AlcedoLibc
 import Testing
 
 /// What the processes of exit tests do.

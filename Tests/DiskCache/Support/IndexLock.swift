@@ -1,4 +1,4 @@
-import Glibc
+import AlcedoLibc
 import Testing
 
 /// Keeps the index of a cache's directory, as another process that changes it does: whoever changes something waits.

@@ -1,5 +1,5 @@
+import AlcedoLibc
 import FoundationEssentials
-import Glibc
 import TestSupport
 
 /// A small file system in memory. It is in no folder: only an open descriptor holds it, so that it ends with

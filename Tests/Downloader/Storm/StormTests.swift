@@ -1,9 +1,9 @@
 import AlcedoCURL
 import AlcedoCore
 import AlcedoDownloader
+import AlcedoLibc
 import AlcedoTesting
 import FoundationEssentials
-import Glibc
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 import AlcedoCore
-import Glibc
+import AlcedoLibc
 import TestSupport
 import Testing
 
@@ -15,7 +15,7 @@ struct MemoryPressureTriggerTests {
 
         init() throws {
             var ends: [Int32] = [-1, -1]
-            let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+            let kind = SocketType.stream | SocketType.closeOnExec
             try #require(socketpair(AF_UNIX, kind, 0, &ends) == 0)
             (watched, other) = (ends[0], ends[1])
         }

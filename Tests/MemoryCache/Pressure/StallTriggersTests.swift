@@ -1,6 +1,6 @@
-@testable import AlcedoMemoryCache
-import Glibc
+import AlcedoLibc
 import Testing
+@testable import AlcedoMemoryCache
 
 @Suite(.timeLimit(.minutes(10)))
 struct StallTriggersTests {

@@ -1,7 +1,7 @@
-@testable import AlcedoMemoryCache
+import AlcedoLibc
 import FoundationEssentials
-import Glibc
 import Testing
+@testable import AlcedoMemoryCache
 
 @Suite(.timeLimit(.minutes(10)))
 struct SystemFilesTests {

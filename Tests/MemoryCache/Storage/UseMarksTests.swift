@@ -1,4 +1,4 @@
-import Glibc
+import AlcedoLibc
 import Synchronization
 import Testing
 

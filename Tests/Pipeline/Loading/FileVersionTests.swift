@@ -1,9 +1,9 @@
 import AlcedoCore
 import AlcedoDownloader
+import AlcedoLibc
 import AlcedoPipeline
 import AlcedoTesting
 import FoundationEssentials
-import Glibc
 import TestSupport
 import Testing
 

@@ -2,9 +2,7 @@ import AlcedoCore
 import AlcedoProcessing
 import Testing
 
-#if canImport(Glibc)
-    import Glibc
-#endif
+import AlcedoLibc
 
 @Suite struct BlurTests {
     @Test(arguments: [0.3, 0.8, 1.5, 3.2, 4], ResizeTests.shapes.indices)

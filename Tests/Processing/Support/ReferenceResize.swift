@@ -2,9 +2,7 @@ import AlcedoCore
 import AlcedoProcessing
 import FoundationEssentials
 
-#if canImport(Glibc)
-    import Glibc
-#endif
+import AlcedoLibc
 
 /// Resizing by its definition, in doubles, without passes: each result pixel is one sum over the whole source.
 struct ReferenceResize {

@@ -2,9 +2,7 @@ import AlcedoCore
 import AlcedoProcessing
 import Testing
 
-#if canImport(Glibc)
-    import Glibc
-#endif
+import AlcedoLibc
 
 @Suite struct TurnTests {
     @Test func `flips and quarter turns move every pixel to its place`() throws {

@@ -1,5 +1,5 @@
+import AlcedoLibc
 import FoundationEssentials
-import Glibc
 
 /// A measured number for which a limit is known.
 struct BenchFigure: Codable {

@@ -1,4 +1,4 @@
-import Glibc
+import AlcedoLibc
 
 /// What some work has taken.
 struct ThumbnailTime {

@@ -1,5 +1,5 @@
 import AlcedoCore
-import Glibc
+import AlcedoLibc
 
 /// Room for all rows of a picture. Of a large one only the rows in use take memory.
 final class WebPRowMemory {

@@ -1,7 +1,7 @@
-private import CBeneath
 import AlcedoCore
+import AlcedoLibc
+private import CBeneath
 import FoundationEssentials
-import Glibc
 
 /// An open file, closed when the value goes.
 struct Descriptor: ~Copyable {

@@ -1,6 +1,6 @@
 import AlcedoCore
+import AlcedoLibc
 import FoundationEssentials
-import Glibc
 
 extension EntryFolder {
     /// Opens the file of an entry, and tells its size.

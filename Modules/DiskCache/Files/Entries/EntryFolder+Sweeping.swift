@@ -1,6 +1,6 @@
 import AlcedoCore
+import AlcedoLibc
 import FoundationEssentials
-import Glibc
 
 extension EntryFolder {
     /// Whether both are one directory, or that is not to be told.

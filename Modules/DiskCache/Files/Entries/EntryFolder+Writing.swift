@@ -1,6 +1,6 @@
 import AlcedoCore
+import AlcedoLibc
 import FoundationEssentials
-import Glibc
 
 extension EntryFolder {
     /// Writes an entry beside its place, and tells the size of its file. Makes folders that are missing.

@@ -1,6 +1,6 @@
 import AlcedoCore
+import AlcedoLibc
 import FoundationEssentials
-import Glibc
 
 /// The bytes of a file in memory of their own, freed when the value goes.
 struct FileBytes: ~Copyable {

@@ -1,5 +1,5 @@
 import AlcedoCore
-import Glibc
+import AlcedoLibc
 
 /// The size of an entry's file.
 struct FileSize: Equatable, Sendable {

@@ -1,5 +1,5 @@
 import AlcedoCore
-import Glibc
+import AlcedoLibc
 
 /// An open folder that several files share.
 final class OpenFolder: Sendable {

@@ -1,5 +1,5 @@
 import AlcedoCore
-import Glibc
+import AlcedoLibc
 
 extension SystemRefusal {
     /// - Parameter place: Empty where it is not known.

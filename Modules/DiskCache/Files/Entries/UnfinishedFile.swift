@@ -1,5 +1,5 @@
 import AlcedoCore
-import Glibc
+import AlcedoLibc
 import Synchronization
 
 /// A file that is being written where nobody looks for entries. Goes with the value, unless it was moved into its place.

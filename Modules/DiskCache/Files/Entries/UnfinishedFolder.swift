@@ -1,5 +1,5 @@
 import AlcedoCore
-import Glibc
+import AlcedoLibc
 
 /// The folder that entries are written in, held open from one to the next: opening it costs as much as a twentieth of a
 /// store of a few KB.

@@ -1,5 +1,5 @@
 import AlcedoCore
-import Glibc
+import AlcedoLibc
 
 /// What a directory holds, in memory and in an index file that all caches on the directory share.
 ///

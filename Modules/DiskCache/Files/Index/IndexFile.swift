@@ -1,5 +1,5 @@
 import AlcedoCore
-import Glibc
+import AlcedoLibc
 
 /// An open index file: a header, and records one behind the other. The last one that tells of an entry is right.
 final class IndexFile: Sendable {

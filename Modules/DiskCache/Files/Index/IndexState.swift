@@ -1,5 +1,5 @@
 import AlcedoCore
-import Glibc
+import AlcedoLibc
 
 /// The index in memory, and how far the file has been read. Reads of the file are short, but do block.
 struct IndexState: Sendable {

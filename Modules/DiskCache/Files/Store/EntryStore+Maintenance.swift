@@ -1,6 +1,6 @@
 import AlcedoCore
+import AlcedoLibc
 import FoundationEssentials
-import Glibc
 
 extension EntryStore {
     /// Whether a limit is exceeded by what there is, known before or not.

@@ -1,6 +1,6 @@
 import AlcedoCore
+import AlcedoLibc
 import FoundationEssentials
-import Glibc
 
 /// One connection to the database file of a cache, with what it is asked: opened when it is first needed, and again when
 /// the file was removed or replaced. Blocks; not for two threads at once.
@@ -131,9 +131,9 @@ struct DatabaseFile<Queries> {
 
     /// Gives back the space of a file that is ours alone. Links lead to what is not.
     private static func empty(_ path: String) {
-        let file = Glibc.open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        let file = AlcedoLibc.open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { return }
-        defer { Glibc.close(file) }
+        defer { AlcedoLibc.close(file) }
         var facts = stat()
         guard fstat(file, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG, facts.st_nlink == 1 else { return }
         ftruncate(file, 0)

@@ -1,5 +1,5 @@
 import AlcedoCore
-import Glibc
+import AlcedoLibc
 
 /// Keeps other processes from opening or replacing the database file while this one does.
 ///

@@ -1,4 +1,4 @@
-import Glibc
+import AlcedoLibc
 
 /// Tells a file from another one that has taken its name.
 struct FileIdentity: Equatable {

@@ -1,4 +1,4 @@
-import Glibc
+import AlcedoLibc
 
 /// Tells whether a file that nobody here may write to has been changed by somebody who may.
 struct FileState: Equatable {

@@ -1,4 +1,4 @@
-import Glibc
+import AlcedoLibc
 
 /// Keeps a file that has no name any more from making room for another one of the same number, so that its identity
 /// stays its own.

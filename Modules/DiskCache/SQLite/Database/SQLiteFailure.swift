@@ -1,6 +1,6 @@
 import AlcedoCore
+import AlcedoLibc
 private import CSQLite
-import Glibc
 
 /// What SQLite, or the file system under it, refused.
 struct SQLiteFailure: Error {

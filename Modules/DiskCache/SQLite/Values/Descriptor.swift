@@ -1,7 +1,7 @@
 import AlcedoCore
+import AlcedoLibc
 private import CBeneath
 import FoundationEssentials
-import Glibc
 
 /// An open file, closed when the value goes.
 struct Descriptor: ~Copyable {
@@ -56,7 +56,7 @@ struct Descriptor: ~Copyable {
         data.bytes.withUnsafeBytes { bytes in
             var done = 0
             while done < bytes.count {
-                let written = Glibc.write(number, bytes.baseAddress.map { $0 + done }, bytes.count - done)
+                let written = AlcedoLibc.write(number, bytes.baseAddress.map { $0 + done }, bytes.count - done)
                 if written < 0, errno == EINTR { continue }
                 guard written > 0 else { return false }
                 done += written

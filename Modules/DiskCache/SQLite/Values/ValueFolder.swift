@@ -1,6 +1,6 @@
 import AlcedoCore
+import AlcedoLibc
 import FoundationEssentials
-import Glibc
 
 /// The files of large values, in 256 folders by the first two digits of the entry's name.
 ///

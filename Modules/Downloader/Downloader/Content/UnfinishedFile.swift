@@ -1,6 +1,6 @@
 import AlcedoCore
+import AlcedoLibc
 import FoundationEssentials
-import Glibc
 
 /// A file beside the one that a content is for. Goes with the value at the latest, unless it was moved into its place.
 /// Blocks.

@@ -1,5 +1,5 @@
+import AlcedoLibc
 import FoundationEssentials
-import Glibc
 
 /// A regular file that is read from its beginning. Blocks.
 ///
@@ -37,7 +37,7 @@ final class LocalFile: Sendable {
         var count = 0
         while count < limit {
             let received = data.withUnsafeMutableBytes {
-                Glibc.read(file, $0.baseAddress.map { $0 + count }, limit - count)
+                AlcedoLibc.read(file, $0.baseAddress.map { $0 + count }, limit - count)
             }
             if received < 0 {
                 guard errno == EINTR else { throw Self.refusal(of: path, errno) }

@@ -1,5 +1,5 @@
 import AlcedoCore
-import Glibc
+import AlcedoLibc
 
 /// The thread of a source: waits for triggers and reads figures in between.
 struct MemoryPressureLoop: ~Copyable {

@@ -1,4 +1,4 @@
-import Glibc
+import AlcedoLibc
 
 /// Descriptors on which the kernel tells that tasks were stalled for want of memory, closed when the value goes.
 ///

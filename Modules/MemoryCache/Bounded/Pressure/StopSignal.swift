@@ -1,5 +1,5 @@
 import AlcedoCore
-import Glibc
+import AlcedoLibc
 
 /// Tells a thread that waits in poll(2) to end: a pipe that becomes readable, closed when nobody holds this object.
 final class StopSignal: Sendable {

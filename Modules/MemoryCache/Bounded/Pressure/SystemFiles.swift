@@ -1,4 +1,4 @@
-import Glibc
+import AlcedoLibc
 
 /// Reads the small files in which the kernel tells its figures, below a folder that stands for `/`.
 struct SystemFiles: Sendable {

@@ -1,4 +1,4 @@
-import Glibc
+import AlcedoLibc
 
 extension SystemMemory {
     /// Gives the system back what the process has freed. The system's library keeps freed memory for itself, up to some

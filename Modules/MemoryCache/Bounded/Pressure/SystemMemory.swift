@@ -1,4 +1,4 @@
-import Glibc
+import AlcedoLibc
 
 /// How much memory this process may have.
 public struct SystemMemory: Sendable, Equatable {

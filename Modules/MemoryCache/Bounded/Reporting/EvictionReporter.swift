@@ -1,5 +1,5 @@
 import AlcedoCore
-import Glibc
+import AlcedoLibc
 
 /// Calls a cache's listener, in each thread one call at a time: what leaves because the listener calls the cache waits in
 /// line until the listener has returned, so that no chain of such calls grows the stack.
@@ -22,7 +22,7 @@ struct EvictionReporter<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, S
 
     @usableFromInline
     func report(_ gone: Departures<Key, Value>, to listener: Listener) {
-        let thread = UInt(pthread_self())
+        let thread = Threads.current
         let isOutermost = lines.withLock { lines in
             guard lines[thread] == nil else {
                 lines[thread]?.append(gone)

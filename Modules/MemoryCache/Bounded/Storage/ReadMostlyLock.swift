@@ -1,4 +1,4 @@
-public import Glibc
+public import AlcedoLibc
 
 /// A value that many threads may read at once, with a small note-pad a lane for what readers count.
 ///

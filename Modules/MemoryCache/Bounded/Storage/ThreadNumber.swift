@@ -1,5 +1,5 @@
 import AlcedoCore
-public import Glibc
+public import AlcedoLibc
 
 /// Numbers threads in the order in which they first ask, so that a few threads get different ones.
 @usableFromInline

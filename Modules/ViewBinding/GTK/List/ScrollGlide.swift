@@ -1,5 +1,5 @@
 #if GTK
-    import Glibc
+    import AlcedoLibc
 
     /// How a list glides to where the wheel has sent it: fast at first, slower as it comes near. Decides only.
     package struct ScrollGlide {

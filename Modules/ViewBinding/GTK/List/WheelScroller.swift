@@ -1,6 +1,6 @@
 #if GTK
+    import AlcedoLibc
     import CGTK
-    import Glibc
 
     /// Scrolls a list by the wheel: in a glide, and once a frame.
     ///

@@ -1,7 +1,7 @@
 #if GTK
+    import AlcedoLibc
     import CGTK
     import Dispatch
-    import Glibc
 
     /// Runs the main actor while GTK's main loop has the main thread.
     ///

@@ -1,5 +1,5 @@
 #if GTK
-    import Glibc
+    import AlcedoLibc
 
     /// How long the calling thread has computed: unlike the time of a clock, it stands still while another program has the
     /// processor.

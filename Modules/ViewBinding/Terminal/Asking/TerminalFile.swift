@@ -1,5 +1,5 @@
 import AlcedoCore
-import Glibc
+import AlcedoLibc
 
 /// A terminal that a file descriptor is open on.
 public final class TerminalFile: TerminalPort {
@@ -23,7 +23,7 @@ public final class TerminalFile: TerminalPort {
     public func write(_ text: String) -> Bool {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            let count = rest.withUnsafeBytes { AlcedoLibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return false }
             rest = rest.dropFirst(count)
@@ -36,7 +36,7 @@ public final class TerminalFile: TerminalPort {
         let milliseconds = Int32(clamping: Int((max(.zero, time) / .milliseconds(1)).rounded(.up)))
         guard poll(&file, 1, milliseconds) > 0 else { return [] }
         var bytes = [UInt8](repeating: 0, count: 256)
-        let count = Glibc.read(descriptor, &bytes, bytes.count)
+        let count = AlcedoLibc.read(descriptor, &bytes, bytes.count)
         return Array(bytes.prefix(max(0, count)))
     }
 

@@ -1,4 +1,4 @@
-import Glibc
+import AlcedoLibc
 
 extension TerminalCanvas {
     /// The whole of the terminal that `fileDescriptor` is open on.

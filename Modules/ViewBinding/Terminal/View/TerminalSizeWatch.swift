@@ -1,6 +1,6 @@
 import AlcedoCore
+import AlcedoLibc
 import Dispatch
-import Glibc
 
 /// Tells when the size of a terminal changes, for as long as it lives.
 ///

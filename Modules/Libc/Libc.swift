@@ -1,0 +1,12 @@
+// The one place that names the C library. Every other file imports this module, so that the code is the same for Glibc
+// and Musl (Swift's static Linux SDK). Only Glibc is tested.
+
+#if canImport(Glibc)
+    @_exported public import Glibc
+#elseif canImport(Musl)
+    @_exported public import Musl
+#elseif canImport(Darwin)
+    @_exported public import Darwin
+#else
+    #error("Alcedo needs a POSIX C library: Glibc, Musl or Darwin.")
+#endif

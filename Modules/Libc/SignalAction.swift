@@ -1,0 +1,14 @@
+/// How the process reacts to signals. Glibc and Musl name the fields of `sigaction` differently.
+package enum SignalAction {
+    /// Whether the process ignores a signal.
+    package static func isIgnored(_ number: Int32) -> Bool {
+        var action = sigaction()
+        guard sigaction(number, nil, &action) == 0 else { return false }
+        #if canImport(Glibc)
+            let handler = action.__sigaction_handler.sa_handler
+        #else
+            let handler = action.__sa_handler.sa_handler
+        #endif
+        return unsafeBitCast(handler, to: Int.self) == 1
+    }
+}

@@ -1,0 +1,27 @@
+/// Threads of the system. Glibc declares their identifiers as numbers, Musl as pointers.
+package enum Threads {
+    package typealias Body = @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
+
+    /// A number that identifies the current thread for as long as it runs.
+    package static var current: UInt {
+        #if canImport(Glibc)
+            UInt(pthread_self())
+        #else
+            UInt(bitPattern: pthread_self())
+        #endif
+    }
+
+    /// Starts a detached thread. Returns whether the system had one left.
+    package static func startDetached(_ context: UnsafeMutableRawPointer, _ body: @escaping Body) -> Bool {
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        defer { pthread_attr_destroy(&attributes) }
+        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+        #if canImport(Glibc)
+            var thread = pthread_t()
+        #else
+            var thread: pthread_t?
+        #endif
+        return pthread_create(&thread, &attributes, body, context) == 0
+    }
+}
