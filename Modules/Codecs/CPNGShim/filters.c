@@ -3,78 +3,133 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef __SSE2__
+// A pixel is four lanes, of which the last may be the neighbor's: four bytes are read always, and written but for the last
+// pixel, when those of the next are read already. `bytes` holds samples of 8 bits, `words` the same in 16 bits.
+
+#if defined(__SSE2__)
 #include <emmintrin.h>
 
-// A pixel is four lanes, of which the last may be the neighbour's: four bytes are read always, and written but for the
-// last pixel, when those of the next are read already.
+typedef __m128i bytes;
+typedef __m128i words;
 
-static inline __m128i load(const uint8_t *pixel) {
+static inline bytes load(const uint8_t *pixel) {
     uint32_t value;
     memcpy(&value, pixel, 4);
     return _mm_cvtsi32_si128((int)value);
 }
 
-static inline void store(uint8_t *pixel, size_t size, __m128i value) {
-    const uint32_t bytes = (uint32_t)_mm_cvtsi128_si32(value);
-    memcpy(pixel, &bytes, size);
+static inline void store(uint8_t *pixel, size_t size, bytes value) {
+    const uint32_t samples = (uint32_t)_mm_cvtsi128_si32(value);
+    memcpy(pixel, &samples, size);
 }
 
-/// `yes` where the mask is set.
-static inline __m128i choose(__m128i mask, __m128i yes, __m128i no) {
+static inline bytes no_bytes(void) { return _mm_setzero_si128(); }
+static inline bytes add_bytes(bytes a, bytes b) { return _mm_add_epi8(a, b); }
+
+static inline bytes average(bytes left, bytes up) {
+    // The instruction rounds up; the filter rounds down.
+    const bytes odd = _mm_and_si128(_mm_xor_si128(left, up), _mm_set1_epi8(1));
+    return _mm_sub_epi8(_mm_avg_epu8(left, up), odd);
+}
+
+static inline words no_words(void) { return _mm_setzero_si128(); }
+static inline words widen(bytes value) { return _mm_unpacklo_epi8(value, _mm_setzero_si128()); }
+static inline bytes narrow(words value) { return _mm_packus_epi16(value, value); }
+static inline words add(words a, words b) { return _mm_add_epi16(a, b); }
+static inline words subtract(words a, words b) { return _mm_sub_epi16(a, b); }
+static inline words smaller(words a, words b) { return _mm_min_epi16(a, b); }
+static inline words larger(words a, words b) { return _mm_max_epi16(a, b); }
+/// Sums of samples, modulo 256.
+static inline words add_samples(bytes a, words b) { return _mm_add_epi8(widen(a), b); }
+
+/// `yes` where a is above b.
+static inline words choose_above(words a, words b, words yes, words no) {
+    const __m128i mask = _mm_cmpgt_epi16(a, b);
     return _mm_or_si128(_mm_and_si128(mask, yes), _mm_andnot_si128(mask, no));
 }
 
+#define HAS_VECTORS 1
+#elif defined(__ARM_NEON) && !defined(__ARM_BIG_ENDIAN)
+#include <arm_neon.h>
+
+typedef uint8x8_t bytes;
+typedef int16x4_t words;
+
+static inline bytes load(const uint8_t *pixel) {
+    uint32_t value;
+    memcpy(&value, pixel, 4);
+    return vcreate_u8(value);
+}
+
+static inline void store(uint8_t *pixel, size_t size, bytes value) {
+    const uint32_t samples = vget_lane_u32(vreinterpret_u32_u8(value), 0);
+    memcpy(pixel, &samples, size);
+}
+
+static inline bytes no_bytes(void) { return vdup_n_u8(0); }
+static inline bytes add_bytes(bytes a, bytes b) { return vadd_u8(a, b); }
+static inline bytes average(bytes left, bytes up) { return vhadd_u8(left, up); }
+
+static inline words no_words(void) { return vdup_n_s16(0); }
+static inline words widen(bytes value) { return vget_low_s16(vreinterpretq_s16_u16(vmovl_u8(value))); }
+static inline bytes narrow(words value) { return vqmovun_s16(vcombine_s16(value, value)); }
+static inline words add(words a, words b) { return vadd_s16(a, b); }
+static inline words subtract(words a, words b) { return vsub_s16(a, b); }
+static inline words smaller(words a, words b) { return vmin_s16(a, b); }
+static inline words larger(words a, words b) { return vmax_s16(a, b); }
+/// Sums of samples, modulo 256.
+static inline words add_samples(bytes a, words b) { return vand_s16(vadd_s16(widen(a), b), vdup_n_s16(255)); }
+
+/// `yes` where a is above b.
+static inline words choose_above(words a, words b, words yes, words no) { return vbsl_s16(vcgt_s16(a, b), yes, no); }
+
+#define HAS_VECTORS 1
+#else
+#define HAS_VECTORS 0
+#endif
+
+#if HAS_VECTORS
 static inline __attribute__((always_inline)) void subtract_pixels(uint8_t *row, size_t count, size_t size) {
-    __m128i left = _mm_setzero_si128(), filtered = load(row);
+    bytes left = no_bytes(), filtered = load(row);
     for (size_t x = 0; x + size < count; x += size) {
-        left = _mm_add_epi8(filtered, left);
+        left = add_bytes(filtered, left);
         filtered = load(row + x + size);
         store(row + x, 4, left);
     }
-    store(row + count - size, size, _mm_add_epi8(filtered, left));
-}
-
-static inline __m128i average(__m128i left, __m128i up) {
-    // The instruction rounds up; the filter rounds down.
-    const __m128i odd = _mm_and_si128(_mm_xor_si128(left, up), _mm_set1_epi8(1));
-    return _mm_sub_epi8(_mm_avg_epu8(left, up), odd);
+    store(row + count - size, size, add_bytes(filtered, left));
 }
 
 static inline __attribute__((always_inline)) void average_pixels(
     uint8_t *row, const uint8_t *above, size_t count, size_t size) {
-    __m128i left = _mm_setzero_si128(), filtered = load(row);
+    bytes left = no_bytes(), filtered = load(row);
     for (size_t x = 0; x + size < count; x += size) {
-        left = _mm_add_epi8(filtered, average(left, load(above + x)));
+        left = add_bytes(filtered, average(left, load(above + x)));
         filtered = load(row + x + size);
         store(row + x, 4, left);
     }
-    const __m128i last = average(left, load(above + count - size));
-    store(row + count - size, size, _mm_add_epi8(filtered, last));
+    const bytes last = average(left, load(above + count - size));
+    store(row + count - size, size, add_bytes(filtered, last));
 }
 
 /// Of three samples in 16 bits the one that is nearest to left + up - corner. The shortest way from `left` to the result
 /// counts, because the next pixel waits for it. Source: stb_image 2.28, whose reformulation this is.
-static inline __m128i predict(__m128i left, __m128i up, __m128i corner, __m128i thrice_less_up) {
-    const __m128i threshold = _mm_sub_epi16(thrice_less_up, left);
-    const __m128i low = _mm_min_epi16(left, up);
-    const __m128i high = _mm_max_epi16(left, up);
-    const __m128i inner = choose(_mm_cmpgt_epi16(high, threshold), corner, low);
-    return choose(_mm_cmpgt_epi16(threshold, low), inner, high);
+static inline words predict(words left, words up, words corner, words thrice_less_up) {
+    const words threshold = subtract(thrice_less_up, left);
+    const words low = smaller(left, up);
+    const words high = larger(left, up);
+    return choose_above(threshold, low, choose_above(high, threshold, corner, low), high);
 }
 
 static inline __attribute__((always_inline)) void predict_pixels(
     uint8_t *row, const uint8_t *above, size_t count, size_t size) {
-    const __m128i zero = _mm_setzero_si128();
-    __m128i left = zero, corner = zero, filtered = load(row);
+    words left = no_words(), corner = no_words();
+    bytes filtered = load(row);
     for (size_t x = 0;; x += size) {
-        const __m128i up = _mm_unpacklo_epi8(load(above + x), zero);
-        const __m128i thrice = _mm_add_epi16(corner, _mm_add_epi16(corner, corner));
-        const __m128i nearest = predict(left, up, corner, _mm_sub_epi16(thrice, up));
-        // Bytes in lanes of 16 bits, whose upper halves stay nought.
-        left = _mm_add_epi8(_mm_unpacklo_epi8(filtered, zero), nearest);
+        const words up = widen(load(above + x));
+        const words thrice = add(corner, add(corner, corner));
+        left = add_samples(filtered, predict(left, up, corner, subtract(thrice, up)));
         corner = up;
-        const __m128i result = _mm_packus_epi16(left, left);
+        const bytes result = narrow(left);
         if (x + size >= count) {
             store(row + x, size, result);
             return;
@@ -83,10 +138,6 @@ static inline __attribute__((always_inline)) void predict_pixels(
         store(row + x, 4, result);
     }
 }
-
-#define HAS_VECTORS 1
-#else
-#define HAS_VECTORS 0
 #endif
 
 static void subtract_bytes(uint8_t *row, size_t count, size_t size) {

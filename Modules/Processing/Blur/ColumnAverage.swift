@@ -1,6 +1,4 @@
-#if arch(x86_64)
-    private import CSampleKernels
-#endif
+private import CSampleKernels
 
 /// One running average down the columns of rows that come one after another.
 struct ColumnAverage: ~Copyable {
@@ -34,24 +32,8 @@ struct ColumnAverage: ~Copyable {
             return false
         }
         let (oldest, leaving) = (slot(index - window), slot(index - window + 1))
-        #if arch(x86_64)
-            alcedo_average_rows(row, oldest, leaving, box.edge, box.share, floats, sums.base, out)
-        #else
-            Self.portableStep(row, oldest, leaving, box, floats, sums.base, out)
-        #endif
+        alcedo_average_rows(row, oldest, leaving, box.edge, box.share, floats, sums.base, out)
         return true
-    }
-
-    /// One row of averages, on any machine.
-    static func portableStep(
-        _ newest: UnsafePointer<Float>, _ oldest: UnsafePointer<Float>, _ leaving: UnsafePointer<Float>,
-        _ box: RunningAverage, _ floats: Int, _ sums: UnsafeMutablePointer<Float>, _ out: UnsafeMutablePointer<Float>
-    ) {
-        for index in 0..<floats {
-            let sum = sums[index]
-            out[index] = (sum + (newest[index] + oldest[index]) * box.edge) * box.share
-            sums[index] = sum + newest[index] - leaving[index]
-        }
     }
 
     private func slot(_ index: Int) -> UnsafeMutablePointer<Float> {

@@ -1,6 +1,4 @@
-#if arch(x86_64)
-    private import CSampleKernels
-#endif
+private import CSampleKernels
 
 /// A linear change of colour with an offset, on samples from 0 to 1.
 struct ColorMatrix {
@@ -35,25 +33,11 @@ struct ColorMatrix {
 
     /// Changes `count` pixels, and leaves their alpha.
     func apply(to pixels: UnsafeMutablePointer<SIMD4<Float>>, count: Int) {
-        #if arch(x86_64)
-            withUnsafeBytes(of: self) { columns in
-                guard let columns = columns.baseAddress else { return }
-                alcedo_apply_matrix(
-                    columns.assumingMemoryBound(to: Float.self),
-                    UnsafeMutableRawPointer(pixels).assumingMemoryBound(to: Float.self), count)
-            }
-        #else
-            portableApply(to: pixels, count: count)
-        #endif
-    }
-
-    /// The same on any machine.
-    func portableApply(to pixels: UnsafeMutablePointer<SIMD4<Float>>, count: Int) {
-        for x in 0..<count {
-            let pixel = pixels[x]
-            var color = red * pixel.x + green * pixel.y + blue * pixel.z + offset
-            color.w = pixel.w
-            pixels[x] = color
+        withUnsafeBytes(of: self) { columns in
+            guard let columns = columns.baseAddress else { return }
+            alcedo_apply_matrix(
+                columns.assumingMemoryBound(to: Float.self),
+                UnsafeMutableRawPointer(pixels).assumingMemoryBound(to: Float.self), count)
         }
     }
 }

@@ -1,8 +1,6 @@
 import AlcedoCore
 
-#if arch(x86_64)
-    private import CSampleKernels
-#endif
+private import CSampleKernels
 
 /// Reads and writes pixels of any format as red, green, blue and alpha from 0 to 1, colour not multiplied by alpha.
 ///
@@ -13,20 +11,6 @@ struct PixelCoding {
 
     /// Reads `count` pixels from `row` on, which needs no alignment.
     func read(_ row: UnsafeRawPointer, _ count: Int, into out: UnsafeMutablePointer<SIMD4<Float>>) {
-        #if arch(x86_64)
-            // The alpha of opaque pixels is at its maximum, which is read as 1.
-            if format == .rgbx8 || (format == .rgba8 && alphaMode != .premultiplied) {
-                alcedo_read_units(
-                    row.assumingMemoryBound(to: UInt8.self), count,
-                    UnsafeMutableRawPointer(out).assumingMemoryBound(to: Float.self))
-                return
-            }
-        #endif
-        portableRead(row, count, into: out)
-    }
-
-    /// The same on any machine.
-    func portableRead(_ row: UnsafeRawPointer, _ count: Int, into out: UnsafeMutablePointer<SIMD4<Float>>) {
         switch (format, alphaMode) {
         case (.gray8, _):
             for x in 0..<count {
@@ -35,42 +19,27 @@ struct PixelCoding {
             }
         case (.rgba8, .premultiplied): Self.read(row, UInt8.self, count, out) { Self.divided($0) }
         case (.rgba16, .premultiplied): Self.read(row, UInt16.self, count, out) { Self.divided($0) }
-        case (.rgba8, .straight): Self.read(row, UInt8.self, count, out) { $0 }
         case (.rgba16, .straight): Self.read(row, UInt16.self, count, out) { $0 }
-        case (.rgba8, .opaque), (.rgbx8, _): Self.read(row, UInt8.self, count, out) { Self.opaque($0) }
+        // The alpha of opaque pixels is at its maximum, which is read as 1.
+        case (.rgba8, .straight), (.rgba8, .opaque), (.rgbx8, _):
+            alcedo_read_units(
+                row.assumingMemoryBound(to: UInt8.self), count,
+                UnsafeMutableRawPointer(out).assumingMemoryBound(to: Float.self))
         case (.rgba16, .opaque): Self.read(row, UInt16.self, count, out) { Self.opaque($0) }
         }
     }
 
     /// Writes `count` pixels to `row` and after; samples outside 0 to 1 are taken to its end.
     func write(_ pixels: UnsafePointer<SIMD4<Float>>, _ count: Int, to row: UnsafeMutableRawPointer) {
-        #if arch(x86_64)
-            let floats = UnsafeRawPointer(pixels).assumingMemoryBound(to: Float.self)
-            let bytes = row.assumingMemoryBound(to: UInt8.self)
-            if format == .rgbx8 || (format == .rgba8 && alphaMode != .premultiplied) {
-                let isOpaque = format == .rgbx8 || alphaMode == .opaque
-                return alcedo_write_units(floats, count, isOpaque ? 1 : 0, bytes)
-            }
-            if format == .gray8 { return alcedo_write_gray_units(floats, count, bytes) }
-        #endif
-        portableWrite(pixels, count, to: row)
-    }
-
-    /// The same on any machine.
-    func portableWrite(_ pixels: UnsafePointer<SIMD4<Float>>, _ count: Int, to row: UnsafeMutableRawPointer) {
+        let floats = UnsafeRawPointer(pixels).assumingMemoryBound(to: Float.self)
+        let bytes = row.assumingMemoryBound(to: UInt8.self)
         switch (format, alphaMode) {
-        case (.gray8, _):
-            for x in 0..<count {
-                // Not a number is not above 0.
-                let value = pixels[x].x > 0 ? min(1, pixels[x].x) : 0
-                let sample = Lanes.rounded(value * 255)
-                row.storeBytes(of: UInt8(truncatingIfNeeded: sample), toByteOffset: x, as: UInt8.self)
-            }
+        case (.gray8, _): alcedo_write_gray_units(floats, count, bytes)
         case (.rgba8, .premultiplied): Self.write(pixels, UInt8.self, count, row) { Self.multiplied($0) }
         case (.rgba16, .premultiplied): Self.write(pixels, UInt16.self, count, row) { Self.multiplied($0) }
-        case (.rgba8, .straight): Self.write(pixels, UInt8.self, count, row) { $0 }
+        case (.rgba8, .straight): alcedo_write_units(floats, count, 0, bytes)
         case (.rgba16, .straight): Self.write(pixels, UInt16.self, count, row) { $0 }
-        case (.rgba8, .opaque), (.rgbx8, _): Self.write(pixels, UInt8.self, count, row) { Self.opaque($0) }
+        case (.rgba8, .opaque), (.rgbx8, _): alcedo_write_units(floats, count, 1, bytes)
         case (.rgba16, .opaque): Self.write(pixels, UInt16.self, count, row) { Self.opaque($0) }
         }
     }

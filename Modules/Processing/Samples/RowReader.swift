@@ -1,6 +1,4 @@
-#if arch(x86_64)
-    private import CSampleKernels
-#endif
+private import CSampleKernels
 
 /// Turns the samples of one row into floats, colour multiplied by alpha.
 enum RowReader {
@@ -8,26 +6,12 @@ enum RowReader {
     static func read(
         _ row: UnsafeRawPointer, width: Int, layout: SampleLayout, into out: UnsafeMutablePointer<Float>
     ) {
-        #if arch(x86_64)
-            switch layout {
-            case .color8: return alcedo_read_bytes(row.assumingMemoryBound(to: UInt8.self), width, out)
-            case .straight8: return alcedo_read_straight_bytes(row.assumingMemoryBound(to: UInt8.self), width, out)
-            case .gray8, .color16, .straight16: break
-            }
-        #endif
-        portableRead(row, width: width, layout: layout, into: out)
-    }
-
-    /// The same on any machine.
-    static func portableRead(
-        _ row: UnsafeRawPointer, width: Int, layout: SampleLayout, into out: UnsafeMutablePointer<Float>
-    ) {
         switch layout {
         case .gray8: readGray8(row, width, out)
-        case .color8: read(row, width, out) { color8($0, $1) }
-        case .straight8: read(row, width, out) { multiplied(color8($0, $1), maximum: 255) }
+        case .color8: alcedo_read_bytes(row.assumingMemoryBound(to: UInt8.self), width, out)
+        case .straight8: alcedo_read_straight_bytes(row.assumingMemoryBound(to: UInt8.self), width, out)
         case .color16: read(row, width, out) { color16($0, $1) }
-        case .straight16: read(row, width, out) { multiplied(color16($0, $1), maximum: 65_535) }
+        case .straight16: read(row, width, out) { multiplied(color16($0, $1)) }
         }
     }
 
@@ -47,22 +31,15 @@ enum RowReader {
     }
 
     @inline(__always)
-    static func color8(_ row: UnsafeRawPointer, _ x: Int) -> SIMD4<Float> {
-        // Loaded as a vector of bytes, they would sometimes come one by one.
-        let samples = unsafeBitCast(row.load(fromByteOffset: x &* 4, as: UInt32.self), to: SIMD4<UInt8>.self)
-        return Lanes.floats(SIMD4<UInt32>(truncatingIfNeeded: samples))
-    }
-
-    @inline(__always)
     static func color16(_ row: UnsafeRawPointer, _ x: Int) -> SIMD4<Float> {
         let samples = row.load(fromByteOffset: x &* 8, as: SIMD4<UInt16>.self)
         return Lanes.floats(SIMD4<UInt32>(truncatingIfNeeded: samples))
     }
 
     @inline(__always)
-    private static func multiplied(_ pixel: SIMD4<Float>, maximum: Float) -> SIMD4<Float> {
+    private static func multiplied(_ pixel: SIMD4<Float>) -> SIMD4<Float> {
         var factor = SIMD4<Float>(repeating: pixel.w)
-        factor.w = maximum
-        return pixel * factor / maximum
+        factor.w = 65_535
+        return pixel * factor / 65_535
     }
 }

@@ -1,6 +1,4 @@
-#if arch(x86_64)
-    private import CSampleKernels
-#endif
+private import CSampleKernels
 
 /// Turns rows of floats back into samples: clamped, rounded to nearest, divided by alpha where the layout is straight.
 enum RowWriter {
@@ -8,19 +6,9 @@ enum RowWriter {
     static func write(
         _ row: UnsafePointer<Float>, width: Int, layout: SampleLayout, to out: UnsafeMutableRawPointer
     ) {
-        #if arch(x86_64)
-            if layout == .color8 { return alcedo_write_bytes(row, width, out.assumingMemoryBound(to: UInt8.self)) }
-        #endif
-        portableWrite(row, width: width, layout: layout, to: out)
-    }
-
-    /// The same on any machine.
-    static func portableWrite(
-        _ row: UnsafePointer<Float>, width: Int, layout: SampleLayout, to out: UnsafeMutableRawPointer
-    ) {
         switch layout {
         case .gray8: writeGray8(row, width, out)
-        case .color8: write(row, width, UInt8.self, out) { premultiplied($0, maximum: 255) }
+        case .color8: alcedo_write_bytes(row, width, out.assumingMemoryBound(to: UInt8.self))
         case .straight8: write(row, width, UInt8.self, out) { straight($0, maximum: 255) }
         case .color16: write(row, width, UInt16.self, out) { premultiplied($0, maximum: 65_535) }
         case .straight16: write(row, width, UInt16.self, out) { straight($0, maximum: 65_535) }

@@ -1,8 +1,6 @@
 import AlcedoCore
 
-#if arch(x86_64)
-    private import CSampleKernels
-#endif
+private import CSampleKernels
 
 /// Turns pixels by an angle that is no quarter turn.
 struct Rotation {
@@ -66,26 +64,6 @@ struct Rotation {
         into out: UnsafeMutablePointer<Float>
     ) {
         let layout = SampleLayout(pixels.format, pixels.alphaMode)
-        #if arch(x86_64)
-            if layout == .color8 || layout == .straight8 {
-                let start = start(y, size, pixels)
-                var picture = alcedo_picture(
-                    base: base.assumingMemoryBound(to: UInt8.self), bytes_per_row: pixels.bytesPerRow,
-                    width: pixels.width, height: pixels.height, is_straight: layout == .straight8 ? 1 : 0)
-                alcedo_sample_line(
-                    &picture, start.x, start.y, cosine, sine, Self.distance(columns.lowerBound, of: size.width),
-                    columns.count, out + columns.lowerBound * 4)
-                return
-            }
-        #endif
-        portableSample(y, columns, of: size, pixels, base, layout, into: out)
-    }
-
-    /// The same on any machine.
-    func portableSample(
-        _ y: Int, _ columns: Range<Int>, of size: PixelSize, _ pixels: PixelBuffer, _ base: UnsafeRawPointer,
-        _ layout: SampleLayout, into out: UnsafeMutablePointer<Float>
-    ) {
         // The literal closures become part of the loops; passed through a variable they would be calls.
         switch layout {
         case .gray8:
@@ -93,11 +71,14 @@ struct Rotation {
                 let sample = Float($0.load(fromByteOffset: $1, as: UInt8.self))
                 return SIMD4(sample, sample, sample, 255)
             }
-        case .color8: sample(y, columns, size, pixels, base, UnsafeMutableRawPointer(out)) { RowReader.color8($0, $1) }
-        case .straight8:
-            sample(y, columns, size, pixels, base, UnsafeMutableRawPointer(out)) {
-                Self.multiplied(RowReader.color8($0, $1), unit: 1 / 255)
-            }
+        case .color8, .straight8:
+            let start = start(y, size, pixels)
+            var picture = alcedo_picture(
+                base: base.assumingMemoryBound(to: UInt8.self), bytes_per_row: pixels.bytesPerRow,
+                width: pixels.width, height: pixels.height, is_straight: layout == .straight8 ? 1 : 0)
+            alcedo_sample_line(
+                &picture, start.x, start.y, cosine, sine, Self.distance(columns.lowerBound, of: size.width),
+                columns.count, out + columns.lowerBound * 4)
         case .color16:
             sample(y, columns, size, pixels, base, UnsafeMutableRawPointer(out)) { RowReader.color16($0, $1) }
         case .straight16:

@@ -3,204 +3,176 @@ import Testing
 
 @testable import AlcedoProcessing
 
-/// The C bodies that some machines have, against the portable ones. Elsewhere both are the same function.
+/// The C kernels, which have a body for each kind of processor, against one scalar computation.
 @Suite struct KernelTests {
-    @Test func `sums of rows are the portable ones to the bit`() {
+    @Test func `sums of rows equal the scalar ones to the bit`() {
         for floats in [16, 32, 48, 160, 176] {
             for count in [1, 2, 7, 61] {
                 let rows = Self.floats(count * floats, seed: 3)
                 let weights = Self.floats(count, seed: 5)
-                var results = [[Float](repeating: 0, count: floats), [Float](repeating: 1, count: floats)]
+                var result = [Float](repeating: 0, count: floats)
                 rows.withUnsafeBufferPointer { rows in
                     guard let base = rows.baseAddress else { return }
                     let pointers = (0..<count).map { base + $0 * floats }
-                    pointers.withUnsafeBufferPointer { pointers in
-                        Convolution.vertical(rows: pointers, weights: weights, floats: floats, into: &results[0])
-                        Convolution.portableVertical(
-                            rows: pointers, weights: weights, floats: floats, into: &results[1])
+                    pointers.withUnsafeBufferPointer {
+                        Convolution.vertical(rows: $0, weights: weights, floats: floats, into: &result)
                     }
                 }
 
-                #expect(results[0] == results[1])
+                let slices = (0..<count).map { rows[$0 * floats..<($0 + 1) * floats] }
+                #expect(result == ScalarKernels.sumRows(slices, weights))
             }
         }
     }
 
-    @Test func `pixels along a row are the portable ones to the bit`() {
+    @Test func `pixels along a row equal the scalar ones to the bit`() {
         for (cells, length) in [(1, 1), (40, 7), (41, 13), (9, 30), (200, 3)] {
             let table = WeightTable(cells: cells, extent: Double(cells), length: length, filter: .lanczos3)
             let row = Self.floats(cells * 4 + Convolution.slack, seed: 7)
-            var results = [[Float](repeating: 0, count: length * 4), [Float](repeating: 1, count: length * 4)]
+            var result = [Float](repeating: 0, count: length * 4)
 
-            Convolution.horizontal(row: row, table: table, channels: 4, into: &results[0])
-            Convolution.portableColor(
-                row, table.first, table.count, table.weights, stride: table.stride, length: length, into: &results[1])
+            Convolution.horizontal(row: row, table: table, channels: 4, into: &result)
 
-            #expect(results[0] == results[1])
+            #expect(result == ScalarKernels.filterPixels(row, table))
         }
     }
 
-    @Test(arguments: [SampleLayout.gray8, .color8, .straight8, .color16, .straight16])
-    func `rows are read as the portable reader does, to the bit`(layout: SampleLayout) {
-        let bytes = Self.bytes(67 * 8)
+    @Test(arguments: [SampleLayout.color8, .straight8])
+    func `rows are read as the scalar reader does, to the bit`(layout: SampleLayout) {
         for width in [1, 2, 3, 8, 67] {
-            var results = [[Float](repeating: 0, count: width * 4), [Float](repeating: 0, count: width * 4)]
-            bytes.withUnsafeBytes { bytes in
-                guard let row = bytes.baseAddress else { return }
-                RowReader.read(row, width: width, layout: layout, into: &results[0])
-                RowReader.portableRead(row, width: width, layout: layout, into: &results[1])
-            }
+            let bytes = Self.bytes(width * 4)
+            var result = [Float](repeating: 0, count: width * 4)
 
-            #expect(results[0] == results[1])
+            RowReader.read(bytes, width: width, layout: layout, into: &result)
+
+            #expect(
+                result == (layout == .color8 ? ScalarKernels.readBytes(bytes) : ScalarKernels.readStraightBytes(bytes)))
         }
     }
 
-    @Test(arguments: [SampleLayout.gray8, .color8, .straight8, .color16, .straight16])
-    func `rows are written as the portable writer does`(layout: SampleLayout) {
+    @Test func `rows are written as the scalar writer does`() {
         for width in [1, 2, 3, 4, 5, 67] {
-            // Below nought, above what a sample can be, colour above its alpha, halves, and no number.
+            // Below zero, above what a sample can be, color above its alpha, halves, and no number.
             var row = Self.floats(width * 4, seed: 11)
             row[0] = -0.5
             row[1] = .nan
             row[3] = width == 2 ? 0 : 127.5
-            // Vector loads of the portable writer want their alignment.
-            let memory = Scratch<Float>(count: row.count)
-            memory.base.update(from: row, count: row.count)
-            var results = [[UInt8](repeating: 1, count: width * 8), [UInt8](repeating: 1, count: width * 8)]
+            var result = [UInt8](repeating: 1, count: width * 4)
 
-            results[0].withUnsafeMutableBytes { out in
-                guard let out = out.baseAddress else { return }
-                RowWriter.write(memory.base, width: width, layout: layout, to: out)
-            }
-            results[1].withUnsafeMutableBytes { out in
-                guard let out = out.baseAddress else { return }
-                RowWriter.portableWrite(memory.base, width: width, layout: layout, to: out)
-            }
+            RowWriter.write(row, width: width, layout: .color8, to: &result)
 
-            #expect(results[0] == results[1])
+            #expect(result == ScalarKernels.writeBytes(row))
         }
     }
 
     @Test(arguments: [false, true])
-    func `sums of columns are the portable ones`(continues: Bool) {
+    func `sums of columns equal the scalar ones`(continues: Bool) {
         let bytes = Self.bytes(96 * 5)
-        // Vector loads of the portable kernels want their alignment.
-        let memory = Scratch<UInt8>(count: bytes.count)
-        memory.base.update(from: bytes, count: bytes.count)
-        let words = [Scratch<UInt16>(count: 96), Scratch<UInt16>(count: 96)] as InlineArray<2, Scratch<UInt16>>
-        let longs = [Scratch<UInt32>(count: 96), Scratch<UInt32>(count: 96)] as InlineArray<2, Scratch<UInt32>>
-        for index in 0..<96 {
-            for side in 0..<2 {
-                words[side].base[index] = UInt16(index)
-                longs[side].base[index] = UInt32(index)
-            }
-        }
+        let rows = (0..<5).map { bytes[$0 * 96..<($0 + 1) * 96] }
+        let start = (0..<96).map { continues ? $0 : 0 }
+        var words = (0..<96).map { UInt16($0) }
+        var longs = (0..<96).map { UInt32($0) }
 
-        BoxColumns.sum(
-            memory.base, rows: 5, bytesPerRow: 96, byteCount: 96, continues: continues, into: words[0].base)
-        BoxColumns.portableSum(
-            memory.base, rows: 5, bytesPerRow: 96, byteCount: 96, continues: continues, into: words[1].base)
-        BoxColumns.premultipliedSum(
-            memory.base, rows: 5, bytesPerRow: 96, byteCount: 96, continues: continues, into: longs[0].base)
-        BoxColumns.portablePremultipliedSum(
-            memory.base, rows: 5, bytesPerRow: 96, byteCount: 96, continues: continues, into: longs[1].base)
+        BoxColumns.sum(bytes, rows: 5, bytesPerRow: 96, byteCount: 96, continues: continues, into: &words)
+        BoxColumns.premultipliedSum(bytes, rows: 5, bytesPerRow: 96, byteCount: 96, continues: continues, into: &longs)
 
-        for index in 0..<96 {
-            #expect(words[0].base[index] == words[1].base[index])
-            #expect(longs[0].base[index] == longs[1].base[index])
-        }
+        #expect(words.map(Int.init) == ScalarKernels.sumBytes(rows, onto: start))
+        #expect(longs.map(Int.init) == ScalarKernels.sumStraightBytes(rows, onto: start))
     }
 
-    @Test func `pixels from 0 to 1 are read and written as the portable coding does, to the bit`() {
-        let bytes = Self.bytes(53 * 8)
+    @Test(arguments: [AlphaMode.straight, .opaque])
+    func `pixels from 0 to 1 are read and written as the scalar coding does, to the bit`(mode: AlphaMode) {
+        let bytes = Self.bytes(53 * 4).enumerated().map { mode == .opaque && $0.offset % 4 == 3 ? 255 : $0.element }
         // Halves of a level, which are rounded to even, what is outside, and what is no number.
         var values = (0..<53).map { SIMD4<Float>(Float($0) * 4.5, -3, 300, 127.5) / 255 }
         values[7] = SIMD4(.nan, .infinity, -.infinity, 0.5)
-        for (format, mode) in ResizeTests.shapes {
-            let coding = PixelCoding(format: format, alphaMode: mode)
-            for count in [1, 5, 53] {
-                var pixels = [[SIMD4<Float>]](
-                    repeating: [SIMD4](repeating: SIMD4(repeating: 9), count: count), count: 2)
-                var rows = [[UInt8]](repeating: [UInt8](repeating: 1, count: count * 8), count: 2)
-                let source = bytes.enumerated().map { mode == .opaque && $0.offset % 4 == 3 ? 255 : $0.element }
+        let coding = PixelCoding(format: .rgba8, alphaMode: mode)
+        let gray = PixelCoding(format: .gray8, alphaMode: .opaque)
+        for count in [1, 5, 53] {
+            var pixels = [SIMD4<Float>](repeating: SIMD4(repeating: 9), count: count)
+            var row = [UInt8](repeating: 1, count: count * 4)
+            var grayRow = [UInt8](repeating: 1, count: count)
 
-                coding.read(source, count, into: &pixels[0])
-                coding.portableRead(source, count, into: &pixels[1])
-                coding.write(values, count, to: &rows[0])
-                coding.portableWrite(values, count, to: &rows[1])
+            coding.read(bytes, count, into: &pixels)
+            coding.write(values, count, to: &row)
+            gray.write(values, count, to: &grayRow)
 
-                #expect(pixels[0] == pixels[1] && rows[0] == rows[1], "\(format) \(mode)")
+            let floats = pixels.flatMap { [$0.x, $0.y, $0.z, $0.w] }
+            #expect(floats == ScalarKernels.readUnits(Array(bytes[..<(count * 4)])))
+            let written = values[..<count].flatMap { pixel in
+                (0..<4).map { mode == .opaque && $0 == 3 ? 255 : ScalarKernels.writeUnit(pixel[$0]) }
             }
+            #expect(row == written)
+            #expect(grayRow == values[..<count].map { ScalarKernels.writeUnit($0.x) })
         }
     }
 
-    @Test func `a colour matrix does what the portable one does, to the bit`() {
+    @Test func `a color matrix changes pixels as the scalar one does, to the bit`() {
         let matrix = ColorMatrix(brightness: 1.3, contrast: 0.7, saturation: 1.9)
+        let columns = withUnsafeBytes(of: matrix) { Array($0.bindMemory(to: SIMD4<Float>.self)) }
         let floats = Self.floats(4 * 37, seed: 2)
-        var pixels = [[SIMD4<Float>]](
-            repeating: (0..<37).map {
-                SIMD4(floats[$0 * 4], floats[$0 * 4 + 1], floats[$0 * 4 + 2], floats[$0 * 4 + 3])
-            }, count: 2)
+        let pixels = (0..<37).map {
+            SIMD4(floats[$0 * 4], floats[$0 * 4 + 1], floats[$0 * 4 + 2], floats[$0 * 4 + 3])
+        }
+        var result = pixels
 
-        matrix.apply(to: &pixels[0], count: 37)
-        matrix.portableApply(to: &pixels[1], count: 37)
+        matrix.apply(to: &result, count: 37)
 
-        #expect(pixels[0] == pixels[1])
+        #expect(result == pixels.map { ScalarKernels.applyMatrix(columns, $0) })
     }
 
-    @Test func `running averages down columns are the portable ones to the bit`() {
+    @Test func `running averages down columns equal the scalar ones to the bit`() {
         let rows = (0..<3).map { Self.floats(48, seed: UInt64($0 + 1)) }
-        var sums = rows[1]
-        var results = [[Float](repeating: 0, count: 48), [Float](repeating: 1, count: 48)]
+        var result = [Float](repeating: 0, count: 48)
         let box = RunningAverage(radius: 0, edge: 0.3)
         var average = ColumnAverage(box, floats: 48)
 
         // A radius of 0: three rows make an average, of which the second is the sum.
-        #expect(!average.push(rows[0], into: &results[0]))
-        #expect(!average.push(rows[1], into: &results[0]))
-        #expect(average.push(rows[2], into: &results[0]))
-        ColumnAverage.portableStep(rows[2], rows[0], rows[1], box, 48, &sums, &results[1])
+        #expect(!average.push(rows[0], into: &result))
+        #expect(!average.push(rows[1], into: &result))
+        #expect(average.push(rows[2], into: &result))
 
-        #expect(results[0] == results[1])
+        #expect(result == ScalarKernels.averageRows(rows[2], rows[0], box, rows[1]))
     }
 
     @Test(arguments: [AlphaMode.straight, .premultiplied])
-    func `a turned row is the portable one to the bit, at the edges too`(mode: AlphaMode) {
+    func `a rotated row equals the scalar one to the bit, at the edges too`(mode: AlphaMode) {
         let pixels = PixelBuffer.noise(19, 14, .rgba8, mode, seed: 4)
         let rotation = Rotation(cosine: 0.8, sine: 0.6)
         let size = rotation.size(of: pixels.size)
         for y in 0..<size.height {
-            var results = [[Float]](repeating: [Float](repeating: 5, count: size.width * 4), count: 2)
+            var result = [Float](repeating: 5, count: size.width * 4)
             pixels.withUnsafeBytes { memory in
                 guard let base = memory.baseAddress else { return }
-                let columns = 0..<size.width
-                rotation.sample(y, columns, of: size, pixels, base, into: &results[0])
-                rotation.portableSample(
-                    y, columns, of: size, pixels, base, SampleLayout(.rgba8, mode), into: &results[1])
+                rotation.sample(y, 0..<size.width, of: size, pixels, base, into: &result)
             }
 
-            #expect(results[0] == results[1])
+            let expected = ScalarKernels.sampleRow(y, of: size, rotation, pixels)
+            #expect(result == expected.flatMap { [$0.x, $0.y, $0.z, $0.w] })
         }
     }
 
     @Test(arguments: [AlphaMode.straight, .premultiplied])
-    func `pixels on a background are the portable ones`(mode: AlphaMode) throws {
+    func `pixels on a background equal the scalar ones`(mode: AlphaMode) throws {
         let flatten = Flatten(onto: OpaqueColor(red: 255, green: 0, blue: 77))
         for width in [1, 3, 4, 31, 256] {
-            // Any bytes at all, also colour above its alpha.
+            // Any bytes at all, also color above its alpha.
             let pixels = PixelBuffer.noise(width, 9, .rgba8, .straight, seed: 6).relabelled(mode)
-            let header = DecodedImage(pixels: pixels).rowHeader
-            let work = try #require(try flatten.work(on: header))
-            let portable = flatten.blend(header, UInt8.self)
+            let work = try #require(try flatten.work(on: DecodedImage(pixels: pixels).rowHeader))
             for y in 0..<9 {
-                var results = [[UInt8]](repeating: [UInt8](repeating: 1, count: width * 4), count: 2)
+                var result = [UInt8](repeating: 1, count: width * 4)
                 pixels.row(y).withUnsafeBytes { row in
                     guard let base = row.baseAddress else { return }
-                    work.change(base, y, &results[0])
-                    portable.change(base, y, &results[1])
+                    work.change(base, y, &result)
                 }
 
-                #expect(results[0] == results[1])
+                let expected = (0..<width).flatMap { x in
+                    let pixel = ScalarKernels.flatten(
+                        SIMD4(truncatingIfNeeded: pixels.pixel(x, y)), over: [255, 0, 77],
+                        isPremultiplied: mode == .premultiplied)
+                    return [pixel.x, pixel.y, pixel.z, pixel.w]
+                }
+                #expect(result == expected)
             }
         }
     }

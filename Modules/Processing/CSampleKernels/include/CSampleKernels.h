@@ -1,10 +1,11 @@
 #ifndef CSAMPLEKERNELS_H
 #define CSAMPLEKERNELS_H
 
-// The loops that most of the time of a resize goes into. Swift is compiled for the oldest machine of an architecture and has no
-// way to say more for one function; a C function can have a second body for machines with AVX2, chosen once, at the start.
+// The loops in which a resize spends most of its time, in vector types that the compiler maps to every architecture. Swift is
+// compiled for the oldest processor of an architecture and has no target attribute for one function; on x86-64 these have
+// further bodies for AVX2 and AVX-512, chosen once at the start.
 //
-// Each does what the Swift function named in its comment does, to the bit: products and sums in the same order, none fused.
+// Results are the same to the bit on every processor: products and sums in one order, none fused.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -38,7 +39,7 @@ void alcedo_sum_straight_bytes(
     const uint8_t *_Nonnull first, size_t rows, size_t bytes_per_row, size_t bytes, int continues,
     uint32_t *_Nonnull sums);
 
-// ColumnAverage.portableStep: one row of running averages down columns. `floats` is a multiple of 16.
+// ColumnAverage.push: one row of running averages down columns. `floats` is a multiple of 16.
 void alcedo_average_rows(
     const float *_Nonnull newest, const float *_Nonnull oldest, const float *_Nonnull leaving, float edge, float share,
     size_t floats, float *_Nonnull sums, float *_Nonnull out);
@@ -50,10 +51,10 @@ void alcedo_write_units(const float *_Nonnull pixels, size_t count, int is_opaqu
 // The first of every four floats only.
 void alcedo_write_gray_units(const float *_Nonnull pixels, size_t count, uint8_t *_Nonnull out);
 
-// ColorMatrix.portableApply: 16 floats, what each sample of a pixel adds to the result. The last column is the offset.
+// ColorMatrix.apply: 16 floats, what each sample of a pixel adds to the result. The last column is the offset.
 void alcedo_apply_matrix(const float *_Nonnull columns, float *_Nonnull pixels, size_t count);
 
-// Flatten.change for 8 bits: pixels over an opaque colour of three bytes, rounded to nearest.
+// Flatten for 8 bits: pixels over an opaque colour of three bytes, rounded to nearest.
 void alcedo_flatten_bytes(
     const uint8_t *_Nonnull row, size_t pixels, const uint8_t *_Nonnull color, int is_premultiplied, uint8_t *_Nonnull out);
 
