@@ -15,9 +15,14 @@ static void on_error(png_structp png, png_const_charp message) {
 
 alcedo_png_status alcedo_png_failure(const alcedo_png_decoder *d) {
     if (d->input.ran_out) return ALCEDO_PNG_TRUNCATED;
-    // libpng has no codes, only words.
-    if (strstr(d->message, "emory")) return ALCEDO_PNG_OUT_OF_MEMORY;
-    return ALCEDO_PNG_CORRUPT;
+    return d->out_of_memory ? ALCEDO_PNG_OUT_OF_MEMORY : ALCEDO_PNG_CORRUPT;
+}
+
+png_voidp alcedo_png_allocate(png_structp png, png_alloc_size_t size) {
+    void *memory = malloc(size);
+    // libpng reports this by a message only.
+    if (!memory) *(int *)png_get_mem_ptr(png) = 1;
+    return memory;
 }
 
 alcedo_png_decoder *alcedo_png_new(size_t chunk_limit) {
@@ -28,7 +33,8 @@ alcedo_png_decoder *alcedo_png_new(size_t chunk_limit) {
         alcedo_png_destroy(d);
         return NULL;
     }
-    d->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, d, on_error, alcedo_png_ignore_warning);
+    d->png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, d, on_error, alcedo_png_ignore_warning,
+                                      &d->out_of_memory, alcedo_png_allocate, NULL);
     if (d->png) d->info = png_create_info_struct(d->png);
     if (!d->info) {
         alcedo_png_destroy(d);
@@ -40,7 +46,9 @@ alcedo_png_decoder *alcedo_png_new(size_t chunk_limit) {
     png_set_chunk_cache_max(d->png, 128);
     // Chunks have checksums of their own. Whether this one is seen depends on how the bytes come, which they should not
     // be judged by.
+#ifdef PNG_IGNORE_ADLER32 // since 1.6.45 only where libpng was configured with it; without it zlib checks
     png_set_option(d->png, PNG_IGNORE_ADLER32, PNG_OPTION_ON);
+#endif
     // Of no use here. Text may unpack to a thousand times its size, and for the others libpng allocates and clears
     // whatever length a file claims, up to 2 GiB, before it reads: its limit for chunks is only a warning there.
     static const png_byte unused[] = "tEXt\0zTXt\0iTXt\0sPLT\0sCAL\0pCAL\0eXIf";

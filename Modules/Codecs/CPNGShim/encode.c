@@ -21,7 +21,7 @@ static void on_error(png_structp png, png_const_charp message) {
 }
 
 static alcedo_png_status failure(const alcedo_png_encoder *e) {
-    return e->out_of_memory || strstr(e->message, "emory") ? ALCEDO_PNG_OUT_OF_MEMORY : ALCEDO_PNG_CORRUPT;
+    return e->out_of_memory ? ALCEDO_PNG_OUT_OF_MEMORY : ALCEDO_PNG_CORRUPT;
 }
 
 static void write_output(png_structp png, png_bytep bytes, size_t count) {
@@ -50,22 +50,26 @@ static void write_output(png_structp png, png_bytep bytes, size_t count) {
 
 static void flush_output(png_structp png) { (void)png; }
 
-alcedo_png_encoder *alcedo_png_encoder_create(const alcedo_png_settings *settings) {
-    alcedo_png_encoder *e = calloc(1, sizeof *e);
-    if (!e) return NULL;
-    if (setjmp(e->escape)) {
-        alcedo_png_encoder_destroy(e);
-        return NULL;
-    }
-    e->png = png_create_write_struct(PNG_LIBPNG_VER_STRING, e, on_error, alcedo_png_ignore_warning);
+/// Starts libpng. Returns 0, or -1 when memory is exhausted.
+static int start(alcedo_png_encoder *e, const alcedo_png_settings *settings) {
+    if (setjmp(e->escape)) return -1;
+    e->png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, e, on_error, alcedo_png_ignore_warning,
+                                       &e->out_of_memory, alcedo_png_allocate, NULL);
     if (e->png) e->info = png_create_info_struct(e->png);
-    if (!e->info) {
-        alcedo_png_encoder_destroy(e);
-        return NULL;
-    }
+    if (!e->info) return -1;
     png_set_write_fn(e->png, e, write_output, flush_output);
     png_set_user_limits(e->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     png_set_compression_level(e->png, settings->level);
+    return 0;
+}
+
+alcedo_png_encoder *alcedo_png_encoder_create(const alcedo_png_settings *settings) {
+    alcedo_png_encoder *e = calloc(1, sizeof *e);
+    if (!e) return NULL;
+    if (start(e, settings)) {
+        alcedo_png_encoder_destroy(e);
+        return NULL;
+    }
     return e;
 }
 
@@ -89,15 +93,14 @@ static void set_palette(alcedo_png_encoder *e, const alcedo_png_settings *s) {
     if (transparent) png_set_tRNS(e->png, e->info, alphas, (int)transparent, NULL);
 }
 
-alcedo_png_status alcedo_png_encoder_begin(alcedo_png_encoder *e, const alcedo_png_settings *s) {
+static alcedo_png_status begin(alcedo_png_encoder *e, const alcedo_png_settings *s, int writes_profile) {
     static const uint16_t one = 1;
     if (setjmp(e->escape)) return failure(e);
     png_set_IHDR(e->png, e->info, s->width, s->height, s->bit_depth, s->color_type, PNG_INTERLACE_NONE,
                  PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     if (s->color_type == PNG_COLOR_TYPE_PALETTE) set_palette(e, s);
-    if (s->icc && s->icc_size && s->icc_size <= PNG_UINT_31_MAX) {
-        // A profile that is damaged, or made for other colours than these, is no reason to lose the picture: as a
-        // warning, libpng leaves it out.
+    if (writes_profile) {
+        // Most versions of libpng leave a damaged profile out with a warning.
         png_set_benign_errors(e->png, 1);
         png_set_iCCP(e->png, e->info, "ICC", PNG_COMPRESSION_TYPE_BASE, s->icc, (png_uint_32)s->icc_size);
     }
@@ -112,6 +115,18 @@ alcedo_png_status alcedo_png_encoder_begin(alcedo_png_encoder *e, const alcedo_p
     if (s->bit_depth < 8) png_set_packing(e->png);
     if (s->bit_depth == 16 && *(const uint8_t *)&one) png_set_swap(e->png);
     return ALCEDO_PNG_OK;
+}
+
+alcedo_png_status alcedo_png_encoder_begin(alcedo_png_encoder *e, const alcedo_png_settings *s) {
+    const int has_profile = s->icc && s->icc_size && s->icc_size <= PNG_UINT_31_MAX;
+    const alcedo_png_status status = begin(e, s, has_profile);
+    if (status != ALCEDO_PNG_CORRUPT || !has_profile) return status;
+    // libpng since 1.6.45 fails while it writes a damaged profile. The profile is optional: begin again without it.
+    png_destroy_write_struct(&e->png, &e->info);
+    e->count = 0;
+    e->message[0] = 0;
+    if (start(e, s)) return failure(e);
+    return begin(e, s, 0);
 }
 
 alcedo_png_status alcedo_png_encoder_write(

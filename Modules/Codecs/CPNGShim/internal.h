@@ -29,6 +29,7 @@ struct alcedo_png_decoder {
     size_t stride;
     size_t capacity;
     uint32_t first_row;
+    int out_of_memory;
     jmp_buf escape;
     char message[96];
 };
@@ -36,10 +37,13 @@ struct alcedo_png_decoder {
 /// Copies the next bytes, or reports that the file ends early.
 void alcedo_png_read_input(png_structp png, png_bytep out, size_t count);
 
+/// Allocates for libpng. The pointer that was given with it is to an `int`, which becomes 1 when memory is exhausted.
+png_voidp alcedo_png_allocate(png_structp png, png_alloc_size_t size);
+
 /// libpng prints warnings unless told otherwise.
 void alcedo_png_ignore_warning(png_structp png, png_const_charp message);
 
-/// The status that belongs to the message of the error just caught.
+/// The status that belongs to the error just caught.
 alcedo_png_status alcedo_png_failure(const alcedo_png_decoder *d);
 
 /// A decoder without a source. NULL: out of memory.

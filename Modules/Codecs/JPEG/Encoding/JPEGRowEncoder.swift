@@ -41,7 +41,9 @@ final class JPEGRowEncoder: PixelRowConsumer {
 
     private func begin(_ header: PixelRowHeader, _ shim: OpaquePointer) throws {
         let isGray = header.format == .gray8
-        let profile = header.colorProfile.flatMap { Self.isProfile($0, forGray: isGray) ? $0 : nil } ?? Data()
+        var profile = header.colorProfile ?? Data()
+        // A profile is split over at most 255 APP2 markers of 65,519 bytes each.
+        if profile.count > 255 * 65_519 || !ICCProfile.describes(gray: isGray, profile) { profile = Data() }
         let exif = header.orientation == .up ? [] : header.orientation.exif
         try profile.withUnsafeBytes { profile in
             try exif.withUnsafeBufferPointer { exif in
@@ -56,13 +58,6 @@ final class JPEGRowEncoder: PixelRowConsumer {
                 try check(alcedo_jpeg_encoder_begin(shim, &settings), shim)
             }
         }
-    }
-
-    /// Whether a profile is one of gray, or of red, green and blue. Source: ICC.1:2022, section 7.2.6.
-    private static func isProfile(_ profile: Data, forGray isGray: Bool) -> Bool {
-        // A marker holds 65,519 bytes of it, and there are at most 255 of them.
-        guard profile.count >= 128, profile.count <= 255 * 65_519 else { return false }
-        return profile.dropFirst(16).prefix(4).elementsEqual((isGray ? "GRAY" : "RGB ").utf8)
     }
 
     func consume(_ row: RawSpan) throws {

@@ -18,7 +18,9 @@ final class PNGWriter {
             throw ImageEncodingError(.outOfMemory, "libpng could not be started")
         }
         self.shim = shim
-        let profile = [UInt8](colorProfile ?? Data())
+        // Some versions of libpng also write a profile whose color space differs from the image's.
+        let isGray = settings.color_type & 2 == 0
+        let profile = colorProfile.flatMap { ICCProfile.describes(gray: isGray, $0) ? [UInt8]($0) : nil } ?? []
         let status = palette.withUnsafeBufferPointer { palette in
             profile.withUnsafeBufferPointer { icc in
                 exif.withUnsafeBufferPointer { exif in
