@@ -7,6 +7,10 @@
 #include <stdint.h>
 #include <sys/epoll.h>
 
+#if LIBCURL_VERSION_NUM < 0x075100
+#error "AlcedoCURL needs libcurl 7.81 or later"
+#endif
+
 enum { ALCEDO_MAXIMUM_READY = 64 };
 
 struct alcedo_curl_loop {

@@ -166,10 +166,19 @@ void alcedo_curl_perform(alcedo_curl_loop *loop) {
     curl_multi_socket_action(loop->multi, CURL_SOCKET_TIMEOUT, 0, &running);
 }
 
+/// Whether the transfer was HTTP/1 over a bare socket, whose errors have an `errno`.
+static int is_plain(const alcedo_curl_transfer *transfer) {
+    const char *scheme = NULL;
+    long version = 0;
+    curl_easy_getinfo(transfer->easy, CURLINFO_HTTP_VERSION, &version);
+    // In upper case before libcurl 8.6.
+    return version <= CURL_HTTP_VERSION_1_1 &&
+           curl_easy_getinfo(transfer->easy, CURLINFO_SCHEME, &scheme) == CURLE_OK && scheme &&
+           strcasecmp(scheme, "http") == 0;
+}
+
 static alcedo_curl_status status_of(CURLcode code, const alcedo_curl_transfer *transfer) {
     long number = 0;
-    // Bad chunks have no code of their own, only words.
-    if (code == CURLE_RECV_ERROR && strstr(transfer->error, "chunk")) return ALCEDO_CURL_INVALID_RESPONSE;
     switch (code) {
     case CURLE_OK:
         return ALCEDO_CURL_OK;
@@ -194,9 +203,13 @@ static alcedo_curl_status status_of(CURLcode code, const alcedo_curl_transfer *t
         return ALCEDO_CURL_SECURE;
     case CURLE_OPERATION_TIMEDOUT:
         return ALCEDO_CURL_TIMEOUT;
+    case CURLE_RECV_ERROR:
+        // A malformed chunk has no code of its own. Over a bare socket it has no error of the system, unlike a lost
+        // connection. Behind TLS, and where an earlier attempt to connect left an error, it counts as a lost connection.
+        curl_easy_getinfo(transfer->easy, CURLINFO_OS_ERRNO, &number);
+        return number == 0 && is_plain(transfer) ? ALCEDO_CURL_INVALID_RESPONSE : ALCEDO_CURL_LOST;
     case CURLE_PARTIAL_FILE:
     case CURLE_SEND_ERROR:
-    case CURLE_RECV_ERROR:
     case CURLE_GOT_NOTHING:
     case CURLE_HTTP2:
     case CURLE_HTTP2_STREAM:
@@ -204,6 +217,9 @@ static alcedo_curl_status status_of(CURLcode code, const alcedo_curl_transfer *t
     case CURLE_WEIRD_SERVER_REPLY:
     case CURLE_BAD_CONTENT_ENCODING:
         return ALCEDO_CURL_INVALID_RESPONSE;
+#if LIBCURL_VERSION_NUM >= 0x080600  // until then CURLE_OUT_OF_MEMORY
+    case CURLE_TOO_LARGE:
+#endif
     case CURLE_OUT_OF_MEMORY:
         return ALCEDO_CURL_OUT_OF_MEMORY;
     default:

@@ -150,6 +150,8 @@ static long version_of(alcedo_curl_version version) {
 static CURLcode configure_plain(alcedo_curl_transfer *t, const alcedo_curl_request *r) {
     CURL *e = t->easy;
     CURLcode code = curl_easy_setopt(e, CURLOPT_URL, r->url);
+    // The caller has removed dot segments. Newer versions of libcurl would remove escaped ones, too.
+    SET(CURLOPT_PATH_AS_IS, 1L);
     // Without TLS libcurl would learn only from the first answer that the connection cannot be shared.
     SET(CURLOPT_PIPEWAIT, (long)(t->loop->shares_connections && !strncasecmp(r->url, "https:", 6)));
     SET(CURLOPT_CONNECTTIMEOUT_MS, r->connect_timeout_ms);
@@ -173,10 +175,16 @@ static CURLcode configure(alcedo_curl_transfer *t, const alcedo_curl_request *r)
     SET(CURLOPT_PRIVATE, t);
     SET(CURLOPT_ERRORBUFFER, t->error);
     SET(CURLOPT_NOSIGNAL, 1L);
-    // A look-up that nobody waits for any more is left to its thread, not waited for by all others.
+#if LIBCURL_VERSION_NUM >= 0x075700 // 7.87.0
+    // An abandoned name lookup is left to its thread, so that closing a handle does not wait for the resolver.
     SET(CURLOPT_QUICK_EXIT, 1L);
+#endif
     // Only the web: a redirect or a crafted URL must not reach file:, ftp: and the rest.
+#if LIBCURL_VERSION_NUM >= 0x075500 // 7.85.0
     SET(CURLOPT_PROTOCOLS_STR, "http,https");
+#else
+    SET(CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+#endif
     SET(CURLOPT_FOLLOWLOCATION, 0L);
     SET(CURLOPT_HTTP09_ALLOWED, 0L);
     if (r->decodes_content) SET(CURLOPT_ACCEPT_ENCODING, "");

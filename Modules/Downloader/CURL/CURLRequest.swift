@@ -71,8 +71,9 @@ struct CURLRequest: Sendable {
     func withCStrings<Result>(
         _ body: (UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafePointer<CChar>?) -> Result
     ) -> Result {
-        method.withCString { method in
-            url.absoluteString.withCString { url in
+        let text = url.absoluteString
+        return method.withCString { method in
+            (DotSegments.removed(fromURL: text) ?? text).withCString { url in
                 guard let pinnedKeys else { return body(method, url, nil) }
                 return pinnedKeys.withCString { body(method, url, $0) }
             }

@@ -127,7 +127,8 @@ final class Exchange: Sendable {
             receive(response)
             state.withLock { $0.declared = nil }
         }
-        let failure = error.map { HTTPTransportError($0) }
+        let hasHead = state.withLock { $0.head == nil }
+        let failure = error.map { HTTPTransportError($0, url: request.url, hasHead: hasHead) }
         let waiting = state.withLock { state -> CheckedContinuation<HTTPResponse, any Error>? in
             state.completion = (failure ?? state.missingBytes).map { .failure($0) } ?? .success(())
             state.task = nil

@@ -22,11 +22,16 @@ import FoundationNetworking
 /// - **Time precisely.** The idle timeout is whole seconds, rounded up, and the wait for one of the
 ///   ``Options/connectionsPerHost`` counts as idle, and for the other timeouts too. The first byte is the end of the head.
 /// - **Send and keep fields as they are.** Only ASCII values can be sent, and lines of one name are joined. Fields of an
-///   answer come without their order, sorted by name here; an answer with a byte above 127 that is not UTF-8, or
-///   without the space after its status code, is refused as `invalidResponse`.
+///   answer come without their order, sorted by name here; a response with a byte above 127 that is not UTF-8,
+///   or without the space after its status code, is refused as `connectionLost`.
+/// - **Tell all errors apart.** Malformed fields, chunks and content codings have no code of their own, nor has a
+///   network without a route. They are `connectionLost`; before the head of an HTTPS response,
+///   `secureConnectionFailed`. ``HTTPTransportError/message`` has libcurl's text.
 /// - **Tell interim answers**, or give coded bytes: a content coding is always undone where it knows it, whatever the
 ///   request says, and `decodesContent` of the libcurl transport has no counterpart.
 /// - **Trust other certificates** than the system's, or pin one; set priorities.
+/// - **Keep escaped dot segments.** libcurl 8.14 sends `/x/%2e%2e/b` as `/b`, 7.88 as it is; cache keys tell
+///   the two apart.
 /// - **Report metrics.** ``HTTPResponse/metrics`` has `firstByte`, that of the head's end, and `total`.
 /// - **Say that there is no network**: offline, names are `cannotResolveHost`.
 public final class URLSessionTransport: HTTPTransport {

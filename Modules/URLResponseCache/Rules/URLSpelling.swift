@@ -52,18 +52,8 @@ enum URLSpelling {
             host.removeLast(suffix.count)
         }
         let path = text[authority.endIndex...].prefix { $0 != "?" }
-        let segments = segments(of: path).map(unescaped(segment:)).joined(separator: "/")
+        let segments = DotSegments.segments(of: path).map(unescaped(segment:)).joined(separator: "/")
         return "\(scheme)://\(host)/\(segments)\(unescaped(text[path.endIndex...]))"
-    }
-
-    /// Returns a URL's text without literal dot segments in its path, or nil when it has none.
-    static func withoutDotSegments(_ text: String) -> String? {
-        guard let colon = text.firstRange(of: "://") else { return nil }
-        let rest = text[colon.upperBound...]
-        let path = rest[(rest.firstIndex { "/?#".contains($0) } ?? rest.endIndex)...].prefix { !"?#".contains($0) }
-        guard path.contains("/.") else { return nil }
-        let resolved = "/" + segments(of: path).joined(separator: "/")
-        return resolved == path ? nil : text[..<path.startIndex] + resolved + text[path.endIndex...]
     }
 
     /// Returns a segment with the fewest escapes. An escaped dot segment keeps its escapes: it is not a dot segment to
@@ -91,18 +81,6 @@ enum URLSpelling {
             }
         }
         return String(decoding: bytes, as: UTF8.self)
-    }
-
-    /// Returns the segments of a path, the literal segments `.` and `..` removed. RFC 3986 section 5.2.4.
-    private static func segments(of path: Substring) -> [Substring] {
-        var segments: [Substring] = []
-        let all = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
-        for segment in all where segment != "." {
-            if segment == ".." { _ = segments.popLast() } else { segments.append(segment) }
-        }
-        // What a segment of dots at the end stands for is a folder.
-        if let last = all.last, last == "." || last == ".." { segments.append("") }
-        return segments
     }
 
     /// Whether an escape of these digits is in its one spelling, and of a byte that needs it.

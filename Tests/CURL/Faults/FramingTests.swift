@@ -66,7 +66,6 @@ struct FramingTests {
             try await response("Transfer-Encoding: \(coding)", body: body)
         }
         #expect(error?.code == .invalidResponse)
-        #expect(error?.message.contains("transfer coding") == true)
     }
 
     @Test(arguments: ["Chunked", "identity, chunked", ", chunked ,", "CHUNKED\r\nX: y"])

@@ -20,7 +20,7 @@ typedef struct {
 /// A request; all strings and bytes are copied.
 typedef struct {
     const char *_Nonnull method;
-    const char *_Nonnull url;
+    const char *_Nonnull url;  // sent unchanged; the caller has removed dot segments
     /// Whether there is a body, be it one of no bytes.
     int has_body;
     const uint8_t *_Nullable body;

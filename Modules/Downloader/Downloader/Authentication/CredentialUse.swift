@@ -49,9 +49,9 @@ struct CredentialUse: Sendable {
         }
     }
 
-    /// Path and query as transports send them: without steps up and down.
+    /// Returns path and query as transports send them: without dot segments.
     private static func target(_ url: URL) -> String {
-        let plain = url.path(percentEncoded: true).contains("/.") ? url.standardized : url
+        let plain = DotSegments.removed(fromURL: url.absoluteString).flatMap { URL(string: $0) } ?? url
         let path = plain.path(percentEncoded: true)
         let query = plain.query(percentEncoded: true).map { "?\($0)" } ?? ""
         return (path.isEmpty ? "/" : path) + query
