@@ -106,7 +106,9 @@ alcedo_jpeg_status alcedo_jpeg_failure(const alcedo_jpeg_decoder *d) {
         return ALCEDO_JPEG_LIMIT;
     case JERR_BAD_PRECISION:
     case JERR_SOF_UNSUPPORTED:
+#if JPEG_LIB_VERSION < 70  // the interface of libjpeg 6b, as in Debian; Ubuntu's libjpeg-turbo has that of libjpeg 8
     case JERR_ARITH_NOTIMPL:
+#endif
     case JERR_CONVERSION_NOTIMPL:
     case JERR_NOTIMPL:
     case JERR_NOT_COMPILED:
