@@ -25,7 +25,7 @@ struct StableBuffer<Element: Sendable>: @unchecked Sendable {
         @inlinable
         deinit {
             base.deinitialize(count: count)
-            base.deallocate()
+            LargePages.deallocate(base, byteCount: capacity * MemoryLayout<Element>.stride)
         }
     }
 
