@@ -5,9 +5,11 @@ enum GIFWriter {
     typealias Color = (UInt8, UInt8, UInt8)
 
     static func file(width: Int, height: Int, palette: [Color]?, _ blocks: [[UInt8]], trailer: Bool = true) -> Data {
-        var bytes = Array("GIF89a".utf8) + word(width) + word(height)
-        bytes += [palette == nil ? 0 : 0x80 | sizeBits(palette), 0, 0] + colors(palette)
-        return Data(bytes + blocks.joined() + (trailer ? [0x3B] : []))
+        let flags: UInt8 = palette == nil ? 0 : 0x80 | sizeBits(palette)
+        var bytes = Array("GIF89a".utf8) + word(width) + word(height) + [flags, 0, 0] + colors(palette)
+        for block in blocks { bytes += block }
+        if trailer { bytes.append(0x3B) }
+        return Data(bytes)
     }
 
     /// An image whose pixels all have the same index, or those of `indices`, each below 128.
@@ -15,8 +17,9 @@ enum GIFWriter {
         left: Int = 0, top: Int = 0, width: Int, height: Int, palette: [Color]? = nil, isInterlaced: Bool = false,
         codeSize: UInt8 = 7, indices: [UInt8]
     ) -> [UInt8] {
-        let flags = (palette == nil ? 0 : 0x80 | sizeBits(palette)) | (isInterlaced ? 0x40 : 0)
-        let head = [0x2C] + word(left) + word(top) + word(width) + word(height) + [flags]
+        let tableFlags: UInt8 = palette == nil ? 0 : 0x80 | sizeBits(palette)
+        let flags = tableFlags | (isInterlaced ? 0x40 : 0)
+        let head: [UInt8] = [0x2C] + word(left) + word(top) + word(width) + word(height) + [flags]
         // With 7-bit pixels and a clear code (0x80) at least every hundred codes, a code is always one byte.
         var codes: [UInt8] = []
         for start in stride(from: 0, to: indices.count, by: 100) {

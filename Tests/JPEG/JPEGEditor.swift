@@ -20,7 +20,7 @@ enum JPEGEditor {
 
     /// The file with more segments, after the start of the image.
     static func inserting(_ segments: [UInt8], into file: Data) -> Data {
-        file.prefix(2) + segments + file.dropFirst(2)
+        Data(file.prefix(2)) + Data(segments) + Data(file.dropFirst(2))
     }
 
     /// Where the `index`th segment with this marker lies, marker included; of a scan, with its data.

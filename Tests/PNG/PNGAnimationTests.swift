@@ -23,8 +23,9 @@ import Testing
         let (a, b) = (Double(above[3]) / 255, Double(below[3]) / 255)
         let alpha = a + b * (1 - a)
         guard alpha > 0 else { return [0, 0, 0, 0] }
-        let color = (0..<3).map { channel in
-            Int(((Double(above[channel]) * a + Double(below[channel]) * b * (1 - a)) / alpha).rounded())
+        let color = (0..<3).map { (channel: Int) -> Int in
+            let sum: Double = Double(above[channel]) * a + Double(below[channel]) * b * (1 - a)
+            return Int((sum / alpha).rounded())
         }
         return color + [Int((alpha * 255).rounded())]
     }

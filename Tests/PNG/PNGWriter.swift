@@ -22,7 +22,7 @@ enum PNGWriter {
     /// The file with a chunk more, after its header.
     static func inserting(_ chunk: [UInt8], into file: Data) -> Data {
         let afterHeader = 8 + 25
-        return file.prefix(afterHeader) + chunk + file.dropFirst(afterHeader)
+        return Data(file.prefix(afterHeader)) + Data(chunk) + Data(file.dropFirst(afterHeader))
     }
 
     /// EXIF data with an orientation and nothing else.

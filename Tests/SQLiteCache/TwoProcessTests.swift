@@ -1,6 +1,6 @@
 import AlcedoCore
+import AlcedoLibc
 import FoundationEssentials
-import Glibc
 import TestSupport
 import Testing
 
@@ -10,32 +10,34 @@ import Testing
 struct TwoProcessTests {
     private static let limits = DataCacheLimits(size: 600_000)
 
-    @Test func `two processes on one directory see no damage, and the limits hold`() async throws {
-        let directory = try TemporaryDirectory()
-        let path = directory.path
+    #if compiler(>=6.3)  // An exit test captures values since Swift 6.3.
+        @Test func `two processes on one directory see no damage, and the limits hold`() async throws {
+            let directory = try TemporaryDirectory()
+            let path = directory.path
 
-        async let other: Void = {
-            await #expect(processExitsWith: .success) { [path = path as String] in
-                try await Self.work(in: path, seed: 1)
+            async let other: Void = {
+                await #expect(processExitsWith: .success) { [path = path as String] in
+                    try await Self.work(in: path, seed: 1)
+                }
+            }()
+            try await Self.work(in: path, seed: 2)
+            await other
+
+            let cache = SQLiteDiskCache(directory: directory.url, limits: Self.limits)
+            let verification = await cache.verify()
+            await cache.flush()
+            #expect(verification.damagedNames.isEmpty)
+            #expect(verification.checkedCount > 0)
+            #expect(await cache.totalSize <= Self.limits.size)
+            #expect(await cache.items().reduce(0) { $0 + $1.size } == cache.totalSize)
+            var largeCount = 0
+            for name in 0..<40 {
+                let count = await cache.data(for: key("\(name)"))?.count ?? 0
+                if count > EntryChanges.largestInRow { largeCount += 1 }
             }
-        }()
-        try await Self.work(in: path, seed: 2)
-        await other
-
-        let cache = SQLiteDiskCache(directory: directory.url, limits: Self.limits)
-        let verification = await cache.verify()
-        await cache.flush()
-        #expect(verification.damagedNames.isEmpty)
-        #expect(verification.checkedCount > 0)
-        #expect(await cache.totalSize <= Self.limits.size)
-        #expect(await cache.items().reduce(0) { $0 + $1.size } == cache.totalSize)
-        var largeCount = 0
-        for name in 0..<40 {
-            let count = await cache.data(for: key("\(name)"))?.count ?? 0
-            if count > EntryChanges.largestInRow { largeCount += 1 }
+            #expect(directory.valueFiles.count == largeCount)
         }
-        #expect(directory.valueFiles.count == largeCount)
-    }
+    #endif
 
     /// Stores, reads and removes entries that tell which they are.
     private static func work(in path: String, seed: UInt64) async throws {

@@ -21,6 +21,6 @@ final class WholeImageEncoder: PixelRowConsumer {
         try collector.finish()
         guard let image = collector.image else { return }
         let data = try encode(image)
-        try output(data.bytes)
+        try data.withUnsafeBytes { try output($0.bytes) }
     }
 }

@@ -90,9 +90,8 @@ public struct PixelBuffer: Sendable {
     public var bytes: RawSpan {
         @_lifetime(borrow self)
         get {
-            // In one expression: with the span in a variable, the 6.3.1 optimiser fails its own check here.
-            _overrideLifetime(
-                RawSpan(_unsafeStart: storage.base, byteCount: storage.byteCount), borrowing: self)
+            let bytes = UnsafeRawBufferPointer(start: storage.base, count: storage.byteCount)
+            return _overrideLifetime(bytes.bytes, borrowing: self)
         }
     }
 

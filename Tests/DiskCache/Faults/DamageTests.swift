@@ -1,9 +1,9 @@
-import TestSupport
 import AlcedoCore
 import AlcedoDiskCache
+import AlcedoLibc
 import AlcedoTesting
 import FoundationEssentials
-import Glibc
+import TestSupport
 import Testing
 
 /// Damage is a miss that removes the file, and the next store works.
@@ -172,22 +172,24 @@ struct DamageTests {
         }
     }
 
-    @Test(arguments: [true, false])
-    func `a foreign file of any size goes without being read`(isKnown: Bool) async throws {
-        await #expect(processExitsWith: .success) { [isKnown = isKnown as Bool] in
-            await Child.tellTrouble {
-                let directory = try TemporaryDirectory()
-                let cache = FileDiskCache(directory: directory.url)
-                try await cache.store(bytes(100), for: key("a"))
-                guard truncate(directory.file("a"), 1 << 30) == 0 else { exit(2) }
-                if !isKnown { unlink(directory.path + "/index") }
-                let other = isKnown ? cache : FileDiskCache(directory: directory.url)
+    #if compiler(>=6.3)  // An exit test captures values since Swift 6.3.
+        @Test(arguments: [true, false])
+        func `a foreign file of any size goes without being read`(isKnown: Bool) async throws {
+            await #expect(processExitsWith: .success) { [isKnown = isKnown as Bool] in
+                await Child.tellTrouble {
+                    let directory = try TemporaryDirectory()
+                    let cache = FileDiskCache(directory: directory.url)
+                    try await cache.store(bytes(100), for: key("a"))
+                    guard truncate(directory.file("a"), 1 << 30) == 0 else { exit(2) }
+                    if !isKnown { unlink(directory.path + "/index") }
+                    let other = isKnown ? cache : FileDiskCache(directory: directory.url)
 
-                guard await other.entry(for: key("a")) == nil, await other.verify().byteCount == 0 else { exit(3) }
-                guard access(directory.file("a"), F_OK) != 0 else { exit(4) }
-                // Not `getrusage`: what the parent had resident counts there.
-                guard ResidentMemory.peakByteCount < 512 << 20 else { exit(5) }
+                    guard await other.entry(for: key("a")) == nil, await other.verify().byteCount == 0 else { exit(3) }
+                    guard access(directory.file("a"), F_OK) != 0 else { exit(4) }
+                    // Not `getrusage`: what the parent had resident counts there.
+                    guard ResidentMemory.peakByteCount < 512 << 20 else { exit(5) }
+                }
             }
         }
-    }
+    #endif
 }

@@ -1,7 +1,7 @@
 import AlcedoCore
 import AlcedoDiskCache
+import AlcedoLibc
 import FoundationEssentials
-import Glibc
 import TestSupport
 import Testing
 
@@ -12,12 +12,14 @@ struct DescriptorTests {
         case reading, mapping, pieces, verifying, counting, countingWithoutIndex, storing, removingOther
     }
 
-    @Test(arguments: Work.allCases)
-    func `nothing is lost while there are no file descriptors`(work: Work) async throws {
-        await #expect(processExitsWith: .success) { [work = work.rawValue as String] in
-            try await Self.exhaust(try #require(Work(rawValue: work)))
+    #if compiler(>=6.3)  // An exit test captures values since Swift 6.3.
+        @Test(arguments: Work.allCases)
+        func `nothing is lost while there are no file descriptors`(work: Work) async throws {
+            await #expect(processExitsWith: .success) { [work = work.rawValue as String] in
+                try await Self.exhaust(try #require(Work(rawValue: work)))
+            }
         }
-    }
+    #endif
 
     private static func exhaust(_ work: Work) async throws {
         try Scarcity.limitDescriptors(to: 200)

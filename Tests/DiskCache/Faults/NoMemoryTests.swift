@@ -1,7 +1,7 @@
 import AlcedoCore
 import AlcedoDiskCache
+import AlcedoLibc
 import FoundationEssentials
-import Glibc
 import TestSupport
 import Testing
 
@@ -10,12 +10,14 @@ import Testing
 struct NoMemoryTests {
     enum Work: String, CaseIterable { case reading, mapping, verifying, naming }
 
-    @Test(arguments: Work.allCases)
-    func `an entry that there is no memory for is a miss, and stays`(work: Work) async throws {
-        await #expect(processExitsWith: .success) { [work = work.rawValue as String] in
-            try await Self.exhaust(try #require(Work(rawValue: work)))
+    #if compiler(>=6.3)  // An exit test captures values since Swift 6.3.
+        @Test(arguments: Work.allCases)
+        func `an entry that there is no memory for is a miss, and stays`(work: Work) async throws {
+            await #expect(processExitsWith: .success) { [work = work.rawValue as String] in
+                try await Self.exhaust(try #require(Work(rawValue: work)))
+            }
         }
-    }
+    #endif
 
     private static func exhaust(_ work: Work) async throws {
         let directory = try TemporaryDirectory()

@@ -1,7 +1,7 @@
 import AlcedoCore
+import AlcedoLibc
 import AlcedoTesting
 import FoundationEssentials
-import Glibc
 import TestSupport
 import Testing
 
@@ -29,28 +29,30 @@ struct UnfinishedFileTests {
         String(decoding: try Data(contentsOf: URL(filePath: "\(directory.path)/\(name)")), as: UTF8.self)
     }
 
-    @Test func `what a killed process has left goes with the next download to the same file`() async throws {
-        await #expect(processExitsWith: .signal(SIGKILL)) { [path = target as String] in
-            let transport = FakeTransport { request in
-                HTTPResponse(
-                    head: HTTPResponseHead(url: request.url, status: 200),
-                    body: HTTPBody(DeadlyBody(Array(repeating: Data("never".utf8), count: 100))))
+    #if compiler(>=6.3)  // An exit test captures values since Swift 6.3.
+        @Test func `what a killed process has left goes with the next download to the same file`() async throws {
+            await #expect(processExitsWith: .signal(SIGKILL)) { [path = target as String] in
+                let transport = FakeTransport { request in
+                    HTTPResponse(
+                        head: HTTPResponseHead(url: request.url, status: 200),
+                        body: HTTPBody(DeadlyBody(Array(repeating: Data("never".utf8), count: 100))))
+                }
+                let first = Downloader(transport: transport)
+                // A second one to the same target, so that there is a second leftover.
+                let other = try UnfinishedFile(for: path)
+                try other.append(Data("other".utf8))
+                _ = try await first.download(DownloadRequest(try web("http://h/a")), to: path)
             }
-            let first = Downloader(transport: transport)
-            // A second one to the same target, so that there is a second leftover.
-            let other = try UnfinishedFile(for: path)
-            try other.append(Data("other".utf8))
-            _ = try await first.download(DownloadRequest(try web("http://h/a")), to: path)
+            #expect(try names == [".picture.alcedo-part", ".picture.alcedo-part1"])
+            #expect(try content(".picture.alcedo-part1").hasPrefix("nevernever"))
+
+            let next = Downloader(transport: FakeTransport.giving(Data("new".utf8)))
+            _ = try await next.download(DownloadRequest(try web("http://h/a")), to: target)
+
+            #expect(try content() == "new")
+            #expect(try names == ["picture"])
         }
-        #expect(try names == [".picture.alcedo-part", ".picture.alcedo-part1"])
-        #expect(try content(".picture.alcedo-part1").hasPrefix("nevernever"))
-
-        let next = Downloader(transport: FakeTransport.giving(Data("new".utf8)))
-        _ = try await next.download(DownloadRequest(try web("http://h/a")), to: target)
-
-        #expect(try content() == "new")
-        #expect(try names == ["picture"])
-    }
+    #endif
 
     @Test func `a file that somebody writes is left to him, and he finds it as it was`() throws {
         let first = try UnfinishedFile(for: target)

@@ -1,9 +1,9 @@
 import AlcedoCore
 import AlcedoDiskCache
+import AlcedoLibc
 import AlcedoMemoryCache
 import AlcedoTesting
 import FoundationEssentials
-import Glibc
 import TestSupport
 import Testing
 
@@ -206,31 +206,33 @@ struct KeptPartTests {
         #expect(download.data == Self.body)
     }
 
-    @Test func `a process that is killed leaves what another goes on with`() async throws {
-        let directory = try TemporaryDirectory()
-        await #expect(processExitsWith: .signal(SIGKILL)) { [path = directory.path as String] in
-            let transport = FakeTransport { request in
-                let pieces = stride(from: 0, to: 7_000, by: 1_000).map { Data(Self.body[$0..<$0 + 1_000]) }
-                return HTTPResponse(
-                    head: HTTPResponseHead(url: request.url, status: 200, fields: Self.whole),
-                    body: HTTPBody(DeadlyBody(pieces)))
+    #if compiler(>=6.3)  // An exit test captures values since Swift 6.3.
+        @Test func `a process that is killed leaves what another goes on with`() async throws {
+            let directory = try TemporaryDirectory()
+            await #expect(processExitsWith: .signal(SIGKILL)) { [path = directory.path as String] in
+                let transport = FakeTransport { request in
+                    let pieces = stride(from: 0, to: 7_000, by: 1_000).map { Data(Self.body[$0..<$0 + 1_000]) }
+                    return HTTPResponse(
+                        head: HTTPResponseHead(url: request.url, status: 200, fields: Self.whole),
+                        body: HTTPBody(DeadlyBody(pieces)))
+                }
+                let fetcher = HTTPFetcher.make(transport, time: Self.today) { $0.resume = Self.policy(Self.disk(path)) }
+                _ = try await fetcher.fetch("http://h/a")
             }
-            let fetcher = HTTPFetcher.make(transport, time: Self.today) { $0.resume = Self.policy(Self.disk(path)) }
-            _ = try await fetcher.fetch("http://h/a")
+
+            let next = Script([Self.rest(6_000)])
+            let steps = Guarded<[DownloadProgress]>([])
+            let disk = Self.disk(directory.path)
+            let fetcher = HTTPFetcher.make(next, time: Self.today) { $0.resume = Self.policy(disk) }
+            let request = HTTPRequest(url: try #require(URL(string: "http://h/a")))
+            let done = try await fetcher.fetch(request) { step in steps.change { $0.append(step) } }
+
+            #expect(done.data == Self.body)
+            #expect(next.ranges == ["bytes=6000-"])
+            #expect(steps.value.first == DownloadProgress(received: 6_000, expected: 10_000))
+            #expect(await disk.count == 0)
         }
-
-        let next = Script([Self.rest(6_000)])
-        let steps = Guarded<[DownloadProgress]>([])
-        let disk = Self.disk(directory.path)
-        let fetcher = HTTPFetcher.make(next, time: Self.today) { $0.resume = Self.policy(disk) }
-        let request = HTTPRequest(url: try #require(URL(string: "http://h/a")))
-        let done = try await fetcher.fetch(request) { step in steps.change { $0.append(step) } }
-
-        #expect(done.data == Self.body)
-        #expect(next.ranges == ["bytes=6000-"])
-        #expect(steps.value.first == DownloadProgress(received: 6_000, expected: 10_000))
-        #expect(await disk.count == 0)
-    }
+    #endif
 
     private static func disk(_ path: String) -> FileDiskCache {
         FileDiskCache(directory: URL(filePath: path), lockPatience: .seconds(300))

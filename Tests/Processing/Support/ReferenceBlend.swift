@@ -10,8 +10,9 @@ enum ReferenceBlend {
     static func composite(_ backdrop: Color, _ source: Color, _ mode: BlendMode) -> Color {
         let (ab, sa) = (backdrop[3], source[3])
         let mixed = blend(Array(backdrop.prefix(3)), Array(source.prefix(3)), mode)
-        let color = (0..<3).map {
-            sa * (1 - ab) * source[$0] + sa * ab * mixed[$0] + (1 - sa) * ab * backdrop[$0]
+        let color = (0..<3).map { (channel: Int) -> Double in
+            let alone: Double = sa * (1 - ab) * source[channel] + (1 - sa) * ab * backdrop[channel]
+            return alone + sa * ab * mixed[channel]
         }
         return color + [sa + ab * (1 - sa)]
     }

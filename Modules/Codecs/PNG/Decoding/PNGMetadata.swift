@@ -23,8 +23,8 @@ struct PNGMetadata {
 
     /// EXIF says it, or in older files XMP.
     var orientation: ImageOrientation {
-        if let exif = metadata.exif { return ImageOrientation(exif: exif.bytes) }
-        return metadata.xmp.map { ImageOrientation(xmp: $0.bytes) } ?? .up
+        if let exif = metadata.exif { return exif.withUnsafeBytes { ImageOrientation(exif: $0.bytes) } }
+        return metadata.xmp?.withUnsafeBytes { ImageOrientation(xmp: $0.bytes) } ?? .up
     }
 
     /// The bytes that may still be kept.

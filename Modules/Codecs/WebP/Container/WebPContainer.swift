@@ -33,7 +33,9 @@ struct WebPContainer: Sendable {
     /// The image, finished or not, or the first frame that has come as a whole.
     var firstFrame: WebPFrame? { frames.first ?? arriving }
 
-    var orientation: ImageOrientation { metadata.exif.map { ImageOrientation(exif: $0.bytes) } ?? .up }
+    var orientation: ImageOrientation {
+        metadata.exif?.withUnsafeBytes { ImageOrientation(exif: $0.bytes) } ?? .up
+    }
 
     /// Whether nothing can come that changes the orientation: EXIF lies behind the pixels.
     var isOrientationKnown: Bool { isComplete || !declaresEXIF || metadata.exif != nil }

@@ -62,10 +62,14 @@ enum EntryFile {
     /// Whether the notes, which come behind the data, are those of an entry of `key`.
     static func notes(_ notes: RawSpan, of trailer: EntryTrailer, belongTo key: ImageKey) -> Bool {
         let (resource, variant) = (key.resource.description, key.variant)
-        return trailer.resourceCount == resource.utf8.count && trailer.variantCount == variant.utf8.count
-            && notes.extracting(first: trailer.resourceCount).hasSameBytes(as: resource.utf8Span.span.bytes)
-            && notes.extracting(trailer.resourceCount..<trailer.resourceCount + trailer.variantCount)
-                .hasSameBytes(as: variant.utf8Span.span.bytes)
+        guard trailer.resourceCount == resource.utf8.count, trailer.variantCount == variant.utf8.count else {
+            return false
+        }
+        guard notes.extracting(first: trailer.resourceCount).hasSameBytes(as: resource.utf8Span.span.bytes) else {
+            return false
+        }
+        let end = trailer.resourceCount + trailer.variantCount
+        return notes.extracting(trailer.resourceCount..<end).hasSameBytes(as: variant.utf8Span.span.bytes)
     }
 
     static func metadata(_ notes: RawSpan, of trailer: EntryTrailer) -> Data {

@@ -29,7 +29,8 @@ enum MD5 {
 
     private static func add(_ block: ArraySlice<UInt8>, to state: inout [UInt32]) {
         let words = (0..<16).map { word in
-            (0..<4).reduce(UInt32(0)) { $0 | UInt32(block[block.startIndex + word * 4 + $1]) << UInt32($1 * 8) }
+            let bytes = block.dropFirst(word * 4).prefix(4)
+            return bytes.reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
         }
         var (a, b, c, d) = (state[0], state[1], state[2], state[3])
         for step in 0..<64 {
