@@ -1,24 +1,29 @@
 import AlcedoCore
+import AlcedoLibc
 import FoundationEssentials
-import Glibc
 
 /// Runs all decoders over a corpus of valid and bad files with expectations made by other decoders.
 ///
-/// usage: conformance DIRECTORY [--verbose] [WORD]    the directory has a manifest.json; only paths with WORD
+/// usage: conformance DIRECTORY [--verbose] [--emulated] [WORD]
+///   DIRECTORY    has a manifest.json
+///   --emulated   allows twenty times the time, for an emulated processor
+///   WORD         only paths with it
 @main
 enum Conformance {
     static func main() throws {
         var words = CommandLine.arguments.dropFirst()
         let isVerbose = words.contains("--verbose")
-        words.removeAll { $0 == "--verbose" }
+        let isEmulated = words.contains("--emulated")
+        words.removeAll { ["--verbose", "--emulated"].contains($0) }
         guard let directory = words.popFirst() else {
-            print("usage: conformance DIRECTORY [--verbose] [WORD]")
+            print("usage: conformance DIRECTORY [--verbose] [--emulated] [WORD]")
             exit(2)
         }
         let word = words.first
         var table = ConformanceTable()
         let valid = ValidCheck(directory: directory)
-        let bad = BadCheck()
+        var bad = BadCheck()
+        if isEmulated { bad.timeLimit *= 20 }
         for file in try Manifest(directory: directory).files where word.map(file.path.contains) ?? true {
             if isVerbose { print(file.path) }
             let data = try Data(contentsOf: URL(filePath: "\(directory)/\(file.path)"))
