@@ -20,9 +20,11 @@ package final class TrimObservers: Sendable {
             state.handlers[state.lastID] = handler
             return state.lastID
         }
-        // What the handler holds may end another observation, so it is released outside the lock.
+        // What the handler holds may end another observation, so it is released outside the lock. Only a named value is
+        // certain to live that long in optimized builds.
         return DataCacheTrimObservation { [weak self] in
-            _ = self?.state.withLock { $0.handlers.removeValue(forKey: id) }
+            let handler = self?.state.withLock { $0.handlers.removeValue(forKey: id) }
+            withExtendedLifetime(handler) {}
         }
     }
 
