@@ -10,6 +10,8 @@ enum LargePages {
     ///
     /// Large memory comes from the system itself and goes back to it at once. `malloc` may keep what is freed: in a
     /// thread's arena not even `malloc_trim` returns it.
+    ///
+    /// Ends the process when there is no memory, as every allocation in Swift does.
     @usableFromInline
     static func allocate(byteCount: Int) -> UnsafeMutableRawPointer {
         guard isLarge(byteCount) else { return .allocate(byteCount: byteCount, alignment: 64) }
