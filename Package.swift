@@ -4,8 +4,8 @@ import PackageDescription
 // One library product for each module, and no dependency between modules that is not written here.
 // Scripts/check-arrows compares this list, as SwiftPM sees it, with the drawing in README.md.
 //
-// For Linux with glibc, on x86-64 and aarch64. Debian 12, Debian 13, Swift 6.2 and aarch64 (in an emulator) are tested by
-// Scripts/check-platforms. Musl is not tested.
+// For Linux with glibc, on x86-64 and aarch64. LinuxNotes.md says what is tested on Debian 12, Debian 13, with Swift 6.2 and
+// for aarch64. Musl is not tested.
 
 /// Asked for only where the trait is on, so that nobody else needs GTK's headers.
 let gtkLibrary = Target.Dependency.target(name: "CGTK", condition: .when(platforms: [.linux], traits: ["GTK"]))
