@@ -43,7 +43,9 @@ struct SentURLTests {
         defer { origin.stop() }
         let url = try url(row.spelling)
 
-        #expect(try await target(url, through: CURLTransport()) == row.sent)
+        // libcurl 8.23 sends the digits of escapes in upper case, and 7.88 and 8.14 send them as written.
+        let sent = try await target(url, through: CURLTransport())
+        #expect(sent == row.sent || sent == row.sent.replacing(/%[0-9a-f]{2}/) { $0.output.uppercased() })
         #expect(HTTPRequest(url: url).resourceKey.description == origin.url.absoluteString + row.key)
     }
 
