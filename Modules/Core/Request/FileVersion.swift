@@ -35,7 +35,8 @@ package struct FileVersion: Sendable, Hashable, CustomStringConvertible {
     /// most, after a change. Blocks.
     package static func settled(path: String) -> FileVersion {
         var version = FileVersion(path: path)
-        // A clock that stands still must not keep the thread.
+        // The kernel does not announce the ticks of its clock, so the thread sleeps between readings. The number of
+        // readings is bounded, in case the clock stands still.
         for _ in 0..<20 where !version.isSettled {
             usleep(1_000)
             version = FileVersion(path: path)

@@ -20,8 +20,8 @@ package final class TrimObservers: Sendable {
             state.handlers[state.lastID] = handler
             return state.lastID
         }
-        // What the handler holds may end another observation, so it is released outside the lock. Only a named value is
-        // certain to live that long in optimized builds.
+        // What the handler holds may end another observation, so it is released outside the lock. Swift 6.2.3 with -O
+        // releases a discarded result before the lock is unlocked, so the result has a name.
         return DataCacheTrimObservation { [weak self] in
             let handler = self?.state.withLock { $0.handlers.removeValue(forKey: id) }
             withExtendedLifetime(handler) {}

@@ -8,10 +8,10 @@ enum LargePages {
 
     /// Returns memory that is aligned to 64 bytes, or to a large page when it fills two.
     ///
-    /// Large memory comes from the system itself and goes back to it at once. `malloc` may keep what is freed: in a
-    /// thread's arena not even `malloc_trim` returns it.
+    /// Large blocks are mapped, so that the system gets them back at once. `malloc` may keep freed blocks: those of a
+    /// thread's arena are not even returned by `malloc_trim`.
     ///
-    /// Ends the process when there is no memory, as every allocation in Swift does.
+    /// Ends the process when the system has no memory, as every allocation in Swift does.
     @usableFromInline
     static func allocate(byteCount: Int) -> UnsafeMutableRawPointer {
         guard isLarge(byteCount) else { return .allocate(byteCount: byteCount, alignment: 64) }
