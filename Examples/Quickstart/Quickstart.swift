@@ -1,6 +1,6 @@
 import Alcedo
+import AlcedoProgramSupport
 import AlcedoTesting
-import ExampleSupport
 import Foundation
 
 /// The smallest full stack at work: many images from HTTP to a picture that a person looks at.

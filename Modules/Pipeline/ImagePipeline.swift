@@ -1,4 +1,19 @@
+// The path of an image. Each stage is a directory of this module.
+//
+//   ImageRequest ─► ImagePipeline ─► interceptors ─►
+//     1 Memory      MemoryCaching      the finished image, synchronous
+//     2 Disk        DataCaching        encoded bytes: the processed image, or the original
+//     3 Download    Downloading        the original, one download per resource
+//     4 Decode      CodecRegistry      one decode per size, on threads of the pipeline, within a budget of bytes
+//     5 Process     ImageProcessing    one run per processing step
+//     6 Store       the caches         memory at once, disk in the background
+//   ─► ImageResponse
+//
+// A stage that finds the image or its bytes skips the stages that would make them.
+
 public import AlcedoCore
+import AlcedoHTTP
+import AlcedoRuntime
 public import FoundationEssentials
 
 /// The way of an image: memory, disk, download, decode, process, and back into the caches.

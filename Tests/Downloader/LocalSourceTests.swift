@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoDownloader
+import AlcedoHTTP
 import AlcedoLibc
 import AlcedoTesting
 import FoundationEssentials

@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoMemoryCache
+import AlcedoRuntime
 import Synchronization
 import Testing
 

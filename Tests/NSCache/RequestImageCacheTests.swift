@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoNSCache
 import AlcedoTesting
 import FoundationEssentials

@@ -1,4 +1,5 @@
 import Alcedo
+import AlcedoHTTP
 import AlcedoRedisCache
 import AlcedoTesting
 import FoundationEssentials

@@ -1,6 +1,6 @@
 import AlcedoLibc
 import AlcedoRedisCache
-import ExampleSupport
+import AlcedoProgramSupport
 import FoundationEssentials
 import TestSupport
 import Testing

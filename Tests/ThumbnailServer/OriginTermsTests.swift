@@ -1,4 +1,5 @@
 import Alcedo
+import AlcedoHTTP
 import FoundationEssentials
 import TestSupport
 import Testing

@@ -24,3 +24,52 @@ extension ImageProcessing {
         WholePictureStage(next: next) { try process($0) }
     }
 }
+
+/// Why a processor gave no image.
+public struct ImageProcessingError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// What kind of failure it is.
+    public enum Code: String, Sendable {
+        /// A parameter makes no sense for any image.
+        case invalidParameter
+        /// The processor does not work on this pixel format.
+        case unsupportedFormat
+        /// The result would be larger than a buffer can be.
+        case tooLarge
+    }
+
+    /// What callers branch on.
+    public var code: Code
+    /// One sentence, for logs.
+    public var message: String
+
+    /// An error of a processor's own.
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    public var description: String { message }
+}
+
+/// A processor that needs the whole picture, in a chain of row consumers.
+package final class WholePictureStage: PixelRowConsumer {
+    private let process: (DecodedImage) throws -> DecodedImage
+    private let next: any PixelRowConsumer
+    private let collector = PixelRowCollector()
+
+    /// - Parameter process: What the processor does.
+    package init(next: any PixelRowConsumer, _ process: @escaping (DecodedImage) throws -> DecodedImage) {
+        self.process = process
+        self.next = next
+    }
+
+    package func begin(_ header: PixelRowHeader) throws { try collector.begin(header) }
+
+    package func consume(_ row: RawSpan) throws { try collector.consume(row) }
+
+    package func finish() throws {
+        try collector.finish()
+        guard let image = collector.image else { return }
+        try process(image).sendRows(to: next)
+    }
+}

@@ -1,3 +1,5 @@
+public import AlcedoHTTP
+
 /// Which layers a request may read and write, and whether it may use the network.
 public struct CachePolicy: Sendable, Hashable {
     /// What a request may do with one cache.
@@ -63,4 +65,28 @@ public struct CachePolicy: Sendable, Hashable {
     public static let revalidate = CachePolicy(.reloadRevalidatingCacheData)
     /// Nothing is read and nothing is written; a policy that the source's own request names stays.
     public static let none = CachePolicy(memory: [], disk: [], responses: [])
+}
+
+/// What a pipeline keeps on disk of what it loads.
+public enum DiskContent: String, Sendable, Hashable, CaseIterable {
+    /// The bytes as they came, for every size and processor there may be.
+    case original
+    /// The image as it was asked for, in a format that holds it; the bytes as they came when nothing was done to them.
+    case processed
+    /// Both of these.
+    case both
+    /// The image as it was asked for where that is more than decoding (a size, a processor); else the bytes as they came.
+    /// Files in the file system are not copied, what is made of them is kept.
+    case automatic
+
+    /// Whether the bytes as they came are kept, for a request that does or does not change them.
+    package func keepsOriginal(isVariant: Bool) -> Bool {
+        switch self {
+        case .original, .both: true
+        case .processed, .automatic: !isVariant
+        }
+    }
+
+    /// Whether what was made of them is kept.
+    package var keepsVariants: Bool { self != .original }
 }

@@ -1,4 +1,5 @@
 public import FoundationEssentials
+import Synchronization
 
 /// Asks for one image: where it comes from, what is done to it, and which caches may help.
 public struct ImageRequest: Sendable {
@@ -143,5 +144,22 @@ public struct ImageRequest: Sendable {
     private static func joined(_ parts: [String]) -> String {
         // Lengths keep a part that holds the separator from posing as two.
         parts.map { "\($0.utf8.count):\($0)" }.joined(separator: ";")
+    }
+}
+
+/// Remembers the keys of a request, which cost a walk over its URL, from the first time they are asked for.
+private final class KeyMemo: Sendable {
+    private final class Box: Sendable {
+        let key: ImageKey
+
+        init(_ key: ImageKey) { self.key = key }
+    }
+
+    private let finished = AtomicLazyReference<Box>()
+
+    /// The key, made by `make` unless it is known.
+    func key(_ make: () -> ImageKey) -> ImageKey {
+        if let box = finished.load() { return box.key }
+        return finished.storeIfNil(Box(make())).key
     }
 }

@@ -1,3 +1,4 @@
+public import AlcedoHTTP
 public import FoundationEssentials
 
 /// Where the bytes of an image come from.
@@ -45,14 +46,15 @@ public enum ImageSource: Sendable {
         }
     }
 
-    /// Whether two sources get the same response: of servers, whether the requests are equal in all parts; of others,
-    /// whether they have one identity.
-    package static func areSame(_ a: ImageSource?, _ b: ImageSource?) -> Bool {
-        switch (a, b) {
-        case (.http(let a), .http(let b)): a == b
-        case (.http, _), (_, .http): false
-        default: a?.resource == b?.resource
-        }
+    /// What two sources that get the same response have in common: those of servers the request in all parts, others their
+    /// resource.
+    package enum Identity: Hashable, Sendable {
+        case request(HTTPRequest)
+        case resource(ResourceKey)
+    }
+
+    package var identity: Identity {
+        if case .http(let request) = self { .request(request) } else { .resource(resource) }
     }
 
     /// Whether keeping a copy of the bytes on disk saves anything: they come from somewhere slower than a disk.

@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoRuntime
 import FoundationEssentials
 
 /// Runs an ``EntryStore`` on threads of its own, with what is on its way to it.
@@ -349,4 +350,17 @@ final class DiskCacheEngine: Sendable {
     private func look<Value: Sendable>(_ work: @escaping @Sendable (EntryStore) -> Value) async -> Value? {
         await Task { [readers, store] in try? await readers.run { work(store) } }.value
     }
+}
+
+/// A trim that goes from task to thread and back without being copied.
+private final class TrimRun: Sendable {
+    /// Held while files are removed: nobody else asks for it then.
+    private let trim: Locked<EntryTrim>
+
+    init(_ trim: EntryTrim) { self.trim = Locked(trim) }
+
+    var report: DataCacheTrimReport { trim.withLock { $0.report } }
+
+    /// Does a step. Returns whether that was the last.
+    func advance(in store: EntryStore) -> Bool { trim.withLock { store.advance(&$0) } }
 }

@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoRuntime
 public import FoundationEssentials
 
 /// The data of an entry in pieces. Holds one at a time, and can be gone through again.
@@ -65,7 +66,7 @@ public struct DiskEntryPieces: AsyncSequence, Sendable {
         }
 
         private static func read(_ reader: EntryReader, at offset: Int) throws(DataCacheError) -> Data {
-            do throws(SystemRefusal) {
+            do throws(SystemError) {
                 if let piece = try reader.piece(at: offset) { return piece }
             } catch {
                 throw error.cacheError("read the file of an entry in")

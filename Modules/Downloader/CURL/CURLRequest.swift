@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import FoundationEssentials
 
 /// A request in the form that libcurl takes, checked.
@@ -19,7 +20,7 @@ struct CURLRequest: Sendable {
     let connectTimeout: Duration
     let timeouts: CURLTimeouts
 
-    /// - Throws: ``HTTPTransportError`` `invalidRequest` for what must not go on the wire: another scheme, no host, a line end
+    /// - Throws: ``/AlcedoHTTP/HTTPTransportError`` `invalidRequest` for what must not go on the wire: another scheme, no host, a line end
     ///   or a NUL where one would make a header of its own (RFC 9110 section 5.5), a value that has no bytes in ISO-8859-1,
     ///   a HEAD with a body.
     init(_ request: HTTPRequest, _ settings: CURLSettings) throws(HTTPTransportError) {

@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 
 /// The loop's side of an exchange that has begun. Never leaves the loop's thread.
 ///
@@ -99,5 +100,17 @@ final class CURLTransfer {
         guard heads != nil else { return exchange.finish(error) }
         exchange.body.finish(error)
         deliver()
+    }
+}
+
+/// Whose heads have come in the current turn of the loop. Never leaves the loop's thread.
+final class CURLArrivals {
+    private var exchanges: [CURLExchange.ID] = []
+
+    func add(_ exchange: CURLExchange.ID) { exchanges.append(exchange) }
+
+    func takeAll() -> [CURLExchange.ID] {
+        defer { exchanges.removeAll(keepingCapacity: true) }
+        return exchanges
     }
 }

@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import FoundationEssentials
 
 /// Puts the heads of an answer together from their lines.
@@ -86,4 +87,11 @@ struct ResponseHeadParser: Sendable {
     }
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }
+}
+
+/// The heads of one answer.
+struct ResponseHeads: Sendable {
+    var final: HTTPResponseHead
+    /// Those that came before, in order.
+    var interim: [HTTPResponseHead]
 }

@@ -1,4 +1,6 @@
 public import AlcedoCore
+public import AlcedoHTTP
+import AlcedoRuntime
 import FoundationEssentials
 
 /// Fetches bytes over any transport, equal requests once.
@@ -361,4 +363,22 @@ public final class Downloader: Downloading {
     private func takeReturning(_ id: Int) -> CheckedContinuation<Void, any Error>? {
         returning.withLock { $0.removeValue(forKey: id) }
     }
+}
+
+/// One whose request is still being modified.
+private struct Preparation: Sendable {
+    var waiter: DownloadWaiter
+    var priority: LoadPriority
+    /// Nil until it has been begun.
+    var task: Task<Void, Never>?
+}
+
+/// One who waits for a download.
+private struct DownloadWaiter: Sendable {
+    typealias Completion = @Sendable (Result<Delivery, any Error>) -> Void
+
+    var progress: (@Sendable (DownloadProgress) -> Void)?
+    /// Gets the bytes, of a transfer that was begun for one who wants them.
+    var onBytes: DownloadRequest.BytesHandler?
+    var complete: Completion
 }

@@ -1,4 +1,5 @@
 public import AlcedoCore
+public import AlcedoRuntime
 import Synchronization
 
 /// Keeps values in memory within limits, and lets an ``EvictionPolicy`` say what goes.
@@ -364,5 +365,13 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
             { ($0 as? Grouped)?.groupHash ?? 0 }
         }
         return (Key.self as? any GroupedKey.Type).map { hash(of: $0) }
+    }
+}
+
+extension MemoryCache where Key: GroupedKey {
+    /// Removes all entries of a group. Returns how many that were. O(their number), and of what is weakly held.
+    @discardableResult
+    public func removeAll(of group: Key.Group) -> Int {
+        removeGroup(group.hashValue) { $0.group == group }
     }
 }

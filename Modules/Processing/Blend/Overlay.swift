@@ -1,4 +1,5 @@
 public import AlcedoCore
+import AlcedoRuntime
 
 /// Puts a picture, such as a watermark, over an image.
 ///
@@ -71,4 +72,21 @@ public struct Overlay: PointProcessing, HashableByIdentifier {
         for y in 0..<picture.height { hash.update(picture.row(y)) }
         return hash.finalizedHexadecimal()
     }
+}
+
+/// A way to go, in whole pixels.
+public struct PixelOffset: Sendable, Hashable, CustomStringConvertible {
+    /// To the right.
+    public var x: Int
+    /// Down.
+    public var y: Int
+
+    /// So many pixels to the right and down; negative ones go the other way.
+    public init(x: Int, y: Int) {
+        self.x = x
+        self.y = y
+    }
+
+    /// Stable: part of cache keys.
+    public var description: String { "\(x);\(y)" }
 }

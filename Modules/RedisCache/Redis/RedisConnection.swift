@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoLibc
+import AlcedoRuntime
 import CHiredis
 import FoundationEssentials
 
@@ -247,4 +248,33 @@ final class RedisConnection: @unchecked Sendable {
         let milliseconds = max(1, duration.milliseconds)
         return timeval(tv_sec: milliseconds / 1000, tv_usec: milliseconds % 1000 * 1000)
     }
+}
+
+/// What a server answers.
+enum RedisReply: Sendable {
+    case none
+    case number(Int)
+    case bytes(Data)
+    case list([RedisReply])
+
+    var number: Int? { if case .number(let number) = self { number } else { nil } }
+
+    var bytes: Data? { if case .bytes(let bytes) = self { bytes } else { nil } }
+
+    var list: [RedisReply]? { if case .list(let list) = self { list } else { nil } }
+}
+
+/// Why there is no answer.
+struct RedisFailure: Error {
+    enum Kind {
+        /// The connection is of no use any more.
+        case connection
+        /// As `connection`, because nothing came in time.
+        case silence
+        /// The server does not do what it was asked to, such as to store while it has no room.
+        case refused
+    }
+
+    var kind: Kind
+    var message: String
 }

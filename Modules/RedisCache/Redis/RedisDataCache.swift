@@ -1,4 +1,5 @@
 public import AlcedoCore
+import AlcedoRuntime
 import FoundationEssentials
 
 /// Encoded bytes on a Redis server, which several processes and machines can share.

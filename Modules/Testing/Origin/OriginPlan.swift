@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import FoundationEssentials
 
 /// Turns an answer with its faults into the steps that send it. Decides only; does no input or output.
@@ -143,4 +144,17 @@ struct OriginPlan {
         default: "Status"
         }
     }
+}
+
+/// One thing that a connection does to send an answer.
+enum OriginStep: Equatable {
+    case send(Data)
+    /// Sends `count` bytes of the endless body, without end when nil.
+    case generate(count: Int?, inChunks: Bool)
+    /// Waits for a release.
+    case stall
+    /// Ends the connection at once, by a reset.
+    case reset
+    /// Ends the connection in order.
+    case close
 }

@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import FoundationEssentials
 
 /// What a request tells a cache to do. Source: RFC 9111 section 5.2.1, RFC 9110 sections 13 and 14.

@@ -1,4 +1,5 @@
 public import AlcedoCore
+import AlcedoRuntime
 
 /// Loads images into one view: at most one load at a time, and never shows a result that came too late.
 ///
@@ -269,5 +270,104 @@ public import AlcedoCore
         guard isActive != isLoading else { return }
         isActive = isLoading
         view?.showActivity(isActive)
+    }
+}
+
+/// Why a binding has no image for a reason of its own; a load's errors are passed on as they are.
+public struct ImageBindingError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// What a program may tell apart.
+    public enum Code: String, Sendable {
+        /// There was no request to load.
+        case noRequest
+    }
+
+    /// Which of the reasons it is.
+    public var code: Code
+    /// The reason in one sentence, for logs.
+    public var message: String
+
+    /// A reason, and its words.
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    public var description: String { message }
+}
+
+/// One load of a binder, with all that its end needs.
+private struct BindingLoad {
+    /// A request as it was set, which can be set again.
+    struct Attempt {
+        var request: ImageRequest
+        var options: BindingOptions
+    }
+
+    let receipt: Receipt
+    let attempt: Attempt
+    /// The request at the view's size; nil while that is not known.
+    var request: ImageRequest?
+    let priority: LivePriority
+    var completions: [ImageBinder.Completion]
+    /// The image of the request that the view shows, or that was shown in its place.
+    var shown: DecodedImage?
+    var task: Task<Void, Never>?
+    var lowResolutionTask: Task<Void, Never>?
+
+    init(_ receipt: Receipt, _ attempt: Attempt, request: ImageRequest?, completion: ImageBinder.Completion?) {
+        self.receipt = receipt
+        self.attempt = attempt
+        self.request = request
+        priority = LivePriority(attempt.request.priority)
+        completions = completion.map { [$0] } ?? []
+    }
+
+    var options: BindingOptions { attempt.options }
+
+    func cancel() {
+        task?.cancel()
+        lowResolutionTask?.cancel()
+    }
+
+    @MainActor func report(_ result: Result<ImageResponse, any Error>) { completions.forEach { $0(result) } }
+}
+
+/// Takes what any thread tells of a load to the main actor: of each kind only the last, so that a fast transfer does not
+/// keep it busy.
+private final class UpdateMailbox: Sendable {
+    struct News: Sendable {
+        enum Picture: Sendable {
+            case preview(DecodedImage)
+            case cached(ImageResponse)
+        }
+
+        var progress: DownloadProgress?
+        var picture: Picture?
+    }
+
+    private let waiting = Locked<News?>(nil)
+    private let deliver: @MainActor (News) -> Void
+
+    init(_ deliver: @escaping @MainActor (News) -> Void) { self.deliver = deliver }
+
+    func post(_ update: LoadUpdate) {
+        let isFirst = waiting.withLock { waiting in
+            var news = waiting ?? News()
+            switch update {
+            case .progress(let progress): news.progress = progress
+            case .preview(let preview):
+                // Less than what the caches have.
+                if case .cached = news.picture { break }
+                news.picture = .preview(preview.image)
+            case .cached(let response): news.picture = .cached(response)
+            }
+            defer { waiting = news }
+            return waiting == nil
+        }
+        guard isFirst else { return }
+        Task { @MainActor in
+            guard let news = waiting.withLock({ $0.take() }) else { return }
+            deliver(news)
+        }
     }
 }

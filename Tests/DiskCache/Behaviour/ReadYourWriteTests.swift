@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoDiskCache
+import AlcedoRuntime
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport

@@ -1,6 +1,8 @@
 import AlcedoCURL
 import AlcedoCore
 import AlcedoDownloader
+import AlcedoHTTP
+import AlcedoRuntime
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport

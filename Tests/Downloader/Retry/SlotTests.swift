@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoDownloader
+import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -176,7 +177,7 @@ struct SlotTests {
         for _ in 0..<1_000 { await Task.yield() }
         clock.advance(by: .seconds(10))
         try await outcomes.waitFor(1)
-        #expect(outcomes.texts == ["flaky": ["transport(AlcedoCore.HTTPTransportError.Code.timedOut)"]])
+        #expect(outcomes.texts == ["flaky": ["transport(AlcedoHTTP.HTTPTransportError.Code.timedOut)"]])
         #expect(downloader.transferCounts == (0, 0))
         downloader.isPaused = false
         try start("a", on: downloader)

@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoDownloader
+import AlcedoHTTP
 import AlcedoLibc
 import AlcedoPipeline
 import AlcedoTesting

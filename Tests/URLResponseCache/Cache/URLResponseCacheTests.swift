@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoDiskCache
+import AlcedoHTTP
 import AlcedoTesting
 import AlcedoURLResponseCache
 import FoundationEssentials

@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoDiskCache
+import AlcedoHTTP
 import AlcedoMemoryCache
 import AlcedoTesting
 import AlcedoURLResponseCache

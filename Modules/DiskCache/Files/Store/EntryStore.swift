@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoRuntime
 import FoundationEssentials
 
 /// The entries of a directory, with their index and limits. Every call blocks; any thread may make it.
@@ -316,7 +317,7 @@ final class EntryStore: Sendable {
         folder.removeAbandonedFiles()
         let isDone: Void? = try? index.change { change throws(DataCacheError) in
             var kept: Set<EntryName> = []
-            do throws(SystemRefusal) {
+            do throws(SystemError) {
                 try folder.forEachName { name, otherSuffix in
                     if !removeFile(name, in: change.file.directory) { kept.insert(name) }
                     if let otherSuffix { folder.remove(name, suffix: otherSuffix, in: change.file.directory) }
@@ -387,11 +388,5 @@ final class EntryStore: Sendable {
         var trim = EntryTrim(toSize: size, count: .max, reason: reason)
         while !advance(&trim) {}
         return trim.report
-    }
-}
-
-extension IndexEntry {
-    func isOver(_ limits: DataCacheLimits, at now: Timestamp) -> Bool {
-        limits.isOver(storedAt: storedAt, lastUse: lastUse, expiry: expiry, now: now)
     }
 }

@@ -1,4 +1,6 @@
 public import AlcedoCore
+public import AlcedoHTTP
+import AlcedoRuntime
 public import FoundationEssentials
 
 /// Shows servers who asks, over any other transport.
@@ -81,7 +83,7 @@ public struct AuthenticatingTransport: HTTPTransport {
             let credential = isOld ? use?.credential : try await credential(question, origin, refused: use?.credential)
             guard let credential, let next = CredentialUse(credential, for: challenges) else { return response }
             memory.store(next, for: origin)
-            try await response.body.drain(time)
+            try await response.body.drain(time.sleep)
             (use, isFromMemory) = (next, false)
             attempt += 1
         }
@@ -109,5 +111,111 @@ public struct AuthenticatingTransport: HTTPTransport {
 
     private static func makeNonce() -> String {
         String(UInt64.random(in: .min ... .max), radix: 36) + String(UInt64.random(in: .min ... .max), radix: 36)
+    }
+}
+
+/// What a responder is asked when a server wants a credential.
+public struct HTTPAuthenticationQuestion: Sendable, Hashable {
+    /// What was asked for. A password that is sent by Basic over `http` can be read on the way.
+    public var url: URL
+    /// The ways that the server takes.
+    public var challenges: [HTTPChallenge]
+    /// How many credentials the server has refused for this request.
+    public var refusalCount: Int
+
+    /// A question; by default the first about this URL.
+    public init(url: URL, challenges: [HTTPChallenge], refusalCount: Int = 0) {
+        self.url = url
+        self.challenges = challenges
+        self.refusalCount = refusalCount
+    }
+}
+
+/// What a server is shown so that it answers.
+public enum HTTPCredential: Sendable, Hashable {
+    /// For the schemes Digest and Basic, the stronger of those that the server takes.
+    case password(user: String, password: String)
+    /// A token for the scheme Bearer.
+    case bearer(String)
+}
+
+/// The credentials that servers have taken, or are being shown, by origin.
+private final class CredentialMemory: Sendable {
+    private let uses = Locked<[String: CredentialUse]>([:])
+
+    /// What to show a server, counted as used.
+    func use(for origin: String) -> CredentialUse? {
+        uses.withLock { uses in
+            uses[origin]?.count += 1
+            return uses[origin]
+        }
+    }
+
+    func credential(for origin: String) -> HTTPCredential? { uses.withLock { $0[origin]?.credential } }
+
+    func store(_ use: CredentialUse, for origin: String) { uses.withLock { $0[origin] = use } }
+
+    /// Forgets a credential that was refused, if it is still the one.
+    func forget(_ credential: HTTPCredential, of origin: String) {
+        uses.withLock { uses in
+            if uses[origin]?.credential == credential { uses[origin] = nil }
+        }
+    }
+}
+
+/// A credential and the challenge that it answers.
+private struct CredentialUse: Sendable {
+    let credential: HTTPCredential
+    let challenge: HTTPChallenge
+    /// How many requests have used it, the first included. Digest counts them for each of the server's nonces.
+    var count = 1
+
+    /// Takes the strongest of the challenges that the credential can answer; nil when there is none.
+    init?(_ credential: HTTPCredential, for challenges: [HTTPChallenge]) {
+        self.credential = credential
+        let found: HTTPChallenge?
+        switch credential {
+        case .bearer: found = challenges.first { $0.scheme == "bearer" }
+        case .password(let user, _):
+            let digests = challenges.compactMap { challenge in
+                DigestAnswer(challenge).map { (challenge, $0.algorithm.strength) }
+            }
+            // RFC 7617 section 2: Basic could not tell where such a name ends.
+            let basic = user.contains(":") ? nil : challenges.first { $0.scheme == "basic" }
+            // The first of the strongest: servers name what they like best before the rest.
+            found = digests.reversed().max { $0.1 < $1.1 }?.0 ?? basic
+        }
+        guard let found else { return nil }
+        challenge = found
+    }
+
+    /// Whether the server may refuse the answer though the credential is right, for its nonce being old.
+    var growsOld: Bool { challenge.scheme == "digest" }
+
+    /// Whether a server says so. Source: RFC 7616 section 3.3.
+    func isOld(by challenges: [HTTPChallenge]) -> Bool {
+        growsOld && challenges.contains { $0.scheme == "digest" && $0.parameters["stale"]?.lowercased() == "true" }
+    }
+
+    /// The value of `Authorization` for a request.
+    func field(for request: HTTPRequest, clientNonce: String) -> String? {
+        switch credential {
+        case .bearer(let token): return "Bearer \(token)"
+        case .password(let user, let password):
+            guard let digest = DigestAnswer(challenge) else {
+                return "Basic \(Data("\(user):\(password)".utf8).base64EncodedString())"
+            }
+            return digest.field(
+                user: user, password: password, method: request.method.rawValue, target: Self.target(request.url),
+                count: count, clientNonce: clientNonce)
+        }
+    }
+
+    /// Returns path and query as transports send them: without dot segments.
+    private static func target(_ url: URL) -> String {
+        let plain = DotSegments.removed(fromURL: url.absoluteString).flatMap { URL(string: $0) } ?? url
+        let path = plain.path(percentEncoded: true)
+        let query = plain.query(percentEncoded: true).map { "?\($0)" } ?? ""
+        return (path.isEmpty ? "/" : path) + query
     }
 }

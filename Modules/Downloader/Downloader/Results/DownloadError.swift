@@ -1,4 +1,5 @@
 public import AlcedoCore
+public import AlcedoHTTP
 
 /// Why a source gave no bytes.
 public struct DownloadError: Error, Sendable, CustomStringConvertible {
@@ -52,4 +53,11 @@ public struct DownloadError: Error, Sendable, CustomStringConvertible {
     }
 
     public var description: String { message }
+}
+
+extension DownloadError {
+    init(_ error: HTTPTransportError) {
+        let code: Code = error.code == .bodyTooLarge ? .tooLarge : .transport(error.code)
+        self.init(code, error.message, cause: error)
+    }
 }

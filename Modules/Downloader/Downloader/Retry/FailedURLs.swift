@@ -1,4 +1,6 @@
 public import AlcedoCore
+public import AlcedoHTTP
+import AlcedoRuntime
 public import FoundationEssentials
 
 /// Remembers what failed for good, so that it is not asked for again and again while a list is scrolled.
@@ -16,7 +18,7 @@ public final class FailedURLs: Sendable {
     private struct State: Sendable {
         var failures: [ResourceKey: Failure] = [:]
         /// The oldest is the first to expire, since all live equally long.
-        var byAge = WaitingLine<ResourceKey>()
+        var byAge = WaiterQueue<ResourceKey>()
         var lastID = 0
     }
 
