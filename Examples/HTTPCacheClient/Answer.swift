@@ -40,7 +40,7 @@ struct Answer: Encodable, Sendable {
     }
 
     private static func pairs(_ head: HTTPResponseHead) -> [[String]] {
-        head.fields.fields.map { [$0.name, $0.value] }
+        head.fields.map { [$0.name, $0.value] }
     }
 
     /// A head as a pair of its status and its fields.

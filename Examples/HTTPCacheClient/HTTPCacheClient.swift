@@ -46,7 +46,9 @@ private enum ClientCache {
         // sent them: whoever tests a cache wants to see that nothing on the way changes them.
         let connections = 2 * Session.maximumOutstanding
         var options = CURLTransport.Options()
-        (options.connections, options.connectionsPerHost, options.decodesContent) = (connections, connections, false)
+        (options.maxConcurrentTransfers, options.maxConcurrentTransfersPerHost, options.decodesContent) = (
+            connections, connections, false
+        )
         let network = CURLTransport(options: options)
         let isShared = environment["CACHE_DRIVER_PROFILE"] == "shared"
         let disk = environment["CACHE_DRIVER_DIR"].map { FileDiskCache(directory: URL(filePath: $0)) }

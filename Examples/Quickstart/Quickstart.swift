@@ -54,8 +54,8 @@ enum Quickstart {
     }
 
     private static func sampleImages(of origin: LoopbackOrigin) throws -> [ImageArgument] {
-        try FileManager.default.contentsOfDirectory(atPath: samples().path).sorted().compactMap { name in
-            guard var request = ImageRequest(url: origin.url(for: "/\(name)")) else { return nil }
+        try FileManager.default.contentsOfDirectory(atPath: samples().path).sorted().map { name in
+            var request = ImageRequest(url: origin.url(for: "/\(name)"))
             // The origin's port changes from run to run; the picture's name does not.
             request.resource = ResourceKey("sample:\(name)")
             return ImageArgument(name: name, request: request)

@@ -79,7 +79,7 @@ private struct ThumbnailMaker: FileMaking {
         var request = original.request
         request.decoding.target = TargetSize(size)
         request.decoding.includesAnimation = false
-        request.processors += [Resize(to: size)] + processors
+        request.processors += [.resize(fitting: size)] + processors
         let image = try await tools.pipeline.load(request).image
         let (count, losses) = try await tools.files.run {
             let data = try encoder.encode(image)

@@ -1,7 +1,13 @@
 public import AlcedoCore
 import AlcedoRuntime
+public import FoundationEssentials
 
-/// Loads what will be wanted soon, a few at a time, behind everything that is wanted now.
+/// Loads images that will be needed soon, a few at a time, with a lower priority than those that are needed now.
+///
+/// ```swift
+/// let prefetcher = ImagePrefetcher(pipeline: pipeline, maxConcurrentLoads: 4)
+/// prefetcher.start(urls)
+/// ```
 ///
 /// Equal requests are one; what is cached already is skipped. When the prefetcher goes, what it has not loaded is given up.
 /// A view that wants an image which is being prefetched joins its load, and makes it as urgent as itself.
@@ -14,17 +20,17 @@ public final class ImagePrefetcher: Sendable {
     /// - Parameters:
     ///   - pipeline: Loads the images.
     ///   - destination: How far images come. Default: into memory.
-    ///   - width: Most loads at once. Default: 2.
-    ///   - limit: Most requests that wait; further ones are skipped. Default: 10,000.
-    ///   - priority: Of the loads, whatever their requests say. Default: low.
+    ///   - maxConcurrentLoads: The maximum number of loads at the same time; below one counts as one. Default: 2.
+    ///   - maximumPendingCount: The maximum number of requests that wait; further ones are skipped. Default: 10,000.
+    ///   - priority: The priority of the loads, in place of that of their requests. Default: low.
     public init(
-        pipeline: ImagePipeline, destination: PrefetchDestination = .memory, width: Int = 2, limit: Int = 10_000,
-        priority: LoadPriority = .low
+        pipeline: ImagePipeline, destination: PrefetchDestination = .memory, maxConcurrentLoads: Int = 2,
+        maximumPendingCount: Int = 10_000, priority: LoadPriority = .low
     ) {
         self.pipeline = pipeline
         self.destination = destination
         livePriority = LivePriority(priority)
-        state = Locked(PrefetchState(width: width, limit: limit))
+        state = Locked(PrefetchState(maxConcurrentLoads: maxConcurrentLoads, maximumPendingCount: maximumPendingCount))
     }
 
     deinit { stopAll() }
@@ -47,13 +53,20 @@ public final class ImagePrefetcher: Sendable {
     /// Requests that wait, and those that are being loaded.
     public var count: Int { state.withLock { $0.count } }
 
-    /// Begins to load these, after those that were asked for before.
+    /// Begins to load the images of these URLs, after those that were started before. URLs of schemes that no source has
+    /// are left out.
+    public func start(_ urls: [URL]) { start(Self.requests(for: urls)) }
+
+    /// Begins to load the images of these requests, after those that were started before.
     public func start(_ requests: [ImageRequest]) {
         state.withLock { $0.add(requests) }
         pump()
     }
 
-    /// Gives these up.
+    /// Cancels the loads of these URLs, and removes those that wait.
+    public func stop(_ urls: [URL]) { stop(Self.requests(for: urls)) }
+
+    /// Cancels the loads of these requests, and removes those that wait.
     public func stop(_ requests: [ImageRequest]) {
         for task in state.withLock({ $0.remove(requests) }) { task.cancel() }
         pump()
@@ -82,6 +95,8 @@ public final class ImagePrefetcher: Sendable {
             stopWatching(id)
         }
     }
+
+    private static func requests(for urls: [URL]) -> [ImageRequest] { urls.compactMap { ImageRequest(url: $0) } }
 
     private func stopWatching(_ id: Int) {
         state.withLock { $0.stopWatching(id) }?.resume(throwing: CancellationError())
@@ -140,7 +155,7 @@ public enum PrefetchDestination: Sendable, Hashable {
 }
 
 /// What has become of what was to be prefetched: of each kind the last, at most as many as may wait.
-public struct PrefetchReport: Sendable {
+public struct PrefetchReport: Sendable, CustomStringConvertible {
     /// What was loaded.
     public var loaded: [ImageRequest] = []
     /// What was there already, and what there was no room to remember.
@@ -150,6 +165,9 @@ public struct PrefetchReport: Sendable {
 
     /// Nothing prefetched yet.
     public init() {}
+
+    /// The numbers, such as `12 loaded, 3 skipped, 1 failed`.
+    public var description: String { "\(loaded.count) loaded, \(skipped.count) skipped, \(failed.count) failed" }
 
     mutating func shorten(to limit: Int) {
         // Not at each one that comes, or each would move all others.
@@ -179,8 +197,8 @@ private struct PrefetchState: Sendable {
 
     typealias Watcher = CheckedContinuation<PrefetchReport, any Error>
 
-    private let width: Int
-    private let limit: Int
+    private let maxConcurrentLoads: Int
+    private let maximumPendingCount: Int
     private var waiting = WaiterQueue<ImageRequest>()
     private var running: [Int: Running] = [:]
     private var ids: [ImageKey: Int] = [:]
@@ -189,7 +207,10 @@ private struct PrefetchState: Sendable {
     private var watchers: [Int: Watcher] = [:]
     var isPaused = false
 
-    init(width: Int, limit: Int) { (self.width, self.limit) = (max(1, width), max(0, limit)) }
+    init(maxConcurrentLoads: Int, maximumPendingCount: Int) {
+        self.maxConcurrentLoads = max(1, maxConcurrentLoads)
+        self.maximumPendingCount = max(0, maximumPendingCount)
+    }
 
     var count: Int { ids.count }
 
@@ -201,9 +222,9 @@ private struct PrefetchState: Sendable {
     /// Adds what is not there yet. What there is no room for is skipped.
     mutating func add(_ requests: [ImageRequest]) {
         for request in requests where ids[request.unversionedKey] == nil {
-            guard waiting.count < limit else {
+            guard waiting.count < maximumPendingCount else {
                 report.skipped.append(request)
-                report.shorten(to: limit)
+                report.shorten(to: maximumPendingCount)
                 continue
             }
             let id = makeID()
@@ -215,7 +236,7 @@ private struct PrefetchState: Sendable {
     /// The loads that begin now.
     mutating func begin() -> [Start] {
         var starts: [Start] = []
-        while !isPaused, running.count < width, let first = waiting.popFirst() {
+        while !isPaused, running.count < maxConcurrentLoads, let first = waiting.popFirst() {
             running[first.id] = Running(key: first.element.unversionedKey)
             starts.append(Start(id: first.id, request: first.element))
         }
@@ -249,7 +270,7 @@ private struct PrefetchState: Sendable {
         guard let ended = running.removeValue(forKey: id) else { return }
         ids[ended.key] = nil
         note(&report)
-        report.shorten(to: limit)
+        report.shorten(to: maximumPendingCount)
     }
 
     /// Has someone wait for the end.
@@ -261,7 +282,7 @@ private struct PrefetchState: Sendable {
     /// Who waited for the end, when it has come, and what they get. The next report begins anew.
     mutating func settle() -> (watchers: [Watcher], report: PrefetchReport)? {
         guard ids.isEmpty, !watchers.isEmpty else { return nil }
-        report.keepLast(limit)
+        report.keepLast(maximumPendingCount)
         defer { (watchers, report) = ([:], PrefetchReport()) }
         return (Array(watchers.values), report)
     }

@@ -36,7 +36,8 @@ extension ImagePipeline.Configuration {
             downloader: downloader ?? Downloader.standard(responses: responses),
             codecs: .standard,
             memoryCache: ImageMemoryCache(
-                limits: MemoryCacheLimits(cost: memoryLimit ?? SystemMemory.defaultCostLimit), findsHeldValues: true,
+                limits: MemoryCacheLimits(costLimit: memoryLimit ?? SystemMemory.defaultCostLimit),
+                findsReferencedValues: true,
                 pressureSource: SystemMemoryPressureSource.shared),
             diskCache: cacheDirectory.map { FileDiskCache(directory: $0, sizeLimit: diskLimit) },
             responseCache: downloader == nil ? responses : nil)
@@ -59,8 +60,31 @@ extension ImagePipeline.Configuration {
 }
 
 extension ImagePipeline {
-    /// A pipeline over the default stack. Make one and keep it: its caches are its own.
-    public static func standard() -> ImagePipeline { ImagePipeline(.standard()) }
+    /// Returns a pipeline over the default stack. Make one and keep it: its caches are its own.
+    ///
+    /// - Parameters:
+    ///   - cacheDirectory: A directory that belongs to the disk cache alone; nil keeps nothing on disk. Default:
+    ///     ``Configuration/standardCacheDirectory``.
+    ///   - memoryLimit: The maximum number of bytes of decoded images; nil for 15 % of the memory that this process may
+    ///     have, at most 768 MiB. Default: nil.
+    ///   - diskLimit: The maximum number of bytes on disk. Default: 256 MiB.
+    ///   - responseLimit: The maximum number of bytes of HTTP responses in memory, when `downloader` is nil. Default:
+    ///     16 MiB.
+    ///   - downloader: Fetches bytes; nil for `Downloader.standard` with its defaults. Default: nil.
+    /// - SeeAlso: ``Configuration/standard(cacheDirectory:memoryLimit:diskLimit:responseLimit:downloader:)``, whose
+    ///   result can be changed before a pipeline is made of it.
+    public static func standard(
+        cacheDirectory: URL? = Configuration.standardCacheDirectory,
+        memoryLimit: Int? = nil,
+        diskLimit: Int = 256 << 20,
+        responseLimit: Int = 16 << 20,
+        downloader: (any Downloading)? = nil
+    ) -> ImagePipeline {
+        ImagePipeline(
+            .standard(
+                cacheDirectory: cacheDirectory, memoryLimit: memoryLimit, diskLimit: diskLimit,
+                responseLimit: responseLimit, downloader: downloader))
+    }
 }
 
 extension Downloader {

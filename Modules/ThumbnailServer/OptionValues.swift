@@ -61,7 +61,7 @@ struct RedisChoice {
             address = try Self.address(option, arguments.value(of: option))
             return true
         case "--redis-password-file": rest.password = try Self.password(arguments.value(of: option))
-        case "--redis-user": rest.user = try arguments.value(of: option)
+        case "--redis-user": rest.username = try arguments.value(of: option)
         case "--redis-database": rest.database = try arguments.number(of: option, in: 0...1 << 20)
         case "--redis-prefix": rest.prefix = try arguments.value(of: option)
         default: return false
@@ -78,7 +78,7 @@ struct RedisChoice {
             if let detail { throw UsageError("\(detail) needs --redis") }
             return nil
         }
-        guard rest.user == nil || rest.password != nil else {
+        guard rest.username == nil || rest.password != nil else {
             throw UsageError("--redis-user needs --redis-password-file")
         }
         var options = rest

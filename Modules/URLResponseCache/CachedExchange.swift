@@ -49,7 +49,7 @@ struct CachedExchange: Sendable {
     // MARK: From the store
 
     private func serve(_ stored: StoredResponse, _ source: ResponseCaching.Source) -> HTTPResponse {
-        let age = stored.age(at: cache.time.now)
+        let age = stored.age(at: cache.clock.now)
         let left = min(max(stored.terms.lifetime - age, -TimeInterval(DeltaSeconds.limit)), TimeInterval(Int32.max))
         return serve(stored, source, age: age, CacheStatus(outcome: .hit(timeToLive: Int(left.rounded(.down)))))
     }
@@ -59,7 +59,7 @@ struct CachedExchange: Sendable {
     ) -> HTTPResponse {
         StoredAnswer.make(
             stored, for: request, directives, age: age, status,
-            ResponseCaching(source: source, verdict: StorageVerdict(stored.storagePolicy)))
+            ResponseCaching(source: source, decision: StorageDecision(stored.storagePolicy)))
     }
 
     /// Answers with what is stored when the server cannot answer, and that is allowed.
@@ -85,7 +85,7 @@ struct CachedExchange: Sendable {
                 return StoredAnswer.unavailable(for: request, CacheStatus(outcome: .forwarded(reason, status: nil)))
             }
         }
-        let age = stored.age(at: cache.time.now)
+        let age = stored.age(at: cache.clock.now)
         return serve(stored, .stale, age: age, CacheStatus(outcome: .forwarded(reason, status: status)))
     }
 
@@ -95,7 +95,7 @@ struct CachedExchange: Sendable {
         guard directives.range.map({ PartialContent.stored($0, of: stored) != nil }) ?? (stored.part == nil) else {
             return false
         }
-        let now = cache.time.now
+        let now = cache.clock.now
         return !stored.isExpired(at: now)
             && Staleness.allows(stored, at: now, despite: trouble, directives, cache.rules)
     }
@@ -104,7 +104,7 @@ struct CachedExchange: Sendable {
 
     /// Passes a request on that the cache has no part in, except that it may change the resource.
     private func forward(_ reason: ForwardReason) async throws -> HTTPResponse {
-        let requestTime = cache.time.now
+        let requestTime = cache.clock.now
         let resource = request.resourceKey
         do {
             let response = try await cache.transport.send(request)
@@ -124,7 +124,7 @@ struct CachedExchange: Sendable {
             return response
         }
         let exchange = cache.writer.ledger.begin(candidate.key.resource)
-        let requestTime = cache.time.now
+        let requestTime = cache.clock.now
         let response = try await cache.transport.send(instructed(request))
         return await take(response, reason, exchange, requestTime: requestTime)
     }
@@ -149,7 +149,7 @@ struct CachedExchange: Sendable {
     private func select() async throws -> HTTPResponse? {
         let offering = instructed(Validation.request(request, offering: candidate.otherTags.map(\.entityTag)))
         let exchange = cache.writer.ledger.begin(candidate.key.resource)
-        let requestTime = cache.time.now
+        let requestTime = cache.clock.now
         let response = try await cache.transport.send(offering)
         guard response.head.status == 304 else {
             return await take(response, .varyMiss, exchange, requestTime: requestTime)
@@ -158,7 +158,7 @@ struct CachedExchange: Sendable {
             let named = candidate.otherTags.first(where: { EntityTag($0.entityTag)?.matchesWeakly(tag) == true }),
             case .response(let stored) = await cache.store.entry(
                 for: ImageKey(candidate.key.resource, variant: named.variant)),
-            stored.part == nil, Vary.hasForm(stored, for: request), !stored.isExpired(at: cache.time.now)
+            stored.part == nil, Vary.hasForm(stored, for: request), !stored.isExpired(at: cache.clock.now)
         else { return nil }
         switch CacheUpdate(response.head, stored: stored, context(requestTime: requestTime)) {
         case .freshen(let fresh, let isKept):
@@ -187,7 +187,7 @@ struct CachedExchange: Sendable {
         _ conditional: HTTPRequest, about stored: StoredResponse, _ reason: ForwardReason
     ) async throws -> Revalidation {
         let exchange = cache.writer.ledger.begin(candidate.key.resource)
-        let requestTime = cache.time.now
+        let requestTime = cache.clock.now
         let response = try await cache.transport.send(conditional)
         guard response.head.status == 304 else {
             return .answered(
@@ -215,7 +215,7 @@ struct CachedExchange: Sendable {
     /// Asks for the rest of a content whose beginning is stored, and puts both together.
     private func complete(_ stored: StoredResponse) async throws -> HTTPResponse {
         let exchange = cache.writer.ledger.begin(candidate.key.resource)
-        let requestTime = cache.time.now
+        let requestTime = cache.clock.now
         var response = try await cache.transport.send(
             instructed(PartialContent.request(request, completing: stored)))
         guard PartialContent.isRest(response.head, of: stored) else {
@@ -277,8 +277,8 @@ struct CachedExchange: Sendable {
         _ exchange: ExchangeLedger.Exchange, _ ruling: StorageRules.Ruling, answeredWith answered: Int? = nil
     ) async -> HTTPResponse {
         var response = response
-        let verdict = StorageVerdict(ruling == .forbidden ? .notAllowed : .allowed)
-        response.caching = ResponseCaching(source: .new, verdict: verdict)
+        let decision = StorageDecision(ruling == .forbidden ? .notAllowed : .allowed)
+        response.caching = ResponseCaching(source: .new, decision: decision)
         var status = CacheStatus(outcome: .forwarded(reason, status: answered ?? response.head.status))
         if let new, !mayKeep(response.head) {
             await giveUp(new, exchange)
@@ -300,7 +300,7 @@ struct CachedExchange: Sendable {
                         else { return await giveUp(new, exchange) }
                         stored = received
                     }
-                    if await !keep(stored, exchange, verdict) { await giveUp(new, exchange) }
+                    if await !keep(stored, exchange, decision) { await giveUp(new, exchange) }
                 })
         }
         status.add(to: &response.head.fields)
@@ -323,10 +323,10 @@ struct CachedExchange: Sendable {
 
     /// Stores an answer if the app's hook lets it. Returns whether it does.
     private func keep(
-        _ new: StoredResponse, _ exchange: ExchangeLedger.Exchange, _ verdict: StorageVerdict
+        _ new: StoredResponse, _ exchange: ExchangeLedger.Exchange, _ decision: StorageDecision
     ) async -> Bool {
         let stored = await cache.approved(new, for: request)
-        verdict.restrict(to: stored?.storagePolicy ?? .notAllowed)
+        decision.restrict(to: stored?.storagePolicy ?? .notAllowed)
         guard let stored, stored.storagePolicy != .notAllowed else { return false }
         await cache.writer.store(stored, for: request, of: exchange)
         return true
@@ -351,7 +351,7 @@ struct CachedExchange: Sendable {
     ) -> HTTPResponse {
         let status = CacheStatus(outcome: .forwarded(reason, status: 304), isStored: isStored)
         // An age would say that the server itself has not confirmed it (section 5.1).
-        let age = notModified.head.fields.contains("Age") ? fresh.age(at: cache.time.now) : nil
+        let age = notModified.head.fields.contains("Age") ? fresh.age(at: cache.clock.now) : nil
         var response = serve(fresh, .revalidated, age: age, status)
         response.interim = notModified.interim
         // A qualified `no-cache` keeps cookies out of the store, not from the caller whom the server has just answered. In
@@ -368,13 +368,13 @@ struct CachedExchange: Sendable {
     private func passed(_ response: HTTPResponse, _ reason: ForwardReason) -> HTTPResponse {
         var response = response
         let ruling = StorageRules.ruling(on: response.head, to: request, role: cache.rules.role)
-        let verdict = StorageVerdict(ruling == .forbidden ? .notAllowed : .allowed)
-        response.caching = ResponseCaching(source: .new, verdict: verdict)
+        let decision = StorageDecision(ruling == .forbidden ? .notAllowed : .allowed)
+        response.caching = ResponseCaching(source: .new, decision: decision)
         CacheStatus(outcome: .forwarded(reason, status: response.head.status)).add(to: &response.head.fields)
         return response
     }
 
     private func context(requestTime: Date) -> ExchangeContext {
-        ExchangeContext(request: request, requestTime: requestTime, responseTime: cache.time.now, rules: cache.rules)
+        ExchangeContext(request: request, requestTime: requestTime, responseTime: cache.clock.now, rules: cache.rules)
     }
 }

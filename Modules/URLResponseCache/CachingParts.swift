@@ -7,7 +7,7 @@ struct CachingParts: Sendable {
     let transport: any HTTPTransport
     let writer: ResponseWriter
     let rules: ResponseCacheRules
-    let time: any TimeSource
+    let clock: any TimeSource
     let maximumBodyByteCount: Int
     let willStore: (@Sendable (StoredResponse, HTTPRequest) async -> StoredResponse?)?
     let budget: CopyBudget

@@ -23,7 +23,7 @@ public struct CachingTransport: HTTPTransport {
     ///   - transport: Where requests go that the cache cannot answer.
     ///   - store: Where answers are kept. Other processes may share it; no other transport of this one should.
     ///   - rules: For whom answers are kept, and what is done where HTTP leaves a choice.
-    ///   - time: Tells how old answers are.
+    ///   - clock: Tells how old answers are.
     ///   - maximumBodyByteCount: Longer bodies are passed on and not stored, and parts of a content are not combined to
     ///     more. Default: 32 MiB.
     ///   - collectedByteCount: Most bytes of all bodies that are on their way into the store at once; a body for which
@@ -38,16 +38,16 @@ public struct CachingTransport: HTTPTransport {
     ///   - willStore: Sees each answer when its body has come, before it is stored.
     public init(
         wrapping transport: any HTTPTransport, store: any ResponseStoring,
-        rules: ResponseCacheRules = ResponseCacheRules(), time: any TimeSource = SystemClock(),
+        rules: ResponseCacheRules = ResponseCacheRules(), clock: any TimeSource = SystemClock(),
         maximumBodyByteCount: Int = 32 << 20, collectedByteCount: Int = 64 << 20, backgroundLimit: Int = 8,
         backgroundTimeLimit: Duration = .seconds(60), backgroundByteLimit: Int? = nil, willStore: StorageHook? = nil
     ) {
         parts = CachingParts(
             transport: URLResolvingTransport(transport),
             writer: ResponseWriter(store: store, rules: rules, combinedByteLimit: maximumBodyByteCount), rules: rules,
-            time: time, maximumBodyByteCount: maximumBodyByteCount, willStore: willStore,
+            clock: clock, maximumBodyByteCount: maximumBodyByteCount, willStore: willStore,
             budget: CopyBudget(byteCount: collectedByteCount),
-            background: BackgroundWork(limit: backgroundLimit, timeLimit: backgroundTimeLimit, time: time),
+            background: BackgroundWork(limit: backgroundLimit, timeLimit: backgroundTimeLimit, clock: clock),
             backgroundByteLimit: backgroundByteLimit ?? maximumBodyByteCount)
     }
 
@@ -65,8 +65,8 @@ public struct CachingTransport: HTTPTransport {
             let nothing = StoredCandidate(key: ImageKey(request.resourceKey))
             return try await CachedExchange(parts, request, directives, nothing).perform(decision)
         }
-        let candidate = await parts.store.candidate(for: request, role: parts.rules.role, now: parts.time.now)
-        let decision = CacheDecision(for: request, directives, stored: candidate, now: parts.time.now)
+        let candidate = await parts.store.candidate(for: request, role: parts.rules.role, now: parts.clock.now)
+        let decision = CacheDecision(for: request, directives, stored: candidate, now: parts.clock.now)
         return try await CachedExchange(parts, request, directives, candidate).perform(decision)
     }
 
@@ -81,19 +81,19 @@ public struct CachingTransport: HTTPTransport {
 
 extension CachingTransport {
     /// Answers requests from a cache where HTTP allows it, with the default limits of
-    /// ``init(wrapping:store:rules:time:maximumBodyByteCount:collectedByteCount:backgroundLimit:backgroundTimeLimit:backgroundByteLimit:willStore:)``.
+    /// ``init(wrapping:store:rules:clock:maximumBodyByteCount:collectedByteCount:backgroundLimit:backgroundTimeLimit:backgroundByteLimit:willStore:)``.
     ///
     /// - Parameters:
     ///   - transport: Where requests go that the cache cannot answer.
     ///   - cache: Where answers are kept, and its rules.
-    ///   - time: Tells how old answers are. Default: the cache's clock.
+    ///   - clock: Tells how old answers are. Default: the cache's clock.
     ///   - willStore: Sees each answer when its body has come, before it is stored.
     public init(
-        wrapping transport: any HTTPTransport, cache: URLResponseCache, time: (any TimeSource)? = nil,
+        wrapping transport: any HTTPTransport, cache: URLResponseCache, clock: (any TimeSource)? = nil,
         willStore: StorageHook? = nil
     ) {
         self.init(
-            wrapping: transport, store: cache.store, rules: cache.rules, time: time ?? cache.time,
+            wrapping: transport, store: cache.store, rules: cache.rules, clock: clock ?? cache.clock,
             willStore: willStore)
     }
 }

@@ -47,19 +47,19 @@ final class BackgroundWork: Sendable {
     private let limit: Int
     private let lineLimit: Int
     private let timeLimit: Duration
-    private let time: any TimeSource
+    private let clock: any TimeSource
     private let state = Locked(State())
 
     /// - Parameters:
     ///   - limit: Most at once; with 0 nothing is ever done.
     ///   - lineLimit: Most that wait.
     ///   - timeLimit: The maximum duration of one work, from its start; it is cancelled then.
-    ///   - time: The clock that measures it.
-    init(limit: Int, lineLimit: Int = 1_000, timeLimit: Duration, time: any TimeSource) {
+    ///   - clock: The clock that measures it.
+    init(limit: Int, lineLimit: Int = 1_000, timeLimit: Duration, clock: any TimeSource) {
         self.limit = limit
         self.lineLimit = lineLimit
         self.timeLimit = timeLimit
-        self.time = time
+        self.clock = clock
     }
 
     func start(_ key: ImageKey, _ work: @escaping Work) {
@@ -89,7 +89,7 @@ final class BackgroundWork: Sendable {
     private func run(_ work: @escaping Work) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask(operation: work)
-            group.addTask { [time, timeLimit] in try? await time.sleep(for: timeLimit) }
+            group.addTask { [clock, timeLimit] in try? await clock.sleep(for: timeLimit) }
             await group.next()
             group.cancelAll()
         }

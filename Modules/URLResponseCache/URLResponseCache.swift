@@ -10,7 +10,7 @@ public struct URLResponseCache: Sendable {
     public let store: any ResponseStoring
     /// What it does where HTTP leaves it a choice.
     public let rules: ResponseCacheRules
-    let time: any TimeSource
+    let clock: any TimeSource
     private let memory: MemoryResponseStore
     private let disk: (any DataCaching)?
 
@@ -19,13 +19,13 @@ public struct URLResponseCache: Sendable {
     ///   - disk: Where answers are kept on disk, within its own limits; nil keeps nothing there. With neither, every
     ///     request goes to the network. It should belong to this cache alone.
     ///   - rules: What it does where HTTP leaves it a choice.
-    ///   - time: The clock by which times to live (``ResponseCacheRules/lifetime``) pass.
+    ///   - clock: The clock by which times to live (``ResponseCacheRules/lifetime``) pass.
     public init(
         memoryCapacity: Int = 20 << 20, disk: (any MaintainableDataCache)? = nil,
-        rules: ResponseCacheRules = ResponseCacheRules(), time: any TimeSource = SystemClock()
+        rules: ResponseCacheRules = ResponseCacheRules(), clock: any TimeSource = SystemClock()
     ) {
         self.rules = rules
-        self.time = time
+        self.clock = clock
         self.disk = disk
         let memory = MemoryResponseStore(byteLimit: memoryCapacity)
         self.memory = memory
@@ -87,7 +87,7 @@ public struct URLResponseCache: Sendable {
     public func removeAll() async { await store.removeAll() }
 
     private func candidate(for request: HTTPRequest) async -> StoredCandidate {
-        await store.candidate(for: request, role: rules.role, now: time.now)
+        await store.candidate(for: request, role: rules.role, now: clock.now)
     }
 }
 

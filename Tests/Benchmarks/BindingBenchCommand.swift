@@ -50,7 +50,7 @@ struct BindingBenchCommand: ProgramCommand {
         self.rounds = rounds
         let data = try PNGEncoder().encode(.coordinates(PixelSize(width: 64, height: 64)))
         requests = (0..<Self.imageCount).map {
-            ImageRequest(source: .bytes(data, identity: "\($0)"), processors: [Resize(width: 32)])
+            ImageRequest(source: .bytes(data, identity: "\($0)"), processors: [.resize(width: 32)])
         }
     }
 
@@ -66,20 +66,20 @@ struct BindingBenchCommand: ProgramCommand {
         let loader = EndlessLoader()
         await report("new view") {
             let pairs = (0..<binds).map { _ in pair(loader) }
-            return time { pairs[$0].binder.bind(requests[$0 % requests.count]) }
+            return time { pairs[$0].binder.load(requests[$0 % requests.count]) }
         }
         let (view, binder) = pair(loader)
-        binder.bind(requests[0])
+        binder.load(requests[0])
         await report("equal request") {
-            time { _ in binder.bind(requests[0]) }
+            time { _ in binder.load(requests[0]) }
         }
         await report("cancel, bind another") {
-            time { binder.bind(requests[$0 % requests.count]) }
+            time { binder.load(requests[$0 % requests.count]) }
         }
-        binder.bind(nil)
+        binder.load(nil)
         await rest()
         let before = loader.loadCount
-        for index in 0..<1_000 { binder.bind(requests[index % requests.count]) }
+        for index in 0..<1_000 { binder.load(requests[index % requests.count]) }
         // The last one begins, on another thread; others would have begun before it.
         while loader.loadCount == before { await rest() }
         Console.output(BenchTable.row(["loads begun", "\(loader.loadCount - before) of 1000 binds", "1"]))
@@ -91,7 +91,7 @@ struct BindingBenchCommand: ProgramCommand {
         for request in requests { _ = try await pipeline.load(request) }
         let (view, binder) = pair(pipeline)
         await report("in memory") {
-            time { binder.bind(requests[$0 % requests.count]) }
+            time { binder.load(requests[$0 % requests.count]) }
         }
         guard case .image(_, from: .memory) = view.content else {
             throw BenchError(description: "an image is not in memory")
@@ -109,7 +109,7 @@ struct BindingBenchCommand: ProgramCommand {
             await withCheckedContinuation { ended in
                 var missing = pairs.count
                 for (index, pair) in pairs.enumerated() {
-                    pair.binder.bind(requests[index % requests.count]) { _ in
+                    pair.binder.load(requests[index % requests.count]) { _ in
                         missing -= 1
                         if missing == 0 { ended.resume() }
                     }
@@ -124,7 +124,7 @@ struct BindingBenchCommand: ProgramCommand {
 
     private func pair(_ loader: any ImageLoading) -> (view: BenchView, binder: ImageBinder) {
         let view = BenchView()
-        return (view, ImageBinder(view: view, loader: loader))
+        return (view, ImageBinder(view: view, pipeline: loader))
     }
 
     private func time(_ bind: (_ number: Int) -> Void) -> Duration {

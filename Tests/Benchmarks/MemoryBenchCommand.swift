@@ -31,8 +31,8 @@ struct MemoryBenchCommand: ProgramCommand {
 
     func run() async throws -> ExitStatus {
         let configuration = ImagePipeline.Configuration.standard(cacheDirectory: nil)
-        let data = try await configuration.downloader.download(DownloadRequest(.file(file)), progress: nil).data
-        let target = longestSide.map { TargetSize(PixelSize(width: $0, height: $0)) }
+        let data = try await configuration.downloader.download(DownloadRequest(.file(file))).data
+        let target = longestSide.map { TargetSize(width: $0, height: $0) }
         Console.output(try MemoryBenchmark(codecs: configuration.codecs, target: target).measure(data))
         return .success
     }

@@ -110,37 +110,41 @@ private struct ResizeBenchmark {
         let half = PixelSize(width: size.width / 2, height: size.height / 2)
         let alone = ResizeSampling(averagesFirst: false)
         let linear = ResizeSampling(inLinearLight: true)
-        let badge = try Resize(to: tenth).process(straight).pixels
+        let badge = try ImageProcessors.Resize(to: tenth).process(straight).pixels
         return [
-            Exercise(name: "tenth, RGBA", image: straight, processor: Resize(to: tenth), peer: "gap RGBA \(tenth)"),
             Exercise(
-                name: "tenth, filter alone, RGBA", image: straight, processor: Resize(to: tenth, sampling: alone),
+                name: "tenth, RGBA", image: straight, processor: .resize(fitting: tenth), peer: "gap RGBA \(tenth)"),
+            Exercise(
+                name: "tenth, filter alone, RGBA", image: straight, processor: .resize(fitting: tenth, sampling: alone),
                 peer: "resize RGBA \(tenth)"),
-            Exercise(name: "tenth, RGB", image: opaque, processor: Resize(to: tenth), peer: "gap RGB \(tenth)"),
+            Exercise(name: "tenth, RGB", image: opaque, processor: .resize(fitting: tenth), peer: "gap RGB \(tenth)"),
             Exercise(
-                name: "tenth, filter alone, RGB", image: opaque, processor: Resize(to: tenth, sampling: alone),
+                name: "tenth, filter alone, RGB", image: opaque, processor: .resize(fitting: tenth, sampling: alone),
                 peer: "resize RGB \(tenth)"),
             Exercise(
-                name: "tenth, linear light, RGB", image: opaque, processor: Resize(to: tenth, sampling: linear),
+                name: "tenth, linear light, RGB", image: opaque, processor: .resize(fitting: tenth, sampling: linear),
                 peer: nil),
-            Exercise(name: "half, RGBA", image: straight, processor: Resize(to: half), peer: "resize RGBA \(half)"),
-            Exercise(name: "blur, sigma 2, RGB", image: opaque, processor: GaussianBlur(sigma: 2), peer: "blur RGB 2"),
             Exercise(
-                name: "blur, sigma 20, RGB", image: opaque, processor: GaussianBlur(sigma: 20), peer: "blur RGB 20"),
-            Exercise(name: "blur, sigma 20, RGBA", image: straight, processor: GaussianBlur(sigma: 20), peer: nil),
-            Exercise(name: "rotate by 30, RGB", image: opaque, processor: Rotate(clockwise: 30), peer: "rotate RGB 30"),
+                name: "half, RGBA", image: straight, processor: .resize(fitting: half), peer: "resize RGBA \(half)"),
+            Exercise(name: "blur, sigma 2, RGB", image: opaque, processor: .blur(sigma: 2), peer: "blur RGB 2"),
             Exercise(
-                name: "quarter turn, RGBA", image: straight, processor: Rotate(quarterTurns: 1), peer: "turn RGBA 90"),
+                name: "blur, sigma 20, RGB", image: opaque, processor: .blur(sigma: 20), peer: "blur RGB 20"),
+            Exercise(name: "blur, sigma 20, RGBA", image: straight, processor: .blur(sigma: 20), peer: nil),
             Exercise(
-                name: "brightness, RGB", image: opaque, processor: ColorAdjustment(brightness: 1.2),
+                name: "rotate by 30, RGB", image: opaque, processor: .rotate(clockwise: 30), peer: "rotate RGB 30"),
+            Exercise(
+                name: "quarter turn, RGBA", image: straight, processor: ImageProcessors.Rotate(quarterTurns: 1),
+                peer: "turn RGBA 90"),
+            Exercise(
+                name: "brightness, RGB", image: opaque, processor: .adjust(brightness: 1.2),
                 peer: "brightness RGB 1.2"),
-            Exercise(name: "black and white, RGB", image: opaque, processor: BlackAndWhite(), peer: "gray RGB 0"),
+            Exercise(name: "black and white, RGB", image: opaque, processor: .grayscale, peer: "gray RGB 0"),
             Exercise(
                 name: "tint, soft light, RGBA", image: straight,
-                processor: Tint(PixelColor(red: 200, green: 90, blue: 0), mode: .softLight), peer: nil),
-            Exercise(name: "badge over RGBA", image: straight, processor: Overlay(badge, at: .bottomRight), peer: nil),
-            Exercise(name: "round corners, RGB", image: opaque, processor: RoundedCorners(CornerRadii(200)), peer: nil),
-            Exercise(name: "flatten, RGBA", image: straight, processor: Flatten(), peer: "flatten RGBA 0"),
+                processor: .tint(PixelColor(red: 200, green: 90, blue: 0), mode: .softLight), peer: nil),
+            Exercise(name: "badge over RGBA", image: straight, processor: .overlay(badge, at: .bottomRight), peer: nil),
+            Exercise(name: "round corners, RGB", image: opaque, processor: .roundedCorners(radius: 200), peer: nil),
+            Exercise(name: "flatten, RGBA", image: straight, processor: .flatten(), peer: "flatten RGBA 0"),
         ]
     }
 

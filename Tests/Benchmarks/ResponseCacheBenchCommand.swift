@@ -81,7 +81,7 @@ private struct ResponseHitBenchmark {
         for size in [4 << 10, 64 << 10, 1 << 20] {
             let count = max(64, min(1_000, (64 << 20) / size))
             let body = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
-            let limits = DataCacheLimits(size: .max)
+            let limits = DataCacheLimits(maximumSize: .max)
             let files = FileDiskCache(directory: directory.appending(path: "own-\(size)"), limits: limits)
             let behind = FileDiskCache(directory: directory.appending(path: "responses-\(size)"), limits: limits)
             let cache = CachingTransport(

@@ -34,7 +34,7 @@ struct FakeTransport: HTTPTransport {
 
 extension Downloader {
     func download(_ source: ImageSource, priority: LoadPriority = .normal) async throws -> Download {
-        try await download(DownloadRequest(source, priority: priority), progress: nil)
+        try await download(DownloadRequest(source, priority: priority))
     }
 }
 

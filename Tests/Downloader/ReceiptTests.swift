@@ -15,7 +15,7 @@ struct ReceiptTests {
     private func downloader(
         _ transport: FakeTransport, _ configuration: Downloader.Configuration = .init()
     ) -> Downloader {
-        Downloader(transport: transport, configuration: configuration, time: clock)
+        Downloader(transport: transport, configuration: configuration, clock: clock)
     }
 
     @discardableResult

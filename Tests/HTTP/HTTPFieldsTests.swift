@@ -20,6 +20,24 @@ import Testing
         #expect(fields.fields.map(\.name) == ["Vary", "X", "vary", "VARY"])
     }
 
+    @Test func `iterating gives the lines in order`() {
+        let fields: HTTPFields = ["Vary": "a", "X": "1", "vary": "b"]
+
+        var lines: [String] = []
+        for field in fields { lines.append("\(field.name)=\(field.value)") }
+        #expect(lines == ["Vary=a", "X=1", "vary=b"])
+        #expect(fields.filter { $0.value == "1" } == [HTTPFields.Field("X", "1")])
+    }
+
+    @Test func `the description shows names and values, but no credentials`() {
+        let fields: HTTPFields = [
+            "Vary": "a", "authorization": "Basic c2VjcmV0", "Set-Cookie": "id=secret", "vary": "b",
+        ]
+
+        #expect("\(fields)" == "[Vary: a, authorization: ..., Set-Cookie: ..., vary: b]")
+        #expect("\(HTTPFields())" == "[]")
+    }
+
     @Test func `many lines of one name are joined in linear time`() {
         let line = HTTPFields.Field("a", String(repeating: "x", count: 200))
         let (short, long) = (

@@ -102,15 +102,11 @@
             items = (0..<count).map { number in
                 let file = SceneFile(number: number)
                 let url = origin.url(for: "/\(number).\(file.format)")
-                let request = ImageRequest(url: url).map { request in
-                    var request = request
-                    // The port changes from run to run; the picture does not.
-                    request.resource = ResourceKey("landscape:\(number)")
-                    return request
-                }
+                var request = ImageRequest(url: url)
+                // The port changes from run to run; the picture does not.
+                request.resource = ResourceKey("landscape:\(number)")
                 return GalleryItem(
-                    name: file.name, origin: url.absoluteString,
-                    request: request.map { .success($0) } ?? .failure(UsageError("not a URL")), number: number)
+                    name: file.name, origin: url.absoluteString, request: .success(request), number: number)
             }
         }
     }

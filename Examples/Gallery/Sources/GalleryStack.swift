@@ -60,7 +60,7 @@ import AlcedoRuntime
             request.decoding.target = TargetSize(size, mode: .fill)
             // What GTK draws without converting it first.
             request.decoding.alphaMode = .premultiplied
-            request.processors = [EveryFrame(Resize(to: size, mode: .fill))]
+            request.processors = [.resize(filling: size)]
             return request
         }
     }

@@ -24,7 +24,7 @@
             self.stack = stack
             self.thumbnail = thumbnail
             picture = PictureView(frames: stack.frames)
-            let binder = ImageBinder(view: picture, loader: stack.pipeline)
+            let binder = ImageBinder(view: picture, pipeline: stack.pipeline)
             self.binder = binder
             picture.onSizeChange = { [weak binder] in binder?.viewSizeChanged() }
             let pictureWidget = Widget(picture.widget)
@@ -85,10 +85,10 @@
             turn += 1
             facts.show([("Loading", "…"), ("From", item.origin)])
             var request = request
-            request.diskContent = .both
+            request.dataCachePolicy = .both
             request.decoding.alphaMode = .premultiplied
             let start = ContinuousClock.now
-            binder.bind(request, options: BindingOptions(lowResolution: thumbnail(request))) {
+            binder.load(request, options: BindingOptions(lowResolution: thumbnail(request))) {
                 [weak self, turn] result in
                 guard let self, self.turn == turn else { return }
                 switch result {

@@ -51,7 +51,7 @@
             gtk_widget_set_halign(box, GTK_ALIGN_CENTER)
             widget = box.opaque
             g_object_ref_sink(box.object)
-            binder = ImageBinder(view: picture, loader: loader)
+            binder = ImageBinder(view: picture, pipeline: loader)
             let click = gtk_gesture_click_new()
             Signal(UnsafeMutableRawPointer(click).unsafelyUnwrapped, "released") { [weak self] in
                 guard let self else { return }
@@ -93,7 +93,7 @@
             switch item.request {
             case .success(let request):
                 set(.loading)
-                binder.bind(grid.thumbnail(request)) { [weak self] result in
+                binder.load(grid.thumbnail(request)) { [weak self] result in
                     self?.finish(result, of: request)
                 }
                 if state == .loading { setInSight(grid.isInSight(position)) }

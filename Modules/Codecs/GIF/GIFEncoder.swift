@@ -92,6 +92,17 @@ public struct GIFEncoder: ImageEncoding {
     }
 }
 
+extension ImageEncoding where Self == GIFEncoder {
+    /// GIF.
+    ///
+    /// - Parameters:
+    ///   - dithers: Whether the error of colors that the palette lacks is spread over the neighbors. Default: true.
+    ///   - maximumColorCount: The maximum number of colors of a palette: 2 to 256. Default: 256.
+    public static func gif(dithers: Bool = true, maximumColorCount: Int = 256) -> Self {
+        GIFEncoder(dithers: dithers, maximumColorCount: maximumColorCount)
+    }
+}
+
 /// Writes the blocks of a GIF to memory, by giflib.
 private final class GIFOutput {
     private let encoder: OpaquePointer

@@ -6,7 +6,7 @@ public import FoundationEssentials
 ///
 /// gray8 is written as gray, everything else as YCbCr of 8 bits; 16-bit samples lose their low byte. JPEG has no alpha:
 /// transparent pixels are laid over ``background``. The colour profile is kept when it is made for such colours. The
-/// pixels stay as they lie; their orientation is written as EXIF.
+/// pixels stay as they lie; their orientation is written as EXIF, in the data of ``embedding(exif:)`` when there is any.
 public struct JPEGEncoder: ImageEncoding {
     /// 1 (smallest) to 100 (best), on the scale of the Independent JPEG Group. Values outside count as the nearest.
     public var quality: Int
@@ -20,6 +20,8 @@ public struct JPEGEncoder: ImageEncoding {
     public var optimizesHuffman: Bool
     /// What shows through transparent pixels.
     public var background: OpaqueColor
+    /// The EXIF data to write, from the TIFF header on.
+    private var exif: Data?
 
     /// By default quality 85, baseline, one chrominance sample for four pixels, on white.
     public init(
@@ -56,7 +58,16 @@ public struct JPEGEncoder: ImageEncoding {
 
     /// Memory is O(*w*), unless the image is progressive or its Huffman tables are optimised.
     public func makeRowEncoder(output: @escaping (RawSpan) throws -> Void) -> any PixelRowConsumer {
-        JPEGRowEncoder(settings, background: background, output: output)
+        JPEGRowEncoder(settings, background: background, exif: exif, output: output)
+    }
+
+    /// Returns an encoder that also writes EXIF data.
+    ///
+    /// A JPEG holds at most 65,527 bytes of it; longer data is left out.
+    public func embedding(exif: Data) -> JPEGEncoder {
+        var encoder = self
+        encoder.exif = exif
+        return encoder
     }
 
     private var settings: alcedo_jpeg_settings {
@@ -66,6 +77,17 @@ public struct JPEGEncoder: ImageEncoding {
         settings.is_progressive = isProgressive ? 1 : 0
         settings.optimizes = optimizesHuffman ? 1 : 0
         return settings
+    }
+}
+
+extension ImageEncoding where Self == JPEGEncoder {
+    /// JPEG.
+    ///
+    /// - Parameters:
+    ///   - quality: 1 (smallest) to 100 (best). Default: 85.
+    ///   - isProgressive: Whether the image comes in several scans. Default: false.
+    public static func jpeg(quality: Int = 85, isProgressive: Bool = false) -> Self {
+        JPEGEncoder(quality: quality, isProgressive: isProgressive)
     }
 }
 
@@ -97,19 +119,24 @@ private final class JPEGRowEncoder: PixelRowConsumer {
     private static let longestSide = 65_500
     /// Encoded bytes are handed on when there are about this many.
     private static let pieceByteCount = 1 << 14
+    /// A marker of 65,533 bytes begins with six that name EXIF. Source: CIPA DC-008 (Exif 2.32) section 4.7.2.
+    private static let exifLimit = 65_527
 
     private let settings: alcedo_jpeg_settings
     private let background: OpaqueColor
+    private let exif: Data?
     private let output: (RawSpan) throws -> Void
     private var shim: OpaquePointer?
     private var flattener: JPEGRowFlattener?
 
     /// - Parameter settings: How to encode; what is encoded is said by the rows' header.
     init(
-        _ settings: alcedo_jpeg_settings, background: OpaqueColor, output: @escaping (RawSpan) throws -> Void
+        _ settings: alcedo_jpeg_settings, background: OpaqueColor, exif: Data?,
+        output: @escaping (RawSpan) throws -> Void
     ) {
         self.settings = settings
         self.background = background
+        self.exif = exif.flatMap { $0.count <= Self.exifLimit ? $0 : nil }
         self.output = output
     }
 
@@ -133,7 +160,7 @@ private final class JPEGRowEncoder: PixelRowConsumer {
         var profile = header.colorProfile ?? Data()
         // A profile is split over at most 255 APP2 markers of 65,519 bytes each.
         if profile.count > 255 * 65_519 || !ICCProfile.describes(gray: isGray, profile) { profile = Data() }
-        let exif = header.orientation == .up ? [] : header.orientation.exif
+        let exif = header.orientation.written(in: exif)
         try profile.withUnsafeBytes { profile in
             try exif.withUnsafeBufferPointer { exif in
                 var settings = settings

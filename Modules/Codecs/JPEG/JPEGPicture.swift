@@ -44,11 +44,11 @@ struct JPEGPicture {
             }
             if header.format == .rgba8 { alphaMode = options.alphaMode == .premultiplied ? .premultiplied : .straight }
         }
-        let rows = pixels.relabelled(alphaMode)
+        let rows = pixels.reinterpreted(as: alphaMode)
         return DecodedImage(
             pixels: options.appliesOrientation ? try rows.upright(from: header.orientation) : rows,
             colorProfile: header.colorProfile, orientation: options.appliesOrientation ? .up : header.orientation,
-            format: .jpeg, damage: damage)
+            format: .jpeg, partialError: damage)
     }
 
     /// The image of bytes that are all there, and whole.

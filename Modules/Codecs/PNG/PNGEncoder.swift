@@ -13,6 +13,8 @@ public struct PNGEncoder: ImageEncoding {
     /// Whether a picture of at most 256 colours is written as a palette with indices of 1, 2, 4 or 8 bits, when that is
     /// smaller. Not for rows, whose colours are known too late.
     public var usesPaletteWhenLossless: Bool
+    /// The EXIF data to write, from the TIFF header on.
+    private var exif: Data?
 
     /// By default zlib's usual level, and a palette where it loses nothing.
     public init(compressionLevel: Int = 6, usesPaletteWhenLossless: Bool = true) {
@@ -37,7 +39,7 @@ public struct PNGEncoder: ImageEncoding {
         }
         let writer = try PNGWriter(
             settings, palette: palette?.colors ?? [], colorProfile: image.colorProfile,
-            exif: image.orientation == .up ? [] : image.orientation.exif)
+            exif: image.orientation.written(in: exif))
         if let palette {
             var indices = [UInt8](repeating: 0, count: pixels.width)
             for y in 0..<pixels.height {
@@ -52,7 +54,13 @@ public struct PNGEncoder: ImageEncoding {
     }
 
     public func makeRowEncoder(output: @escaping (RawSpan) throws -> Void) -> any PixelRowConsumer {
-        PNGRowEncoder(level: compressionLevel, output: output)
+        PNGRowEncoder(level: compressionLevel, exif: exif, output: output)
+    }
+
+    public func embedding(exif: Data) -> PNGEncoder {
+        var encoder = self
+        encoder.exif = exif
+        return encoder
     }
 
     private func write(_ image: DecodedImage, by writer: PNGWriter) throws(ImageEncodingError) {
@@ -71,22 +79,31 @@ public struct PNGEncoder: ImageEncoding {
     }
 }
 
+extension ImageEncoding where Self == PNGEncoder {
+    /// PNG.
+    ///
+    /// - Parameter compressionLevel: How hard zlib tries: 0 (stored) to 9 (smallest). Default: 6.
+    public static func png(compressionLevel: Int = 6) -> Self { PNGEncoder(compressionLevel: compressionLevel) }
+}
+
 /// Encodes rows as they come. Memory is O(*w*): what is encoded goes to the output at once.
 private final class PNGRowEncoder: PixelRowConsumer {
     private let level: Int
+    private let exif: Data?
     private let output: (RawSpan) throws -> Void
     private var writer: PNGWriter?
     private var rows: PNGRowSamples?
 
-    init(level: Int, output: @escaping (RawSpan) throws -> Void) {
+    init(level: Int, exif: Data?, output: @escaping (RawSpan) throws -> Void) {
         self.level = level
+        self.exif = exif
         self.output = output
     }
 
     func begin(_ header: PixelRowHeader) throws {
         let writer = try PNGWriter(
             PNGRowSamples.settings(header, level: level), colorProfile: header.colorProfile,
-            exif: header.orientation == .up ? [] : header.orientation.exif)
+            exif: header.orientation.written(in: exif))
         try writer.take(output)
         self.writer = writer
         rows = PNGRowSamples(header)

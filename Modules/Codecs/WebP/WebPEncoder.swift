@@ -25,6 +25,8 @@ public struct WebPEncoder: ImageEncoding {
     public var method: Int
     /// Whether lossless compression keeps the colour under alpha 0, which nobody sees. Dropping it makes files smaller.
     public var keepsHiddenColor: Bool
+    /// The EXIF data to write, from the TIFF header on.
+    private var exif: Data?
 
     /// By default lossy with quality 75, at libwebp's usual effort.
     public init(
@@ -55,7 +57,27 @@ public struct WebPEncoder: ImageEncoding {
         } else {
             file = try WebPSource(image.pixels, usesARGB: compression == .lossless).encode(configuration())
         }
-        return try WebPMetadata(colorProfile: image.colorProfile, orientation: image.orientation).added(to: file)
+        return try WebPMetadata(
+            colorProfile: image.colorProfile, exif: image.orientation.written(in: exif)
+        ).added(to: file)
+    }
+
+    public func embedding(exif: Data) -> WebPEncoder {
+        var encoder = self
+        encoder.exif = exif
+        return encoder
+    }
+}
+
+extension ImageEncoding where Self == WebPEncoder {
+    /// WebP.
+    ///
+    /// - Parameters:
+    ///   - quality: 0 (smallest) to 100 (best). Has no effect when `lossless` is true. Default: 75.
+    ///   - lossless: Whether every visible pixel is kept as it is. Default: false.
+    ///   - method: How hard libwebp tries: 0 (fastest) to 6 (smallest). Default: 4.
+    public static func webp(quality: Int = 75, lossless: Bool = false, method: Int = 4) -> Self {
+        WebPEncoder(compression: lossless ? .lossless : .lossy(quality: Double(quality)), method: method)
     }
 }
 
@@ -142,9 +164,9 @@ private struct WebPAnimationWriter {
 private struct WebPMetadata {
     private let chunks: [(id: String, payload: Data)]
 
-    init(colorProfile: Data?, orientation: ImageOrientation) {
+    init(colorProfile: Data?, exif: [UInt8]) {
         let profile = colorProfile.flatMap { $0.isEmpty ? nil : ("ICCP", $0) }
-        let exif = orientation == .up ? nil : ("EXIF", Data(orientation.exif))
+        let exif = exif.isEmpty ? nil : ("EXIF", Data(exif))
         chunks = [profile, exif].compactMap { $0 }
     }
 

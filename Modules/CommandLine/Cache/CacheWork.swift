@@ -10,20 +10,20 @@ struct CacheWork {
 
     init(in directory: URL, report: CacheReport) {
         // No limits of its own: what is there is shown as it is, and only what is asked for goes.
-        let limits = DataCacheLimits(size: .max, age: nil)
+        let limits = DataCacheLimits(maximumSize: .max, maximumAge: nil)
         images = FileDiskCache(directory: directory, limits: limits, sweepInterval: .zero)
         parts = FileDiskCache(directory: StackOptions.parts(in: directory), limits: limits, sweepInterval: .zero)
         self.report = report
     }
 
     func tellTotals() async -> String? {
-        for cache in [images, parts] { if let refusal = await cache.refusal() { return refusal.message } }
+        for cache in [images, parts] { if let refusal = await cache.listingError() { return refusal.message } }
         report.tell(await images.count, await images.totalSize, await parts.count, await parts.totalSize)
         return nil
     }
 
     func list() async -> String? {
-        if let refusal = await images.refusal() { return refusal.message }
+        if let refusal = await images.listingError() { return refusal.message }
         for item in await images.items() { report.tell(item, await images.key(named: item.name)) }
         return nil
     }

@@ -36,7 +36,7 @@ struct FileJob: Sendable {
     /// - Returns: Whether everything went well. An image that fails does not keep the others from their files.
     func run() async -> Bool {
         let start = ContinuousClock.now
-        let files = BlockingExecutor(name: "alcedo.files", width: configuration.decodingWidth)
+        let files = BlockingExecutor(name: "alcedo.files", width: configuration.maxConcurrentDecodes)
         let target: Target
         let names: FileNames
         do {

@@ -74,14 +74,6 @@ extension FileTools {
     }
 }
 
-extension ImageInfo {
-    /// The samples that lose nothing of a file's.
-    var exactFormat: PixelFormat {
-        if bitDepth > 8 { return .rgba16 }
-        return colorModel == .gray && !hasAlpha ? .gray8 : .rgba8
-    }
-}
-
 /// Keeps which images' bytes came from the disk cache; and what went wrong beside the loads.
 final class LayerObserver: PipelineObserving {
     let troubles = TroubleObserver()

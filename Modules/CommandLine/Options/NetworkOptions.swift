@@ -69,8 +69,8 @@ struct NetworkOptions: Sendable {
     /// - Throws: When the authorities cannot be read.
     func downloader(parts: (any DataCaching)?, downloads: Int, log: TransferLog?) throws -> Downloader {
         var network = CURLTransport.Options()
-        if let connections { network.connections = connections }
-        if let limit = connectionsPerHost ?? connections { network.connectionsPerHost = limit }
+        if let connections { network.maxConcurrentTransfers = connections }
+        if let limit = connectionsPerHost ?? connections { network.maxConcurrentTransfersPerHost = limit }
         if let authorities { network.authorities = .pem(try CertificateFile.read(authorities)) }
         var configuration = Downloader.Configuration()
         if let connections { configuration.maximumConcurrentDownloads = connections }

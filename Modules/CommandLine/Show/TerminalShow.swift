@@ -75,13 +75,13 @@ import AlcedoProgramSupport
         let view = TerminalView(renderer: renderer, redrawsInPlace: isLive) { Console.output($0) }
         let player = isLive ? TerminalPlayer(view: view, pool: pool) : nil
         player?.playCount = playCount
-        let binder = ImageBinder(view: player ?? view, loader: pipeline)
+        let binder = ImageBinder(view: player ?? view, pipeline: pipeline)
         (self.player, self.binder, shown) = (player, binder, nil)
         var size: PixelSize
         repeat {
             size = view.renderer.pixelSize
             _ = try await withCheckedThrowingContinuation { result in
-                binder.bind(request, options: BindingOptions(keepsCurrentImage: true)) { result.resume(with: $0) }
+                binder.load(request, options: BindingOptions(keepsCurrentImage: true)) { result.resume(with: $0) }
             }
         } while Self.isLarger(view.renderer.pixelSize, than: size) && !isStopped
         shown = (request, size)
@@ -95,7 +95,7 @@ import AlcedoProgramSupport
         player?.resize(to: renderer.canvas)
         guard let (request, size) = shown, Self.isLarger(renderer.pixelSize, than: size), !isStopped else { return }
         shown = (request, renderer.pixelSize)
-        binder?.bind(request, options: BindingOptions(keepsCurrentImage: true))
+        binder?.load(request, options: BindingOptions(keepsCurrentImage: true))
     }
 
     private static func isLarger(_ size: PixelSize, than other: PixelSize) -> Bool {

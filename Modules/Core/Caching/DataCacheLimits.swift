@@ -13,13 +13,13 @@ public struct DataCacheLimits: Sendable, Hashable {
 
     /// The maximum number of bytes that the entries occupy. A cache on disk counts the blocks that the file system has
     /// allocated for them, not the lengths of their files. Zero or less stores nothing.
-    public var size: Int
-    /// Most entries. Nought or less stores nothing.
-    public var count: Int
+    public var maximumSize: Int
+    /// The maximum number of entries. Zero or less stores nothing.
+    public var maximumCount: Int
     /// How long an entry lives that has no expiry of its own; nil for ever. An entry of a date in the future counts as used
     /// now: nothing ends because a clock went back, or came forward again.
-    public var age: Duration?
-    /// What ``age`` is counted from.
+    public var maximumAge: Duration?
+    /// What ``maximumAge`` is counted from.
     public var ageBasis: AgeBasis
     /// Whether a read of an entry with an expiry of its own moves that on by the time since its last use. Where the clock goes
     /// back, the expiry stays until it has come as far again; only a last use of more than a year ahead is not believed, and
@@ -30,29 +30,29 @@ public struct DataCacheLimits: Sendable, Hashable {
     public var trimTarget: Double
 
     /// - Parameters:
-    ///   - size: In bytes. Default: 256 MiB.
-    ///   - count: Default: no limit of its own.
-    ///   - age: Default: seven days, as Kingfisher and SDWebImage have it.
+    ///   - maximumSize: In bytes. Default: 256 MiB.
+    ///   - maximumCount: Default: no limit of its own.
+    ///   - maximumAge: Default: seven days, as Kingfisher and SDWebImage have it.
     ///   - ageBasis: Default: the last use.
     ///   - extendsExpiryOnUse: Default: false.
     ///   - trimTarget: Default: nine tenths. Kingfisher leaves a half, Nuke seven tenths.
     public init(
-        size: Int = 256 << 20, count: Int = .max, age: Duration? = .seconds(7 * 24 * 60 * 60),
+        maximumSize: Int = 256 << 20, maximumCount: Int = .max, maximumAge: Duration? = .seconds(7 * 24 * 60 * 60),
         ageBasis: AgeBasis = .lastUse, extendsExpiryOnUse: Bool = false, trimTarget: Double = 0.9
     ) {
-        self.size = size
-        self.count = count
-        self.age = age
+        self.maximumSize = maximumSize
+        self.maximumCount = maximumCount
+        self.maximumAge = maximumAge
         self.ageBasis = ageBasis
         self.extendsExpiryOnUse = extendsExpiryOnUse
         self.trimTarget = trimTarget
     }
 
     /// Bytes that a trim leaves at most.
-    public var sizeAfterTrim: Int { Self.share(trimTarget, of: size) }
+    public var sizeAfterTrim: Int { Self.share(trimTarget, of: maximumSize) }
 
     /// Entries that a trim leaves at most.
-    public var countAfterTrim: Int { Self.share(trimTarget, of: count) }
+    public var countAfterTrim: Int { Self.share(trimTarget, of: maximumCount) }
 
     private static func share(_ share: Double, of whole: Int) -> Int {
         guard !(share >= 1), whole > 0 else { return max(0, whole) }
@@ -72,10 +72,10 @@ extension DataCacheLimits {
     /// Whether an entry's time is over. A date in the future counts as now: the clock has gone back since, or will.
     package func isOver(storedAt: Timestamp, lastUse: Timestamp, expiry: Timestamp?, now: Timestamp) -> Bool {
         if let expiry { return now >= expiry }
-        guard let age else { return false }
+        guard let maximumAge else { return false }
         // What was stored in the future counts by its last use: else it would stay until then.
         let start = storedAt > now ? lastUse : ageBasis == .lastUse ? max(lastUse, storedAt) : storedAt
-        return Double(now.milliseconds - start.milliseconds) >= age / .milliseconds(1)
+        return Double(now.milliseconds - start.milliseconds) >= maximumAge / .milliseconds(1)
     }
 
     /// The date of the last use of an entry that is used now: a clock that goes back makes it no earlier, by less than a

@@ -28,7 +28,7 @@ extension MaintainableDataCache {
 public struct DataCacheItem: Sendable, Hashable {
     /// ``ImageKey/fileName`` of the entry's key.
     public var name: String
-    /// The bytes that the entry occupies, as ``DataCacheLimits/size`` counts them, the cache's own notes included.
+    /// The bytes that the entry occupies, as ``DataCacheLimits/maximumSize`` counts them, the cache's own notes included.
     public var size: Int
     /// When it was stored.
     public var storedAt: Date
@@ -70,7 +70,7 @@ public struct DataCacheStatistics: Sendable, Hashable {
 public struct DataCacheVerification: Sendable, Hashable {
     /// How many entries were read, damaged ones too.
     public var checkedCount: Int
-    /// The bytes that the whole ones occupy, as ``DataCacheLimits/size`` counts them.
+    /// The bytes that the whole ones occupy, as ``DataCacheLimits/maximumSize`` counts them.
     public var byteCount: Int
     /// ``ImageKey/fileName`` of the keys whose entries were damaged or missing, and are removed now.
     public var damagedNames: [String]

@@ -11,7 +11,8 @@ public protocol MemoryCaching: Sendable {
     /// An image whose cost exceeds the whole limit is not stored and evicts nothing else; what stood under `key` goes.
     func store(_ image: DecodedImage, for key: ImageKey)
     /// Stores the finished image of `request` under ``ImageRequest/key``, as storing by key does. The pipeline calls
-    /// this. A cache that decides by request may decline the image; what stood under the key goes then, too.
+    /// this. A cache that decides by request may decline the image; what stood under the key goes then, too. A cache with
+    /// times to live applies ``ImageRequest/timeToLive``.
     ///
     /// Default: stores the image under the request's key.
     func store(_ image: DecodedImage, for request: ImageRequest)

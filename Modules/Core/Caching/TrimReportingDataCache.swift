@@ -29,9 +29,9 @@ public struct DataCacheTrimReport: Sendable, Hashable {
     public enum Reason: String, Sendable {
         /// Its time was over.
         case expired
-        /// The entries occupied more than ``DataCacheLimits/size``.
+        /// The entries occupied more than ``DataCacheLimits/maximumSize``.
         case sizeLimit
-        /// There were more entries than ``DataCacheLimits/count``.
+        /// There were more entries than ``DataCacheLimits/maximumCount``.
         case countLimit
         /// The storage was full.
         case noSpace
@@ -43,7 +43,7 @@ public struct DataCacheTrimReport: Sendable, Hashable {
     public struct Removal: Sendable, Hashable {
         /// ``ImageKey/fileName`` of the entry's key.
         public var name: String
-        /// The bytes that it occupied, as ``DataCacheLimits/size`` counts them.
+        /// The bytes that it occupied, as ``DataCacheLimits/maximumSize`` counts them.
         public var size: Int
         /// Why it went.
         public var reason: Reason

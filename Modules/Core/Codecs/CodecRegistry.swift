@@ -1,6 +1,14 @@
+import AlcedoHTTP
 public import FoundationEssentials
 
-/// The formats an app reads, in order of preference. A value: adding a format makes another registry.
+/// The formats that an app reads and writes, in order of preference.
+///
+/// A registry is a value: ``adding(_:)`` makes another one.
+///
+/// ```swift
+/// let codecs = CodecRegistry.standard.adding(.grayMap)
+/// let image = try codecs.decode(data)
+/// ```
 public struct CodecRegistry: Sendable {
     /// One format: how it is recognised and who decodes it.
     public struct Entry: Sendable {
@@ -47,10 +55,21 @@ public struct CodecRegistry: Sendable {
     public static let sniffedByteCount = 64
 
     /// The formats, in the order in which they are asked.
-    public var entries: [Entry]
+    public let entries: [Entry]
 
     /// A registry of these formats: the first that recognises a content decodes it.
     public init(_ entries: [Entry]) { self.entries = entries }
+
+    /// Returns a registry with one more codec.
+    ///
+    /// The codec replaces those of the same format, in the place of the first of them. A codec of a new format comes last:
+    /// it decodes what no other recognizes.
+    public func adding(_ entry: Entry) -> CodecRegistry {
+        let others = entries.filter { $0.format != entry.format }
+        // The entries before the first of the same format all stay, so its index is the same without the others.
+        let index = entries.firstIndex { $0.format == entry.format } ?? others.count
+        return CodecRegistry(others[..<index] + [entry] + others[index...])
+    }
 
     /// The first entry that recognises the content; names and content types do not count.
     public func entry(for data: Data) -> Entry? {

@@ -24,9 +24,19 @@ public protocol ImageEncoding: Sendable {
     ///
     /// - Parameter output: Takes the encoded bytes piece by piece, valid during the call only.
     func makeRowEncoder(output: @escaping (RawSpan) throws -> Void) -> any PixelRowConsumer
+
+    /// Returns an encoder that also writes EXIF data.
+    ///
+    /// The orientation of each encoded image replaces the one in the data. The default returns the encoder unchanged, for
+    /// formats without EXIF.
+    ///
+    /// - Parameter exif: EXIF data from the TIFF header on.
+    func embedding(exif: Data) -> Self
 }
 
 extension ImageEncoding {
+    public func embedding(exif: Data) -> Self { self }
+
     public func holds(_ image: DecodedImage) -> Bool { !image.isAnimated }
 
     public func makeRowEncoder(output: @escaping (RawSpan) throws -> Void) -> any PixelRowConsumer {

@@ -125,7 +125,7 @@ private struct FrameCanvas {
         last = frame
         guard let visible = frame.area.clipped(to: pixels.size) else { return }
         if frame.hidesEverything(of: pixels.size), rows.size == pixels.size {
-            pixels = rows.relabelled(.straight)
+            pixels = rows.reinterpreted(as: .straight)
             return
         }
         draw(rows, at: frame.area, inside: visible, frame.blend)

@@ -7,12 +7,13 @@ public struct DecodingOptions: Sendable, Hashable {
     /// Whether the result is upright. False leaves the rows as stored and says so in the image. Default: true.
     public var appliesOrientation: Bool
     /// The size, upright, that is wanted. A decoder that can decode small gives the smallest size it can make that is
-    /// not below it in both (`fit`: in one) directions; others ignore it. Default: nil, the full size.
+    /// not below it in both (`fit`: in one) directions; others ignore it. Default: nil:
+    /// the full size, or what a pipeline derives from the first processor (``ImageProcessing/decodingTarget``).
     public var target: TargetSize?
     /// The wanted samples. `gray8` is given for gray images without transparency and `rgba16` for files of more than
     /// 8 bits; everything else comes as `rgba8`, where 16-bit samples lose their low byte. Default: rgba8.
     public var pixelFormat: PixelFormat
-    /// Whether a file that ends early or is damaged gives the part there is, marked by ``DecodedImage/damage``, instead
+    /// Whether a file that ends early or is damaged gives the part there is, marked by ``DecodedImage/partialError``, instead
     /// of an error. Default: false.
     public var allowsPartial: Bool
     /// Whether an animation comes with its frames; false gives the first as a still image. Default: true.

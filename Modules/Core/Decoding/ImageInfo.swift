@@ -50,6 +50,12 @@ public struct ImageInfo: Sendable, Hashable {
 
     /// The size that a person sees.
     public var uprightSize: PixelSize { orientation.swapsSides ? size.transposed : size }
+
+    /// The samples that lose nothing of the file's.
+    package var exactFormat: PixelFormat {
+        if bitDepth > 8 { return .rgba16 }
+        return colorModel == .gray && !hasAlpha ? .gray8 : .rgba8
+    }
 }
 
 /// How a file stores colour.

@@ -29,36 +29,26 @@ extension ImageOrientation {
     }
 
     private static func value(in tiff: RawSpan) -> Int? {
-        let bigEndian: Bool
-        if tiff.contains(Array("II*\0".utf8)) {
-            bigEndian = false
-        } else if tiff.contains(Array("MM\0*".utf8)) {
-            bigEndian = true
-        } else {
-            return nil
-        }
-        func number(at offset: Int, bytes: Int) -> Int? {
-            guard offset >= 0, offset <= tiff.byteCount - bytes else { return nil }
-            return (0..<bytes).reduce(0) { value, index in
-                let byte = Int(tiff.unsafeLoad(fromByteOffset: offset + index, as: UInt8.self))
-                return bigEndian ? value << 8 | byte : value | byte << (8 * index)
-            }
-        }
-        guard let directory = number(at: 4, bytes: 4), let count = number(at: directory, bytes: 2) else { return nil }
-        for index in 0..<count {
-            let entry = directory + 2 + 12 * index
-            guard let tag = number(at: entry, bytes: 2) else { return nil }
-            // Tag 0x0112, one value of type SHORT, stored in the first two bytes of the value field.
-            if tag == 0x0112 {
-                guard number(at: entry + 2, bytes: 2) == 3 else { return nil }
-                return number(at: entry + 8, bytes: 2)
-            }
-        }
-        return nil
+        guard let bigEndian = TIFF.isBigEndian(tiff), let offset = TIFF.orientationOffset(in: tiff) else { return nil }
+        return TIFF.number(in: tiff, at: offset, bytes: 2, bigEndian: bigEndian)
     }
 }
 
 extension ImageOrientation {
+    /// Returns the EXIF data that an encoder writes with an image of this orientation; empty when it writes none.
+    ///
+    /// - Parameter exif: The data to write, with the value of its orientation tag replaced. Without data, and when an image
+    ///   that is not upright has data without that tag, the result is the tag alone.
+    package func written(in exif: Data?) -> [UInt8] {
+        guard var bytes = exif.map({ [UInt8]($0) }), !bytes.isEmpty else { return self == .up ? [] : self.exif }
+        guard let bigEndian = TIFF.isBigEndian(bytes.span.bytes),
+            let offset = TIFF.orientationOffset(in: bytes.span.bytes)
+        else { return self == .up ? bytes : self.exif }
+        bytes[offset] = bigEndian ? 0 : UInt8(rawValue)
+        bytes[offset + 1] = bigEndian ? UInt8(rawValue) : 0
+        return bytes
+    }
+
     /// EXIF that says this and nothing else: a TIFF header and one directory of one entry, 26 bytes.
     ///
     /// Source: TIFF 6.0 section 2; CIPA DC-008 (Exif 2.32) section 4.6.4.

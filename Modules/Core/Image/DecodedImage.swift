@@ -16,7 +16,11 @@ public struct DecodedImage: Sendable {
     public var frames: (any ImageFrameSource)?
     /// Why this is only a part of the image; nil when it is whole. Only asked for parts are ever returned: see
     /// ``DecodingOptions/allowsPartial``. What is missing is transparent black, or coarser than it should be.
-    public var damage: ImageDecodingError?
+    public var partialError: ImageDecodingError?
+
+    /// The size of the whole picture, where the pipeline had it decoded smaller for the first processor, so that the
+    /// processor's result gets the size that it has without that; nil everywhere else.
+    package var fullSize: PixelSize?
 
     /// An image of pixels; by default a still, upright one in sRGB, a pixel to a point, made in memory.
     public init(
@@ -26,7 +30,7 @@ public struct DecodedImage: Sendable {
         scale: Double = 1,
         format: ImageFormat? = nil,
         frames: (any ImageFrameSource)? = nil,
-        damage: ImageDecodingError? = nil
+        partialError: ImageDecodingError? = nil
     ) {
         self.pixels = pixels
         self.colorProfile = colorProfile
@@ -34,7 +38,7 @@ public struct DecodedImage: Sendable {
         self.scale = scale
         self.format = format
         self.frames = frames
-        self.damage = damage
+        self.partialError = partialError
     }
 
     /// Size of the stored picture in pixels, before ``orientation`` is applied.
@@ -43,8 +47,8 @@ public struct DecodedImage: Sendable {
     /// Whether there is more than one frame.
     public var isAnimated: Bool { (frames?.frameCount ?? 1) > 1 }
 
-    /// Whether something of the image is missing; ``damage`` says why.
-    public var isPartial: Bool { damage != nil }
+    /// Whether something of the image is missing; ``partialError`` says why.
+    public var isPartial: Bool { partialError != nil }
 
     /// Bytes that the image occupies: pixel rows with their padding, profile and animation.
     public var cost: Int {
@@ -60,11 +64,13 @@ extension DecodedImage {
         let animation = frames as? any ImageFrameSource & AnyObject
         guard frames == nil || animation != nil else { return nil }
         let isAnimated = animation != nil
-        return { [colorProfile, orientation, scale, format, damage, weak animation] in
+        return { [colorProfile, orientation, scale, format, partialError, fullSize, weak animation] in
             guard let pixels = pixels(), !isAnimated || animation != nil else { return nil }
-            return DecodedImage(
+            var image = DecodedImage(
                 pixels: pixels, colorProfile: colorProfile, orientation: orientation, scale: scale, format: format,
-                frames: animation, damage: damage)
+                frames: animation, partialError: partialError)
+            image.fullSize = fullSize
+            return image
         }
     }
 }

@@ -118,8 +118,9 @@ public struct PixelBuffer: Sendable {
         return try body(UnsafeMutableRawBufferPointer(start: storage.base, count: storage.byteCount))
     }
 
-    /// The same memory seen in another alpha mode, for decoders that learn only at the end that an image is opaque.
-    public func relabelled(_ mode: AlphaMode) -> PixelBuffer {
+    /// Returns a buffer of the same memory that is read in another alpha mode, for decoders that learn only at the end that
+    /// an image is opaque. O(1); no sample changes.
+    public func reinterpreted(as mode: AlphaMode) -> PixelBuffer {
         PixelBuffer(size: size, format: format, alphaMode: mode, bytesPerRow: bytesPerRow, storage: storage)
     }
 
@@ -175,7 +176,7 @@ extension PixelBuffer {
         from old: AlphaMode, to new: AlphaMode, _ convert: (UnsafeMutableRawBufferPointer, PixelFormat) -> Void
     ) -> PixelBuffer {
         guard format == .rgba8 || format == .rgba16, alphaMode == old else { return self }
-        var result = relabelled(new)
+        var result = reinterpreted(as: new)
         let (used, stride, rows, format) = (usedBytesPerRow, bytesPerRow, height, format)
         result.withUnsafeMutableBytes { memory in
             for y in 0..<rows {

@@ -63,6 +63,11 @@ public struct TargetSize: Sendable, Hashable, CustomStringConvertible {
         self.mode = mode
     }
 
+    /// A size of two sides in device pixels; by default the whole picture fits into it.
+    public init(width: Int, height: Int, mode: ContentMode = .fit) {
+        self.init(PixelSize(width: width, height: height), mode: mode)
+    }
+
     /// Stable: part of cache keys.
     public var description: String { "\(size.width)x\(size.height),\(mode.rawValue)" }
 }

@@ -22,6 +22,13 @@ public protocol Downloading: Sendable {
 }
 
 extension Downloading {
+    /// Returns the whole content of the source.
+    ///
+    /// - Throws: The downloader's error, ``/AlcedoHTTP/HTTPTransportError``, or `CancellationError`.
+    public func download(_ request: DownloadRequest) async throws -> Download {
+        try await download(request, progress: nil)
+    }
+
     public func completed(_ request: HTTPRequest) -> HTTPRequest { request }
 }
 
@@ -32,7 +39,7 @@ public struct DownloadRequest: Sendable {
     public typealias BytesHandler = @Sendable (_ offset: Int, _ bytes: Data) -> Void
 
     /// Returns when a transfer may begin. Throws `CancellationError` only.
-    public typealias Room = @Sendable () async throws -> Void
+    public typealias Admission = @Sendable () async throws -> Void
 
     /// Where the bytes come from.
     public var source: ImageSource
@@ -41,10 +48,10 @@ public struct DownloadRequest: Sendable {
     /// Is given the bytes as they come; nil: nobody is. Called from any thread, one call at a time; must not block. Who
     /// joins a transfer that is under way may be given those that come from then on, or none.
     public var onBytes: BytesHandler?
-    /// Is awaited when it is the transfer's turn, before the first byte is asked for; the transfer keeps its slot
-    /// meanwhile. So whoever does something with the bytes can have no more of them come than it has room for. Of those
-    /// who share a transfer, the first one's. nil: there is room.
-    public var room: Room?
+    /// Is awaited when it is the transfer's turn, before the first byte is requested; the transfer keeps its slot
+    /// meanwhile. A caller bounds with it how many bytes arrive that it has not used yet. When requests share a transfer,
+    /// the first request's counts. Default: nil, the transfer begins at its turn.
+    public var admission: Admission?
     /// The version of the local file that is wanted: requests for different ones share no transfer.
     package var fileVersion: FileVersion?
 
@@ -55,12 +62,13 @@ public struct DownloadRequest: Sendable {
 
     /// A request whose priority is changed by its owner.
     public init(
-        _ source: ImageSource, following priority: LivePriority, onBytes: BytesHandler? = nil, room: Room? = nil
+        _ source: ImageSource, following priority: LivePriority, onBytes: BytesHandler? = nil,
+        admission: Admission? = nil
     ) {
         self.source = source
         self.priority = priority
         self.onBytes = onBytes
-        self.room = room
+        self.admission = admission
     }
 }
 
@@ -85,10 +93,10 @@ public struct Download: Sendable {
         self.metrics = metrics
     }
 
-    /// Whether a copy may be kept on disk. The response cache's verdict counts; without one, whether the server forbids
+    /// Whether a copy may be kept on disk. The response cache's decision counts; without one, whether the server forbids
     /// it (RFC 9111 section 5.2.2.5).
     public var allowsStoring: Bool {
-        if let caching { return caching.verdict.policy == .allowed }
+        if let caching { return caching.decision.policy == .allowed }
         return head.map { !$0.fields.list("Cache-Control", contains: "no-store") } ?? true
     }
 }

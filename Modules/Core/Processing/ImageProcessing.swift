@@ -6,8 +6,18 @@ public protocol ImageProcessing: Sendable {
     /// Names the processor and all its parameters. Part of cache keys, so it must not change between releases unless
     /// the result does.
     var identifier: String { get }
-    /// Returns the changed image: of an animation the first frame unless the processor says otherwise, of a partial image
-    /// one that is marked as partial.
+    /// The size from which the processor gives as good a result as from the whole picture; nil, the default, where it needs
+    /// the full size. Depends on ``identifier`` alone.
+    ///
+    /// The pipeline decodes towards the target of a request's first processor when the request names none of its own, and
+    /// the processor is then given an image that is at least so large, or the whole one. The result must not depend on
+    /// which: it may be stored, and is found, under the same key.
+    var decodingTarget: TargetSize? { get }
+    /// Returns the changed image, of a partial image one that is marked as partial.
+    ///
+    /// An animated image has its first frame in ``DecodedImage/pixels``. A processor that works on one image at a time
+    /// leaves ``DecodedImage/frames`` out of its result, and gives a still image. All processors of AlcedoProcessing that
+    /// change pixels keep an animation animated: they process each frame when it is asked for.
     ///
     /// - Throws: ``ImageProcessingError``.
     func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage
@@ -20,6 +30,8 @@ public protocol ImageProcessing: Sendable {
 }
 
 extension ImageProcessing {
+    public var decodingTarget: TargetSize? { nil }
+
     public func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer {
         WholePictureStage(next: next) { try process($0) }
     }

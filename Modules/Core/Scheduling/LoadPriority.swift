@@ -28,12 +28,12 @@ public enum LoadPriority: Int, Sendable, Comparable, CaseIterable {
 /// Whoever does the work observes it, and asks for ``value`` under a lock of its own when it is told of a change: so the
 /// last one to look has the last word, whatever order the changes arrive in. Copies share one priority.
 public struct LivePriority: Sendable {
-    package let level: ObservedValue<Int>
+    package let level: AdjustablePriority
 
     /// A priority that nobody observes yet.
-    public init(_ value: LoadPriority = .normal) { level = ObservedValue(value.level) }
+    public init(_ value: LoadPriority = .normal) { level = AdjustablePriority(value.level) }
 
-    package init(level: ObservedValue<Int>) { self.level = level }
+    package init(level: AdjustablePriority) { self.level = level }
 
     /// The priority as it is now.
     public var value: LoadPriority { LoadPriority(level: level.value) }

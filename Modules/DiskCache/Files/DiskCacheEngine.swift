@@ -61,17 +61,17 @@ final class DiskCacheEngine: Sendable {
         return await settle(found, key)
     }
 
-    func pieces(for key: ImageKey, pieceSize: Int) async -> DiskEntryPieces? {
-        let size = max(4096, pieceSize)
-        if let staged = staged(key) { return DiskEntryPieces(staged, pieceSize: size) }
-        let found = try? await readers.run { [store] in store.openPieces(key, pieceSize: size) }
+    func chunks(for key: ImageKey, chunkSize: Int) async -> DiskEntryChunks? {
+        let size = max(4096, chunkSize)
+        if let staged = staged(key) { return DiskEntryChunks(staged, chunkSize: size) }
+        let found = try? await readers.run { [store] in store.openChunks(key, chunkSize: size) }
         guard let found else { return nil }
         if let reader = found.reader {
             startSweeping()
             store.countLookup(isHit: true)
-            return DiskEntryPieces(reader, executor: readers)
+            return DiskEntryChunks(reader, executor: readers)
         }
-        return await settle(found.reading, key).map { DiskEntryPieces($0, pieceSize: size) }
+        return await settle(found.reading, key).map { DiskEntryChunks($0, chunkSize: size) }
     }
 
     /// Counts what was found, and looks again at what is not right.
@@ -139,7 +139,7 @@ final class DiskCacheEngine: Sendable {
         get async { await perform { $0.index.totals } ?? (0, 0) }
     }
 
-    func refusal() async -> DataCacheError? { await perform { $0.index.learn() } ?? nil }
+    func listingError() async -> DataCacheError? { await perform { $0.index.learn() } ?? nil }
 
     // MARK: Changing
 

@@ -101,7 +101,7 @@ extension EntryStorage {
     /// Gives free pages of the database back as long as all files together are larger than the limit: what is stored next
     /// may be files, which take none of them.
     private func shortenFile(priority: LoadPriority) async {
-        let limit = limits.size
+        let limit = limits.maximumSize
         var isShorter = true
         while isShorter {
             let change = try? await change(priority: priority) { changes in

@@ -43,8 +43,8 @@ extension EntryStorage {
         // What the file of a large value occupies is known once it is written.
         let fileSize = entry.data.count > EntryChanges.largestInRow ? entry.data.count : 0
         let size = EntryRow.size(of: entry, for: key, fileSize: fileSize)
-        guard size <= limits.size, limits.count > 0 else {
-            let room = "\(limits.size) bytes and \(limits.count) entries"
+        guard size <= limits.maximumSize, limits.maximumCount > 0 else {
+            let room = "\(limits.maximumSize) bytes and \(limits.maximumCount) entries"
             throw DataCacheError(.tooLarge, "an entry of \(size) bytes is larger than the cache of \(room)")
         }
     }
@@ -99,13 +99,15 @@ extension EntryStorage {
         let recency = uses.nextRecency(at: now)
         let totals: EntryTotals
         do throws(SQLiteFailure) {
-            totals = try changes.store(entry, for: key, recency: recency, at: now, limit: limits.size)
+            totals = try changes.store(entry, for: key, recency: recency, at: now, limit: limits.maximumSize)
         } catch {
             guard error.kind == .noSpace else { throw error }
             try giveUpHalf(in: changes, orThrow: error)
-            totals = try changes.store(entry, for: key, recency: recency, at: now, limit: limits.size)
+            totals = try changes.store(entry, for: key, recency: recency, at: now, limit: limits.maximumSize)
         }
-        if TrimGoal(totals, exceeding: limits) != nil || totals.hasSpareFile(beyond: limits.size) { schedule(.limits) }
+        if TrimGoal(totals, exceeding: limits) != nil || totals.hasSpareFile(beyond: limits.maximumSize) {
+            schedule(.limits)
+        }
         startSweeping()
     }
 
@@ -113,7 +115,7 @@ extension EntryStorage {
     private func makeRoom(in changes: EntryChanges) throws(SQLiteFailure) {
         let totals = try changes.queries.totals()
         let size = totals.occupiedSize
-        guard size - size / 11 > limits.size || totals.count - totals.count / 11 > limits.count,
+        guard size - size / 11 > limits.maximumSize || totals.count - totals.count / 11 > limits.maximumCount,
             let goal = TrimGoal(totals, exceeding: limits)
         else { return }
         writeUses(in: changes)

@@ -23,7 +23,7 @@ final class EntryStorage: Sendable {
 
     init(
         directory: URL, limits: DataCacheLimits, durability: Durability, sweepInterval: Duration,
-        lockPatience: Duration, clock: any TimeSource, trims: TrimObservers
+        lockTimeout: Duration, clock: any TimeSource, trims: TrimObservers
     ) {
         self.limits = limits
         self.clock = clock
@@ -35,7 +35,7 @@ final class EntryStorage: Sendable {
         let counts = Counts()
         self.counts = counts
         readers = DatabaseLanes(
-            name: "alcedo.sqlite.read", width: 2, directory: directory, role: .reader, lockPatience: lockPatience
+            name: "alcedo.sqlite.read", width: 2, directory: directory, role: .reader, lockTimeout: lockTimeout
         ) {
             (connection) throws(SQLiteFailure) in
             let queries = try EntryQueries.reader(connection)
@@ -43,7 +43,7 @@ final class EntryStorage: Sendable {
             return queries
         }
         writer = DatabaseLanes(
-            name: "alcedo.sqlite.write", width: 1, directory: directory, role: .writer, lockPatience: lockPatience,
+            name: "alcedo.sqlite.write", width: 1, directory: directory, role: .writer, lockTimeout: lockTimeout,
             noteDamage: { counts.change { $0.damagedEntries += 1 } }
         ) {
             (connection) throws(SQLiteFailure) in

@@ -34,26 +34,26 @@ public final class SQLiteDiskCache: MaintainableDataCache, TrimReportingDataCach
     ///   - durability: What survives a power cut. Default: `Durability.none`, which leaves the file whole, without the last
     ///     stores. Others wait for the disk with each store: for the log, and for the file of a large value.
     ///   - sweepInterval: How often a cache that is in use looks for what has expired. Default: ten minutes.
-    ///   - lockPatience: How long a change waits for another process that writes, before it fails. Default: ten seconds.
+    ///   - lockTimeout: How long a change waits for another process that writes, before it fails. Default: ten seconds.
     ///   - clock: Dates the uses of entries.
     ///   - onTrim: Told what went when the limits, a full disk or a call trimmed the cache. Called from any thread.
     public init(
         directory: URL, limits: DataCacheLimits = DataCacheLimits(), durability: Durability = .none,
-        sweepInterval: Duration = .seconds(600), lockPatience: Duration = .seconds(10),
+        sweepInterval: Duration = .seconds(600), lockTimeout: Duration = .seconds(10),
         clock: any TimeSource = SystemClock(), onTrim: (@Sendable (DataCacheTrimReport) -> Void)? = nil
     ) {
         self.directory = directory
         self.limits = limits
         storage = EntryStorage(
             directory: directory, limits: limits, durability: durability, sweepInterval: sweepInterval,
-            lockPatience: lockPatience, clock: clock, trims: TrimObservers(onTrim))
+            lockTimeout: lockTimeout, clock: clock, trims: TrimObservers(onTrim))
     }
 
     /// - Parameters:
     ///   - directory: Belongs to the cache alone; made when it is first written to.
     ///   - sizeLimit: Most bytes that the entries occupy. Other limits are the default ones.
     public convenience init(directory: URL, sizeLimit: Int) {
-        self.init(directory: directory, limits: DataCacheLimits(size: sizeLimit))
+        self.init(directory: directory, limits: DataCacheLimits(maximumSize: sizeLimit))
     }
 
     deinit {

@@ -16,14 +16,15 @@ final class CURLLoop {
     private var active: [CURLExchange.ID: CURLTransfer] = [:]
     private let arrivals = CURLArrivals()
     private var silentServers = SilentServers()
-    private let unpackedLimit: Int
-    private let addresses: CURLAddresses
+    private let decodedByteLimit: Int
+    private let addresses: CURLAddressPolicy
     private var nextCheck = ContinuousClock.now
 
     init(mailbox: CURLMailbox, _ settings: CURLSettings) {
         self.mailbox = mailbox
-        schedule = CURLSchedule(limit: settings.connections, hostLimit: settings.connectionsPerHost)
-        unpackedLimit = settings.unpackedLimit
+        schedule = CURLSchedule(
+            limit: settings.maxConcurrentTransfers, hostLimit: settings.maxConcurrentTransfersPerHost)
+        decodedByteLimit = settings.decodedByteLimit
         addresses = settings.addresses
         loop = settings.makeLoop()
     }
@@ -81,7 +82,7 @@ final class CURLLoop {
 
     private func startWaiting(_ loop: OpaquePointer) {
         while let exchange = schedule.next() {
-            let transfer = CURLTransfer(exchange, unpackedLimit: unpackedLimit, arrivals: arrivals)
+            let transfer = CURLTransfer(exchange, decodedByteLimit: decodedByteLimit, arrivals: arrivals)
             expectDeadline(of: transfer)
             if let handle = start(transfer, loop) {
                 transfer.handle = handle

@@ -4,14 +4,14 @@ public import FoundationEssentials
 public struct CURLOptions: Sendable {
     /// Most transfers at once, and so most connections; more requests wait, those to one host in the
     /// order they came, and hosts take turns. Default: 64.
-    public var connections = 64
+    public var maxConcurrentTransfers = 64
     /// Most transfers at once to one host. Default: 16.
-    public var connectionsPerHost = 16
+    public var maxConcurrentTransfersPerHost = 16
     /// Whether content codings are asked for and undone. Default: yes.
     public var decodesContent = true
     /// Most bytes that a coded body may unpack to, against bodies that are small on the wire only; more are
     /// `bodyTooLarge`. Bodies without a coding have no limit here. Default: 128 MiB.
-    public var unpackedLimit = 128 << 20
+    public var decodedByteLimit = 128 << 20
     /// The longest time to connect, TLS included. Nil, the default, and zero or less are the request's idle timeout, which
     /// holds as well.
     public var connectTimeout: Duration?
@@ -29,18 +29,36 @@ public struct CURLOptions: Sendable {
     /// Default: as the environment says.
     public var proxy = CURLProxy.environment
     /// Which addresses are connected to. Default: any.
-    public var addresses = CURLAddresses.any
+    public var addresses = CURLAddressPolicy.any
     /// Who vouches for servers. Default: the system's authorities.
-    public var authorities = CURLAuthorities.system
-    /// The public keys that a host may have, one of which it must have, besides a certificate that is good. Hosts
-    /// by their names in lower case; those that are not here, or with no key, may have any. Default: none.
-    public var pinnedKeys: [String: Set<PublicKeyPin>] = [:]
-    /// Hosts, by their names in lower case, whose certificates are not checked at all, apart from pinned keys:
-    /// whoever sits on the way can read and change what they say. Default: none.
-    public var trustedHosts: Set<String> = []
+    public var authorities = CURLCertificateAuthorities.system
+    /// The public keys that a host may have, one of which it must have, besides a certificate that is good. A host that
+    /// is not here, or has no key, may have any. Default: none.
+    ///
+    /// Names are kept in lower case and without a dot at the end, whichever way they are set. Names that become equal share
+    /// their keys.
+    public var pinnedKeys: [String: Set<PublicKeyPin>] = [:] {
+        didSet {
+            pinnedKeys = Dictionary(
+                pinnedKeys.map { (Self.normalized(host: $0.key), $0.value) }, uniquingKeysWith: { $0.union($1) })
+        }
+    }
+    /// The hosts whose certificates are not checked at all, apart from pinned keys: anyone between can read and change what
+    /// they send. Default: none.
+    ///
+    /// Names are kept in lower case and without a dot at the end, whichever way they are set.
+    public var trustedHosts: Set<String> = [] {
+        didSet { trustedHosts = Set(trustedHosts.map(Self.normalized)) }
+    }
 
     /// The defaults.
     public init() {}
+
+    /// The name of a host as pins and exceptions are looked up by, which is how libcurl sees it.
+    static func normalized(host: String) -> String {
+        let name = host.lowercased()
+        return name.hasSuffix(".") ? String(name.dropLast()) : name
+    }
 }
 
 /// Which HTTP is spoken.
@@ -65,7 +83,7 @@ public enum CURLProxy: Sendable, Hashable {
 }
 
 /// Which addresses are connected to.
-public enum CURLAddresses: Sendable, Hashable {
+public enum CURLAddressPolicy: Sendable, Hashable {
     /// Any.
     case any
     /// Those of the open internet alone: none that is private, of this machine or link, shared by a carrier's
@@ -80,7 +98,7 @@ public enum CURLAddresses: Sendable, Hashable {
 }
 
 /// Whose signatures make a server's certificate good.
-public enum CURLAuthorities: Sendable, Hashable {
+public enum CURLCertificateAuthorities: Sendable, Hashable {
     /// Those of the system.
     case system
     /// Only those in this file of certificates in PEM. It is read for each new connection; when that fails, the

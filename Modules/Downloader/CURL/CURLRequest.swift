@@ -47,7 +47,7 @@ struct CURLRequest: Sendable {
         // Without one, these would say nothing of their length. RFC 9110 section 8.6.
         body = request.body ?? (["POST", "PUT", "PATCH"].contains(method) ? Data() : nil)
         var lines: [[CChar]] = []
-        for field in request.fields.fields { lines.append(try Self.line(field)) }
+        for field in request.fields { lines.append(try Self.line(field)) }
         // libcurl would call any body a form's; a name without a value keeps it from that.
         if body != nil, request.fields["Content-Type"] == nil { lines.append(Array("Content-Type:".utf8CString)) }
         headerLines = lines
@@ -61,8 +61,7 @@ struct CURLRequest: Sendable {
 
     /// The name of the server as libcurl sees it, however it is written: else another spelling would get round a pin.
     private static func name(of url: URL) -> String {
-        let name = url.host(percentEncoded: false)?.lowercased() ?? ""
-        return name.hasSuffix(".") ? String(name.dropLast()) : name
+        CURLOptions.normalized(host: url.host(percentEncoded: false) ?? "")
     }
 
     /// Whether to send it twice does no more than to send it once.

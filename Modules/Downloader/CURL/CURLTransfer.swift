@@ -9,7 +9,7 @@ final class CURLTransfer {
     let exchange: CURLExchange
     /// libcurl's handle; nil before the start.
     var handle: OpaquePointer?
-    private let unpackedLimit: Int
+    private let decodedByteLimit: Int
     private let arrivals: CURLArrivals
     private var parser: ResponseHeadParser
     private var clock: TransferClock
@@ -20,11 +20,11 @@ final class CURLTransfer {
     private var problem: HTTPTransportError?
 
     /// - Parameters:
-    ///   - unpackedLimit: Most bytes that a coded body may unpack to.
+    ///   - decodedByteLimit: Most bytes that a coded body may unpack to.
     ///   - arrivals: Is told when a head has come.
-    init(_ exchange: CURLExchange, unpackedLimit: Int, arrivals: CURLArrivals) {
+    init(_ exchange: CURLExchange, decodedByteLimit: Int, arrivals: CURLArrivals) {
         self.exchange = exchange
-        self.unpackedLimit = unpackedLimit
+        self.decodedByteLimit = decodedByteLimit
         self.arrivals = arrivals
         parser = ResponseHeadParser(url: exchange.request.url, isHEAD: exchange.request.method == "HEAD")
         clock = TransferClock(enqueued: exchange.time)
@@ -78,8 +78,8 @@ final class CURLTransfer {
     /// Takes some of the body, or none of it when the reader lags; nil ends the transfer.
     func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Bool? {
         clock.receivedBytes()
-        if let unpackedCount, bytes.count > unpackedLimit - unpackedCount {
-            problem = HTTPTransportError(.bodyTooLarge, "the body unpacks to more than \(unpackedLimit) bytes")
+        if let unpackedCount, bytes.count > decodedByteLimit - unpackedCount {
+            problem = HTTPTransportError(.bodyTooLarge, "the body unpacks to more than \(decodedByteLimit) bytes")
             return nil
         }
         let isTaken = exchange.body.write(bytes)

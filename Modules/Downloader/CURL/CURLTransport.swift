@@ -19,7 +19,7 @@ import AlcedoRuntime
 ///   without a byte of an answer, is sent once more when the method is idempotent (RFC 9110 section 9.2.2), else never.
 /// - **Content codings.** gzip, deflate, br and zstd are asked for and undone, as far as the installed libcurl can; the
 ///   answer's fields stay as they were sent, and a coding it does not know is `invalidResponse`. A body that unpacks to
-///   more than ``CURLOptions/unpackedLimit`` is `bodyTooLarge`. While its reader lags, libcurl holds what it has unpacked of
+///   more than ``CURLOptions/decodedByteLimit`` is `bodyTooLarge`. While its reader lags, libcurl holds what it has unpacked of
 ///   one read from the socket: up to 64 MiB, and more than that is `bodyTooLarge` too. A coded body that the server itself
 ///   has cut short, so that it is whole by its length or chunks, passes for whole: libcurl does not say that its end is
 ///   missing, and whoever reads must tell by the content. None of this holds for a request

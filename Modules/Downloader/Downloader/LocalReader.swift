@@ -11,12 +11,12 @@ struct LocalReader: Sendable {
 
     let maximumByteCount: Int
     private let progressInterval: Duration
-    private let time: any TimeSource
+    private let clock: any TimeSource
     private let files = BlockingExecutor(name: "alcedo.files", width: 2)
 
-    init(rules: DownloadRules, time: any TimeSource) {
+    init(rules: DownloadRules, clock: any TimeSource) {
         (maximumByteCount, progressInterval) = (rules.maximumByteCount, rules.progressInterval)
-        self.time = time
+        self.clock = clock
     }
 
     /// Puts the content of a source into an empty sink.
@@ -27,10 +27,12 @@ struct LocalReader: Sendable {
         _ source: ImageSource, into sink: inout some ContentSink,
         report: @escaping @Sendable (DownloadProgress) -> Void
     ) async throws {
-        var meter = ProgressMeter(interval: progressInterval, time: time, report: report)
+        var meter = ProgressMeter(interval: progressInterval, clock: clock, report: report)
         switch source {
         case .http(let request):
             throw DownloadError(.invalidSource, "not a local source: \(request.url.shown)")
+        case .url(let url): throw Self.unsupported(url)
+        case .image: throw DownloadError(.invalidSource, "\(source.shown) is decoded already and has no encoded bytes")
         case .file(let path): try await copy(path, into: &sink, &meter)
         case .dataURL(let text):
             try await pass(try await files.run { try DataURL.decode(text) }, to: &sink, &meter)
@@ -84,6 +86,18 @@ struct LocalReader: Sendable {
             piece = try await files.run { [file, limit] in try file.read(upTo: limit) }
         }
         meter.mark(DownloadProgress(received: sink.count, expected: sink.count))
+    }
+
+    private static func unsupported(_ url: URL) -> DownloadError {
+        let scheme = url.scheme?.lowercased() ?? ""
+        let reason =
+            switch scheme {
+            case "": "it has no scheme"
+            case "file": "the file is on another machine"
+            default: "the scheme '\(scheme)' is not supported"
+            }
+        return DownloadError(
+            .unsupportedURL, "cannot load \(url.shown): \(reason); http, https, file and data URLs can be loaded")
     }
 
     private static func excess(of path: String, _ count: Int, _ limit: Int) -> DownloadError {

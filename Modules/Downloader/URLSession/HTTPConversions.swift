@@ -23,7 +23,7 @@ extension URLRequest {
         // A part of a second would count as none.
         let seconds = (request.idleTimeout / .seconds(1)).rounded(.up)
         timeoutInterval = min(max(1, seconds), Self.longestTimeout)
-        for field in request.fields.fields {
+        for field in request.fields {
             // A line break in a value would begin another field (RFC 9110 section 5.5).
             guard field.name.isToken, field.value.utf8.allSatisfy({ (0x20...0x7E).contains($0) || $0 == 0x09 })
             else { throw Self.invalid("the field \(field.name.debugDescription) cannot be sent") }

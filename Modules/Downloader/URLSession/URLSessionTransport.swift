@@ -22,7 +22,7 @@ import FoundationNetworking
 ///   ``Options/unreadLimit``, and then the transfer ends with `bodyTooLarge`. The body of a redirect is not seen before
 ///   its end, so no limit holds for it; that of a redirect without a usable Location is lost (an empty one is given).
 /// - **Time precisely.** The idle timeout is whole seconds, rounded up, and the wait for one of the
-///   ``Options/connectionsPerHost`` counts as idle, and for the other timeouts too. The first byte is the end of the head.
+///   ``Options/maxConcurrentConnectionsPerHost`` counts as idle, and for the other timeouts too. The first byte is the end of the head.
 /// - **Send and keep fields as they are.** Only ASCII values can be sent, and lines of one name are joined. Fields of an
 ///   answer come without their order, sorted by name here; a response with a byte above 127 that is not UTF-8,
 ///   or without the space after its status code, is refused as `connectionLost`.
@@ -40,7 +40,7 @@ public final class URLSessionTransport: HTTPTransport {
     /// What can be chosen.
     public struct Options: Sendable {
         /// Most connections to one host at once. Default: 6.
-        public var connectionsPerHost = 6
+        public var maxConcurrentConnectionsPerHost = 6
         /// Most bytes of one body that wait to be read, apart from the pipe's own ``/AlcedoHTTP/HTTPBodyPipe/capacity``.
         /// Default: 64 MiB.
         public var unreadLimit = 64 << 20
@@ -65,7 +65,7 @@ public final class URLSessionTransport: HTTPTransport {
         configuration.httpCookieStorage = nil
         configuration.httpCookieAcceptPolicy = .never
         configuration.httpShouldSetCookies = false
-        configuration.httpMaximumConnectionsPerHost = max(1, options.connectionsPerHost)
+        configuration.httpMaximumConnectionsPerHost = max(1, options.maxConcurrentConnectionsPerHost)
         // The order of one task's callbacks is the order of its bytes.
         callbacks.maxConcurrentOperationCount = 1
         callbacks.name = "URLSessionTransport.callbacks"

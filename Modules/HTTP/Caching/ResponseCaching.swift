@@ -17,28 +17,28 @@ public struct ResponseCaching: Sendable {
     /// Where the answer came from.
     public var source: Source
     /// Whether a copy of the content may be kept. Final when the body has been read to its end.
-    public var verdict: StorageVerdict
+    public var decision: StorageDecision
 
     /// What a cache did, and whether the answer may be kept.
-    public init(source: Source, verdict: StorageVerdict) {
+    public init(source: Source, decision: StorageDecision) {
         self.source = source
-        self.verdict = verdict
+        self.decision = decision
     }
 }
 
 /// Whether a copy of an answer may be kept. A cache further up asks this before it keeps the bytes for itself.
 ///
-/// The verdict may become stricter while the body arrives, because a hook of the response cache sees the whole of it.
-public final class StorageVerdict: Sendable {
+/// The decision may become stricter while the body arrives, because a hook of the response cache sees the whole of it.
+public final class StorageDecision: Sendable {
     private let current: Locked<ResponseStoragePolicy>
 
-    /// A verdict that may become stricter.
+    /// A decision that may become stricter.
     public init(_ policy: ResponseStoragePolicy) { current = Locked(policy) }
 
-    /// The verdict as it stands now.
+    /// The decision as it stands now.
     public var policy: ResponseStoragePolicy { current.withLock { $0 } }
 
-    /// Makes the verdict `policy`, unless it is stricter already.
+    /// Makes the decision `policy`, unless it is stricter already.
     public func restrict(to policy: ResponseStoragePolicy) { current.withLock { $0 = max($0, policy) } }
 }
 

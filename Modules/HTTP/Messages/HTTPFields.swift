@@ -1,7 +1,12 @@
 /// The header fields of a message: an ordered list in which names may repeat and their case does not matter.
 ///
+/// ```swift
+/// for field in response.fields { print(field.name, field.value) }
+/// let type = response.fields["Content-Type"]
+/// ```
+///
 /// Source: RFC 9110 section 5.
-public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
+public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral, Sequence, CustomStringConvertible {
     /// One line of a header.
     public struct Field: Sendable, Hashable {
         /// As it was written; names are compared without case.
@@ -24,6 +29,18 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 
     public init(dictionaryLiteral elements: (String, String)...) {
         fields = elements.map { Field($0.0, $0.1) }
+    }
+
+    public func makeIterator() -> IndexingIterator<[Field]> { fields.makeIterator() }
+
+    public var underestimatedCount: Int { fields.count }
+
+    /// The lines in order, separated by commas. The values of credentials and cookies are not shown, so that they do not
+    /// get into logs.
+    public var description: String {
+        let secret: Set = ["authorization", "cookie", "proxy-authorization", "set-cookie"]
+        let lines = fields.map { "\($0.name): \(secret.contains($0.name.lowercased()) ? "..." : $0.value)" }
+        return "[\(lines.joined(separator: ", "))]"
     }
 
     /// The value of a field: its lines joined by commas (RFC 9110 section 5.3), nil when there is none. Setting

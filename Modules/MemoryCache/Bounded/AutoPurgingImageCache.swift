@@ -97,6 +97,9 @@ public final class AutoPurgingImageCache: Sendable {
     /// Bytes of all images in the cache.
     public var memoryUsage: Int { images.totalCost }
 
+    /// What the cache has done so far.
+    public var statistics: MemoryCacheStatistics { images.statistics }
+
     /// Adds an image under an identifier, in place of one that is there.
     public func add(_ image: DecodedImage, withIdentifier identifier: String) {
         add(image, for: AutoPurgingKey(identifier: identifier))

@@ -11,6 +11,11 @@ extension MemoryCache: MemoryCaching where Key == ImageKey, Value == DecodedImag
     @inlinable
     public func store(_ image: DecodedImage, for key: ImageKey) { store(image, for: key, cost: image.cost) }
 
+    /// Stores the image under the request's key, for the request's time to live where it has one.
+    public func store(_ image: DecodedImage, for request: ImageRequest) {
+        store(image, for: request.key, cost: image.cost, timeToLive: request.timeToLive)
+    }
+
     @discardableResult
     @inlinable
     public func remove(_ key: ImageKey) -> Bool { removeValue(for: key) != nil }
@@ -35,7 +40,7 @@ extension MemoryCache where Key == ImageKey, Value == CachedData {
     ///   - clock: Default: the system's.
     public convenience init(sizeLimit: Int, timeToLive: Duration? = nil, clock: any TimeSource = SystemClock()) {
         self.init(
-            limits: MemoryCacheLimits(cost: sizeLimit, timeToLive: timeToLive), policy: .lru, clock: clock)
+            limits: MemoryCacheLimits(costLimit: sizeLimit, timeToLive: timeToLive), policy: .lru, clock: clock)
     }
 }
 

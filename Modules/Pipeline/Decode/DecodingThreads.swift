@@ -30,13 +30,16 @@ struct DecodingThreads: Sendable {
     }
 
     /// Runs `work`, which decodes `data`, when there are bytes for it. Throws what it throws, or `CancellationError`.
+    ///
+    /// - Parameter codecs: Those of the request; nil: the pipeline's.
     func decode<Value: Sendable>(
-        _ data: Data, options: DecodingOptions, priority: LivePriority = LivePriority(),
+        _ data: Data, options: DecodingOptions, by codecs: CodecRegistry? = nil,
+        priority: LivePriority = LivePriority(),
         _ work: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
         // Most images need not wait for bytes, and go through in one piece of work.
         let attempt = try await executor.run(priority: priority) {
-            let byteCount = byteCount(of: data, options)
+            let byteCount = byteCount(of: data, options, codecs ?? self.codecs)
             let value = try budget.withReservationNow(of: byteCount, priority: priority.value) { try work() }
             return value.map { .done($0) } ?? Attempt<Value>.needs(byteCount: byteCount)
         }
@@ -68,7 +71,7 @@ struct DecodingThreads: Sendable {
     /// What decoding will hold. Bytes that cannot be inspected are refused before there is a picture; only where a part
     /// is allowed may there be one to show, and until the decoder has said so it counts as the largest that the limits
     /// allow.
-    private func byteCount(of data: Data, _ options: DecodingOptions) -> Int {
+    private func byteCount(of data: Data, _ options: DecodingOptions, _ codecs: CodecRegistry) -> Int {
         do throws(ImageDecodingError) {
             return try codecs.decodingByteCount(data, options: options)
         } catch {

@@ -30,18 +30,21 @@ final class PreviewMaker: Sendable {
 
     private let codecs: CodecRegistry
     private let options: DecodingOptions
+    private let notesFullSize: Bool
     private let threads: DecodingThreads
     private let interval: Duration
     private let clock: any TimeSource
     private let show: @Sendable (ImagePreview) -> Void
     private let state: Locked<State>
 
+    /// - Parameter notesFullSize: Whether previews know the full size, because they are decoded smaller for a processor.
     init(
-        codecs: CodecRegistry, options: DecodingOptions, threads: DecodingThreads, interval: Duration,
-        clock: any TimeSource, show: @escaping @Sendable (ImagePreview) -> Void
+        codecs: CodecRegistry, options: DecodingOptions, notesFullSize: Bool, threads: DecodingThreads,
+        interval: Duration, clock: any TimeSource, show: @escaping @Sendable (ImagePreview) -> Void
     ) {
         self.codecs = codecs
         self.options = options
+        self.notesFullSize = notesFullSize
         self.threads = threads
         self.interval = interval
         self.clock = clock
@@ -159,7 +162,9 @@ final class PreviewMaker: Sendable {
                 return nil
             }
             if !rest.isEmpty { try decoder.append(rest) }
-            return try decoder.preview()
+            var preview = try decoder.preview()
+            if notesFullSize { preview?.image.noteFullSize(decoder.info) }
+            return preview
         } catch {
             state.withLock { $0.hasEnded = true }
             return nil

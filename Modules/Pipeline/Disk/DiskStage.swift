@@ -49,18 +49,20 @@ struct DiskStage: Sendable {
     /// Stores bytes behind the caller's back while there is room, unless the resource has been removed since the mark.
     ///
     /// - Parameters:
+    ///   - timeToLive: How long they are kept from now on; nil for as long as the cache's limits say.
     ///   - byteCount: Bytes that are held until they are stored.
     ///   - makeData: Makes the bytes, when it is their turn; nil for none. An error is as none.
     func write(
-        for key: ImageKey, since mark: ChangeMark?, byteCount: Int,
+        for key: ImageKey, since mark: ChangeMark?, timeToLive: Duration?, byteCount: Int,
         _ makeData: @escaping @Sendable () async throws -> Data?
     ) async {
         guard let cache, let mark else { return }
+        let expiry = timeToLive.map { report.clock.now.addingTimeInterval($0 / .seconds(1)) }
         let isTaken = await writes.submit(key, byteCount: byteCount) { [changes, report] in
             guard changes.isUnchanged(key.resource, since: mark), let data = try? await makeData() else { return }
             guard changes.isUnchanged(key.resource, since: mark) else { return }
             do {
-                try await cache.store(data, for: key)
+                try await cache.store(CachedData(data, expiry: expiry), for: key)
             } catch is CancellationError {
                 return
             } catch {
@@ -68,6 +70,33 @@ struct DiskStage: Sendable {
             }
         }
         if !isTaken { report(key, .diskWriteFailed(Self.hasStopped)) }
+    }
+
+    /// Stores bytes after the earlier writes under their key. Returns when they are stored, or when the resource has been
+    /// changed since the mark.
+    ///
+    /// - Throws: ``PipelineError`` `notStored`.
+    func store(_ data: Data, for key: ImageKey, since mark: ChangeMark) async throws {
+        guard let cache else { return }
+        let outcome = Locked<Result<Void, any Error>?>(nil)
+        let isTaken = await writes.submit(key, byteCount: data.count) { [changes] in
+            var result = Result<Void, any Error>.success(())
+            do {
+                if changes.isUnchanged(key.resource, since: mark) { try await cache.store(data, for: key) }
+            } catch {
+                result = .failure(error)
+            }
+            outcome.withLock { [result] in $0 = result }
+        }
+        if isTaken { await writes.flush(key) }
+        guard isTaken, let result = outcome.withLock({ $0 }) else { throw Self.hasStopped }
+        if case .failure(let error) = result { throw PipelineError(.notStored, "\(error)", cause: error) }
+    }
+
+    /// Removes everything, and what was to be stored when this was called. The change has been counted.
+    func removeAll() async {
+        await writes.flush()
+        await cache?.removeAll()
     }
 
     /// Removes what is stored under a key.

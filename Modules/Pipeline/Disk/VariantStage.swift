@@ -67,7 +67,8 @@ struct VariantStage: Sendable {
         var picture = picture
         // Its bytes count as a write now.
         picture.original?.hold = nil
-        await disk.write(for: request.key, since: mark, byteCount: byteCount) { [picture] in
+        await disk.write(for: request.key, since: mark, timeToLive: request.timeToLive, byteCount: byteCount) {
+            [picture] in
             guard await mayKeep(picture, request) else { return nil }
             let serialized = try await threads.run(priority: LivePriority(.low)) {
                 serializer.bytes(of: picture.image, original: picture.original?.data, isProcessed: true, codecs: codecs)
@@ -76,6 +77,17 @@ struct VariantStage: Sendable {
             guard let serialized, !serialized.isOriginal else { return nil }
             return serialized.data
         }
+    }
+
+    /// Encodes and writes an image that an app has made. Returns when it is on disk, or was removed meanwhile.
+    ///
+    /// - Throws: ``PipelineError`` `notStored`, or `CancellationError` before the image is encoded.
+    func store(_ image: DecodedImage, for request: ImageRequest, since mark: ChangeMark) async throws {
+        let serialized = try await threads.run(priority: LivePriority(request.priority)) {
+            serializer.bytes(of: image, original: nil, isProcessed: true, codecs: codecs)
+        }
+        guard let serialized else { throw PipelineError(.notStored, "no codec of the pipeline can write the image") }
+        try await disk.store(serialized.data, for: request.key, since: mark)
     }
 
     /// Where nobody knows what the server said, what was made of an image may be kept where its bytes were.

@@ -43,10 +43,9 @@ struct OriginalLoader: Sendable {
     func keep(_ original: Original, for request: ImageRequest, since mark: ChangeMark?) async {
         guard original.writeClaim?.take() == true else { return }
         // Not what counts the bytes as waiting for a decoder: they count as a write now.
-        await disk.write(for: request.originalKey, since: mark, byteCount: original.data.count) {
-            [data = original.data] in
-            data
-        }
+        await disk.write(
+            for: request.originalKey, since: mark, timeToLive: request.timeToLive, byteCount: original.data.count
+        ) { [data = original.data] in data }
     }
 
     /// Removes the stored bytes of a resource.
@@ -80,10 +79,10 @@ struct OriginalLoader: Sendable {
             var asked = DownloadRequest(source(of: request), following: priority)
             if case .provider = request.source {
                 // Its closure may wait for other loads, which need room themselves: it holds none while it runs.
-                asked.room = { [backlog] in try await backlog.waitForRoom(priority) }
+                asked.admission = { [backlog] in try await backlog.waitForRoom(priority) }
             } else if hold != nil {
                 // Whoever keeps the request must not keep the bytes counted.
-                asked.room = { [weak hold] in try await hold?.waitForRoom(priority) }
+                asked.admission = { [weak hold] in try await hold?.waitForRoom(priority) }
             }
             asked.fileVersion = request.fileVersion
             if request.wantsPreviews { asked.onBytes = { update(.bytes(offset: $0, $1)) } }
@@ -104,13 +103,15 @@ struct OriginalLoader: Sendable {
             allowsStoring: download.allowsStoring,
             writeClaim: isStorable ? WriteClaim() : nil,
             isCurrent: await versions.isCurrent(request),
-            hold: arrived)
+            hold: arrived,
+            httpResponse: download.head,
+            metrics: download.metrics)
     }
 
     /// Whether a response cache on the way may have the bytes without the network. A closure never asks one.
     private func mayHaveResponse(_ request: ImageRequest) -> Bool {
         guard case .http = request.source else { return false }
-        return hasResponseCache && request.cachePolicy.responses.contains(.read)
+        return hasResponseCache && request.cachePolicy.response.contains(.read)
     }
 
     private static func notInCache(_ cause: (any Error)?) -> PipelineError {
@@ -123,10 +124,10 @@ struct OriginalLoader: Sendable {
         guard case .http(var http) = request.source else { return waits.tracked(request) }
         if let wanted = policy.protocolPolicy { http.cachePolicy = wanted }
         if !policy.allowsNetwork { http.cachePolicy = .returnCacheDataDontLoad }
-        if !policy.responses.contains(.read), http.cachePolicy == .useProtocolCachePolicy {
+        if !policy.response.contains(.read), http.cachePolicy == .useProtocolCachePolicy {
             http.cachePolicy = .reloadIgnoringLocalCacheData
         }
-        if !policy.responses.contains(.write) { http.allowsStoring = false }
+        if !policy.response.contains(.write) { http.allowsStoring = false }
         return .http(http)
     }
 }

@@ -27,8 +27,8 @@ public final class ImageCache: Sendable {
     public init(_ configuration: Configuration) {
         self.configuration = configuration
         threads = DecodingThreads(
-            codecs: configuration.codecs, width: configuration.codingWidth,
-            byteBudget: configuration.decodingByteBudget)
+            codecs: configuration.codecs, width: configuration.maxConcurrentDecodes,
+            byteBudget: configuration.maximumDecodingByteCount)
         trims = configuration.onClean.flatMap { onClean in
             (configuration.diskCache as? any TrimReportingDataCache)?.observeTrims { report in
                 onClean(report.removals.map(\.name))

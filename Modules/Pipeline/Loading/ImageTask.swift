@@ -1,9 +1,16 @@
 public import AlcedoCore
 import AlcedoRuntime
 
-/// A load under way: tells how it goes, can become more or less urgent, and can be cancelled.
+/// A load in progress, which reports its progress, and can change its priority or be cancelled.
 ///
-/// It goes on when nobody keeps it.
+/// ```swift
+/// let task = pipeline.imageTask(with: request)
+/// for await progress in task.progress { print(progress.received, progress.expected ?? 0) }
+/// let image = try await task.image
+/// ```
+///
+/// The load continues when the task is released. It is cancelled by ``cancel()``, and by cancelling a Swift task that
+/// awaits ``image`` or ``response``.
 public final class ImageTask: Sendable {
     private struct State: Sendable {
         var progress = DownloadProgress(received: 0, expected: nil)
@@ -16,7 +23,7 @@ public final class ImageTask: Sendable {
         var isCancelled = false
     }
 
-    /// What is loaded.
+    /// The request that is loaded.
     public let request: ImageRequest
     private let livePriority: LivePriority
     private let state = Locked(State())
@@ -33,13 +40,29 @@ public final class ImageTask: Sendable {
         set { livePriority.set(newValue) }
     }
 
-    /// How far the bytes have come.
-    public var progress: DownloadProgress { state.withLock { $0.progress } }
+    /// The number of bytes that have been received, and of those that are expected, at this moment.
+    public var currentProgress: DownloadProgress { state.withLock { $0.progress } }
 
-    /// Whether ``cancel()`` was called before the load ended.
+    /// The progress of the download as a sequence, which ends with the load, however that ends.
+    ///
+    /// Each iteration begins with the last progress that was reported, and skips steps that come faster than they are
+    /// taken. Empty for an image that no download was needed for. Any number of sequences can be followed at once.
+    public var progress: AsyncStream<DownloadProgress> {
+        stream(bufferingNewest: 1) { event in if case .progress(let progress) = event { progress } else { nil } }
+    }
+
+    /// The previews of the image as a sequence, which ends with the load, however that ends.
+    ///
+    /// Empty unless ``/AlcedoCore/ImageRequest/wantsPreviews`` of the request is true. Each iteration begins with the last
+    /// preview, and skips previews that come faster than they are taken.
+    public var previews: AsyncStream<ImagePreview> {
+        stream(bufferingNewest: 1) { event in if case .preview(let preview) = event { preview } else { nil } }
+    }
+
+    /// Whether the task was cancelled before the load ended, by ``cancel()`` or by a Swift task that awaited it.
     public var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-    /// Leaves the load, at once; it ends when nobody else waits for it. Nothing happens when it has ended.
+    /// Cancels the task. The load itself ends when no other task or caller waits for it. Has no effect after the end.
     public func cancel() {
         let work = state.withLock { state -> Task<ImageResponse, any Error>? in
             guard state.outcome == nil else { return nil }
@@ -49,32 +72,50 @@ public final class ImageTask: Sendable {
         work?.cancel()
     }
 
-    /// The image, when it is there. Cancelling the task that waits does not cancel this one.
+    /// The loaded image. Waits and is cancelled as ``response`` is, and throws the same errors.
+    public var image: DecodedImage {
+        get async throws { try await response.image }
+    }
+
+    /// The loaded image, with its origin. Waits for the end of the load; afterwards returns the result at once.
+    ///
+    /// Cancelling the Swift task that waits here cancels this image task, as ``cancel()`` does: every other task that
+    /// awaits it then gets `CancellationError`, too. To stop waiting without cancelling, follow ``events`` instead.
     ///
     /// - Throws: ``PipelineError``, an interceptor's own error, or `CancellationError` when this task was cancelled.
     public var response: ImageResponse {
         get async throws {
             guard let work = state.withLock({ $0.work }) else { throw CancellationError() }
-            return try await work.value
+            return try await withTaskCancellationHandler {
+                try await work.value
+            } onCancel: {
+                cancel()
+            }
         }
     }
 
-    /// What happens from now on, behind the last of each kind that has happened; of a task that has ended, its end. When
-    /// nobody takes them, the oldest events are dropped.
-    public var events: AsyncStream<ImageTaskEvent> {
-        AsyncStream(bufferingPolicy: .bufferingNewest(16)) { continuation in
+    /// The events of the load as a sequence, `finished` last: first the last event of each kind so far, or, after the
+    /// end, `finished` alone. Keeps at most 16 events that have not been taken, and drops the oldest. Ending the
+    /// iteration, or cancelling the task that iterates, does not cancel the load.
+    public var events: AsyncStream<ImageTaskEvent> { stream(bufferingNewest: 16) { $0 } }
+
+    /// The events that `select` returns something for, as a sequence that ends with the load.
+    private func stream<Element: Sendable>(
+        bufferingNewest count: Int, _ select: @escaping @Sendable (ImageTaskEvent) -> Element?
+    ) -> AsyncStream<Element> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(count)) { continuation in
+            let listener: @Sendable (ImageTaskEvent) -> Void = { event in
+                if let element = select(event) { continuation.yield(element) }
+                if case .finished = event { continuation.finish() }
+            }
             let id = state.withLock { state -> Int? in
                 guard let outcome = state.outcome else {
-                    for event in state.past { continuation.yield(event) }
+                    for event in state.past { listener(event) }
                     state.lastID += 1
-                    state.listeners[state.lastID] = { event in
-                        continuation.yield(event)
-                        if case .finished = event { continuation.finish() }
-                    }
+                    state.listeners[state.lastID] = listener
                     return state.lastID
                 }
-                continuation.yield(.finished(outcome))
-                continuation.finish()
+                listener(.finished(outcome))
                 return nil
             }
             guard let id else { return }

@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoRuntime
 import FoundationEssentials
 import Synchronization
@@ -36,6 +37,10 @@ struct Original: Sendable {
     var isCurrent = true
     /// Counts the bytes as waiting; nil: nobody does.
     var hold: BacklogHold?
+    /// The head of the response that brought the bytes; nil from disk, and where the source is not HTTP.
+    var httpResponse: HTTPResponseHead?
+    /// The transfer that brought the bytes, where it was measured.
+    var metrics: HTTPTransferMetrics?
 }
 
 /// Grants one write, however many ask.

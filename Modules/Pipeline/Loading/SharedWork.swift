@@ -15,17 +15,23 @@ struct LoadKey: Hashable, Sendable {
     private let key: ImageKey
     private let decoding: DecodingOptions
     private let policy: CachePolicy
-    private let diskContent: DiskContent?
-    private let acceptsLarger: Bool
+    private let dataCachePolicy: DataCachePolicy?
+    private let acceptsLargerCachedImage: Bool
     private let round: Round
+    private let timeToLive: Duration?
+    private let codecs: RequestToken?
+    private let caching: RequestToken?
 
     init(_ request: ImageRequest, key: ImageKey, round: Round = .only) {
         self.key = key
         decoding = request.decoding
         policy = request.cachePolicy
-        diskContent = request.diskContent
-        acceptsLarger = request.acceptsLarger
+        dataCachePolicy = request.dataCachePolicy
+        acceptsLargerCachedImage = request.acceptsLargerCachedImage
         self.round = round
+        timeToLive = request.timeToLive
+        codecs = request.codecsToken
+        caching = request.cachingToken
     }
 }
 
@@ -33,21 +39,27 @@ struct LoadKey: Hashable, Sendable {
 struct StepKey: Hashable, Sendable {
     private let original: ImageKey
     private let decoding: DecodingOptions
+    /// Apart from the options: an image that was decoded towards it knows its full size.
+    private let derivedTarget: TargetSize?
     private let policy: CachePolicy
+    private let codecs: RequestToken?
     private let steps: [String]
     /// Of the bytes, where they are here already; nil: those that a load brings.
     private let digest: UInt64?
 
     var resource: ResourceKey { original.resource }
 
-    init(_ request: ImageRequest, stepCount: Int, of digest: UInt64? = nil) {
+    /// - Parameter isShrunk: Whether the image is decoded towards the request's derived target, where it has one.
+    init(_ request: ImageRequest, stepCount: Int, of digest: UInt64? = nil, isShrunk: Bool = true) {
         self.digest = digest
+        derivedTarget = isShrunk ? request.derivedTarget : nil
         original = request.originalKey
         decoding = request.decoding
         var policy = request.cachePolicy
         // Who may put the image into memory and who may not can share the work.
         policy.memory.remove(.write)
         self.policy = policy
+        codecs = request.codecsToken
         steps = request.processors.prefix(stepCount).map(\.identifier)
     }
 }

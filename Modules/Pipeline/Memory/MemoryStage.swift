@@ -17,7 +17,7 @@ struct MemoryStage: Sendable {
     func image(_ request: ImageRequest) -> DecodedImage? {
         guard request.cachePolicy.memory.contains(.read), let cache else { return nil }
         if let image = cache.image(for: request.key) { return image }
-        guard request.acceptsLarger, let target = request.decoding.target else { return nil }
+        guard request.acceptsLargerCachedImage, let target = request.decoding.target else { return nil }
         let full = Self.fullSize(request)
         for key in sizes.keys(of: full.key, atLeast: target) {
             if let image = cache.image(for: key) { return image }
@@ -60,6 +60,8 @@ struct MemoryStage: Sendable {
     }
 
     func remove(_ key: ImageKey) { cache?.remove(key) }
+
+    func removeAll() { cache?.removeAll() }
 
     func removeAll(of resource: ResourceKey) { cache?.removeAll(of: resource) }
 

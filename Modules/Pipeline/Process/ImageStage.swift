@@ -57,8 +57,11 @@ struct ImageStage: Sendable {
     /// Of the bytes of a source that were decoded last; nil when that is not known.
     func digest(of request: ImageRequest) -> UInt64? { newest[request.originalKey]?.digest }
 
-    /// Lets go of what is held of a resource.
+    /// Releases what is held of a resource.
     func forget(_ resource: ResourceKey) { recent.removeAll(of: resource) }
+
+    /// Releases everything that is held.
+    func forgetAll() { recent.removeAll() }
 
     func shutDown() async {
         await steps.shutDown(throwing: PipelineError.shutDown)
@@ -88,8 +91,13 @@ struct ImageStage: Sendable {
     /// The picture after some of a request's processors, if one is held that is of the bytes that came last.
     private func intermediate(_ key: StepKey, _ request: ImageRequest, steps count: Int) -> Picture? {
         if let picture = memory.intermediate(request, steps: count), isCurrent(picture, request) { return picture }
-        guard let picture = recent.picture(key, request), isCurrent(picture, request) else { return nil }
-        return picture
+        var keys = [key]
+        // The whole image, which another request needed, will do as well.
+        if count == 0, request.derivedTarget != nil { keys.append(StepKey(request, stepCount: 0, isShrunk: false)) }
+        for key in keys {
+            if let picture = recent.picture(key, request), isCurrent(picture, request) { return picture }
+        }
+        return nil
     }
 
     /// Whether a picture is not known to be of other bytes than those that came last.
@@ -102,7 +110,13 @@ struct ImageStage: Sendable {
         _ request: ImageRequest, steps count: Int, _ priority: LivePriority,
         _ update: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> Picture {
-        guard count > 0 else { return try await decoded(request, priority, update) }
+        guard count > 0 else {
+            if case .image(let image, _) = request.source {
+                let origin = Picture.Origin(digest: nil, allowsStoring: true)
+                return Picture(image: image, layer: .local, origin: origin)
+            }
+            return try await decoded(request, priority, update)
+        }
         let before = try await picture(request, steps: count - 1, priority, update)
         return try await processed(before, request.processors[count - 1], request, priority)
     }
@@ -115,7 +129,8 @@ struct ImageStage: Sendable {
         let previews =
             request.wantsPreviews
             ? PreviewMaker(
-                codecs: codecs, options: request.decoding, threads: threads, interval: previewInterval,
+                codecs: request.codecs ?? codecs, options: request.effectiveDecoding,
+                notesFullSize: request.derivedTarget != nil, threads: threads, interval: previewInterval,
                 clock: report.clock
             ) { update(.preview($0)) } : nil
         defer { previews?.end() }
@@ -159,10 +174,15 @@ struct ImageStage: Sendable {
         _ original: Original, _ request: ImageRequest, _ priority: LivePriority
     ) async throws -> Picture {
         let key = request.key
-        return try await threads.decode(original.data, options: request.decoding, priority: priority) {
+        let (codecs, options) = (request.codecs ?? codecs, request.effectiveDecoding)
+        return try await threads.decode(original.data, options: options, by: codecs, priority: priority) {
             let start = report.now
             do throws(ImageDecodingError) {
-                let image = try codecs.decode(original.data, options: request.decoding)
+                var image = try codecs.decode(original.data, options: options)
+                if request.derivedTarget != nil {
+                    // What can be decoded can be inspected; if not, the image is processed at the size that it has.
+                    image.noteFullSize(try? codecs.inspect(original.data, limits: options.limits))
+                }
                 report(key, .decoded(image.size), since: start)
                 let origin = Picture.Origin(digest: original.data.digest, allowsStoring: original.allowsStoring)
                 newest.note(origin, for: request.originalKey)
@@ -185,9 +205,11 @@ struct ImageStage: Sendable {
             do throws(ImageProcessingError) {
                 var image = try processor.process(picture.image)
                 report(key, .processed(identifier: processor.identifier), since: start)
-                // Whatever a processor makes of it: frames of another size are of another picture, and a part stays a part.
+                // Whatever a processor makes of it: the full size was for this processor, frames of another size are of
+                // another picture, and a part stays a part.
+                image.fullSize = nil
                 if image.frames?.canvasSize != image.size { image.frames = nil }
-                image.damage = image.damage ?? picture.image.damage
+                image.partialError = image.partialError ?? picture.image.partialError
                 return image
             } catch {
                 throw PipelineError(.processing, error.message, cause: error)

@@ -28,7 +28,10 @@ final class ProcessedPreviews: Sendable {
             // A processor that cannot do it will say so of the whole image.
             let processed = try? await threads.run(priority: LivePriority(.low)) { [processors] in
                 var processed = preview
-                for processor in processors { processed.image = try processor.process(processed.image) }
+                for processor in processors {
+                    processed.image = try processor.process(processed.image)
+                    processed.image.fullSize = nil
+                }
                 return processed
             }
             isBusy.withLock { $0 = false }

@@ -35,7 +35,7 @@ final class RecentPictures: Sendable {
 
     /// Now, for ``remember(_:for:_:since:)``; nil when nothing may be remembered of the request.
     func mark(_ request: ImageRequest) -> ChangeMark? {
-        guard limit > 0, request.cachePolicy.memory.contains(.write) else { return nil }
+        guard limit > 0, request.cachePolicy.memory.contains(.write), request.shouldCache == nil else { return nil }
         return changes.mark(request.key.resource)
     }
 

@@ -10,11 +10,15 @@ public protocol PointProcessing: ImageProcessing {
 }
 
 extension PointProcessing {
-    /// Works row by row into one new buffer; colour profile, scale and orientation are kept, of an animation the first
-    /// frame remains.
+    /// Works row by row into one new buffer; colour profile, scale and orientation are kept. Of an animation every frame is
+    /// processed, when it is asked for.
     ///
     /// - Throws: What ``work(on:)`` throws; `tooLarge` when there is no memory for the result.
     public func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
+        try image.processingFrames { still throws(ImageProcessingError) in try processed(still) }
+    }
+
+    private func processed(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
         let pixels = image.pixels
         guard let work = try work(on: image.rowHeader) else { return image.still(pixels) }
         let result = pixels.withUnsafeBytes { source in

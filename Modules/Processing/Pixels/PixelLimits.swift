@@ -31,6 +31,6 @@ extension DecodedImage {
     func still(_ pixels: PixelBuffer) -> DecodedImage {
         DecodedImage(
             pixels: pixels, colorProfile: colorProfile, orientation: orientation, scale: scale, format: format,
-            damage: damage)
+            partialError: partialError)
     }
 }

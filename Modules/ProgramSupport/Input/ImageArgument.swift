@@ -31,12 +31,7 @@ package struct ImageArgument: Sendable {
             return
         }
         let name = Console.printable(isData ? "\(text.prefix(40))..." : Self.withoutPassword(text, url))
-        guard let request = ImageRequest(url: url) else {
-            let problem = UsageError("only http, https, data and this machine's file URLs can be loaded")
-            self.init(name: name, .failure(problem))
-            return
-        }
-        self.init(name: name, request: request)
+        self.init(name: name, request: ImageRequest(url: url))
     }
 
     /// Whether the text is a URL. A path may hold a colon too; a scheme is letters, digits and three signs, and is followed
@@ -64,8 +59,8 @@ package struct ImageArgument: Sendable {
 
     /// A text that may quote the URL, such as an error's, without the password.
     package func withoutPassword(_ text: String) -> String {
-        guard case .success(let request) = request, case .http(let http) = request.source else { return text }
-        return Self.withoutPassword(text, http.url)
+        guard case .success(let request) = request, let url = request.url else { return text }
+        return Self.withoutPassword(text, url)
     }
 
     private static func withoutPassword(_ text: String, _ url: URL) -> String {

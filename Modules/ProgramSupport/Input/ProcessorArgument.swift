@@ -66,8 +66,8 @@ package struct ProcessorArgument: Sendable {
             name: "circle", parameters: "[:BORDER,COLOR]", meaning: "the middle circle, with a border",
             values: "BORDER is from 0 to 65535, COLOR rrggbb or rrggbbaa"
         ) { words in
-            if words.isEmpty { return Circle() }
-            return border(words[...]).map { Circle(border: $0) }
+            if words.isEmpty { return ImageProcessors.Circle() }
+            return border(words[...]).map { ImageProcessors.Circle(border: $0) }
         },
         Form(
             name: "round", parameters: ":RADIUS|PERCENT%[,BORDER,COLOR]",
@@ -79,8 +79,8 @@ package struct ProcessorArgument: Sendable {
             values: "SIGMA is from 0 to 4096"
         ) { words in
             ProcessorWords.only(words)
-                .flatMap { ProcessorWords.number($0, in: 0...GaussianBlur.maximumSigma) }
-                .map { GaussianBlur(sigma: $0) }
+                .flatMap { ProcessorWords.number($0, in: 0...ImageProcessors.GaussianBlur.maximumSigma) }
+                .map { ImageProcessors.GaussianBlur(sigma: $0) }
         },
         Form(
             name: "tint", parameters: ":COLOR[,MODE]", meaning: "a colour over it, by a W3C blend mode",
@@ -89,10 +89,12 @@ package struct ProcessorArgument: Sendable {
             guard (1...2).contains(words.count), let color = ProcessorWords.color(words[0]),
                 let mode = words.count == 2 ? BlendMode(rawValue: words[1]) : .normal
             else { return nil }
-            return Tint(color, mode: mode)
+            return ImageProcessors.Tint(color, mode: mode)
         },
         Form(name: "flip", parameters: ":leftAndRight|topAndBottom", meaning: "mirrored", values: "") { words in
-            ProcessorWords.only(words).flatMap { Flip.Axis(rawValue: $0) }.map { Flip($0) }
+            ProcessorWords.only(words).flatMap { ImageProcessors.Flip.Axis(rawValue: $0) }.map {
+                ImageProcessors.Flip($0)
+            }
         },
         Form(
             name: "rotate", parameters: ":DEGREES[,COLOR]", meaning: "clockwise, on a background",
@@ -101,22 +103,24 @@ package struct ProcessorArgument: Sendable {
             guard (1...2).contains(words.count), let angle = ProcessorWords.number(words[0], in: -360_000...360_000),
                 let color = words.count == 2 ? ProcessorWords.color(words[1]) : .clear
             else { return nil }
-            return Rotate(clockwise: angle, background: color)
+            return ImageProcessors.Rotate(clockwise: angle, background: color)
         },
-        Form(name: "gray", parameters: "", meaning: "the luminance", values: "") { $0.isEmpty ? BlackAndWhite() : nil },
+        Form(name: "gray", parameters: "", meaning: "the luminance", values: "") {
+            $0.isEmpty ? ImageProcessors.Grayscale() : nil
+        },
         Form(name: "brightness", parameters: ":FACTOR", meaning: "1 changes nothing, 0 is black", values: factorValues)
         { words in
-            factor(words).map { ColorAdjustment(brightness: $0) }
+            factor(words).map { ImageProcessors.ColorAdjustment(brightness: $0) }
         },
         Form(name: "contrast", parameters: ":FACTOR", meaning: "1 changes nothing, 0 is gray", values: factorValues) {
             words in
-            factor(words).map { ColorAdjustment(contrast: $0) }
+            factor(words).map { ImageProcessors.ColorAdjustment(contrast: $0) }
         },
         Form(
             name: "saturation", parameters: ":FACTOR", meaning: "1 changes nothing, 0 has no colour",
             values: factorValues
         ) { words in
-            factor(words).map { ColorAdjustment(saturation: $0) }
+            factor(words).map { ImageProcessors.ColorAdjustment(saturation: $0) }
         },
         Form(
             name: "background", parameters: ":COLOR", meaning: "under what is transparent; rrggbb",
@@ -125,7 +129,7 @@ package struct ProcessorArgument: Sendable {
             guard let color = ProcessorWords.only(words).flatMap(ProcessorWords.color), color.alpha == 255 else {
                 return nil
             }
-            return Flatten(onto: OpaqueColor(red: color.red, green: color.green, blue: color.blue))
+            return ImageProcessors.Flatten(onto: OpaqueColor(red: color.red, green: color.green, blue: color.blue))
         },
     ]
 
@@ -138,12 +142,16 @@ package struct ProcessorArgument: Sendable {
             guard options.count <= 1, let mode = options.first.map(ResizeMode.init(rawValue:)) ?? .fit else {
                 return nil
             }
-            return Resize(to: size, mode: mode, enlarges: enlarges)
+            return ImageProcessors.Resize(to: size, mode: mode, enlarges: enlarges)
         }
         guard options.isEmpty else { return nil }
-        if let width = ProcessorWords.side(first) { return Resize(width: width, enlarges: enlarges) }
+        if let width = ProcessorWords.side(first) {
+            return ImageProcessors.Resize(to: PixelSize(width: width, height: .max), enlarges: enlarges)
+        }
         guard first.hasPrefix("x") else { return nil }
-        return ProcessorWords.side(first.dropFirst()).map { Resize(height: $0, enlarges: enlarges) }
+        return ProcessorWords.side(first.dropFirst()).map {
+            ImageProcessors.Resize(to: PixelSize(width: .max, height: $0), enlarges: enlarges)
+        }
     }
 
     private static func crop(_ words: [String]) -> (any ImageProcessing)? {
@@ -151,13 +159,15 @@ package struct ProcessorArgument: Sendable {
             guard let x = ProcessorWords.place(words[0]), let y = ProcessorWords.place(words[1]),
                 let size = ProcessorWords.size(words[2], separator: "x")
             else { return nil }
-            return Crop(PixelRect(x: x, y: y, width: size.width, height: size.height))
+            return ImageProcessors.Crop(PixelRect(x: x, y: y, width: size.width, height: size.height))
         }
         guard (1...2).contains(words.count),
             let anchor = words.count == 2 ? ProcessorWords.anchors[words[1]] : .center
         else { return nil }
-        if let size = ProcessorWords.size(words[0], separator: "x") { return Crop(size, at: anchor) }
-        return ProcessorWords.size(words[0], separator: ":").map { Crop(aspect: $0, at: anchor) }
+        if let size = ProcessorWords.size(words[0], separator: "x") {
+            return ImageProcessors.Crop(to: size, at: anchor)
+        }
+        return ProcessorWords.size(words[0], separator: ":").map { ImageProcessors.Crop(aspect: $0, at: anchor) }
     }
 
     private static func round(_ words: [String]) -> (any ImageProcessing)? {
@@ -169,8 +179,8 @@ package struct ProcessorArgument: Sendable {
                 : ProcessorWords.number(words[0], in: 0...65_535)
         else { return nil }
         let radii = isShare ? CornerRadii(radius / 100, unit: .shorterSide) : CornerRadii(radius)
-        if words.count == 1 { return RoundedCorners(radii) }
-        return border(words[1...]).map { RoundedCorners(radii, border: $0) }
+        if words.count == 1 { return ImageProcessors.RoundedCorners(radii) }
+        return border(words[1...]).map { ImageProcessors.RoundedCorners(radii, border: $0) }
     }
 
     private static func border(_ words: ArraySlice<String>) -> Border? {

@@ -20,8 +20,9 @@ struct ContactSheet {
 
         /// Fits a picture for its cell, opaque.
         func picture(of image: DecodedImage) throws -> DecodedImage {
-            let small = try Resize(to: PixelSize(width: side, height: side)).process(image)
-            return try Flatten(onto: paper).process(small)
+            let size = PixelSize(width: side, height: side)
+            return try ImageProcessors.Composition(.firstFrame, .resize(fitting: size), .flatten(onto: paper))
+                .process(image)
         }
 
         /// Cells in a row of a sheet with so many pictures.

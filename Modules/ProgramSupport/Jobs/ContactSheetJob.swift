@@ -131,7 +131,7 @@ package struct ContactSheetJob: Sendable {
     private func sized(_ request: ImageRequest, for side: Int) -> ImageRequest {
         var request = request
         request.decoding.includesAnimation = false
-        if processors.isEmpty { request.decoding.target = TargetSize(PixelSize(width: side, height: side)) }
+        if processors.isEmpty { request.decoding.target = TargetSize(width: side, height: side) }
         request.processors += processors
         return request
     }

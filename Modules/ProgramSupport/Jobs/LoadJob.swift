@@ -164,7 +164,7 @@ package struct LoadJob: Sendable {
         if let longestSide {
             let size = PixelSize(width: longestSide, height: longestSide)
             request.decoding.target = TargetSize(size)
-            request.processors.append(Resize(to: size))
+            request.processors.append(.resize(fitting: size))
         }
         request.processors += processors
         return request
@@ -219,7 +219,7 @@ package struct LoadJob: Sendable {
 }
 
 /// Times loads, each from its beginning to its end.
-private final class LoadTimes: ImageLoadIntercepting {
+private final class LoadTimes: ImageLoadInterceptor {
     private static let field = "index"
 
     private let times = Locked<[Int: Duration]>([:])

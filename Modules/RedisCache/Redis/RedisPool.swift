@@ -17,11 +17,11 @@ final class RedisPool: Sendable {
     init(_ options: RedisOptions, clock: any TimeSource) {
         self.options = options
         self.clock = clock
-        threads = BlockingExecutor(name: "alcedo.redis", width: options.connections)
+        threads = BlockingExecutor(name: "alcedo.redis", width: options.maxConcurrentConnections)
         state = Locked(
             State(
-                breaker: CircuitBreaker(failureLimit: options.failureLimit, restTime: options.restTime),
-                queue: CallQueue(threads: options.connections, patience: options.answerTimeout)))
+                breaker: CircuitBreaker(failureLimit: options.failureLimit, retryDelay: options.retryDelay),
+                queue: CallQueue(threads: options.maxConcurrentConnections, patience: options.responseTimeout)))
     }
 
     /// Whether the server is left alone, or tried again, because it failed.
@@ -75,7 +75,7 @@ final class RedisPool: Sendable {
         let call = Task { try await onThread(work) }
         // Work that has begun does not notice.
         let limit = Task {
-            try await clock.sleep(for: options.answerTimeout)
+            try await clock.sleep(for: options.responseTimeout)
             call.cancel()
         }
         defer { limit.cancel() }
@@ -148,7 +148,9 @@ final class RedisPool: Sendable {
         }
         state.withLock { state in
             state.breaker.succeeded()
-            if state.idle.count < options.connections, !connection.isInTransaction { state.idle.append(connection) }
+            if state.idle.count < options.maxConcurrentConnections, !connection.isInTransaction {
+                state.idle.append(connection)
+            }
         }
         return result
     }
@@ -159,14 +161,14 @@ final class RedisPool: Sendable {
 /// After a number of failures in a row nobody asks for a while; then one may, and the others when that one was answered.
 struct CircuitBreaker: Sendable {
     private let failureLimit: Int
-    private let restTime: Duration
+    private let retryDelay: Duration
     private var failures = 0
     private var openUntil: Duration?
     private var isTrying = false
 
-    init(failureLimit: Int, restTime: Duration) {
+    init(failureLimit: Int, retryDelay: Duration) {
         self.failureLimit = failureLimit
-        self.restTime = restTime
+        self.retryDelay = retryDelay
     }
 
     /// Whether the last answers failed, and none has come since.
@@ -192,7 +194,7 @@ struct CircuitBreaker: Sendable {
     mutating func failed(at now: Duration) {
         failures += 1
         isTrying = false
-        if failures >= failureLimit { openUntil = now + restTime }
+        if failures >= failureLimit { openUntil = now + retryDelay }
     }
 }
 

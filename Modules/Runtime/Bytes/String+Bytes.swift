@@ -10,6 +10,7 @@ extension String {
 
     /// Whether both are the same in UTF-8. `==` takes different spellings of one character for the same, which the
     /// names of files and servers do not. O(length), eight bytes at a time.
+    @inlinable
     package func hasSameBytes(as other: String) -> Bool {
         // Memory that is shared need not come into the processor's cache.
         guard !isCopy(of: other) else { return true }
@@ -19,6 +20,7 @@ extension String {
 
 extension RawSpan {
     /// Whether both are the same bytes. O(length), eight at a time.
+    @inlinable
     package func hasSameBytes(as other: RawSpan) -> Bool {
         guard byteCount == other.byteCount else { return false }
         var offset = 0

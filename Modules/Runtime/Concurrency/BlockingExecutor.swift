@@ -40,7 +40,7 @@ package final class BlockingExecutor: Sendable {
     ///   - work: Runs once, on one of the threads.
     /// - Throws: As ``run(priority:_:)``.
     package func run<Value: Sendable>(
-        priority: ObservedValue<Int>,
+        priority: AdjustablePriority,
         goesFirst: Bool = false,
         _ work: @escaping @Sendable () throws -> Value
     ) async throws -> Value {

@@ -17,7 +17,8 @@ package final class ByteBudget: Sendable {
     /// - Parameter byteCount: Below nought counts as nought.
     /// - Throws: What `body` throws, or `CancellationError` when the task is cancelled before the bytes are reserved.
     package func withReservation<Value: Sendable>(
-        of byteCount: Int, priority: ObservedValue<Int> = ObservedValue(0), _ body: @Sendable () async throws -> Value
+        of byteCount: Int, priority: AdjustablePriority = AdjustablePriority(0),
+        _ body: @Sendable () async throws -> Value
     ) async throws -> Value {
         try await reserve(byteCount, priority: priority)
         defer { release(byteCount) }
@@ -27,7 +28,7 @@ package final class ByteBudget: Sendable {
     /// Reserves the bytes, after waiting for them, until ``release(_:)`` gives back as many. Below nought counts as nought.
     ///
     /// - Throws: `CancellationError` when the task is cancelled before the bytes are reserved.
-    package func reserve(_ byteCount: Int, priority: ObservedValue<Int>) async throws {
+    package func reserve(_ byteCount: Int, priority: AdjustablePriority) async throws {
         let byteCount = max(0, byteCount)
         let id = state.withLock { $0.makeID() }
         try await priority.observing {
@@ -60,7 +61,7 @@ package final class ByteBudget: Sendable {
     /// later waits for them. Below nought counts as nought.
     package func reserveAnyway(_ byteCount: Int) { state.withLock { $0.overdraw(max(0, byteCount)) } }
 
-    private func reserve(_ byteCount: Int, _ id: Int, _ priority: ObservedValue<Int>) async throws {
+    private func reserve(_ byteCount: Int, _ id: Int, _ priority: AdjustablePriority) async throws {
         try Task.checkCancellation()
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

@@ -13,7 +13,7 @@ package final class Coalescer<Work: Hashable & Sendable, Update: Sendable, Value
     package typealias Body = @Sendable (_ report: @escaping Report) async throws -> Value
     /// Also gets how urgent the work is.
     package typealias UrgentBody =
-        @Sendable (_ report: @escaping Report, _ priority: ObservedValue<Int>) async throws -> Value
+        @Sendable (_ report: @escaping Report, _ priority: AdjustablePriority) async throws -> Value
 
     private typealias State = CoalescerState<Work, Update, Value>
 
@@ -39,7 +39,7 @@ package final class Coalescer<Work: Hashable & Sendable, Update: Sendable, Value
     ///   - source: The source that `body` asks. Default: none.
     ///   - priority: How urgent the work is for this waiter.
     package func value(
-        for work: Work, from source: CoalescerSource? = nil, priority: ObservedValue<Int>, onUpdate: Report? = nil,
+        for work: Work, from source: CoalescerSource? = nil, priority: AdjustablePriority, onUpdate: Report? = nil,
         _ body: @escaping UrgentBody
     ) async throws -> Value {
         let id = state.withLock { $0.makeID() }

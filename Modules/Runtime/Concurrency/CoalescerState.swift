@@ -1,7 +1,7 @@
 /// Who waits for which work, and how urgently. Decides only: never awaits, never calls out.
 struct CoalescerState<Work: Hashable & Sendable, Update: Sendable, Value: Sendable>: Sendable {
     typealias Body =
-        @Sendable (_ report: @escaping @Sendable (Update) -> Void, _ priority: ObservedValue<Int>) async throws -> Value
+        @Sendable (_ report: @escaping @Sendable (Update) -> Void, _ priority: AdjustablePriority) async throws -> Value
 
     struct Waiter: Sendable {
         var continuation: CheckedContinuation<Value, any Error>
@@ -14,7 +14,7 @@ struct CoalescerState<Work: Hashable & Sendable, Update: Sendable, Value: Sendab
     /// Work that begins.
     struct Start: Sendable {
         var flight: Int
-        var priority: ObservedValue<Int>
+        var priority: AdjustablePriority
     }
 
     /// The end of an attempt.
@@ -28,7 +28,7 @@ struct CoalescerState<Work: Hashable & Sendable, Update: Sendable, Value: Sendab
 
     /// What the priority of some work is to become. Changes are numbered, because they are made outside the lock.
     struct PriorityChange: Sendable {
-        var priority: ObservedValue<Int>
+        var priority: AdjustablePriority
         var value: Int
         var version: Int
 
@@ -49,7 +49,7 @@ struct CoalescerState<Work: Hashable & Sendable, Update: Sendable, Value: Sendab
 
     private struct Flight: Sendable {
         var id: Int
-        let priority: ObservedValue<Int>
+        let priority: AdjustablePriority
         /// The source of the attempt that runs.
         var source: CoalescerSource?
         /// By the numbers of those who wait, which grow.
@@ -61,7 +61,7 @@ struct CoalescerState<Work: Hashable & Sendable, Update: Sendable, Value: Sendab
         init(id: Int, source: CoalescerSource?, priority: Int) {
             self.id = id
             self.source = source
-            self.priority = ObservedValue(priority)
+            self.priority = AdjustablePriority(priority)
         }
 
         mutating func add(_ id: Int, _ seat: Seat) {

@@ -126,7 +126,7 @@ struct OriginPlan {
         }
         if closes, fields["Connection"] == nil { fields["Connection"] = "close" }
         var text = "HTTP/1.1 \(reply.status) \(Self.reason(reply.status))\r\n"
-        for field in fields.fields { text += "\(field.name): \(field.value)\r\n" }
+        for field in fields { text += "\(field.name): \(field.value)\r\n" }
         text += "\r\n"
         // Text that stands for no bytes goes out as UTF-8.
         return Data(text.latin1 ?? Array(text.utf8))

@@ -245,7 +245,7 @@ private final class ClientWatch: @unchecked Sendable {
 }
 
 /// Counts the connections there are, for who waits until there is none.
-private final class OpenConnections: Sendable {
+final class OpenConnections: Sendable {
     private struct State: Sendable {
         var count = 0
         var waiters: [CheckedContinuation<Void, Never>] = []
@@ -265,18 +265,22 @@ private final class OpenConnections: Sendable {
 
     /// Returns when there is none, or the time is up.
     func waitUntilNone(for limit: Duration) async {
-        let alarm = Task {
-            try? await Task.sleep(for: limit)
-            for waiter in state.withLock({ Self.takeWaiters(&$0) }) { waiter.resume() }
-        }
+        guard limit > .zero else { return }
+        var alarm: Task<Void, Never>?
         await withCheckedContinuation { continuation in
             let isNone = state.withLock { state in
                 if state.count > 0 { state.waiters.append(continuation) }
                 return state.count == 0
             }
-            if isNone { continuation.resume() }
+            guard !isNone else { return continuation.resume() }
+            // Not before there is a waiter, whom it would miss.
+            alarm = Task {
+                // One that is cancelled must not resume those who wait then.
+                guard (try? await Task.sleep(for: limit)) != nil else { return }
+                for waiter in state.withLock({ Self.takeWaiters(&$0) }) { waiter.resume() }
+            }
         }
-        alarm.cancel()
+        alarm?.cancel()
     }
 
     private static func takeWaiters(_ state: inout State) -> [CheckedContinuation<Void, Never>] {

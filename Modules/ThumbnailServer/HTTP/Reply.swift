@@ -32,7 +32,7 @@ extension Reply {
         // One block of names and values, each ending in a NUL, and where in it they begin.
         var block: [CChar] = []
         var starts: [Int] = []
-        for field in fields.fields {
+        for field in fields {
             for text in [field.name, field.value] {
                 starts.append(block.count)
                 block.append(contentsOf: text.utf8CString)

@@ -45,8 +45,8 @@ struct ServerStack: Sendable {
         ) { sharing?.look() }
         var configuration = ImagePipeline.Configuration(
             downloader: Self.downloader(settings), codecs: .standard, observer: metrics)
-        configuration.decodingWidth = settings.width
-        configuration.decodingByteBudget = settings.limits.decoding.maximumByteCount
+        configuration.maxConcurrentDecodes = settings.width
+        configuration.maximumDecodingByteCount = settings.limits.decoding.maximumByteCount
         maker = ThumbnailMaker(configuration, answers: answers, limits: settings.limits)
         service = ThumbnailService(
             settings.service, maker: maker, answers: answers, pipelineMetrics: metrics, sharing: sharing)
@@ -70,7 +70,7 @@ struct ServerStack: Sendable {
         network.addresses = settings.allowsPrivate ? .any : .publicOnly
         // Addresses are judged where connections are made, which with a proxy is elsewhere.
         network.proxy = .none
-        network.unpackedLimit = settings.originalLimit
+        network.decodedByteLimit = settings.originalLimit
         var configuration = DownloaderConfiguration(
             maximumConcurrentDownloads: 64, maximumConcurrentDownloadsPerHost: 16,
             maximumByteCount: settings.originalLimit, maximumRedirectCount: 5)
@@ -79,7 +79,7 @@ struct ServerStack: Sendable {
         // A redirect that leads nowhere is no picture, whatever it brings.
         configuration.rules.acceptsStatus = { (200..<300).contains($0) }
         // What an origin does not have is not asked for again at once.
-        configuration.rules.failedURLs = FailedURLs(lifetime: .seconds(30))
+        configuration.rules.failureCache = FailureCache(lifetime: .seconds(30))
         let allowed = settings.service.allowed
         configuration.rules.redirects.hook = { head, next in
             let target = try SourceURL(next.url)

@@ -36,7 +36,7 @@ final class AnswerStore: Sendable {
         backlog: StoreBacklog = StoreBacklog(), clock: any TimeSource = SystemClock(),
         onStored: @escaping @Sendable () -> Void = {}
     ) {
-        memory = MemoryCache(limits: MemoryCacheLimits(cost: memoryLimit), clock: clock)
+        memory = MemoryCache(limits: MemoryCacheLimits(costLimit: memoryLimit), clock: clock)
         self.store = store
         self.life = life
         self.scope = scope

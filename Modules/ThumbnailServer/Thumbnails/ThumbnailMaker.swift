@@ -47,7 +47,7 @@ final class ThumbnailMaker: Sendable {
         self.limits = limits
         self.clock = clock
         places = OriginPlaces(limit: limits.originals, hostLimit: limits.originalsOfHost)
-        threads = BlockingExecutor(name: "thumbnail.encode", width: configuration.decodingWidth)
+        threads = BlockingExecutor(name: "thumbnail.encode", width: configuration.maxConcurrentDecodes)
     }
 
     /// The thumbnail, from the store or made anew. Cancelling the task leaves the work, which ends with the last.

@@ -83,11 +83,11 @@ struct ThumbnailQuery: Sendable {
         request.decoding.includesAnimation = false
         request.decoding.target = TargetSize(size, mode: fit == .fit ? .fit : .fill)
         switch fit {
-        case .fit: request.processors = [Resize(to: size)]
+        case .fit: request.processors = [.resize(fitting: size)]
         // Cut first: of an original that is one line, what covers the size has thousands of times its pixels.
         case .fill:
-            request.processors = [Crop(centerAspect: size), Resize(to: size, mode: .exact, enlarges: true)]
-        case .exact: request.processors = [Resize(to: size, mode: .exact, enlarges: true)]
+            request.processors = [.crop(aspect: size), .resize(exactly: size, enlarges: true)]
+        case .exact: request.processors = [.resize(exactly: size, enlarges: true)]
         }
         return request
     }
@@ -115,11 +115,10 @@ enum OutputFormat: String, Sendable {
     /// - Parameter quality: From 1 to 100.
     func encoder(for image: DecodedImage, quality: Int) -> any ImageEncoding {
         switch self {
-        case .webp: WebPEncoder(compression: .lossy(quality: Double(quality)))
-        case .png: PNGEncoder()
-        case .jpeg: JPEGEncoder(quality: quality)
-        case .plain:
-            JPEGEncoder().holds(image) ? JPEGEncoder(quality: quality) as any ImageEncoding : PNGEncoder()
+        case .webp: .webp(quality: quality)
+        case .png: .png()
+        case .jpeg: .jpeg(quality: quality)
+        case .plain: JPEGEncoder().holds(image) ? .jpeg(quality: quality) : .png()
         }
     }
 }

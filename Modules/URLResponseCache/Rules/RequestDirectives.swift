@@ -32,7 +32,7 @@ struct RequestDirectives {
         method = request.method
         isForServer = request.body != nil
         var (hasControl, hasPragma, hasRange) = (false, false, false)
-        for field in request.fields.fields {
+        for field in request.fields {
             // Most fields are told from these by their length alone.
             switch field.name.utf8.count {
             case 5: hasRange = hasRange || field.name.lowercased() == "range"

@@ -49,7 +49,7 @@ enum Vary {
     static func variant(_ names: [String], _ fields: HTTPFields) -> String {
         // Lengths keep two fields apart from one with a line end.
         var text = names.joined(separator: ",") + "\n"
-        for field in fields.fields { text += "\(field.name):\(field.value.utf8.count):\(field.value)\n" }
+        for field in fields { text += "\(field.name):\(field.value.utf8.count):\(field.value)\n" }
         return String(XXH64.hash(text.utf8Span.span.bytes), radix: 36)
     }
 

@@ -71,7 +71,7 @@ enum ResponseEntryCoder {
 
     private static func write(_ fields: HTTPFields, to writer: inout ByteWriter) {
         writer.write(fields.fields.count)
-        for field in fields.fields {
+        for field in fields {
             writer.write(field.name)
             writer.write(field.value)
         }

@@ -46,11 +46,24 @@ public final class TerminalFile: TerminalPort {
 
     public func read(within time: Duration) -> [UInt8] {
         var file = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        let milliseconds = Int32(clamping: Int((max(.zero, time) / .milliseconds(1)).rounded(.up)))
-        guard poll(&file, 1, milliseconds) > 0 else { return [] }
+        guard Self.isReadable(within: time, poll: { poll(&file, 1, $0) }) else { return [] }
         var bytes = [UInt8](repeating: 0, count: 256)
-        let count = AlcedoLibc.read(descriptor, &bytes, bytes.count)
+        var count = 0
+        repeat { count = AlcedoLibc.read(descriptor, &bytes, bytes.count) } while count < 0 && errno == EINTR
         return Array(bytes.prefix(max(0, count)))
+    }
+
+    /// Whether there is something to read within the time. A signal that interrupts the wait does not shorten it.
+    ///
+    /// - Parameter poll: Waits for so many milliseconds, as the system's function does.
+    static func isReadable(within time: Duration, poll: (_ milliseconds: Int32) -> Int32) -> Bool {
+        let longest = Duration.milliseconds(Int32.max)
+        let end = ContinuousClock.now + min(max(.zero, time), longest)
+        while true {
+            let rest = max(.zero, end - .now)
+            let result = poll(Int32(clamping: Int((rest / .milliseconds(1)).rounded(.up))))
+            if result >= 0 || errno != EINTR { return result > 0 }
+        }
     }
 
     /// Restores the settings. What has been typed meanwhile is dropped, with answers that came too late.

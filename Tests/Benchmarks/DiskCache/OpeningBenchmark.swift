@@ -12,7 +12,7 @@ struct OpeningBenchmark {
     func run() async throws {
         let place = directory.appending(path: "opening")
         defer { try? FileManager.default.removeItem(at: place) }
-        let limits = DataCacheLimits(size: .max)
+        let limits = DataCacheLimits(maximumSize: .max)
         let maker = FileDiskCache(directory: place, limits: limits)
         let data = Data(repeating: 7, count: 100)
         let making = try await BenchTable.microseconds(count, width: 4) { number in

@@ -43,7 +43,7 @@ struct TransferBenchmark {
         let bare = try BareFiles(directory: place.appending(path: "bare"), count: count)
         let thread = BlockingExecutor(name: "alcedo.bench", width: 1)
         let pool = BlockingExecutor(name: "alcedo.bench", width: 2)
-        let limits = DataCacheLimits(size: .max)
+        let limits = DataCacheLimits(maximumSize: .max)
         let files = FileDiskCache(directory: place.appending(path: "files"), limits: limits)
         let database = SQLiteDiskCache(directory: place.appending(path: "database"), sizeLimit: .max)
 

@@ -100,7 +100,7 @@ private struct CancelLatency {
         var times: [Double] = []
         for number in 1...count {
             let task = Task {
-                _ = try await downloader.download(DownloadRequest(.http(HTTPRequest(url: url))), progress: nil)
+                _ = try await downloader.download(DownloadRequest(.http(HTTPRequest(url: url))))
             }
             try await origin.waitUntil { $0.requestCount >= number && $0.stalledCount > 0 }
             let start = ContinuousClock.now

@@ -55,8 +55,8 @@ struct TransportPeer: DownloadPeer {
 
     static func options(_ job: DownloadJob) -> CURLTransport.Options {
         var options = CURLTransport.Options()
-        options.connections = job.what.connections
-        options.connectionsPerHost = job.what.connections
+        options.maxConcurrentTransfers = job.what.connections
+        options.maxConcurrentTransfersPerHost = job.what.connections
         options.version = job.what.wire == .multiplexed ? .automatic : .http1
         if let file = job.authorityFile { options.authorities = .file(file) }
         return options
@@ -78,7 +78,7 @@ struct DownloaderPeer: DownloadPeer {
 
     func fetch(_ count: Int, from first: Int) async throws -> Duration {
         try await job.time(job.urls(count, from: first)) { url in
-            let download = try await downloader.download(DownloadRequest(.http(HTTPRequest(url: url))), progress: nil)
+            let download = try await downloader.download(DownloadRequest(.http(HTTPRequest(url: url))))
             try job.check(download.data, from: "the downloader")
         }
     }

@@ -219,7 +219,7 @@ enum PolicyName: String, CaseIterable {
 
     /// A cache with this policy. Purging goes down to six tenths of the limit.
     func cache<Key, Value>(costLimit: Int, timeToLive: Duration? = nil) -> MemoryCache<Key, Value> {
-        let limits = MemoryCacheLimits(cost: costLimit, timeToLive: timeToLive)
+        let limits = MemoryCacheLimits(costLimit: costLimit, timeToLive: timeToLive)
         return switch self {
         case .adaptive: MemoryCache(limits: limits, policy: .adaptive)
         case .lru: MemoryCache(limits: limits, policy: .lru)

@@ -35,10 +35,10 @@ struct ManyImagesBenchmark {
             // An eighth at a time, so that it shows whether memory goes on growing.
             let part = done..<min(count, done + max(1, (count + 7) / 8))
             let requests = part.compactMap { number in
-                URL(string: "\(base)/\(number).jpg").flatMap { ImageRequest(url: $0) }
+                URL(string: "\(base)/\(number).jpg").map { ImageRequest(url: $0) }
             }
             let start = ContinuousClock.now
-            try await pipeline.loadAll(requests, width: 16) { _, result in _ = try result.get() }
+            try await pipeline.loadAll(requests, maxConcurrentLoads: 16) { _, result in _ = try result.get() }
             let rate = Double(part.count) / ((ContinuousClock.now - start) / .seconds(1))
             done = part.upperBound
             Console.output(

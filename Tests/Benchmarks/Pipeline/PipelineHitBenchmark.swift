@@ -14,7 +14,7 @@ struct PipelineHitBenchmark {
         let data = try PNGEncoder().encode(.coordinates(PixelSize(width: 64, height: 64)))
         let requests = (0..<Self.imageCount).map {
             ImageRequest(
-                source: .bytes(data, identity: "\($0)"), processors: [Resize(width: 32)])
+                source: .bytes(data, identity: "\($0)"), processors: [.resize(width: 32)])
         }
         try await pipeline.loadAll(requests) { _, result in _ = try result.get() }
 
@@ -54,7 +54,7 @@ struct PipelineHitBenchmark {
 enum HitStack {
     static func makePipeline() -> ImagePipeline {
         var configuration = ImagePipeline.Configuration.standard(cacheDirectory: nil)
-        configuration.memoryCache = ImageMemoryCache(limits: MemoryCacheLimits(), findsHeldValues: true)
+        configuration.memoryCache = ImageMemoryCache(limits: MemoryCacheLimits(), findsReferencedValues: true)
         return ImagePipeline(configuration)
     }
 }

@@ -14,19 +14,18 @@ struct PipelineThumbnails {
         self.width = width
         var configuration = ImagePipeline.Configuration.standard(cacheDirectory: nil)
         configuration.memoryCache = nil
-        configuration.decodingWidth = width
+        configuration.maxConcurrentDecodes = width
         // libwebp would take a thread more.
-        let decoder = WebPDecoder(usesThreads: false)
-        for index in configuration.codecs.entries.indices where configuration.codecs.entries[index].format == .webp {
-            configuration.codecs.entries[index].decoder = decoder
-        }
+        var webp = CodecRegistry.Entry.webp
+        webp.decoder = WebPDecoder(usesThreads: false)
+        configuration.codecs = configuration.codecs.adding(webp)
         pipeline = ImagePipeline(configuration)
     }
 
     func make(_ paths: [String]) async throws -> ThumbnailTime {
         let requests = paths.map { Self.request(.file($0)) }
         return try await ThumbnailTime.of {
-            try await pipeline.loadAll(requests, width: width == 1 ? 1 : 2 * width) { _, result in
+            try await pipeline.loadAll(requests, maxConcurrentLoads: width == 1 ? 1 : 2 * width) { _, result in
                 _ = try result.get()
             }
         }
@@ -35,7 +34,7 @@ struct PipelineThumbnails {
     static func request(_ source: ImageSource) -> ImageRequest {
         let size = PixelSize(width: side, height: side)
         return ImageRequest(
-            source: source, processors: [Resize(to: size)], decoding: DecodingOptions(target: TargetSize(size)))
+            source: source, processors: [.resize(fitting: size)], decoding: DecodingOptions(target: TargetSize(size)))
     }
 }
 

@@ -154,7 +154,7 @@ struct ServedThumbnailLoad {
 
     private func rate(_ requests: [ImageRequest], _ pipeline: ImagePipeline) async throws -> Double {
         let time = try await ThumbnailTime.of {
-            try await pipeline.loadAll(requests, width: Self.width) { _, result in _ = try result.get() }
+            try await pipeline.loadAll(requests, maxConcurrentLoads: Self.width) { _, result in _ = try result.get() }
         }
         return Double(requests.count) / time.wall * 1_000
     }

@@ -35,7 +35,7 @@ struct SlotTests {
         var configuration = Downloader.Configuration(maximumConcurrentDownloads: limit, rate: rate)
         configuration.rules.retry = RetryPolicy(base: .zero)
         change(&configuration.rules)
-        return (Downloader(transport: transport, configuration: configuration, time: clock), transport)
+        return (Downloader(transport: transport, configuration: configuration, clock: clock), transport)
     }
 
     @discardableResult

@@ -42,7 +42,7 @@ struct FakeCodec: ImageDecoding {
         if words.first == "part" {
             let damage = ImageDecodingError(.truncated, "the end is missing")
             guard options.allowsPartial else { throw damage }
-            image.damage = damage
+            image.partialError = damage
         }
         if words.first == "anim" { image.frames = TwoFrames(buffer: image.pixels) }
         return image

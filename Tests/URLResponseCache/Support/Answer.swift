@@ -18,7 +18,7 @@ struct Answer: Sendable {
         body = String(decoding: bytes, as: UTF8.self)
         interim = response.interim
         source = response.caching?.source
-        policy = response.caching?.verdict.policy
+        policy = response.caching?.decision.policy
     }
 
     /// What the cache says it did.

@@ -21,7 +21,7 @@ struct Bench: Sendable {
         change(&rules)
         self.store = store
         cache = CachingTransport(
-            wrapping: server, store: store, rules: rules, time: clock, maximumBodyByteCount: limit,
+            wrapping: server, store: store, rules: rules, clock: clock, maximumBodyByteCount: limit,
             willStore: willStore)
     }
 

@@ -100,8 +100,8 @@ final class GIFDecodingState: IncrementalDecodingState {
         // A part without a row is nothing to show.
         guard let first, first.rowCount > 0 else { throw damage }
         var part = try first.isComplete ? image() : still(first.pixels, seenFirst)
-        if !first.isComplete { part.pixels = part.pixels.relabelled(alphaMode) }
-        part.damage = damage
+        if !first.isComplete { part.pixels = part.pixels.reinterpreted(as: alphaMode) }
+        part.partialError = damage
         return part
     }
 
@@ -122,7 +122,7 @@ final class GIFDecodingState: IncrementalDecodingState {
         var image = try still(pixels, seenFirst)
         if structure.frames.count > 1, options.includesAnimation, let layout = structure.layout {
             // Frames are not known to be opaque, and this is the first of them.
-            image.pixels = image.pixels.relabelled(alphaMode)
+            image.pixels = image.pixels.reinterpreted(as: alphaMode)
             image.frames = CompositedAnimation(
                 layout, decoder: GIFFrameDecoder(data: data, structure: structure), options: options)
         }
@@ -138,7 +138,7 @@ final class GIFDecodingState: IncrementalDecodingState {
         let shown = try canvas.composited(0)
         let isOpaque = frame.transparentIndex == nil && frame.area.covers(structure.canvas)
         return DecodedImage(
-            pixels: isOpaque ? shown.relabelled(.opaque) : shown, colorProfile: structure.metadata.colorProfile,
+            pixels: isOpaque ? shown.reinterpreted(as: .opaque) : shown, colorProfile: structure.metadata.colorProfile,
             format: .gif)
     }
 

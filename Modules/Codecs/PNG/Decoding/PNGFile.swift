@@ -89,10 +89,12 @@ struct PNGMetadata {
         let size = [UInt8](repeating: 0, count: 3) + [1]
         let before = PNGChunk.signature + PNGFrameFile.chunk("IHDR", size + size + [8, 0, 0, 0, 0])
         let after = PNGFrameFile.chunk("IDAT", [])
+        // One byte more than may be kept tells a text that is too long from one that just fits.
+        let chunkLimit = max(budget, chunk.body.count)
         let text = before.withUnsafeBufferPointer { before in
             after.withUnsafeBufferPointer { after in
                 try? PNGReader(
-                    [before, bytes.part(chunk.range), after], chunkLimit: max(budget, chunk.body.count) + 1,
+                    [before, bytes.part(chunk.range), after], chunkLimit: chunkLimit + (chunkLimit < .max ? 1 : 0),
                     purpose: ALCEDO_PNG_TEXT
                 ).text
             }

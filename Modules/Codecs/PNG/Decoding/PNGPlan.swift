@@ -78,7 +78,7 @@ struct PNGPlan {
     ) throws(ImageDecodingError) -> DecodedImage {
         DecodedImage(
             pixels: try pixels.upright(from: turn), colorProfile: info.metadata.colorProfile,
-            orientation: options.appliesOrientation ? .up : info.orientation, format: .png, damage: damage)
+            orientation: options.appliesOrientation ? .up : info.orientation, format: .png, partialError: damage)
     }
 }
 

@@ -58,7 +58,7 @@ private struct PNGAnimation {
         return DecodedImage(
             pixels: pixels, colorProfile: file.info.metadata.colorProfile,
             orientation: options.appliesOrientation ? .up : file.info.orientation, format: .png,
-            frames: isAnimated ? animation : nil, damage: problem)
+            frames: isAnimated ? animation : nil, partialError: problem)
     }
 
     private func makeAnimation(_ frames: [PNGFrame]) -> CompositedAnimation<PNGFrameDecoder>? {
@@ -75,7 +75,7 @@ private struct PNGAnimation {
     /// The part there is of the first picture, when not one frame is whole.
     private func decodePart(_ problem: ImageDecodingError? = nil) throws(ImageDecodingError) -> DecodedImage {
         var image = try PNGStill.decode(file, options)
-        image.damage = problem ?? parser.problem
+        image.partialError = problem ?? parser.problem
         return image
     }
 }

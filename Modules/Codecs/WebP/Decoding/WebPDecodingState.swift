@@ -109,7 +109,7 @@ final class WebPDecodingState: IncrementalDecodingState {
             guard let damage else { throw error }
             return try part(damage)
         }
-        whole.damage = damage
+        whole.partialError = damage
         return whole
     }
 
@@ -147,7 +147,7 @@ final class WebPDecodingState: IncrementalDecodingState {
             }
         }
         let isOpaque = !frame.declaresAlpha && !frame.isLossless || pixels.hasOnlyOpaquePixels
-        return try image(isOpaque ? pixels.relabelled(.opaque) : pixels)
+        return try image(isOpaque ? pixels.reinterpreted(as: .opaque) : pixels)
     }
 
     /// The rows there are of the still image; throws the damage when there are none.
@@ -155,7 +155,7 @@ final class WebPDecodingState: IncrementalDecodingState {
         try advance()
         guard let pieces, pieces.rowCount > 0 else { throw damage }
         var image = try image(pieces.copy())
-        image.damage = damage
+        image.partialError = damage
         return image
     }
 

@@ -186,12 +186,12 @@ final class EntryReader: Sendable {
     let storedAt: Timestamp
     let expiry: Timestamp?
     let dataCount: Int
-    let pieceSize: Int
+    let chunkSize: Int
     private let descriptor: Descriptor
 
     /// Reads all of the file once, a piece at a time; nil when it is no whole entry of `key`.
     init?(
-        _ descriptor: consuming Descriptor, size: Int, key: ImageKey, expiry: Timestamp?, pieceSize: Int
+        _ descriptor: consuming Descriptor, size: Int, key: ImageKey, expiry: Timestamp?, chunkSize: Int
     ) throws(SystemError) {
         guard let end = try descriptor.read(EntryTrailer.size, at: size - EntryTrailer.size),
             let trailer = end.withBytes({ EntryTrailer($0, fileSize: size) }),
@@ -199,8 +199,8 @@ final class EntryReader: Sendable {
             notes.withBytes({ EntryFile.notes($0, of: trailer, belongTo: key) })
         else { return nil }
         var hash = XXH64(seed: end.withBytes { EntryFile.seed($0) })
-        for start in stride(from: 0, to: trailer.dataCount, by: pieceSize) {
-            let count = min(pieceSize, trailer.dataCount - start)
+        for start in stride(from: 0, to: trailer.dataCount, by: chunkSize) {
+            let count = min(chunkSize, trailer.dataCount - start)
             guard let piece = try descriptor.read(count, at: start) else { return nil }
             piece.withBytes { hash.update($0) }
         }
@@ -212,13 +212,13 @@ final class EntryReader: Sendable {
         dataCount = trailer.dataCount
         storedAt = trailer.storedAt
         self.expiry = expiry
-        self.pieceSize = pieceSize
+        self.chunkSize = chunkSize
         self.descriptor = descriptor
     }
 
     /// The piece that begins at `offset`; nil when the file has been cut short.
-    func piece(at offset: Int) throws(SystemError) -> Data? {
-        let count = min(pieceSize, dataCount - offset)
+    func chunk(at offset: Int) throws(SystemError) -> Data? {
+        let count = min(chunkSize, dataCount - offset)
         return try descriptor.read(count, at: offset)?.prefix(count)
     }
 }

@@ -13,15 +13,15 @@ final class DiskIndex: Sendable {
 
     private let folder: EntryFolder
     /// Longest wait for another process. One that died keeps nobody; one that was stopped does.
-    private let lockPatience: Duration
+    private let lockTimeout: Duration
     private let state: Locked<IndexState>
     /// Keeps this process's own threads apart, which the file's lock does not. Held while files are changed: for threads
     /// that may block.
     private let turn = Locked(())
 
-    init(_ folder: EntryFolder, lockPatience: Duration, bootHash: UInt64) {
+    init(_ folder: EntryFolder, lockTimeout: Duration, bootHash: UInt64) {
         self.folder = folder
-        self.lockPatience = lockPatience
+        self.lockTimeout = lockTimeout
         state = Locked(
             IndexState(suffixHash: XXH64.hash(folder.paths.suffix.utf8Span.span.bytes), bootHash: bootHash))
     }
@@ -154,7 +154,7 @@ final class DiskIndex: Sendable {
     ) throws(DataCacheError) -> Result {
         while true {
             let file = try open()
-            guard file.lock(patience: lockPatience) else {
+            guard file.lock(patience: lockTimeout) else {
                 throw DataCacheError(.failed, "another process keeps the index of \(path)")
             }
             defer { file.descriptor.unlock() }

@@ -18,7 +18,7 @@ struct DatabaseFile<Queries> {
     private let directory: URL
     private let role: Role
     /// Longest wait for another process that writes.
-    private let lockPatience: Duration
+    private let lockTimeout: Duration
     /// The first use of a connection.
     private let prepare: Preparation
     /// Told of each file that was removed because it was damaged, or none.
@@ -32,13 +32,13 @@ struct DatabaseFile<Queries> {
     private var tried: HeldFile?
 
     init(
-        directory: URL, role: Role, lockPatience: Duration, noteDamage: @escaping @Sendable () -> Void = {},
+        directory: URL, role: Role, lockTimeout: Duration, noteDamage: @escaping @Sendable () -> Void = {},
         prepare: @escaping Preparation
     ) {
         self.directory = directory
         self.noteDamage = noteDamage
         self.role = role
-        self.lockPatience = lockPatience
+        self.lockTimeout = lockTimeout
         self.prepare = prepare
     }
 
@@ -71,7 +71,7 @@ struct DatabaseFile<Queries> {
         guard makesFile || identity != nil else { return nil }
         if role == .writer { try makeDirectory() }
         let isReading = role == .reader && !isWritable
-        let lock = try DirectoryLock(path: path + ".lock", patience: lockPatience, isReading: isReading)
+        let lock = try DirectoryLock(path: path + ".lock", patience: lockTimeout, isReading: isReading)
         defer { extendLifetime(lock) }
         // Under the lock, so that what makes way is not another's new file.
         for suffix in ["", "-wal", "-shm"] where !isFileOrNothing(path + suffix) {
@@ -110,13 +110,13 @@ struct DatabaseFile<Queries> {
     }
 
     /// In milliseconds.
-    private var busyTimeout: Int32 { Int32(max(0, min(Double(Int32.max), lockPatience / .milliseconds(1)))) }
+    private var busyTimeout: Int32 { Int32(max(0, min(Double(Int32.max), lockTimeout / .milliseconds(1)))) }
 
     /// Removes the file, unless another process has already replaced it.
     private mutating func discard(isDamaged: Bool) throws(SQLiteFailure) {
         let path = try self.path
         (opened, unchanged, companions) = (nil, nil, [])
-        let lock = try DirectoryLock(path: path + ".lock", patience: lockPatience)
+        let lock = try DirectoryLock(path: path + ".lock", patience: lockTimeout)
         defer { extendLifetime(lock) }
         guard tried?.identity == FileIdentity(path: path) else { return }
         // At once, not when the last connection closes: the reason may be that the disk is full. Who still reads there

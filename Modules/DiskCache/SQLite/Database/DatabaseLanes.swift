@@ -18,14 +18,14 @@ final class DatabaseLanes<Queries>: Sendable {
 
     /// - Parameter width: Most pieces of work that run at once.
     init(
-        name: String, width: Int, directory: URL, role: DatabaseFile<Queries>.Role, lockPatience: Duration,
+        name: String, width: Int, directory: URL, role: DatabaseFile<Queries>.Role, lockTimeout: Duration,
         noteDamage: @escaping @Sendable () -> Void = {}, prepare: @escaping DatabaseFile<Queries>.Preparation
     ) {
         executor = BlockingExecutor(name: name, width: width)
         makeFile = {
             ConfinedFile(
                 DatabaseFile(
-                    directory: directory, role: role, lockPatience: lockPatience, noteDamage: noteDamage,
+                    directory: directory, role: role, lockTimeout: lockTimeout, noteDamage: noteDamage,
                     prepare: prepare))
         }
     }

@@ -87,7 +87,7 @@ struct TrimGoal: Sendable {
 
     /// A trim of what exceeds the limits, down to what a trim is to leave; nil when nothing does.
     init?(_ totals: EntryTotals, exceeding limits: DataCacheLimits) {
-        let (isTooLarge, areTooMany) = (totals.occupiedSize > limits.size, totals.count > limits.count)
+        let (isTooLarge, areTooMany) = (totals.occupiedSize > limits.maximumSize, totals.count > limits.maximumCount)
         guard isTooLarge || areTooMany else { return nil }
         self.limits = limits
         if isTooLarge { size = limits.sizeAfterTrim }
@@ -99,7 +99,9 @@ struct TrimGoal: Sendable {
     func reason(for totals: EntryTotals) -> DataCacheTrimReport.Reason? {
         let isTooLarge = totals.occupiedSize > size
         guard totals.count > 0, isTooLarge || totals.count > count else { return nil }
-        if let limits, totals.count == 1, totals.size <= limits.size, totals.count <= limits.count { return nil }
+        if let limits, totals.count == 1, totals.size <= limits.maximumSize, totals.count <= limits.maximumCount {
+            return nil
+        }
         return reason == .sizeLimit && !isTooLarge ? .countLimit : reason
     }
 }

@@ -5,10 +5,10 @@ public import FoundationEssentials
 
 /// Shows servers who asks, over any other transport.
 ///
-/// An answer 401 is followed by a question to the responder, and the request is sent again with what it gives: by
+/// An answer 401 is followed by a call of the responder, and the request is sent again with the credential that it returns: by
 /// Digest (RFC 7616: SHA-256 and MD5, `qop` `auth`), Basic (RFC 7617) or Bearer (RFC 6750). What a server has taken is
 /// shown again to the same origin without asking, and never to another. Requests that are refused at once share one
-/// question. A request with an `Authorization` of its own is passed on as it is; when the responder has nothing, or
+/// challenge. A request with an `Authorization` of its own is passed on as it is; when the responder has nothing, or
 /// only what was refused, the answer 401 is passed on.
 ///
 /// It is done here and not by a transport's library, so that every transport has it, one responder serves all schemes,
@@ -16,10 +16,10 @@ public import FoundationEssentials
 ///
 /// Put it around a response cache, not behind: a shared cache must see who a request is for (RFC 9111 section 3.5). A
 /// password that is sent by Basic over `http` can be read on the way; the responder may decline by the URL. A proxy's
-/// own questions (407) are not answered.
+/// own challenges (407) are not answered.
 public struct AuthenticatingTransport: HTTPTransport {
     /// Returns a credential, or nil for none. May take its time: ask a person, or another server.
-    public typealias Responder = @Sendable (HTTPAuthenticationQuestion) async throws -> HTTPCredential?
+    public typealias Responder = @Sendable (AuthenticationChallenge) async throws -> HTTPCredential?
 
     private struct Key: Hashable {
         var origin: String
@@ -33,19 +33,19 @@ public struct AuthenticatingTransport: HTTPTransport {
 
     private let transport: any HTTPTransport
     private let responder: Responder
-    private let time: any TimeSource
+    private let clock: any TimeSource
     private let memory = CredentialMemory()
-    private let questions = Coalescer<Key, Never, HTTPCredential?>()
+    private let requestedCredentials = Coalescer<Key, Never, HTTPCredential?>()
 
     /// - Parameters:
     ///   - transport: Sends the requests.
-    ///   - time: Tells how long the bodies of refusals, which nobody wants, are waited for.
+    ///   - clock: Tells how long the bodies of refusals, which nobody wants, are waited for.
     ///   - responder: Knows what to show.
     public init(
-        wrapping transport: any HTTPTransport, time: any TimeSource = SystemClock(), responder: @escaping Responder
+        wrapping transport: any HTTPTransport, clock: any TimeSource = SystemClock(), responder: @escaping Responder
     ) {
         self.transport = transport
-        self.time = time
+        self.clock = clock
         self.responder = responder
     }
 
@@ -53,12 +53,12 @@ public struct AuthenticatingTransport: HTTPTransport {
     ///   - transport: Sends the requests.
     ///   - credentials: By server: any URL of it, of which scheme, host and port count. What is meant for `https` is
     ///     never shown over `http`. Of several URLs of one server, any one's counts.
-    ///   - time: As of the other initialiser.
+    ///   - clock: As of the other initialiser.
     public init(
-        wrapping transport: any HTTPTransport, credentials: [URL: HTTPCredential], time: any TimeSource = SystemClock()
+        wrapping transport: any HTTPTransport, credentials: [URL: HTTPCredential], clock: any TimeSource = SystemClock()
     ) {
         let byOrigin = Dictionary(credentials.map { ($0.key.origin, $0.value) }) { first, _ in first }
-        self.init(wrapping: transport, time: time) { byOrigin[$0.url.origin] }
+        self.init(wrapping: transport, clock: clock) { byOrigin[$0.url.origin] }
     }
 
     /// - Throws: What the wrapped transport or the responder throws.
@@ -78,12 +78,12 @@ public struct AuthenticatingTransport: HTTPTransport {
             // The nonce of a Digest that was taken before may have grown old; its credential has not.
             let isOld = use.map { isFromMemory && $0.growsOld || $0.isOld(by: challenges) } ?? false
             if use != nil, !isOld { refusalCount += 1 }
-            let question = HTTPAuthenticationQuestion(
+            let challenge = AuthenticationChallenge(
                 url: request.url, challenges: challenges, refusalCount: refusalCount)
-            let credential = isOld ? use?.credential : try await credential(question, origin, refused: use?.credential)
+            let credential = isOld ? use?.credential : try await credential(challenge, origin, refused: use?.credential)
             guard let credential, let next = CredentialUse(credential, for: challenges) else { return response }
             memory.store(next, for: origin)
-            try await response.body.drain(time.sleep)
+            try await response.body.drain(clock.sleep)
             (use, isFromMemory) = (next, false)
             attempt += 1
         }
@@ -91,20 +91,20 @@ public struct AuthenticatingTransport: HTTPTransport {
 
     /// Another credential than the one that was refused: another request's, or the responder's.
     private func credential(
-        _ question: HTTPAuthenticationQuestion, _ origin: String, refused: HTTPCredential?
+        _ challenge: AuthenticationChallenge, _ origin: String, refused: HTTPCredential?
     ) async throws -> HTTPCredential? {
-        guard !question.challenges.isEmpty else { return nil }
+        guard !challenge.challenges.isEmpty else { return nil }
         if let known = memory.credential(for: origin), known != refused { return known }
         if let refused { memory.forget(refused, of: origin) }
         let key = Key(
-            origin: origin, realms: question.challenges.map(\.realm), refused: refused,
-            refusalCount: question.refusalCount)
-        return try await questions.value(for: key) { [responder, memory] _ in
-            // A question that was over between the look above and here has been answered.
-            if let known = memory.credential(for: question.url.origin), known != refused { return known }
-            guard let answer = try await responder(question), answer != refused else { return nil }
-            // Before the question is over, so that nobody who comes now asks again.
-            if let use = CredentialUse(answer, for: question.challenges) { memory.store(use, for: origin) }
+            origin: origin, realms: challenge.challenges.map(\.realm), refused: refused,
+            refusalCount: challenge.refusalCount)
+        return try await requestedCredentials.value(for: key) { [responder, memory] _ in
+            // A call of the responder that ended between the look above and here has stored its credential.
+            if let known = memory.credential(for: challenge.url.origin), known != refused { return known }
+            guard let answer = try await responder(challenge), answer != refused else { return nil }
+            // Before the call ends, so that no later request calls the responder again.
+            if let use = CredentialUse(answer, for: challenge.challenges) { memory.store(use, for: origin) }
             return answer
         }
     }
@@ -115,7 +115,7 @@ public struct AuthenticatingTransport: HTTPTransport {
 }
 
 /// What a responder is asked when a server wants a credential.
-public struct HTTPAuthenticationQuestion: Sendable, Hashable {
+public struct AuthenticationChallenge: Sendable, Hashable {
     /// What was asked for. A password that is sent by Basic over `http` can be read on the way.
     public var url: URL
     /// The ways that the server takes.
@@ -123,7 +123,7 @@ public struct HTTPAuthenticationQuestion: Sendable, Hashable {
     /// How many credentials the server has refused for this request.
     public var refusalCount: Int
 
-    /// A question; by default the first about this URL.
+    /// A challenge; by default the first about this URL.
     public init(url: URL, challenges: [HTTPChallenge], refusalCount: Int = 0) {
         self.url = url
         self.challenges = challenges

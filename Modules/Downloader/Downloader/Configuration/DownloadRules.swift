@@ -19,7 +19,7 @@ public struct DownloadRules: Sendable {
     public var progressInterval = Duration.milliseconds(50)
 
     /// The fields of requests that do not have these themselves. They are added when a request is sent: ``modifyRequest``
-    /// and ``failedURLs`` do not see them; the redirect hook and a response cache below do. A request replaces a field by
+    /// and ``failureCache`` do not see them; the redirect hook and a response cache below do. A request replaces a field by
     /// one of its own. Without any here, requests are sent as they are. Default: `User-Agent` with this package's name and
     /// version, and ``anyImage`` as `Accept`, for which `Downloader.standard` names the formats that are decoded.
     public var defaultFields: HTTPFields = ["User-Agent": "Alcedo/\(AlcedoVersion.text)", "Accept": Self.anyImage]
@@ -44,7 +44,7 @@ public struct DownloadRules: Sendable {
     /// Bounds the retries of all downloads that have a copy of these rules.
     public var retryBudget = RetryBudget()
     /// Remembers failures of all downloads that have a copy of these rules. Default: none.
-    public var failedURLs: FailedURLs?
+    public var failureCache: FailureCache?
     /// Default: a further attempt goes on where the one before broke off; nothing is kept when the download has ended.
     public var resume: ResumePolicy? = ResumePolicy()
     /// Other places that have the same content, tried in order when a request has failed; a cancellation ends the
@@ -58,7 +58,7 @@ public struct DownloadRules: Sendable {
     /// The request as it is sent: with the default fields and the idle timeout where it has none of its own.
     func completed(_ request: HTTPRequest) -> HTTPRequest {
         var completed = request
-        for field in defaultFields.fields where request.fields[field.name] == nil {
+        for field in defaultFields where request.fields[field.name] == nil {
             completed.fields.append(field.name, field.value)
         }
         if request.ownIdleTimeout == nil { completed.idleTimeout = timeouts.idle }

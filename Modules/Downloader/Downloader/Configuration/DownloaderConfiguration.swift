@@ -5,7 +5,7 @@ public struct DownloaderConfiguration: Sendable {
     /// Most transfers at once from one scheme, host and port. Default: no limit but the one above.
     public var maximumConcurrentDownloadsPerHost: Int
     /// Which of equally urgent downloads begins first. Default: the first.
-    public var order: DownloadOrder
+    public var order: QueueOrder
     /// How often transfers may begin. Default: as often as there are slots.
     public var rate: DownloadRate?
     /// What is done with requests and answers: limits, timeouts, hooks, retries, what broke off.
@@ -15,7 +15,7 @@ public struct DownloaderConfiguration: Sendable {
     public init(
         maximumConcurrentDownloads: Int = 6,
         maximumConcurrentDownloadsPerHost: Int = .max,
-        order: DownloadOrder = .firstInFirstOut,
+        order: QueueOrder = .firstInFirstOut,
         rate: DownloadRate? = nil,
         maximumByteCount: Int = 128 << 20,
         maximumRedirectCount: Int = 20
@@ -42,7 +42,7 @@ public struct DownloaderConfiguration: Sendable {
 }
 
 /// Which of equally urgent downloads begins first.
-public enum DownloadOrder: Sendable, Hashable {
+public enum QueueOrder: Sendable, Hashable {
     /// In the order they were asked for.
     case firstInFirstOut
     /// The one that was asked for last: for a list that is scrolled, in which the old is out of sight.

@@ -3,20 +3,20 @@ import AlcedoCore
 /// Passes progress on: the first and the last step, and of those between only so many a second.
 struct ProgressMeter: Sendable {
     private let interval: Duration
-    private let time: any TimeSource
+    private let clock: any TimeSource
     private let report: @Sendable (DownloadProgress) -> Void
     private var last: DownloadProgress?
     private var lastTime = Duration.zero
 
-    init(interval: Duration, time: any TimeSource, report: @escaping @Sendable (DownloadProgress) -> Void) {
+    init(interval: Duration, clock: any TimeSource, report: @escaping @Sendable (DownloadProgress) -> Void) {
         self.interval = interval
-        self.time = time
+        self.clock = clock
         self.report = report
     }
 
     /// For the steps of which many come.
     mutating func update(_ progress: DownloadProgress) {
-        let now = time.uptime
+        let now = clock.uptime
         guard now - lastTime >= interval else { return }
         pass(progress, at: now)
     }
@@ -24,7 +24,7 @@ struct ProgressMeter: Sendable {
     /// For the first step and the last.
     mutating func mark(_ progress: DownloadProgress) {
         guard progress != last else { return }
-        pass(progress, at: time.uptime)
+        pass(progress, at: clock.uptime)
     }
 
     private mutating func pass(_ progress: DownloadProgress, at now: Duration) {

@@ -5,15 +5,15 @@ import FoundationEssentials
 /// Sends requests and takes answers as the rules say.
 final class RuledTransport: Sendable {
     let rules: DownloadRules
-    let time: any TimeSource
+    let clock: any TimeSource
     private let follower: RedirectFollower
 
-    init(_ transport: any HTTPTransport, rules: DownloadRules, time: any TimeSource) {
-        (self.rules, self.time) = (rules, time)
+    init(_ transport: any HTTPTransport, rules: DownloadRules, clock: any TimeSource) {
+        (self.rules, self.clock) = (rules, clock)
         let hook = rules.redirects.hook.map { hook -> RedirectFollower.Hook in
             { head, next in try await AppClosure.run("the redirect hook") { try await hook(head, next) } }
         }
-        follower = RedirectFollower(transport, limit: rules.redirects.limit, hook: hook, sleep: time.sleep)
+        follower = RedirectFollower(transport, limit: rules.redirects.limit, hook: hook, sleep: clock.sleep)
     }
 
     /// The request as the rules change it.
@@ -35,7 +35,7 @@ final class RuledTransport: Sendable {
     }
 
     private func send(_ request: HTTPRequest, within limit: Duration) async throws -> HTTPResponse {
-        let deadline = Deadline(limit: limit, time: time, subject: "no answer")
+        let deadline = Deadline(limit: limit, clock: clock, subject: "no answer")
         return try await deadline.run { [follower] in try await follower.send(request) }
     }
 
@@ -95,7 +95,7 @@ enum AppClosure {
 struct Deadline: Sendable {
     /// Zero or less is no limit.
     let limit: Duration?
-    let time: any TimeSource
+    let clock: any TimeSource
     /// What was to be done by then, as in "no answer within 5 seconds".
     let subject: String
 
@@ -106,8 +106,8 @@ struct Deadline: Sendable {
         return try await withThrowingTaskGroup(of: Value?.self) { group in
             defer { group.cancelAll() }
             group.addTask { try await work() }
-            group.addTask { [time] in
-                try await time.sleep(for: limit)
+            group.addTask { [clock] in
+                try await clock.sleep(for: limit)
                 return nil
             }
             if let value = try await group.next() ?? nil { return value }

@@ -9,12 +9,12 @@ import FoundationEssentials
 struct PartStore: Sendable {
     let policy: ResumePolicy
     let storage: any DataCaching
-    let time: any TimeSource
+    let clock: any TimeSource
 
     /// Nil when nothing is to be kept.
-    init?(_ policy: ResumePolicy?, time: any TimeSource) {
+    init?(_ policy: ResumePolicy?, clock: any TimeSource) {
         guard let policy, let storage = policy.storage else { return nil }
-        (self.policy, self.storage, self.time) = (policy, storage, time)
+        (self.policy, self.storage, self.clock) = (policy, storage, clock)
     }
 
     /// Reads what is kept of the answer to a request into an empty sink.
@@ -28,7 +28,7 @@ struct PartStore: Sendable {
         var found: (content: UnfinishedContent, pieceCount: Int)?
         while let entry = await storage.entry(for: key(request, found?.pieceCount ?? 0)) {
             guard let piece = PartPiece(entry.metadata), piece.offset == sink.count, !entry.data.isEmpty,
-                let content = piece.content(of: request, now: time.now), found?.content.isSame(as: content) != false,
+                let content = piece.content(of: request, now: clock.now), found?.content.isSame(as: content) != false,
                 entry.data.count <= min(limit, content.total ?? .max) - sink.count
             else { break }
             try await sink.append(entry.data)
@@ -46,7 +46,7 @@ struct PartStore: Sendable {
         async throws -> Bool
     {
         guard let metadata = PartPiece(of: content, offset: offset).metadata else { return false }
-        let expiry = time.now.addingTimeInterval(policy.lifetime / .seconds(1))
+        let expiry = clock.now.addingTimeInterval(policy.lifetime / .seconds(1))
         do {
             try await storage.store(CachedData(data, metadata: metadata, expiry: expiry), for: key(request, number))
             return true
@@ -76,7 +76,7 @@ struct PartRecorder: Sendable {
     private let request: HTTPRequest
     private let content: UnfinishedContent
     /// The response cache's, which may become stricter.
-    private var verdict: StorageVerdict?
+    private var decision: StorageDecision?
     /// Pieces that are kept, from earlier downloads too.
     private(set) var pieceCount: Int
     /// Where the next one begins.
@@ -98,7 +98,7 @@ struct PartRecorder: Sendable {
 
     /// Obeys what an answer says about keeping its bytes, which are the next to come.
     mutating func heed(_ response: HTTPResponse) {
-        verdict = response.caching?.verdict
+        decision = response.caching?.decision
         // RFC 9111 section 5.2.2.5.
         if response.head.fields.list("Cache-Control", contains: "no-store") { refuse() }
     }
@@ -123,7 +123,7 @@ struct PartRecorder: Sendable {
     }
 
     private mutating func keep() async {
-        guard verdict?.policy ?? .allowed == .allowed, pending.count <= store.policy.maximumByteCount - offset else {
+        guard decision?.policy ?? .allowed == .allowed, pending.count <= store.policy.maximumByteCount - offset else {
             return refuse()
         }
         do {
@@ -159,7 +159,7 @@ private struct PartPiece: Codable, Equatable {
     init(of content: UnfinishedContent, offset: Int) {
         self.offset = offset
         url = content.head.url.absoluteString
-        fields = content.head.fields.fields.filter { !Self.leftOut.contains($0.name.lowercased()) }
+        fields = content.head.fields.filter { !Self.leftOut.contains($0.name.lowercased()) }
             .flatMap { [$0.name, $0.value] }
     }
 

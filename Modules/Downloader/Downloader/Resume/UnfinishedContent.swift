@@ -82,7 +82,7 @@ struct UnfinishedContent: Sendable, Equatable {
     func head(completedBy answer: HTTPResponseHead, total: Int) -> HTTPResponseHead {
         var whole = head
         let ofThePart = ["content-range", "content-length", "transfer-encoding"]
-        let newer = answer.fields.fields.filter { !ofThePart.contains($0.name.lowercased()) }
+        let newer = answer.fields.filter { !ofThePart.contains($0.name.lowercased()) }
         for field in newer { whole.fields[field.name] = nil }
         for field in newer { whole.fields.append(field.name, field.value) }
         whole.fields["Transfer-Encoding"] = nil

@@ -37,7 +37,7 @@ struct DownloadSchedule: Sendable {
     /// While true nothing begins; what runs goes on.
     var isPaused = false
 
-    init(limit: Int, hostLimit: Int, order: DownloadOrder, rate: DownloadRate?) {
+    init(limit: Int, hostLimit: Int, order: QueueOrder, rate: DownloadRate?) {
         self.limit = max(1, limit)
         self.hostLimit = max(1, hostLimit)
         self.order = order == .firstInFirstOut ? .firstComeFirst : .lastComeFirst

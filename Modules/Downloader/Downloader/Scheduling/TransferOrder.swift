@@ -9,15 +9,15 @@ final class TransferOrder: Sendable {
     /// Whether the bytes are told as they come to memory.
     let tellsBytes: Bool
     /// What is awaited before it begins; nil: nothing.
-    let room: DownloadRequest.Room?
+    let admission: DownloadRequest.Admission?
     /// The version of a local file that is wanted; nil: any.
     let fileVersion: FileVersion?
 
     init(
-        source: ImageSource, path: String?, tellsBytes: Bool, room: DownloadRequest.Room? = nil,
+        source: ImageSource, path: String?, tellsBytes: Bool, admission: DownloadRequest.Admission? = nil,
         fileVersion: FileVersion? = nil
     ) {
-        (self.source, self.path, self.tellsBytes, self.room) = (source, path, tellsBytes, room)
+        (self.source, self.path, self.tellsBytes, self.admission) = (source, path, tellsBytes, admission)
         self.fileVersion = fileVersion
     }
 }
@@ -68,7 +68,7 @@ enum TransferLine: Sendable {
         switch source {
         case .http(let request): self = .server(request.url.origin)
         case .file: self = .files
-        case .dataURL, .bytes, .provider: self = .nowhere
+        case .dataURL, .bytes, .provider, .image, .url: self = .nowhere
         }
     }
 }

@@ -14,7 +14,7 @@
 ///
 /// It takes the place of `NSPurgeableData`:
 /// - `beginContentAccess()` is ``MemoryCache/value(for:)``. A value that was returned stays valid for as long as the
-///   caller holds it, whatever the cache does, and with `findsHeldValues` it is found for as long.
+///   caller holds it, whatever the cache does, and with `findsReferencedValues` it is found for as long.
 /// - `endContentAccess()` is releasing the value.
 /// - `isContentDiscarded` is that ``MemoryCache/value(for:)`` returns nil.
 /// - `discardContentIfPossible()` is ``MemoryCache/removeValue(for:)``.

@@ -77,7 +77,7 @@ public struct AdaptivePolicy: EvictionPolicy {
     public init() {}
 
     public mutating func insert(
-        _ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: UseMarks
+        _ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks
     ) {
         let slot = entry.index
         while entries.count <= slot { entries.append(Entry()) }
@@ -100,7 +100,7 @@ public struct AdaptivePolicy: EvictionPolicy {
 
     public mutating func remove(_ entry: EntrySlot) { forget(entry.index) }
 
-    public mutating func evict(marks: UseMarks) -> EntrySlot? {
+    public mutating func evict(marks: AccessMarks) -> EntrySlot? {
         if loop.isActive { moveExcessToMain(marks) }
         while true {
             let defender = leastValuable(marks)
@@ -144,7 +144,7 @@ public struct AdaptivePolicy: EvictionPolicy {
 
     /// Gives the main part, without duels, what the window holds in excess of its share; the next candidate remains
     /// in the window, because without one the main part would lose an entry for it.
-    private mutating func moveExcessToMain(_ marks: UseMarks) {
+    private mutating func moveExcessToMain(_ marks: AccessMarks) {
         while window.count > 2, let oldest = leastRecentlyUsed(marks),
             Double(windowCost - entries[oldest].cost) > windowShare * Double(totalCost)
         {
@@ -170,7 +170,7 @@ public struct AdaptivePolicy: EvictionPolicy {
     }
 
     /// The window's oldest, after those that were used since they took their place have moved on.
-    private mutating func leastRecentlyUsed(_ marks: UseMarks) -> Int? {
+    private mutating func leastRecentlyUsed(_ marks: AccessMarks) -> Int? {
         while let slot = window.least() {
             let lastUse = marks.lastUse(EntrySlot(slot))
             countUses(slot, marks)
@@ -182,7 +182,7 @@ public struct AdaptivePolicy: EvictionPolicy {
     }
 
     /// The main part's least valuable, after those that were used since they took their place have moved on.
-    private mutating func leastValuable(_ marks: UseMarks) -> Int? {
+    private mutating func leastValuable(_ marks: AccessMarks) -> Int? {
         while let slot = main.least() {
             guard countUses(slot, marks) else { return slot }
             (duelsWithoutUse, replacements) = (0, 0)
@@ -193,7 +193,7 @@ public struct AdaptivePolicy: EvictionPolicy {
 
     /// Whether there were any.
     @discardableResult
-    private mutating func countUses(_ slot: Int, _ marks: UseMarks) -> Bool {
+    private mutating func countUses(_ slot: Int, _ marks: AccessMarks) -> Bool {
         let uses = marks.takeCount(EntrySlot(slot))
         guard uses > 0 else { return false }
         entries[slot].idleDuels = 0
@@ -223,7 +223,7 @@ public struct AdaptivePolicy: EvictionPolicy {
         main.insert(slot, aboveFloor: worth(of: slot))
     }
 
-    private mutating func bury(_ slot: Int, from part: Part, number: Int, _ marks: UseMarks) -> EntrySlot {
+    private mutating func bury(_ slot: Int, from part: Part, number: Int, _ marks: AccessMarks) -> EntrySlot {
         let entry = entries[slot]
         let ghost = GhostList.Ghost(
             hash: entry.hash, number: number, lastUse: UInt32(truncatingIfNeeded: marks.lastUse(EntrySlot(slot))),

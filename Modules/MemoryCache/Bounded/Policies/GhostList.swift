@@ -7,7 +7,7 @@ struct GhostList: Sendable {
         var hash: UInt64
         /// How much the part that let it go had let go by then.
         var number: Int
-        /// The low bits of its last use by ``UseMarks``.
+        /// The low bits of its last use by ``AccessMarks``.
         var lastUse: UInt32
         /// How often the entry was used, as far as the policy that remembers it counts.
         var frequency: UInt8

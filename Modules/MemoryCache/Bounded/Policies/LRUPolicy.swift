@@ -7,7 +7,7 @@ public struct LRUPolicy: EvictionPolicy {
     /// A policy that knows no entries yet.
     public init() {}
 
-    public mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: UseMarks) {
+    public mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
         order.append(entry.index, to: 0)
     }
 
@@ -15,7 +15,7 @@ public struct LRUPolicy: EvictionPolicy {
 
     public mutating func remove(_ entry: EntrySlot) { order.remove(entry.index, from: 0) }
 
-    public mutating func evict(marks: UseMarks) -> EntrySlot? { order.removeOldest(of: 0).map { EntrySlot($0) } }
+    public mutating func evict(marks: AccessMarks) -> EntrySlot? { order.removeOldest(of: 0).map { EntrySlot($0) } }
 
     public mutating func removeAll() { order.removeAll() }
 }
@@ -32,7 +32,7 @@ public struct PurgeToPreferredPolicy: EvictionPolicy {
     /// - Parameter preferredCost: Below nought counts as nought; above the cache's limit, as that limit.
     public init(preferredCost: Int) { self.preferredCost = max(0, preferredCost) }
 
-    public mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: UseMarks) {
+    public mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
         recency.insert(entry, hash: hash, cost: cost, hasRoom: hasRoom, marks: marks)
     }
 
@@ -40,7 +40,7 @@ public struct PurgeToPreferredPolicy: EvictionPolicy {
 
     public mutating func remove(_ entry: EntrySlot) { recency.remove(entry) }
 
-    public mutating func evict(marks: UseMarks) -> EntrySlot? { recency.evict(marks: marks) }
+    public mutating func evict(marks: AccessMarks) -> EntrySlot? { recency.evict(marks: marks) }
 
     public mutating func removeAll() { recency.removeAll() }
 

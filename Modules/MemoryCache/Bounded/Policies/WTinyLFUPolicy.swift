@@ -28,7 +28,7 @@ public struct WTinyLFUPolicy: EvictionPolicy {
     /// A policy that knows no entries yet.
     public init() {}
 
-    public mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: UseMarks) {
+    public mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
         while entries.count <= entry.index { entries.append(Entry()) }
         count += 1
         sketch.reserve(count)
@@ -61,7 +61,7 @@ public struct WTinyLFUPolicy: EvictionPolicy {
         count -= 1
     }
 
-    public mutating func evict(marks: UseMarks) -> EntrySlot? {
+    public mutating func evict(marks: AccessMarks) -> EntrySlot? {
         let victim = oldest(.probation) ?? oldest(.protected)
         guard isWindowTooLarge || victim == nil, let candidate = oldest(.window) else {
             return victim.map { forget($0) }

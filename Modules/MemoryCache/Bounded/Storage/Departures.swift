@@ -31,12 +31,12 @@ struct RetiredEntries<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline let reason: EvictionReason
     /// Held for their memory only.
     @usableFromInline let policy: any EvictionPolicy
-    @usableFromInline let marks: UseMarks
+    @usableFromInline let marks: AccessMarks
     @usableFromInline let weak: WeakLevel<Key, Value>?
 
     @inlinable
     init(
-        table: EntryTable<Key, Value>, reason: EvictionReason, policy: any EvictionPolicy, marks: UseMarks,
+        table: EntryTable<Key, Value>, reason: EvictionReason, policy: any EvictionPolicy, marks: AccessMarks,
         weak: WeakLevel<Key, Value>?
     ) {
         (self.table, self.reason, self.policy, self.marks, self.weak) = (table, reason, policy, marks, weak)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import AlcedoDownloader
 
-@Suite struct FailedURLsTests {
+@Suite struct FailureCacheTests {
     private let gone = DownloadError(.status(404), "gone")
 
     private func request(_ text: String, _ fields: HTTPFields = HTTPFields()) throws -> HTTPRequest {
@@ -22,14 +22,14 @@ import Testing
         (.transport(.secureConnectionFailed), false), (.transport(.invalidResponse), true), (.unwritableFile, false),
     ])
     func `only what would fail again is remembered`(code: DownloadError.Code, isRemembered: Bool) throws {
-        let failed = FailedURLs()
+        let failed = FailureCache()
         let request = try request("http://h/a")
         failed.note(DownloadError(code, "why"), of: request, at: .zero)
         #expect(failed.failure(of: request, at: .zero)?.code == (isRemembered ? code : nil))
     }
 
     @Test func `a failure is forgotten when its time is up`() throws {
-        let failed = FailedURLs(lifetime: .seconds(10))
+        let failed = FailureCache(lifetime: .seconds(10))
         let request = try request("http://h/a")
         failed.note(gone, of: request, at: .seconds(100))
         #expect(failed.failure(of: request, at: .seconds(109)) != nil)
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test func `the oldest make room`() throws {
-        let failed = FailedURLs(limit: 3)
+        let failed = FailureCache(limit: 3)
         let requests = try (0..<1_000).map { try request("http://h/\($0)") }
         for request in requests {
             failed.note(gone, of: request, at: .zero)
@@ -51,13 +51,13 @@ import Testing
         #expect(failed.failure(of: requests[998], at: .zero) != nil)
         #expect(failed.failure(of: requests[999], at: .zero) != nil)
         #expect(failed.failure(of: requests[997], at: .zero) == nil)
-        let none = FailedURLs(limit: 0)
+        let none = FailureCache(limit: 0)
         none.note(gone, of: requests[0], at: .zero)
         #expect(none.count == 0)
     }
 
     @Test func `another request for the same place is another matter`() throws {
-        let failed = FailedURLs()
+        let failed = FailureCache()
         failed.note(gone, of: try request("http://h/a"), at: .zero)
         #expect(failed.failure(of: try request("http://h/a#part"), at: .zero) != nil)
         #expect(failed.failure(of: try request("http://h/b"), at: .zero) == nil)
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test func `every field counts, and their names' case does not`() throws {
-        let failed = FailedURLs()
+        let failed = FailureCache()
         let keyed = try request("http://h/a", ["X-Api-Key": "bad"])
         failed.note(gone, of: keyed, at: .zero)
         #expect(failed.failure(of: try request("http://h/a", ["x-api-key": "bad"]), at: .zero) != nil)
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test func `failures can be forgotten on request`() throws {
-        let failed = FailedURLs()
+        let failed = FailureCache()
         let requests = try (0..<3).map { try request("http://h/\($0)") }
         for request in requests { failed.note(gone, of: request, at: .zero) }
         failed.forget(requests[0])

@@ -6,7 +6,7 @@ import Testing
 
 /// What an answer says of itself in `caching`: its source, and whether others may keep it.
 @Suite(.timeLimit(.minutes(10)))
-struct VerdictTests {
+struct StorageDecisionTests {
     private static let life: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"v\""]
 
     @Test(arguments: Roles.all) func `an answer from the store has the policy it was stored with`(
@@ -28,25 +28,25 @@ struct VerdictTests {
         #expect(try await bench.send().policy == .allowedInMemoryOnly)
     }
 
-    @Test func `the verdict is final when the body has been read, and may be stricter then`() async throws {
+    @Test func `the decision is final when the body has been read, and may be stricter then`() async throws {
         let bench = Bench(willStore: { _, _ in nil })
         bench.server.answer(200, Self.life)
         let response = try await bench.cache.send(HTTPRequest(url: Bench.url))
-        let verdict = try #require(response.caching?.verdict)
-        #expect(verdict.policy == .allowed)
+        let decision = try #require(response.caching?.decision)
+        #expect(decision.policy == .allowed)
 
         _ = try await response.body.collect(limit: 100)
 
-        #expect(verdict.policy == .notAllowed)
+        #expect(decision.policy == .notAllowed)
     }
 
-    @Test func `a verdict only becomes stricter`() {
-        let verdict = StorageVerdict(.allowedInMemoryOnly)
-        verdict.restrict(to: .allowed)
-        #expect(verdict.policy == .allowedInMemoryOnly)
-        verdict.restrict(to: .notAllowed)
-        verdict.restrict(to: .allowedInMemoryOnly)
-        #expect(verdict.policy == .notAllowed)
+    @Test func `a decision only becomes stricter`() {
+        let decision = StorageDecision(.allowedInMemoryOnly)
+        decision.restrict(to: .allowed)
+        #expect(decision.policy == .allowedInMemoryOnly)
+        decision.restrict(to: .notAllowed)
+        decision.restrict(to: .allowedInMemoryOnly)
+        #expect(decision.policy == .notAllowed)
     }
 
     @Test(

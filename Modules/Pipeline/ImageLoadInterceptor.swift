@@ -8,7 +8,7 @@ public import AlcedoCore
 ///
 /// Not asked are ``ImagePipeline/cachedImage(for:)``, and those who want bytes and no image: ``ImagePipeline/data(for:)``
 /// and prefetching to ``PrefetchDestination/disk``. Give these the request as an interceptor would make it.
-public protocol ImageLoadIntercepting: Sendable {
+public protocol ImageLoadInterceptor: Sendable {
     /// - Parameters:
     ///   - request: What is wanted, as the interceptors before this one leave it.
     ///   - next: Goes on with a request; may be called any number of times.
@@ -20,9 +20,9 @@ public protocol ImageLoadIntercepting: Sendable {
 
 /// The interceptors, one behind the other.
 struct InterceptorChain: Sendable {
-    private let interceptors: [any ImageLoadIntercepting]
+    private let interceptors: [any ImageLoadInterceptor]
 
-    init(_ interceptors: [any ImageLoadIntercepting]) { self.interceptors = interceptors }
+    init(_ interceptors: [any ImageLoadInterceptor]) { self.interceptors = interceptors }
 
     func load(
         _ request: ImageRequest, _ end: @Sendable (ImageRequest) async throws -> ImageResponse

@@ -8,7 +8,7 @@ public import FoundationEssentials
 /// Only failures that would come again are remembered: that the server has no such thing, or sends what is no picture.
 /// Never a cancellation, a timeout, or trouble with the network. What is remembered is forgotten after a time, or when
 /// there is more of it than the limit, the oldest first. Calls may come from any thread.
-public final class FailedURLs: Sendable {
+public final class FailureCache: Sendable {
     private struct Failure: Sendable {
         var id: Int
         var error: DownloadError
@@ -97,7 +97,7 @@ public final class FailedURLs: Sendable {
         let resource = ResourceKey(request)
         guard !request.fields.fields.isEmpty else { return resource }
         var digest = SHA256()
-        for field in request.fields.fields {
+        for field in request.fields {
             let name = field.name.lowercased()
             digest.update(Array("\(name.utf8.count):\(field.value.utf8.count):\(name)\(field.value)".utf8))
         }

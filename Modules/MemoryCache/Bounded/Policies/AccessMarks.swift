@@ -7,7 +7,7 @@ public import Synchronization
 /// writes nothing, so that threads that read the same entries again and again do not fight over their marks.
 ///
 /// `@unchecked` because of the pointer: it is changed only while the cache is locked for writing, marks are atomic.
-public final class UseMarks: @unchecked Sendable {
+public final class AccessMarks: @unchecked Sendable {
     @usableFromInline var marks: UnsafeMutablePointer<Atomic<UInt64>>
     private var capacity = 16
 

@@ -2,14 +2,14 @@ import AlcedoCore
 import AlcedoRuntime
 public import FoundationEssentials
 
-/// The data of an entry in pieces. Holds one at a time, and can be gone through again.
+/// The data of an entry in chunks. Holds one at a time, and can be gone through again.
 ///
 /// What was found stays readable while the entry is replaced or removed.
-public struct DiskEntryPieces: AsyncSequence, Sendable {
+public struct DiskEntryChunks: AsyncSequence, Sendable {
     public typealias Element = Data
 
     fileprivate enum Source: Sendable {
-        case memory(Data, pieceSize: Int)
+        case memory(Data, chunkSize: Int)
         case file(EntryReader, BlockingExecutor)
     }
 
@@ -21,8 +21,8 @@ public struct DiskEntryPieces: AsyncSequence, Sendable {
     /// When the entry ends; nil when it has no expiry of its own.
     public let expiry: Date?
 
-    init(_ entry: CachedData, pieceSize: Int) {
-        source = .memory(entry.data, pieceSize: pieceSize)
+    init(_ entry: CachedData, chunkSize: Int) {
+        source = .memory(entry.data, chunkSize: chunkSize)
         count = entry.data.count
         metadata = entry.metadata
         expiry = entry.expiry
@@ -37,7 +37,7 @@ public struct DiskEntryPieces: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { Iterator(source: source, count: count) }
 
-    /// Reads the pieces in order.
+    /// Reads the chunks in order.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let source: Source
         fileprivate let count: Int
@@ -54,20 +54,20 @@ public struct DiskEntryPieces: AsyncSequence, Sendable {
             guard offset < count else { return nil }
             let start = offset
             switch source {
-            case .memory(let data, let pieceSize):
-                let piece = data.dropFirst(start).prefix(pieceSize)
-                offset += piece.count
-                return Data(piece)
+            case .memory(let data, let chunkSize):
+                let chunk = data.dropFirst(start).prefix(chunkSize)
+                offset += chunk.count
+                return Data(chunk)
             case .file(let reader, let executor):
-                let piece = try await executor.run { () throws(DataCacheError) in try Self.read(reader, at: start) }
-                offset += piece.count
-                return piece
+                let chunk = try await executor.run { () throws(DataCacheError) in try Self.read(reader, at: start) }
+                offset += chunk.count
+                return chunk
             }
         }
 
         private static func read(_ reader: EntryReader, at offset: Int) throws(DataCacheError) -> Data {
             do throws(SystemError) {
-                if let piece = try reader.piece(at: offset) { return piece }
+                if let chunk = try reader.chunk(at: offset) { return chunk }
             } catch {
                 throw error.cacheError("read the file of an entry in")
             }

@@ -1,7 +1,7 @@
 public import AlcedoCore
 
 /// A value that can be found again for as long as somebody else holds it.
-public protocol WeaklyHeld: Sendable {
+public protocol WeaklyReferenceable: Sendable {
     /// Gives the value back while something holds what it is made of, then nil. Keeps nothing large alive itself. nil when
     /// that cannot be.
     ///
@@ -10,7 +10,7 @@ public protocol WeaklyHeld: Sendable {
     var weakReference: (@Sendable () -> Self?)? { get }
 }
 
-extension DecodedImage: WeaklyHeld {}
+extension DecodedImage: WeaklyReferenceable {}
 
 /// Values that were evicted, for as long as somebody else holds them.
 ///
@@ -73,7 +73,7 @@ struct WeakLevel<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     ///   - lookedAt: Gets what a sweep has found alive, to be released outside the lock.
     @inlinable
     mutating func remember(_ value: Value, for key: Key, life: EntryLife, lookingAt lookedAt: inout [Value]) {
-        guard let held = value as? any WeaklyHeld, let reference = Self.reference(to: held) else { return }
+        guard let held = value as? any WeaklyReferenceable, let reference = Self.reference(to: held) else { return }
         entries[key] = Entry(reference: reference, life: life)
         if entries.count > sweepCount { sweep(lookingAt: &lookedAt) }
     }
@@ -108,7 +108,7 @@ struct WeakLevel<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     @inlinable
-    static func reference<Held: WeaklyHeld>(to value: Held) -> Reference? {
+    static func reference<Held: WeaklyReferenceable>(to value: Held) -> Reference? {
         guard let reference = value.weakReference else { return nil }
         return { reference() as? Value }
     }

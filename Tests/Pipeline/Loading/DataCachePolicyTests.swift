@@ -6,19 +6,19 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))
-struct DiskContentTests {
+struct DataCachePolicyTests {
     /// What is on disk after a plain load and after one of a variant: the original, the variant.
-    private static let rows: [(DiskContent, plain: Bool, original: Bool, variant: Bool)] = [
+    private static let rows: [(DataCachePolicy, plain: Bool, original: Bool, variant: Bool)] = [
         (.original, true, true, false), (.processed, true, false, true), (.both, true, true, true),
         (.automatic, true, false, true),
     ]
 
     @Test(arguments: rows)
     func `what is kept is what the request says`(
-        content: DiskContent, plain: Bool, original: Bool, variant: Bool
+        content: DataCachePolicy, plain: Bool, original: Bool, variant: Bool
     ) async throws {
         let simple = Stack(FakeDownloader(giving: level(7)))
-        let request = try web("a") { $0.diskContent = content }
+        let request = try web("a") { $0.dataCachePolicy = content }
         _ = try await simple.load(request)
         await simple.pipeline.flush()
         #expect(await simple.disk.contains(request.originalKey) == plain)
@@ -26,7 +26,7 @@ struct DiskContentTests {
         let stack = Stack(FakeDownloader(giving: level(7)))
         let bright = try web("a") {
             $0.processors = [Brighten(step: 1)]
-            $0.diskContent = content
+            $0.dataCachePolicy = content
         }
         _ = try await stack.load(bright)
         await stack.pipeline.flush()
@@ -39,7 +39,7 @@ struct DiskContentTests {
         let step = Brighten(step: 1)
         let request = try web("a") {
             $0.processors = [step]
-            $0.diskContent = .processed
+            $0.dataCachePolicy = .processed
         }
         let first = Stack(FakeDownloader(giving: level(7)), disk: disk)
         _ = try await first.load(request)
@@ -55,7 +55,7 @@ struct DiskContentTests {
     @Test func `a variant on disk that is no image is made anew`() async throws {
         let request = try web("a") {
             $0.processors = [Brighten(step: 1)]
-            $0.diskContent = .processed
+            $0.dataCachePolicy = .processed
         }
         let stack = Stack(FakeDownloader(giving: level(7)))
         try await stack.disk.store(CachedData(Data("fail:corrupt".utf8)), for: request.key)
@@ -70,26 +70,26 @@ struct DiskContentTests {
         let stack = Stack(FakeDownloader(giving: level(7), fields: ["Cache-Control": "no-store"]))
         let bright = try web("a") {
             $0.processors = [Brighten(step: 1)]
-            $0.diskContent = .both
+            $0.dataCachePolicy = .both
         }
         _ = try await stack.load(bright)
         // The second variant is made of the first, which is in memory.
         _ = try await stack.load(
             try web("a") {
                 $0.processors = [Brighten(step: 1), Brighten(step: 2)]
-                $0.diskContent = .both
+                $0.dataCachePolicy = .both
             })
         await stack.pipeline.flush()
         #expect(stack.disk.count == 0)
     }
 
-    @Test(arguments: [DiskContent.processed, .automatic], [true, false])
-    func `a variant made of a picture in memory is kept, too`(content: DiskContent, isDecoded: Bool) async throws {
+    @Test(arguments: [DataCachePolicy.processed, .automatic], [true, false])
+    func `a variant made of a picture in memory is kept, too`(content: DataCachePolicy, isDecoded: Bool) async throws {
         let stack = Stack(FakeDownloader(giving: level(7)))
         func request(_ steps: [UInt8]) throws -> ImageRequest {
             try web("a") {
                 $0.processors = steps.map { Brighten(step: $0) }
-                $0.diskContent = content
+                $0.dataCachePolicy = content
             }
         }
         // Of the one in the memory cache, or of the decoded one that is held for a while.
@@ -103,10 +103,10 @@ struct DiskContentTests {
 
     @Test func `who wants the original on disk has it there, though another has loaded it before`() async throws {
         let stack = Stack(FakeDownloader(giving: level(7)))
-        func request(_ step: UInt8, _ content: DiskContent) throws -> ImageRequest {
+        func request(_ step: UInt8, _ content: DataCachePolicy) throws -> ImageRequest {
             try web("a") {
                 $0.processors = [Brighten(step: step)]
-                $0.diskContent = content
+                $0.dataCachePolicy = content
             }
         }
         _ = try await stack.load(try request(1, .processed))
@@ -123,7 +123,7 @@ struct DiskContentTests {
     @Test func `what is made of a file is kept where that is asked for, and the file is not`() async throws {
         let stack = Stack(FakeDownloader(giving: level(7)))
         var request = ImageRequest(source: .file("/a"), processors: [Brighten(step: 1)])
-        request.diskContent = .automatic
+        request.dataCachePolicy = .automatic
         #expect(try await stack.load(request).layer == .local)
         await stack.pipeline.flush()
         #expect(await stack.disk.contains(request.key))
@@ -133,10 +133,10 @@ struct DiskContentTests {
     @Test func `requests that keep other things do not spoil one another's`() async throws {
         let stack = Stack(FakeDownloader(giving: level(7)))
         let (one, two) = (
-            try web("a") { $0.diskContent = .processed },
+            try web("a") { $0.dataCachePolicy = .processed },
             try web("a") {
                 $0.processors = [Brighten(step: 1)]
-                $0.diskContent = .processed
+                $0.dataCachePolicy = .processed
             }
         )
         async let first = stack.load(two)
