@@ -1,5 +1,4 @@
 import Alcedo
-import AlcedoHTTP
 import AlcedoSQLiteCache
 import Foundation
 

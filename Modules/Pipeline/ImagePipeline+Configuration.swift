@@ -14,38 +14,37 @@ extension ImagePipeline {
         /// The response cache below the downloader, so that what it has can be asked and removed; nil: there is none.
         public var responseCache: (any ResponseCacheAccess)?
         /// What is kept on disk, unless a request says otherwise. Default: the bytes as they came.
-        public var dataCachePolicy: DataCachePolicy
+        public var diskContent: DiskContent
         /// Makes the bytes of images that are kept as they were asked for. Default: their own format where it holds them,
         /// else PNG.
         public var serializer: any CacheSerializer
         /// Stand in the way of every load, the first outermost. Default: none.
-        public var interceptors: [any ImageLoadInterceptor]
+        public var interceptors: [any ImageLoadIntercepting]
         /// Is told of every step.
         public var observer: (any PipelineObserving)?
         /// Times the steps.
         public var clock: any TimeSource
-        /// The maximum number of images that are decoded, processed and encoded at the same time, each on a thread of its
-        /// own. Default: 2.
-        public var maxConcurrentDecodes: Int
+        /// Threads that decode, process and encode. Default: 2.
+        public var decodingWidth: Int
         /// Most bytes that decoding holds at once in this pipeline, pictures it returned not counted: what does not fit
         /// beside the others waits, without a thread, the more urgent first. An image that needs more than all of them
         /// is decoded alone. Previews of images under way have a quarter as many beside them; one that finds no room is
         /// left out. Default: 512 MiB.
-        public var maximumDecodingByteCount: Int
+        public var decodingByteBudget: Int
         /// Encoded bytes that are here and wait for a decoder from which on no further ones are fetched or read; what has
         /// begun by then still comes. Transfers in progress count with the bytes that are expected, the closures of
         /// providers with none. Default: 64 MiB.
-        public var maximumEncodedByteCount: Int
+        public var encodedByteLimit: Int
         /// Most bytes that wait to be written to the disk cache, 4 KiB for each write among them; a load that would exceed
         /// them waits for its own write. Default: 16 MiB.
-        public var maximumPendingWriteByteCount: Int
+        public var pendingWriteLimit: Int
         /// Longest time that a load, a removal, a flush or a shutdown waits for one write to the disk cache. A disk that ended
-        /// none in that time is not waited for, and what exceeds ``maximumPendingWriteByteCount`` is not written, until it ends one.
+        /// none in that time is not waited for, and what exceeds ``pendingWriteLimit`` is not written, until it ends one.
         /// Default: 10 s.
         public var writeTimeout: Duration
         /// Most bytes of images before, or between, their processors that are held for requests with other processors.
         /// Without a memory cache none are; nor with nought. Default: 16 MiB.
-        public var maximumIntermediateByteCount: Int
+        public var intermediateLimit: Int
         /// Shortest time between two previews of an image. Default: 100 ms.
         public var previewInterval: Duration
 
@@ -56,17 +55,17 @@ extension ImagePipeline {
             memoryCache: (any MemoryCaching)? = nil,
             diskCache: (any DataCaching)? = nil,
             responseCache: (any ResponseCacheAccess)? = nil,
-            dataCachePolicy: DataCachePolicy = .original,
+            diskContent: DiskContent = .original,
             serializer: any CacheSerializer = DefaultCacheSerializer(),
-            interceptors: [any ImageLoadInterceptor] = [],
+            interceptors: [any ImageLoadIntercepting] = [],
             observer: (any PipelineObserving)? = nil,
             clock: any TimeSource = SystemClock(),
-            maxConcurrentDecodes: Int = 2,
-            maximumDecodingByteCount: Int = 512 << 20,
-            maximumEncodedByteCount: Int = 64 << 20,
-            maximumPendingWriteByteCount: Int = 16 << 20,
+            decodingWidth: Int = 2,
+            decodingByteBudget: Int = 512 << 20,
+            encodedByteLimit: Int = 64 << 20,
+            pendingWriteLimit: Int = 16 << 20,
             writeTimeout: Duration = .seconds(10),
-            maximumIntermediateByteCount: Int = 16 << 20,
+            intermediateLimit: Int = 16 << 20,
             previewInterval: Duration = .milliseconds(100)
         ) {
             self.downloader = downloader
@@ -74,17 +73,17 @@ extension ImagePipeline {
             self.memoryCache = memoryCache
             self.diskCache = diskCache
             self.responseCache = responseCache
-            self.dataCachePolicy = dataCachePolicy
+            self.diskContent = diskContent
             self.serializer = serializer
             self.interceptors = interceptors
             self.observer = observer
             self.clock = clock
-            self.maxConcurrentDecodes = maxConcurrentDecodes
-            self.maximumDecodingByteCount = maximumDecodingByteCount
-            self.maximumEncodedByteCount = maximumEncodedByteCount
-            self.maximumPendingWriteByteCount = maximumPendingWriteByteCount
+            self.decodingWidth = decodingWidth
+            self.decodingByteBudget = decodingByteBudget
+            self.encodedByteLimit = encodedByteLimit
+            self.pendingWriteLimit = pendingWriteLimit
             self.writeTimeout = writeTimeout
-            self.maximumIntermediateByteCount = maximumIntermediateByteCount
+            self.intermediateLimit = intermediateLimit
             self.previewInterval = previewInterval
         }
     }

@@ -1,6 +1,5 @@
 import AlcedoCURL
 import AlcedoCore
-import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import Testing
@@ -28,7 +27,7 @@ struct HandleReuseTests {
         let origin = try LoopbackOrigin { _ in .text("hello") }
         defer { origin.stop() }
         var options = CURLTransport.Options()
-        options.maxConcurrentTransfers = 1
+        options.connections = 1
         let transport = CURLTransport(options: options)
         for request in try Self.marked(origin.url(for: "/")) {
             for var request in [request, HTTPRequest(url: origin.url(for: "/"))] {

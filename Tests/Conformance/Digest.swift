@@ -1,5 +1,4 @@
 import AlcedoCore
-import AlcedoRuntime
 
 /// The SHA-256 of rows as they come, and with pixels of alpha 0 taken for four noughts.
 final class Digest: PixelRowConsumer {

@@ -1,7 +1,6 @@
 import AlcedoCURL
 import AlcedoCore
 import AlcedoDownloader
-import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport

@@ -1,6 +1,5 @@
 import AlcedoCore
 import AlcedoDownloader
-import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -50,7 +49,7 @@ struct ConcurrencyTests {
         let stalled = Task { try await downloader.download(web("http://h/stalled")) }
         try await clock.waitForSleepers(count: 1)
 
-        let local = try await downloader.download(DownloadRequest(.bytes(Data([1, 2]), identity: "b")))
+        let local = try await downloader.download(DownloadRequest(.bytes(Data([1, 2]), identity: "b")), progress: nil)
 
         #expect(local.data == Data([1, 2]))
         stalled.cancel()

@@ -1,6 +1,5 @@
 import AlcedoCore
 import AlcedoDownloader
-import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -34,7 +33,7 @@ struct FakeTransport: HTTPTransport {
 
 extension Downloader {
     func download(_ source: ImageSource, priority: LoadPriority = .normal) async throws -> Download {
-        try await download(DownloadRequest(source, priority: priority))
+        try await download(DownloadRequest(source, priority: priority), progress: nil)
     }
 }
 

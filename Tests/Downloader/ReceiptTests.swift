@@ -1,6 +1,5 @@
 import AlcedoCore
 import AlcedoDownloader
-import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -15,7 +14,7 @@ struct ReceiptTests {
     private func downloader(
         _ transport: FakeTransport, _ configuration: Downloader.Configuration = .init()
     ) -> Downloader {
-        Downloader(transport: transport, configuration: configuration, clock: clock)
+        Downloader(transport: transport, configuration: configuration, time: clock)
     }
 
     @discardableResult

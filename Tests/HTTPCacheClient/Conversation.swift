@@ -1,6 +1,5 @@
 import AlcedoCore
 import AlcedoLibc
-import AlcedoRuntime
 import FoundationEssentials
 import TestSupport
 import Testing

@@ -1,6 +1,5 @@
 import AlcedoCore
 import AlcedoMemoryCache
-import AlcedoRuntime
 import Synchronization
 import Testing
 
@@ -53,7 +52,7 @@ struct ReleaseTests {
     }
 
     /// A value that its holder lets go at the very instant at which the weak level looks at it.
-    private final class FleetingCaller: WeaklyReferenceable {
+    private final class FleetingCaller: WeaklyHeld {
         let holder = Holder()
         private let goes: @Sendable () -> Void
 
@@ -76,7 +75,7 @@ struct ReleaseTests {
 
     @Test func `values that are let go while the weak level is swept find the cache unlocked`() {
         let cache = MemoryCache<Int, FleetingCaller>(
-            limits: MemoryCacheLimits(costLimit: 1), policy: .lru, findsReferencedValues: true)
+            limits: MemoryCacheLimits(cost: 1), policy: .lru, findsHeldValues: true)
         let count = Count()
         for key in 0..<1000 {
             let value = FleetingCaller { [weak cache] in

@@ -1,5 +1,4 @@
 import AlcedoCore
-import AlcedoHTTP
 import AlcedoPipeline
 import AlcedoTesting
 import Dispatch
@@ -60,8 +59,7 @@ struct DecodingBudgetTests {
         }
         return ImagePipeline(
             ImagePipeline.Configuration(
-                downloader: downloader, codecs: codec.registry, maxConcurrentDecodes: width,
-                maximumDecodingByteCount: 100))
+                downloader: downloader, codecs: codec.registry, decodingWidth: width, decodingByteBudget: 100))
     }
 
     private func start(

@@ -1,6 +1,5 @@
 import AlcedoCore
 import AlcedoLibc
-import AlcedoRuntime
 import FoundationEssentials
 
 /// A process that runs an executable of the package, or of the system. Killed when it is let go before its end.

@@ -1,6 +1,5 @@
 import AlcedoCore
 import AlcedoLibc
-import AlcedoRuntime
 
 /// A terminal that a test looks at from outside.
 package final class PseudoTerminal: Sendable {

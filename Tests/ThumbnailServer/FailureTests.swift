@@ -1,5 +1,4 @@
 import Alcedo
-import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -144,7 +143,7 @@ struct FailureTests {
 
         let error = await #expect(throws: DownloadError.self) {
             try await Downloader(transport: transport).download(
-                DownloadRequest(.http(HTTPRequest(url: url))))
+                DownloadRequest(.http(HTTPRequest(url: url))), progress: nil)
         }
 
         #expect(error?.code == .transport(.addressRefused))

@@ -1,5 +1,4 @@
 import AlcedoCore
-import AlcedoRuntime
 import Testing
 
 @testable import thumbnail_server

@@ -1,5 +1,4 @@
 import Alcedo
-import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -33,8 +32,8 @@ struct OriginWatchTests {
         let request = DownloadRequest(source)
 
         let (inner, outer) = try await watch.observing(source) {
-            _ = try await watch.download(request)
-            return try await watch.observing(source) { _ = try await watch.download(request) }.1
+            _ = try await watch.download(request, progress: nil)
+            return try await watch.observing(source) { _ = try await watch.download(request, progress: nil) }.1
         }
 
         #expect(!outer.allowsStoring && outer.freshUntil == clock.now.addingTimeInterval(60))
@@ -46,9 +45,9 @@ struct OriginWatchTests {
         let request = DownloadRequest(source)
 
         let (late, _) = try await watch.observing(source) {
-            _ = try await watch.download(request)
+            _ = try await watch.download(request, progress: nil)
             return try await watch.observing(source) {
-                _ = try await watch.download(request)
+                _ = try await watch.download(request, progress: nil)
                 return try await watch.observing(source) {}.1
             }.0
         }
@@ -63,7 +62,7 @@ struct OriginWatchTests {
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
         let first = Task {
             try await watch.observing(source) {
-                for _ in 0..<2 { _ = try await watch.download(request) }
+                for _ in 0..<2 { _ = try await watch.download(request, progress: nil) }
                 begin.finish()
                 for await _ in ends {}
             }.1
@@ -85,13 +84,13 @@ struct OriginWatchTests {
         let request = DownloadRequest(source)
 
         let (late, early) = try await watch.observing(source) {
-            _ = try await watch.download(request)
+            _ = try await watch.download(request, progress: nil)
             return try await watch.observing(source) {}.1
         }
         #expect(early.allowsStoring && early == late)
 
         // Of a download that nobody waits for nothing is kept, either.
-        _ = try await watch.download(request)
+        _ = try await watch.download(request, progress: nil)
         let none = try await watch.observing(source) {}.1
         #expect(none == OriginTerms(allowsStoring: false))
     }
@@ -100,7 +99,7 @@ struct OriginWatchTests {
         let watch = watch("max-age=60")
         await #expect(throws: Refusal.self) {
             try await watch.observing(source) {
-                _ = try await watch.download(DownloadRequest(source))
+                _ = try await watch.download(DownloadRequest(source), progress: nil)
                 throw Refusal(400, "bad")
             }
         }

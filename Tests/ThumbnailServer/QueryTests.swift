@@ -1,5 +1,4 @@
 import Alcedo
-import AlcedoHTTP
 import AlcedoTesting
 import TestSupport
 import Testing

@@ -1,6 +1,5 @@
 import Alcedo
 import AlcedoLibc
-import AlcedoRuntime
 import FoundationEssentials
 import TestSupport
 

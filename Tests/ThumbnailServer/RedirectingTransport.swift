@@ -1,5 +1,4 @@
 import Alcedo
-import AlcedoHTTP
 import FoundationEssentials
 
 /// Redirects every request for one host, and sends the others on.

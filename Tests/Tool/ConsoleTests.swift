@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Testing
 
-@testable import AlcedoProgramSupport
+@testable import ExampleSupport
 
 @Suite struct ConsoleTests {
     /// Control characters and those that change the direction of text.

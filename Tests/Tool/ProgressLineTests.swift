@@ -3,7 +3,7 @@ import AlcedoTesting
 import TestSupport
 import Testing
 
-@testable import AlcedoProgramSupport
+@testable import ExampleSupport
 
 @Suite(.timeLimit(.minutes(10)))
 struct ProgressLineTests {

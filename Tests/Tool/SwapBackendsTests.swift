@@ -1,5 +1,4 @@
 import Alcedo
-import AlcedoHTTP
 import AlcedoLibc
 import AlcedoTesting
 import Foundation

@@ -1,6 +1,5 @@
 import AlcedoCURL
 import AlcedoCore
-import AlcedoHTTP
 import AlcedoTesting
 import AlcedoURLResponseCache
 import FoundationEssentials
@@ -34,8 +33,7 @@ struct LoopbackTests {
 
     private func transport(_ role: CacheRole) -> CachingTransport {
         CachingTransport(
-            wrapping: CURLTransport(), store: MemoryResponseStore(), rules: ResponseCacheRules(role: role), clock: clock
-        )
+            wrapping: CURLTransport(), store: MemoryResponseStore(), rules: ResponseCacheRules(role: role), time: clock)
     }
 
     private func request(_ path: String, method: HTTPMethod = .get, _ fields: HTTPFields = [:]) -> HTTPRequest {
@@ -131,7 +129,7 @@ struct LoopbackTests {
             defer { odd.stop() }
             let (store, url) = (MemoryResponseStore(), odd.url(for: "/"))
             let transport = CachingTransport(
-                wrapping: CURLTransport(), store: store, rules: ResponseCacheRules(role: role), clock: clock)
+                wrapping: CURLTransport(), store: store, rules: ResponseCacheRules(role: role), time: clock)
             for _ in 0..<2 {
                 let error = await #expect(throws: HTTPTransportError.self) {
                     try await load(HTTPRequest(url: url, idleTimeout: .seconds(120)), through: transport)

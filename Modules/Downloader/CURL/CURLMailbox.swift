@@ -1,6 +1,4 @@
 import AlcedoCore
-import AlcedoHTTP
-import AlcedoRuntime
 private import CCURLShim
 
 /// Hands commands from any thread to the loop's own.

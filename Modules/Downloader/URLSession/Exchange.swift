@@ -1,6 +1,4 @@
 import AlcedoCore
-import AlcedoHTTP
-import AlcedoRuntime
 import Dispatch
 import Foundation
 import FoundationNetworking

@@ -1,25 +1,18 @@
 public import AlcedoCore
 
-extension ImageProcessors {
-    /// Gives the first frame of an animation as a still image; still images stay as they are.
-    ///
-    /// - Complexity: O(1).
-    public struct FirstFrame: ImageProcessing, Hashable {
-        /// Has no parameters.
-        public init() {}
+/// Gives the first frame of an animation as a still image; still images stay as they are.
+///
+/// - Complexity: O(1).
+public struct FirstFrame: ImageProcessing, Hashable {
+    /// Has no parameters.
+    public init() {}
 
-        public var identifier: String { "firstframe" }
+    public var identifier: String { "firstframe" }
 
-        /// Never throws.
-        public func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
-            image.still(image.pixels)
-        }
-
-        public func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer { next }
+    /// Never throws.
+    public func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
+        image.still(image.pixels)
     }
-}
 
-extension ImageProcessing where Self == ImageProcessors.FirstFrame {
-    /// Keeps the first frame of an animation as a still image.
-    public static var firstFrame: Self { Self() }
+    public func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer { next }
 }

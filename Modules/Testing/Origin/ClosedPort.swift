@@ -1,5 +1,4 @@
 import AlcedoCore
-import AlcedoRuntime
 public import FoundationEssentials
 
 /// A port of 127.0.0.1 where nobody listens, and nobody can: connections to it are refused.

@@ -1,6 +1,5 @@
 import AlcedoCURL
 import AlcedoCore
-import AlcedoHTTP
 import AlcedoLibc
 import AlcedoTesting
 import FoundationEssentials

@@ -1,8 +1,6 @@
 import AlcedoCURL
 import AlcedoCore
-import AlcedoHTTP
 import AlcedoLibc
-import AlcedoRuntime
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport

@@ -1,6 +1,5 @@
 import AlcedoCore
 import AlcedoLibc
-import AlcedoRuntime
 import TestSupport
 
 /// Hands bytes on between clients and a server on the loopback, until it falls silent: what is connected then stays

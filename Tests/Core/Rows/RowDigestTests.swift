@@ -1,5 +1,4 @@
 import AlcedoCore
-import AlcedoRuntime
 import Testing
 
 @Suite struct RowDigestTests {

@@ -1,6 +1,5 @@
 import AlcedoCore
 import AlcedoLibc
-import AlcedoRuntime
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport

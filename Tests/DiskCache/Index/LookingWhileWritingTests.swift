@@ -1,5 +1,4 @@
 import AlcedoCore
-import AlcedoRuntime
 import FoundationEssentials
 import TestSupport
 import Testing

@@ -1,8 +1,6 @@
 import AlcedoCURL
 import AlcedoCore
 import AlcedoDownloader
-import AlcedoHTTP
-import AlcedoRuntime
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -33,9 +31,9 @@ struct AuthenticatingTransportTests {
     @Test func `a server that asks is answered, and not asked again`() async throws {
         let origin = try origin(wanting: Self.basic, asking: "Basic realm=\"birds\"")
         defer { origin.stop() }
-        let asked = Guarded<[AuthenticationChallenge]>([])
-        let transport = AuthenticatingTransport(wrapping: CURLTransport()) { challenge in
-            asked.change { $0.append(challenge) }
+        let asked = Guarded<[HTTPAuthenticationQuestion]>([])
+        let transport = AuthenticatingTransport(wrapping: CURLTransport()) { question in
+            asked.change { $0.append(question) }
             return Self.right
         }
         for _ in 0..<3 {
@@ -58,7 +56,7 @@ struct AuthenticatingTransportTests {
 
         let error = await #expect(throws: DownloadError.self) {
             try await downloader.download(
-                DownloadRequest(.http(HTTPRequest(url: origin.url, idleTimeout: .seconds(120)))))
+                DownloadRequest(.http(HTTPRequest(url: origin.url, idleTimeout: .seconds(120)))), progress: nil)
         }
 
         #expect(error?.code == .hook && error?.cause is Locked)
@@ -86,9 +84,9 @@ struct AuthenticatingTransportTests {
         let origin = try origin(wanting: Self.basic, asking: "Basic realm=x")
         defer { origin.stop() }
         let counts = Guarded<[Int]>([])
-        let learning = AuthenticatingTransport(wrapping: CURLTransport()) { challenge in
-            counts.change { $0.append(challenge.refusalCount) }
-            return challenge.refusalCount == 0 ? Self.wrong : Self.right
+        let learning = AuthenticatingTransport(wrapping: CURLTransport()) { question in
+            counts.change { $0.append(question.refusalCount) }
+            return question.refusalCount == 0 ? Self.wrong : Self.right
         }
         #expect(try await send(origin.url(for: "/"), learning) == (200, "yours"))
         #expect(counts.value == [0, 1])
@@ -151,7 +149,7 @@ struct AuthenticatingTransportTests {
                 head: head,
                 body: isRefused ? HTTPBody(HTTPBodyPipe(onSpace: {}, onCancel: {})) : HTTPBody(Data("yours".utf8)))
         }
-        let signing = AuthenticatingTransport(wrapping: transport, clock: clock) { _ in Self.right }
+        let signing = AuthenticatingTransport(wrapping: transport, time: clock) { _ in Self.right }
         let url = try #require(URL(string: "https://h/"))
         let task = Task { try await send(url, signing).body }
         try await clock.waitForSleepers(count: 1)
@@ -159,7 +157,7 @@ struct AuthenticatingTransportTests {
         #expect(try await task.value == "yours")
     }
 
-    @Test func `many that are refused at once share one challenge`() async throws {
+    @Test func `many that are refused at once share one question`() async throws {
         let origin = try origin(wanting: Self.basic, asking: "Basic realm=x")
         defer { origin.stop() }
         let count = Guarded(0)

@@ -1,7 +1,5 @@
 import AlcedoCore
-import AlcedoHTTP
 import AlcedoLibc
-import AlcedoRuntime
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport

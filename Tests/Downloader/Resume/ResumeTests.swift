@@ -1,6 +1,5 @@
 import AlcedoCURL
 import AlcedoCore
-import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -166,10 +165,10 @@ struct ResumeTests {
             }
         }
         defer { origin.stop() }
-        let failed = FailureCache()
+        let failed = FailedURLs()
         let fetcher = HTTPFetcher.make(CURLTransport()) {
             $0.retries()
-            $0.failureCache = failed
+            $0.failedURLs = failed
         }
         #expect(try await fetcher.fetch(origin.url(for: "/a").absoluteString).data == large)
         #expect(origin.requests.map { $0.fields["Range"] } == [nil, "bytes=70000-", "bytes=70000-"])

@@ -1,6 +1,5 @@
 import AlcedoCore
 import AlcedoDownloader
-import AlcedoHTTP
 import FoundationEssentials
 import TestSupport
 import Testing

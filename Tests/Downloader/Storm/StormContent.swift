@@ -1,5 +1,4 @@
 import AlcedoCore
-import AlcedoHTTP
 import FoundationEssentials
 
 /// What the servers of a storm have, and what goes wrong with it. Both are made of numbers, the same in every run.

@@ -1,5 +1,4 @@
 import AlcedoCore
-import AlcedoHTTP
 import AlcedoTesting
 import AlcedoURLResponseCache
 import Dispatch
@@ -71,7 +70,7 @@ public enum ResponseFuzz {
     ) async {
         let clock = ManualClock()
         let cache = CachingTransport(
-            wrapping: server, store: store, rules: ResponseCacheRules(role: role), clock: clock)
+            wrapping: server, store: store, rules: ResponseCacheRules(role: role), time: clock)
         for request in requests {
             let before = server.questionCount
             guard let response = try? await cache.send(request) else { continue }

@@ -7,14 +7,13 @@ enum PolicyChoice: String, CaseIterable, Sendable {
 
     func cache<Key, Value>(
         _ limits: MemoryCacheLimits,
-        findsReferencedValues: Bool = false,
+        findsHeldValues: Bool = false,
         clock: any TimeSource = SystemClock(),
         onEviction: (@Sendable (MemoryCacheEviction<Key, Value>) -> Void)? = nil
     ) -> MemoryCache<Key, Value> {
         func make(_ policy: some EvictionPolicy) -> MemoryCache<Key, Value> {
             MemoryCache(
-                limits: limits, policy: policy, findsReferencedValues: findsReferencedValues, clock: clock,
-                onEviction: onEviction)
+                limits: limits, policy: policy, findsHeldValues: findsHeldValues, clock: clock, onEviction: onEviction)
         }
         return switch self {
         case .adaptive: make(.adaptive)
@@ -24,7 +23,7 @@ enum PolicyChoice: String, CaseIterable, Sendable {
         case .s3FIFO: make(.s3FIFO)
         case .wTinyLFU: make(.wTinyLFU)
         case .gdsf: make(.gdsf)
-        case .purge: make(.purging(toPreferredCost: limits.costLimit / 2))
+        case .purge: make(.purging(toPreferredCost: limits.cost / 2))
         }
     }
 }

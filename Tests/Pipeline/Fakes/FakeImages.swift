@@ -1,5 +1,4 @@
 import AlcedoCore
-import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -42,7 +41,7 @@ struct FakeCodec: ImageDecoding {
         if words.first == "part" {
             let damage = ImageDecodingError(.truncated, "the end is missing")
             guard options.allowsPartial else { throw damage }
-            image.partialError = damage
+            image.damage = damage
         }
         if words.first == "anim" { image.frames = TwoFrames(buffer: image.pixels) }
         return image

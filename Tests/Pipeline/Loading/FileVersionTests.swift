@@ -1,6 +1,5 @@
 import AlcedoCore
 import AlcedoDownloader
-import AlcedoHTTP
 import AlcedoLibc
 import AlcedoPipeline
 import AlcedoTesting
@@ -38,7 +37,7 @@ struct FileVersionTests {
     private func bright(_ change: (inout ImageRequest) -> Void = { _ in }) -> ImageRequest {
         request {
             $0.processors = [Brighten(step: 1)]
-            $0.dataCachePolicy = .processed
+            $0.diskContent = .processed
             change(&$0)
         }
     }
@@ -54,7 +53,7 @@ struct FileVersionTests {
         try write(edited)
 
         #expect(pipeline.cachedImage(for: request()) == nil)
-        #expect(await pipeline.cache.contains(request()) == [])
+        #expect(await pipeline.cachedLayers(for: request()) == [])
         #expect(Int(try await pipeline.load(request()).image.level) == edited)
         #expect(pipeline.cachedImage(for: request()).map { Int($0.level) } == edited)
         #expect(memory.count == 1)
@@ -125,7 +124,7 @@ struct FileVersionTests {
         #expect(pipeline.cachedImage(for: request()) == nil)
         let error = await #expect(throws: PipelineError.self) { try await pipeline.load(request()) }
         #expect((error?.cause as? DownloadError)?.code == .unreadableFile)
-        await pipeline.cache.remove(request())
+        await pipeline.removeCached(for: request())
         #expect(memory.count == 0)
     }
 
@@ -136,7 +135,7 @@ struct FileVersionTests {
         await pipeline.flush()
         try write(8)
 
-        await pipeline.cache.remove(bright())
+        await pipeline.removeCached(for: bright())
 
         #expect(memory.count == 1 && disk.count == 0)
     }
@@ -151,7 +150,7 @@ struct FileVersionTests {
         #expect(disk.count == 3)
         try write(4)
 
-        await pipeline().cache.remove(bright(), allVariants: true)
+        await pipeline().removeCached(for: bright(), allVariants: true)
 
         #expect(memory.count == 0 && disk.count == 0)
     }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct InterceptorTests {
-    private struct Closure: ImageLoadInterceptor {
+    private struct Closure: ImageLoadIntercepting {
         var body:
             @Sendable (ImageRequest, @Sendable (ImageRequest) async throws -> ImageResponse) async throws ->
                 ImageResponse

@@ -1,6 +1,5 @@
 import AlcedoCURL
 import AlcedoCore
-import AlcedoHTTP
 import FoundationEssentials
 import TestSupport
 
@@ -35,7 +34,7 @@ struct FaultyTransport: HTTPTransport {
         case .losesTheRequestBody: request.body = nil
         case .closesConnections: request.fields["Connection"] = "close"
         case .sendsLineEnds:
-            let fields = request.fields.map { field in
+            let fields = request.fields.fields.map { field in
                 HTTPFields.Field(field.name, field.value.filter { !$0.isNewline })
             }
             request.fields = HTTPFields(fields)

@@ -1,6 +1,4 @@
 import AlcedoCore
-import AlcedoHTTP
-import AlcedoRuntime
 import AlcedoURLResponseCache
 import FoundationEssentials
 import Testing

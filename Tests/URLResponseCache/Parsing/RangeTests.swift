@@ -1,5 +1,4 @@
 import AlcedoCore
-import AlcedoHTTP
 import Testing
 
 @testable import AlcedoURLResponseCache

@@ -1,6 +1,5 @@
 import AlcedoCURL
 import AlcedoCore
-import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import Testing

@@ -1,5 +1,4 @@
 import AlcedoCore
-import AlcedoHTTP
 import AlcedoMemoryCache
 import FoundationEssentials
 import Testing

@@ -1,5 +1,4 @@
 import AlcedoCore
-import AlcedoHTTP
 import AlcedoURLResponseCache
 import Testing
 
@@ -24,7 +23,7 @@ struct StoredFieldTests {
 
         let cookies = role == .private ? ["Set-Cookie", "set-cookie", "Set-Cookie2"] : []
         #expect(
-            second.fields.map(\.name)
+            second.fields.fields.map(\.name)
                 == ["Cache-Control"] + cookies + ["Content-Type", "X-End", "Date", "Age", "Cache-Status"])
         #expect(second.fields.values(of: "Set-Cookie") == (role == .private ? ["a=b", "c=d"] : []))
     }

@@ -1,6 +1,5 @@
 import AlcedoCore
 import AlcedoDiskCache
-import AlcedoHTTP
 import AlcedoMemoryCache
 import AlcedoTesting
 import AlcedoURLResponseCache
@@ -70,7 +69,7 @@ struct DataResponseStoreTests {
     @Test func `a cache that lists its entries forgets only those since a date, another all`() async throws {
         let directory = try TemporaryDirectory()
         let clock = ManualClock()
-        let files = FileDiskCache(directory: directory.url, lockTimeout: .seconds(300), clock: clock)
+        let files = FileDiskCache(directory: directory.url, lockPatience: .seconds(300), clock: clock)
         let stores = [
             (DataResponseStore(files as any MaintainableDataCache), true),
             (DataResponseStore(data as any DataCaching), false),
@@ -93,7 +92,7 @@ struct DataResponseStoreTests {
         let directory = try TemporaryDirectory()
         let clock = ManualClock()
         let store = DataResponseStore(
-            FileDiskCache(directory: directory.url, lockTimeout: .seconds(300), clock: clock)
+            FileDiskCache(directory: directory.url, lockPatience: .seconds(300), clock: clock)
                 as any MaintainableDataCache)
         clock.setDate(start)
         await store.store(.response(response()), for: key("a", "old"))

@@ -1,5 +1,4 @@
 import AlcedoCore
-import AlcedoHTTP
 import FoundationEssentials
 
 /// What came back for a request, its body read.
@@ -18,7 +17,7 @@ struct Answer: Sendable {
         body = String(decoding: bytes, as: UTF8.self)
         interim = response.interim
         source = response.caching?.source
-        policy = response.caching?.decision.policy
+        policy = response.caching?.verdict.policy
     }
 
     /// What the cache says it did.

@@ -1,5 +1,4 @@
 import AlcedoCore
-import AlcedoHTTP
 import AlcedoTesting
 import AlcedoURLResponseCache
 import FoundationEssentials
@@ -21,7 +20,7 @@ struct Bench: Sendable {
         change(&rules)
         self.store = store
         cache = CachingTransport(
-            wrapping: server, store: store, rules: rules, clock: clock, maximumBodyByteCount: limit,
+            wrapping: server, store: store, rules: rules, time: clock, maximumBodyByteCount: limit,
             willStore: willStore)
     }
 

@@ -1,6 +1,5 @@
 import AlcedoCURL
 import AlcedoCore
-import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import Testing
@@ -51,8 +50,7 @@ struct ContentCodingTests {
         let origin = try origin()
         defer { origin.stop() }
         let cache = CachingTransport(
-            wrapping: CURLTransport(), store: MemoryResponseStore(), rules: ResponseCacheRules(role: role), clock: clock
-        )
+            wrapping: CURLTransport(), store: MemoryResponseStore(), rules: ResponseCacheRules(role: role), time: clock)
         let kinds = isReversed ? Self.kinds.reversed() : Self.kinds
         for kind in kinds {
             #expect(
@@ -77,7 +75,7 @@ struct ContentCodingTests {
     {
         let origin = try origin(confirms: false)
         defer { origin.stop() }
-        let cache = CachingTransport(wrapping: CURLTransport(), store: MemoryResponseStore(), clock: clock)
+        let cache = CachingTransport(wrapping: CURLTransport(), store: MemoryResponseStore(), time: clock)
 
         #expect(try await body(origin, ["Range": "bytes=0-999"], through: cache).body == Self.packed)
         #expect(try await body(origin, [:], through: cache).body == Self.unpacked)
@@ -97,7 +95,7 @@ struct ContentCodingTests {
             return OriginReply(fields: Self.coded, body: Self.packed)
         }
         defer { origin.stop() }
-        let cache = CachingTransport(wrapping: CURLTransport(), store: MemoryResponseStore(), clock: clock)
+        let cache = CachingTransport(wrapping: CURLTransport(), store: MemoryResponseStore(), time: clock)
         await #expect(throws: HTTPTransportError.self) { try await body(origin, [:], through: cache) }
 
         #expect(try await body(origin, [:], through: cache).body == Self.unpacked)

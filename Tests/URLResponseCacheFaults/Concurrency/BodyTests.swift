@@ -1,5 +1,4 @@
 import AlcedoCore
-import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -25,7 +24,7 @@ struct BodyTests {
         }
         return (
             CachingTransport(
-                wrapping: server, store: MemoryResponseStore(), clock: ManualClock(), maximumBodyByteCount: maximum,
+                wrapping: server, store: MemoryResponseStore(), time: ManualClock(), maximumBodyByteCount: maximum,
                 collectedByteCount: collected), server
         )
     }

@@ -1,5 +1,4 @@
 import AlcedoCore
-import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -32,7 +31,7 @@ struct OrderTests {
             default: return HTTPResponse(request, fields, says)
             }
         }
-        cache = CachingTransport(wrapping: server, store: MemoryResponseStore(), clock: clock)
+        cache = CachingTransport(wrapping: server, store: MemoryResponseStore(), time: clock)
     }
 
     /// A body that waits at a gate before its end.

@@ -1,5 +1,4 @@
 import AlcedoCore
-import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -23,7 +22,7 @@ struct BadAnswerTests {
             }
             return try await answers[index](request)
         }
-        return (CachingTransport(wrapping: server, store: store, clock: clock), server)
+        return (CachingTransport(wrapping: server, store: store, time: clock), server)
     }
 
     private func get(_ cache: CachingTransport, _ fields: HTTPFields = [:]) async throws -> HTTPResponse {

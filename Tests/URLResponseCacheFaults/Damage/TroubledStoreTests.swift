@@ -1,5 +1,4 @@
 import AlcedoCore
-import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -15,7 +14,7 @@ struct TroubledStoreTests {
         HTTPResponse($0, ["Cache-Control": "max-age=60", "ETag": "\"a\"", "Vary": "X"], "body")
     }
 
-    private var cache: CachingTransport { CachingTransport(wrapping: server, store: store, clock: ManualClock()) }
+    private var cache: CachingTransport { CachingTransport(wrapping: server, store: store, time: ManualClock()) }
 
     /// Throws at everything.
     private struct BrokenDataCache: DataCaching {
@@ -39,8 +38,7 @@ struct TroubledStoreTests {
     }
 
     @Test func `a data cache that refuses, and finds nonsense, fails no request`() async throws {
-        let store = DataResponseStore(BrokenDataCache())
-        let cache = CachingTransport(wrapping: server, store: store, clock: ManualClock())
+        let cache = CachingTransport(wrapping: server, store: DataResponseStore(BrokenDataCache()), time: ManualClock())
         for method in [HTTPMethod.get, .head, .post, .get] {
             #expect(try await cache.send(HTTPRequest(method: method, url: .page())).head.status == 200)
         }

@@ -1,5 +1,4 @@
 import AlcedoCore
-import AlcedoHTTP
 import FoundationEssentials
 import TestSupport
 import Testing
@@ -125,7 +124,7 @@ struct EntryCoderPropertyTests {
                 let answer = StoredAnswer.make(
                     found, for: request, directives, age: found.age(at: now),
                     CacheStatus(outcome: .hit(timeToLive: 0)),
-                    ResponseCaching(source: .fresh, decision: StorageDecision(.allowed)))
+                    ResponseCaching(source: .fresh, verdict: StorageVerdict(.allowed)))
                 #expect((Int(answer.head.fields.values(of: "Age").last ?? "") ?? -1) >= 0)
             default: break
             }

@@ -1,5 +1,4 @@
 import AlcedoCore
-import AlcedoRuntime
 import Dispatch
 
 @testable import AlcedoViewBinding

@@ -1,5 +1,4 @@
 import AlcedoCore
-import AlcedoRuntime
 import FoundationEssentials
 
 /// A loader whose loads end when the test says so, and which pays no heed to cancellation, like work that is past the

@@ -1,6 +1,5 @@
 import AlcedoCore
 import AlcedoLibc
-import AlcedoRuntime
 import FoundationEssentials
 
 extension EntryStore {
@@ -71,7 +70,7 @@ extension EntryStore {
     }
 
     private func found(_ name: EntryName) throws(DataCacheError) -> EntryFolder.VerifiedEntry? {
-        do throws(SystemError) {
+        do throws(SystemRefusal) {
             return try folder.verifiedEntry(name)
         } catch {
             throw error.cacheError("read the entry \(name.text) of", folder.paths.directory)
@@ -158,7 +157,7 @@ extension EntryStore {
         _ name: EntryName, _ suffix: [UInt8]?, of other: EntryFolder, as known: IndexEntry?
     ) throws(DataCacheError) -> Bool {
         let verified: EntryFolder.VerifiedEntry?
-        do throws(SystemError) {
+        do throws(SystemRefusal) {
             verified = try other.verifiedEntry(name, suffix: suffix)
         } catch {
             throw error.cacheError("look into", other.paths.directory)

@@ -1,5 +1,4 @@
 import AlcedoCore
-import AlcedoRuntime
 private import CSQLite
 
 /// One connection to a database file. Not for two threads at once.

@@ -1,5 +1,4 @@
 import AlcedoCore
-import AlcedoRuntime
 
 /// Bounds retries by the work that goes well or ill for the first time, so that a server in trouble is not buried.
 ///

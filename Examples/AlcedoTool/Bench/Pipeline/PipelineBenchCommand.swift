@@ -1,0 +1,59 @@
+import Alcedo
+import ExampleSupport
+import Foundation
+
+/// `alcedo bench pipeline`
+struct PipelineBenchCommand: ToolCommand {
+    static let name = "bench pipeline"
+    static let help = """
+        usage: alcedo bench pipeline [--directory DIR] [--requests N] [--images N] [--rounds N]
+                                     [--disk-delay N]
+
+        The default stack: what an image in memory takes to be found; many requests for one URL at once, and how many
+        downloads and decodes they make; many different images of 256 x 256 pixels from a server in another process, and the
+        memory that is resident meanwhile, beside the limits of the caches and 100 MiB.
+
+          --directory DIR  where the disk cache works; made where there is none; files in it are removed (default: the temporary directory)
+          --requests N     requests for one URL (default: 10000)
+          --images N       different images (default: 10000)
+          --disk-delay N   milliseconds that every write to disk takes more, for a slow disk (default: 0)
+          --rounds N       how often a hit is measured; the best counts (default: 7)
+
+        """
+
+    private var directory = FileManager.default.temporaryDirectory
+    private var requests = 10_000
+    private var images = 10_000
+    private var rounds = 7
+    private var diskDelay = Duration.zero
+    private var isServer = false
+
+    mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
+        switch option {
+        case "--directory": directory = URL(filePath: try arguments.value(of: option))
+        case "--requests": requests = try arguments.number(of: option, in: 1...1_000_000)
+        case "--images": images = try arguments.number(of: option, in: 1...10_000_000)
+        case "--rounds": rounds = try arguments.number(of: option, in: 1...1_000)
+        case "--disk-delay": diskDelay = .milliseconds(try arguments.number(of: option, in: 0...60_000))
+        // The server's process.
+        case "--serve": isServer = true
+        default: return false
+        }
+        return true
+    }
+
+    func run() async throws -> ExitStatus {
+        if isServer {
+            try ManyImagesBenchmark.serve()
+            return .success
+        }
+        let folder = try BenchFolder(in: directory)
+        defer { folder.remove() }
+        let place = folder.url
+        // Memory first: what others free would be used again without a rise.
+        try await ManyImagesBenchmark(directory: place, count: images, diskDelay: diskDelay).run()
+        try await OneImageBenchmark(count: requests).run()
+        try await PipelineHitBenchmark(rounds: rounds).run()
+        return .success
+    }
+}

@@ -1,0 +1,61 @@
+import AlcedoCore
+import ExampleSupport
+import Foundation
+
+/// What a report says of where it was measured.
+enum BenchMachine {
+    /// The processor, its cores, the memory, the kernel.
+    static var line: String {
+        let model = field("model name", in: "/proc/cpuinfo") ?? "an unknown processor"
+        let memory = ProcessInfo.processInfo.physicalMemory >> 30
+        let release = try? String(contentsOfFile: "/proc/sys/kernel/osrelease", encoding: .utf8)
+        let kernel = release?.prefix { $0.isNumber || $0 == "." }
+        let cores = ProcessInfo.processInfo.activeProcessorCount
+        return "\(model), \(cores) cores, \(memory) GiB, Linux \(kernel ?? "")"
+    }
+
+    /// This tool, the system, the compiler that is installed, Debian's packages of the C libraries, and the peers of
+    /// `python`.
+    static func versions(python: String?) -> [String] {
+        var lines = ["Alcedo \(AlcedoVersion.text)"]
+        if let system = field("PRETTY_NAME", in: "/etc/os-release", separator: "=") {
+            lines.append(system.trimmingCharacters(in: ["\""]))
+        }
+        if let swift = try? swiftBanner() {
+            lines += swift.split(separator: "\n").first.map { [trimmed(String($0))] } ?? []
+        }
+        let packages = ["libpng16-16", "libjpeg62-turbo", "libwebp7", "libgif7", "zlib1g", "libcurl4", "nginx"]
+        let format = "--showformat=${db:Status-Status} ${Package} ${Version}\\n"
+        // One after another: it fails as a whole where one is not known.
+        lines += packages.compactMap { package in
+            guard let line = try? BenchProcess.output(of: "/usr/bin/env", ["dpkg-query", "--show", format, package]),
+                line.hasPrefix("installed ")
+            else { return nil }
+            return trimmed(String(line.dropFirst("installed ".count)))
+        }
+        guard let python else { return lines }
+        let program = """
+            import sys; print("Python", sys.version.split()[0])
+            import PIL; print("Pillow", PIL.__version__)
+            import aiohttp; print("aiohttp", aiohttp.__version__)
+            import pyvips; print("libvips", ".".join(str(pyvips.version(i)) for i in range(3)))
+            """
+        let peers = try? BenchProcess.output(of: "/usr/bin/env", [python, "-c", program])
+        return lines + (peers ?? "").split(separator: "\n").map(String.init)
+    }
+
+    /// Swift's driver leaves a folder in the temporary one; it is given one that goes.
+    private static func swiftBanner() throws -> String {
+        let folder = try BenchFolder(in: FileManager.default.temporaryDirectory)
+        defer { folder.remove() }
+        return try BenchProcess.output(of: "/usr/bin/env", ["TMPDIR=\(folder.url.path)", "swift", "--version"])
+    }
+
+    private static func field(_ name: String, in path: String, separator: Character = ":") -> String? {
+        let text = try? String(contentsOfFile: path, encoding: .utf8)
+        let line = text?.split(separator: "\n").first { $0.hasPrefix(name) }
+        return line?.split(separator: separator, maxSplits: 1).last.map { trimmed(String($0)) }
+    }
+
+    private static func trimmed(_ text: String) -> String { text.trimmingCharacters(in: .whitespacesAndNewlines) }
+}

@@ -1,0 +1,63 @@
+import AlcedoCore
+import FoundationEssentials
+
+/// Decodes a file that says it is animated.
+struct PNGAnimation {
+    private let file: PNGFile
+    private let data: Data
+    private let options: DecodingOptions
+    private let parser: PNGAnimationParser
+
+    /// Looks at all chunks.
+    ///
+    /// - Throws: `exceedsLimit`; and what is wrong with the frames, unless parts are allowed.
+    init(
+        _ file: PNGFile, _ data: Data, _ control: PNGAnimationControl, _ options: DecodingOptions
+    ) throws(ImageDecodingError) {
+        var options = options
+        options.pixelFormat = .rgba8
+        try PNGPlan(file.reader.header, file.info, options).check()
+        self.file = file
+        self.data = data
+        self.options = options
+        parser = PNGAnimationParser(file.bytes, control, file.reader.header, checksums: true)
+        if let problem = parser.problem, !options.isPartAllowed(problem) { throw problem }
+    }
+
+    func decode() throws(ImageDecodingError) -> DecodedImage {
+        let frames = parser.frames
+        guard let animation = makeAnimation(frames) else { return try decodePart() }
+        var pixels: PixelBuffer?
+        var problem = parser.problem
+        do throws(ImageDecodingError) {
+            pixels = try animation.composited(0)
+        } catch {
+            guard options.isPartAllowed(error) else { throw error }
+            problem = error
+        }
+        guard let pixels else { return try decodePart(problem) }
+        let isAnimated = frames.count > 1 && options.includesAnimation
+        return DecodedImage(
+            pixels: pixels, colorProfile: file.info.metadata.colorProfile,
+            orientation: options.appliesOrientation ? .up : file.info.orientation, format: .png,
+            frames: isAnimated ? animation : nil, damage: problem)
+    }
+
+    private func makeAnimation(_ frames: [PNGFrame]) -> CompositedAnimation<PNGFrameDecoder>? {
+        guard !frames.isEmpty else { return nil }
+        let plays = file.outline.animation?.playCount ?? 0
+        return CompositedAnimation(
+            AnimationLayout(
+                canvas: file.info.size, frames: frames.map(\.control), playCount: plays == 0 ? nil : plays),
+            decoder: PNGFrameDecoder(
+                data: data, header: file.reader.header, colors: file.outline.colors, frames: frames),
+            orientation: file.info.orientation, options: options)
+    }
+
+    /// The part there is of the first picture, when not one frame is whole.
+    private func decodePart(_ problem: ImageDecodingError? = nil) throws(ImageDecodingError) -> DecodedImage {
+        var image = try PNGStill.decode(file, options)
+        image.damage = problem ?? parser.problem
+        return image
+    }
+}

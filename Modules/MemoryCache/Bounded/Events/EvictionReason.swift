@@ -1,0 +1,15 @@
+/// Why an entry left a memory cache. A value that the cache or its policy refuses was never in it, and has none.
+public enum EvictionReason: String, Sendable, CaseIterable {
+    /// The entries cost more than the cache may hold.
+    case costLimit
+    /// There were more entries than the cache may hold.
+    case countLimit
+    /// Its time was over.
+    case expired
+    /// The owner, or the shortage of memory, asked for less.
+    case trimmed
+    /// The owner removed it.
+    case removed
+    /// Another value came under its key, stored or refused.
+    case replaced
+}

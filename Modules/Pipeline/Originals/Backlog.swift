@@ -1,0 +1,37 @@
+import AlcedoCore
+
+/// The encoded bytes that are here, or on their way, and wait for a decoder. While they are too many, no further ones are
+/// fetched.
+///
+/// How many will come is known when they have come: until then as many count as the last ones had.
+final class Backlog: Sendable {
+    private let limit: Int
+    private let budget: ByteBudget
+    /// A mean in which the newest weighs a quarter.
+    private let mean: Locked<Int?> = Locked(nil)
+
+    /// - Parameter limit: Bytes from which on nothing more is begun.
+    init(limit: Int) {
+        self.limit = max(0, limit)
+        budget = ByteBudget(limit: limit)
+    }
+
+    /// Waits for room, the more urgent first, and returns how many bytes are reserved. Throws `CancellationError` only.
+    func reserveExpected(_ priority: LivePriority) async throws -> Int {
+        // Before any has come, a transfer that waits for its server must not hold up many others.
+        let expected = min(mean.withLock { $0 } ?? limit / 256, limit)
+        try await budget.reserve(expected, priority: priority)
+        return expected
+    }
+
+    /// Waits for room as ``reserveExpected(_:)`` does, and takes none. Throws `CancellationError` only.
+    func waitForRoom(_ priority: LivePriority) async throws { release(try await reserveExpected(priority)) }
+
+    /// Counts bytes that have come, whether there is room or not.
+    func reserveArrived(_ byteCount: Int) {
+        mean.withLock { mean in mean = mean.map { $0 + (byteCount - $0) / 4 } ?? byteCount }
+        budget.reserveAnyway(byteCount)
+    }
+
+    func release(_ byteCount: Int) { budget.release(byteCount) }
+}

@@ -1,0 +1,26 @@
+public import AlcedoCore
+
+/// Changes an image by an app's own function.
+///
+/// The function may be called from any thread, several times at once, and may block. What it returns is passed on as
+/// it is, animation included.
+public struct ClosureProcessor: HashableByIdentifier {
+    /// An app's own function on images.
+    public typealias Body = @Sendable (DecodedImage) throws(ImageProcessingError) -> DecodedImage
+
+    public let identifier: String
+    private let body: Body
+
+    /// - Parameters:
+    ///   - identifier: Names the function and every value it captures, because caches tell results apart by it alone.
+    ///     Two functions under one identifier are served each other's images.
+    ///   - body: The work.
+    public init(identifier: String, _ body: @escaping Body) {
+        self.identifier = identifier
+        self.body = body
+    }
+
+    public func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
+        try body(image)
+    }
+}

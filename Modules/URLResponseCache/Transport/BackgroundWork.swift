@@ -1,0 +1,97 @@
+import AlcedoCore
+
+/// Work that nobody waits for: once for each key at a time, no more than a number at once, and each for a limited time.
+/// The rest waits its turn, and what finds a full line is not done.
+final class BackgroundWork: Sendable {
+    typealias Work = @Sendable () async -> Void
+
+    private struct Job: Sendable {
+        var key: ImageKey
+        var work: Work
+    }
+
+    private struct State {
+        /// Of what is under way or waits.
+        var keys: Set<ImageKey> = []
+        var running = 0
+        var line = WaitingLine<Job>()
+        var count = 0
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let limit: Int
+    private let lineLimit: Int
+    private let timeLimit: Duration
+    private let time: any TimeSource
+    private let state = Locked(State())
+
+    /// - Parameters:
+    ///   - limit: Most at once; with 0 nothing is ever done.
+    ///   - lineLimit: Most that wait.
+    ///   - timeLimit: The maximum duration of one work, from its start; it is cancelled then.
+    ///   - time: The clock that measures it.
+    init(limit: Int, lineLimit: Int = 1_000, timeLimit: Duration, time: any TimeSource) {
+        self.limit = limit
+        self.lineLimit = lineLimit
+        self.timeLimit = timeLimit
+        self.time = time
+    }
+
+    func start(_ key: ImageKey, _ work: @escaping Work) {
+        let job = Job(key: key, work: work)
+        let isStarted = state.withLock { state in
+            guard limit > 0, state.running < limit || state.line.count < lineLimit, state.keys.insert(key).inserted
+            else { return false }
+            guard state.running < limit else {
+                state.count += 1
+                state.line.add(state.count, job, priority: .normal)
+                return false
+            }
+            state.running += 1
+            return true
+        }
+        guard isStarted else { return }
+        Task {
+            var next: Job? = job
+            while let job = next {
+                await run(job.work)
+                next = end(job.key)
+            }
+        }
+    }
+
+    /// Returns when the work has ended, which is cancelled at its time limit.
+    private func run(_ work: @escaping Work) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask(operation: work)
+            group.addTask { [time, timeLimit] in try? await time.sleep(for: timeLimit) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    /// Returns when nothing is under way.
+    func wait() async {
+        await withCheckedContinuation { continuation in
+            let isIdle = state.withLock { state in
+                if !state.keys.isEmpty { state.waiters.append(continuation) }
+                return state.keys.isEmpty
+            }
+            if isIdle { continuation.resume() }
+        }
+    }
+
+    /// Returns what goes on in the place of the one that has ended.
+    private func end(_ key: ImageKey) -> Job? {
+        let (next, waiters) = state.withLock { state in
+            state.keys.remove(key)
+            let next = state.line.popFirst()?.element
+            if next == nil { state.running -= 1 }
+            guard state.keys.isEmpty else { return (next, [CheckedContinuation<Void, Never>]()) }
+            defer { state.waiters = [] }
+            return (next, state.waiters)
+        }
+        for waiter in waiters { waiter.resume() }
+        return next
+    }
+}
