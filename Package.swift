@@ -13,27 +13,34 @@ let gtkLibrary = Target.Dependency.target(name: "CGTK", condition: .when(platfor
 let package = Package(
     name: "Alcedo",
     products: [
-        "Alcedo", "AlcedoCore", "AlcedoMemoryCache", "AlcedoNSCache", "AlcedoDiskCache", "AlcedoSQLiteCache",
-        "AlcedoRedisCache", "AlcedoURLResponseCache", "AlcedoDownloader", "AlcedoCURL", "AlcedoURLSession",
-        "AlcedoCodecs", "AlcedoPNG",
-        "AlcedoJPEG", "AlcedoGIF", "AlcedoWebP", "AlcedoProcessing", "AlcedoPipeline", "AlcedoViewBinding",
-        "AlcedoTerminal", "AlcedoGTK", "AlcedoTesting",
-    ].map { .library(name: $0, targets: [$0]) } + [.executable(name: "alcedo", targets: ["AlcedoTool"])],
+        "Alcedo", "AlcedoCore", "AlcedoHTTP", "AlcedoMemoryCache", "AlcedoNSCache", "AlcedoDiskCache",
+        "AlcedoSQLiteCache", "AlcedoRedisCache", "AlcedoURLResponseCache", "AlcedoDownloader", "AlcedoCURL",
+        "AlcedoURLSession", "AlcedoCodecs", "AlcedoPNG", "AlcedoJPEG", "AlcedoGIF", "AlcedoWebP", "AlcedoProcessing",
+        "AlcedoPipeline", "AlcedoViewBinding", "AlcedoTerminal", "AlcedoGTK", "AlcedoTesting",
+    ].map { .library(name: $0, targets: [$0]) } + [
+        .executable(name: "alcedo", targets: ["AlcedoTool"]),
+        .executable(name: "thumbnail-server", targets: ["thumbnail-server"]),
+    ],
     traits: [
         .trait(name: "GTK", description: "GTK 4 views; needs libgtk-4-dev."),
         .default(enabledTraits: []),
     ],
     targets: [
-        // The C library, in one place. Every other Swift target gets this dependency below.
+        // The C library, in one place, and what has to do with no image: locks, executors, hashes, directories. Nothing in
+        // them is public. Every other Swift target gets both dependencies below.
         .target(name: "AlcedoLibc", path: "Modules/Libc"),
+        .target(name: "AlcedoRuntime", path: "Modules/Runtime"),
 
-        // Core
+        // Core, and the HTTP that it speaks of
+        .target(name: "AlcedoHTTP", path: "Modules/HTTP"),
         .target(
-            name: "AlcedoCore", path: "Modules/Core", swiftSettings: [.enableExperimentalFeature("Lifetimes")]),
+            name: "AlcedoCore", dependencies: ["AlcedoHTTP"], path: "Modules/Core",
+            swiftSettings: [.enableExperimentalFeature("Lifetimes")]),
 
         // Caches
         .target(name: "AlcedoMemoryCache", dependencies: ["AlcedoCore"], path: "Modules/MemoryCache/Bounded"),
-        .target(name: "AlcedoNSCache", dependencies: ["AlcedoCore"], path: "Modules/MemoryCache/NSCache"),
+        .target(
+            name: "AlcedoNSCache", dependencies: ["AlcedoCore", "AlcedoHTTP"], path: "Modules/MemoryCache/NSCache"),
         .target(name: "AlcedoDiskCache", dependencies: ["AlcedoCore", "CBeneath"], path: "Modules/DiskCache/Files"),
         .target(
             name: "AlcedoSQLiteCache", dependencies: ["AlcedoCore", "CBeneath", "CSQLite"],
@@ -41,13 +48,18 @@ let package = Package(
         .target(
             name: "AlcedoRedisCache", dependencies: ["AlcedoCore", "CHiredis"], path: "Modules/RedisCache/Redis"),
         .target(
-            name: "AlcedoURLResponseCache", dependencies: ["AlcedoCore"], path: "Modules/URLResponseCache",
+            name: "AlcedoURLResponseCache", dependencies: ["AlcedoCore", "AlcedoHTTP"],
+            path: "Modules/URLResponseCache",
             exclude: ["README.md"]),
 
         // Downloads
-        .target(name: "AlcedoDownloader", dependencies: ["AlcedoCore"], path: "Modules/Downloader/Downloader"),
-        .target(name: "AlcedoCURL", dependencies: ["AlcedoCore", "CCURLShim"], path: "Modules/Downloader/CURL"),
-        .target(name: "AlcedoURLSession", dependencies: ["AlcedoCore"], path: "Modules/Downloader/URLSession"),
+        .target(
+            name: "AlcedoDownloader", dependencies: ["AlcedoCore", "AlcedoHTTP"], path: "Modules/Downloader/Downloader"),
+        .target(
+            name: "AlcedoCURL", dependencies: ["AlcedoCore", "AlcedoHTTP", "CCURLShim"], path: "Modules/Downloader/CURL"
+        ),
+        .target(
+            name: "AlcedoURLSession", dependencies: ["AlcedoCore", "AlcedoHTTP"], path: "Modules/Downloader/URLSession"),
 
         // Codecs
         .target(
@@ -64,7 +76,8 @@ let package = Package(
             name: "AlcedoProcessing", dependencies: ["AlcedoCore", "CSampleKernels"], path: "Modules/Processing",
             exclude: ["CSampleKernels", "README.md"]),
         .target(
-            name: "AlcedoPipeline", dependencies: ["AlcedoCore"], path: "Modules/Pipeline", exclude: ["README.md"]),
+            name: "AlcedoPipeline", dependencies: ["AlcedoCore", "AlcedoHTTP"], path: "Modules/Pipeline",
+            exclude: ["README.md"]),
         .target(
             name: "AlcedoViewBinding", dependencies: ["AlcedoCore"], path: "Modules/ViewBinding",
             exclude: ["CGTK", "GTK", "README.md", "Terminal"], sources: ["Animation", "Binding"]),
@@ -77,58 +90,63 @@ let package = Package(
             path: "Modules/ViewBinding/GTK", exclude: ["README.md"]),
 
         // For tests, and the stack that ties everything together
-        .target(name: "AlcedoTesting", dependencies: ["AlcedoCore"], path: "Modules/Testing"),
+        .target(name: "AlcedoTesting", dependencies: ["AlcedoCore", "AlcedoHTTP"], path: "Modules/Testing"),
         .target(
             name: "Alcedo",
             dependencies: [
-                "AlcedoCore", "AlcedoMemoryCache", "AlcedoDiskCache", "AlcedoURLResponseCache", "AlcedoDownloader",
-                "AlcedoCURL", "AlcedoCodecs", "AlcedoProcessing", "AlcedoPipeline", "AlcedoViewBinding",
+                "AlcedoCore", "AlcedoHTTP", "AlcedoMemoryCache", "AlcedoDiskCache", "AlcedoURLResponseCache",
+                "AlcedoDownloader", "AlcedoCURL", "AlcedoCodecs", "AlcedoProcessing", "AlcedoPipeline",
+                "AlcedoViewBinding",
                 "AlcedoTerminal",
             ],
             path: "Modules/Standard"),
 
-        // Examples
-        .target(name: "ExampleSupport", dependencies: ["Alcedo"], path: "Examples/Shared"),
-        .systemLibrary(name: "CMalloc", path: "Examples/CMalloc"),
-        .target(name: "CMultiLoop", dependencies: ["CCURL"], path: "Examples/CMultiLoop"),
+        // Programs
+        .target(
+            name: "AlcedoProgramSupport", dependencies: ["Alcedo", "AlcedoHTTP"], path: "Modules/ProgramSupport",
+            exclude: ["CMalloc"]),
+        .systemLibrary(name: "CMalloc", path: "Modules/ProgramSupport/CMalloc"),
         .executableTarget(
             name: "AlcedoTool",
-            dependencies: [
-                "Alcedo", "AlcedoCore", "AlcedoMemoryCache", "AlcedoDiskCache", "AlcedoSQLiteCache", "AlcedoTesting",
-                "AlcedoURLResponseCache", "CMultiLoop", "ExampleSupport",
-            ],
-            path: "Examples/AlcedoTool",
-            exclude: ["README.md", "report.md", "report.svg", "show.png"]),
+            dependencies: ["Alcedo", "AlcedoCore", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoProgramSupport"],
+            path: "Modules/CommandLine", exclude: ["README.md", "show.png"]),
         .executableTarget(
-            name: "quickstart", dependencies: ["Alcedo", "AlcedoTesting", "ExampleSupport"],
+            name: "thumbnail-server",
+            dependencies: [
+                "Alcedo", "AlcedoHTTP", "AlcedoProgramSupport", "AlcedoRedisCache", "CHTTPServerShim", "CMalloc",
+            ],
+            path: "Modules/ThumbnailServer", exclude: ["CHTTPServerShim", "CMicroHTTPD", "README.md"]),
+        .target(
+            name: "CHTTPServerShim", dependencies: ["CMicroHTTPD"], path: "Modules/ThumbnailServer/CHTTPServerShim",
+            // No Swift imports the library itself, which would link it.
+            linkerSettings: [.linkedLibrary("microhttpd")]),
+        .systemLibrary(
+            name: "CMicroHTTPD", path: "Modules/ThumbnailServer/CMicroHTTPD",
+            providers: [.apt(["libmicrohttpd-dev"]), .yum(["libmicrohttpd-devel"]), .brew(["libmicrohttpd"])]),
+
+        // Examples
+        .executableTarget(
+            name: "quickstart", dependencies: ["Alcedo", "AlcedoTesting", "AlcedoProgramSupport"],
             path: "Examples/Quickstart", exclude: ["README.md", "contact-sheet.png"], resources: [.copy("Pictures")]),
         // Says so, and no more, where the trait is off.
         .executableTarget(
             name: "gallery",
-            dependencies: ["Alcedo", "AlcedoGTK", "AlcedoTesting", "CMalloc", "ExampleSupport", gtkLibrary],
+            dependencies: [
+                "Alcedo", "AlcedoGTK", "AlcedoHTTP", "AlcedoProgramSupport", "AlcedoTesting", "CMalloc", gtkLibrary,
+            ],
             path: "Examples/Gallery", exclude: ["README.md", "gallery.png"]),
         .executableTarget(
-            name: "swap-backends", dependencies: ["Alcedo", "AlcedoSQLiteCache", "AlcedoTesting", "ExampleSupport"],
+            name: "swap-backends",
+            dependencies: ["Alcedo", "AlcedoHTTP", "AlcedoProgramSupport", "AlcedoSQLiteCache", "AlcedoTesting"],
             path: "Examples/SwapBackends", exclude: ["README.md"]),
         .executableTarget(
             name: "http-cache-client",
             dependencies: [
-                "AlcedoCURL", "AlcedoCore", "AlcedoDiskCache", "AlcedoURLResponseCache", "ExampleSupport",
+                "AlcedoCURL", "AlcedoCore", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoProgramSupport",
+                "AlcedoURLResponseCache",
             ],
             path: "Examples/HTTPCacheClient",
             exclude: ["README.md"]),
-
-        .executableTarget(
-            name: "thumbnail-server",
-            dependencies: ["Alcedo", "AlcedoRedisCache", "CHTTPServerShim", "CMalloc", "ExampleSupport"],
-            path: "Examples/ThumbnailServer", exclude: ["README.md"]),
-        .target(
-            name: "CHTTPServerShim", dependencies: ["CMicroHTTPD"], path: "Examples/CHTTPServerShim",
-            // No Swift imports the library itself, which would link it.
-            linkerSettings: [.linkedLibrary("microhttpd")]),
-        .systemLibrary(
-            name: "CMicroHTTPD", path: "Examples/CMicroHTTPD",
-            providers: [.apt(["libmicrohttpd-dev"]), .yum(["libmicrohttpd-devel"]), .brew(["libmicrohttpd"])]),
 
         // C: shims of our own, and the system's libraries
         .target(
@@ -182,6 +200,7 @@ let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
     ),
     ("GIF", ["TestSupport"], true),
     ("GTK", ["AlcedoViewBinding", "gallery", "TestSupport", gtkLibrary], false),
+    ("HTTP", ["AlcedoTesting", "TestSupport"], false),
     ("JPEG", ["TestSupport"], true),
     ("MemoryCache", ["AlcedoTesting", "TestSupport"], false),
     ("NSCache", ["AlcedoTesting", "TestSupport"], false),
@@ -195,6 +214,7 @@ let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
     ("PNG", ["AlcedoJPEG", "TestSupport"], true),
     ("Processing", ["AlcedoPNG"], true),
     ("RedisCache", ["AlcedoTesting", "TestSupport"], false),
+    ("Runtime", ["AlcedoTesting", "TestSupport"], false),
     ("SQLiteCache", ["AlcedoTesting", "TestSupport"], false),
     ("Terminal", ["AlcedoTesting", "AlcedoViewBinding", "TestSupport"], true),
     ("Testing", ["AlcedoCURL", "TestSupport"], false),
@@ -210,14 +230,24 @@ for test in tests {
     package.targets.append(
         .testTarget(
             name: "Alcedo\(test.name)Tests",
-            dependencies: (test.name == "Core" ? [] : ["AlcedoCore"])
-                + [.init(stringLiteral: "Alcedo\(test.name)")] + test.needs,
+            dependencies: (["Core", "HTTP"].contains(test.name) ? [] : ["AlcedoHTTP"])
+                + (test.name == "Core" ? ["AlcedoHTTP"] : ["AlcedoCore"])
+                + (test.name == "Runtime" ? [] : [.init(stringLiteral: "Alcedo\(test.name)")]) + test.needs,
             path: "Tests/\(test.name)",
             exclude: test.name == "Processing" ? ["Golden"] : [],
             resources: test.hasFixtures ? [.copy("Fixtures")] : []))
 }
 
 package.targets += [
+    .executableTarget(
+        name: "alcedo-bench",
+        dependencies: [
+            "Alcedo", "AlcedoCore", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoMemoryCache", "AlcedoProgramSupport",
+            "AlcedoSQLiteCache",
+            "AlcedoTesting", "AlcedoURLResponseCache", "CMultiLoop",
+        ],
+        path: "Tests/Benchmarks", exclude: ["CMultiLoop", "report.md", "report.svg"]),
+    .target(name: "CMultiLoop", dependencies: ["CCURL"], path: "Tests/Benchmarks/CMultiLoop"),
     .executableTarget(
         name: "conformance", dependencies: ["AlcedoCore", "AlcedoCodecs", "AlcedoTesting"], path: "Tests/Conformance"),
     .target(name: "TestSupport", dependencies: ["AlcedoCore"], path: "Tests/Support"),
@@ -240,13 +270,15 @@ package.targets += [
     .testTarget(
         name: "ThumbnailServerTests",
         dependencies: [
-            "Alcedo", "AlcedoRedisCache", "AlcedoTesting", "ExampleSupport", "TestSupport", "thumbnail-server",
+            "Alcedo", "AlcedoRedisCache", "AlcedoTesting", "AlcedoProgramSupport", "TestSupport", "thumbnail-server",
         ],
         path: "Tests/ThumbnailServer"),
     .testTarget(
         name: "ToolTests",
         dependencies: [
-            "Alcedo", "AlcedoTesting", "AlcedoTool", "ExampleSupport", "TestSupport", "quickstart", "swap-backends",
+            "Alcedo", "AlcedoProgramSupport", "AlcedoTesting", "AlcedoTool", "TestSupport", "alcedo-bench",
+            "quickstart",
+            "swap-backends",
         ],
         path: "Tests/Tool",
         exclude: ["Fixtures"]),
@@ -263,7 +295,10 @@ for target in package.targets where [.regular, .test, .executable].contains(targ
         if warningsAreErrors { target.cSettings = (target.cSettings ?? []) + [.treatAllWarnings(as: .error)] }
         continue
     }
-    if target.name != "AlcedoLibc" { target.dependencies.append("AlcedoLibc") }
+    if target.name != "AlcedoLibc" {
+        target.dependencies.append("AlcedoLibc")
+        if target.name != "AlcedoRuntime" { target.dependencies.append("AlcedoRuntime") }
+    }
     target.swiftSettings =
         (target.swiftSettings ?? []) + [
             .swiftLanguageMode(.v6),

@@ -1,4 +1,7 @@
 import AlcedoCore
+import AlcedoHTTP
+import AlcedoProgramSupport
+import Dispatch
 import FoundationEssentials
 
 /// One line of standard output: what became of a call.
@@ -37,7 +40,7 @@ struct Answer: Encodable, Sendable {
     }
 
     private static func pairs(_ head: HTTPResponseHead) -> [[String]] {
-        head.fields.fields.map { [$0.name, $0.value] }
+        head.fields.map { [$0.name, $0.value] }
     }
 
     /// A head as a pair of its status and its fields.
@@ -48,6 +51,44 @@ struct Answer: Encodable, Sendable {
             var pair = encoder.unkeyedContainer()
             try pair.encode(head.status)
             try pair.encode(Answer.pairs(head))
+        }
+    }
+}
+
+/// The first line of standard output: who answers.
+struct Hello: Encodable, Sendable {
+    private struct Program: Encodable {
+        var name = "Alcedo"
+        var version = AlcedoVersion.text
+    }
+
+    private var hello = Program()
+
+    init() {}
+}
+
+/// Writes JSON lines to standard output, one after the other, on a thread that may wait for their reader.
+final class AnswerWriter: Sendable {
+    private let queue = DispatchQueue(label: "standard output")
+
+    /// Writes one line behind those before it.
+    ///
+    /// - Parameter then: Called when the line is out.
+    func write(_ line: some Encodable & Sendable, then: @escaping @Sendable () -> Void = {}) {
+        queue.async {
+            do {
+                Console.output(try JSONLine.text(of: line))
+            } catch {
+                Console.problem("http-cache-client: an answer that cannot be written: \(error)")
+            }
+            then()
+        }
+    }
+
+    /// Returns when all lines so far are out.
+    func flush() async {
+        await withCheckedContinuation { continuation in
+            queue.async { continuation.resume() }
         }
     }
 }

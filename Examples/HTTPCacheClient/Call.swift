@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import FoundationEssentials
 
 /// One line of standard input: a request, and how it is to be made.
@@ -70,5 +71,72 @@ struct Call: Sendable {
 
     private enum Redirect: String, Decodable {
         case follow, manual
+    }
+}
+
+/// What an answer names its call by: given back as it came.
+enum CallID: Codable, Sendable, Hashable {
+    case number(Int)
+    case text(String)
+
+    init(from decoder: any Decoder) throws {
+        let value = try decoder.singleValueContainer()
+        if let number = try? value.decode(Int.self) {
+            self = .number(number)
+        } else {
+            self = .text(try value.decode(String.self))
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var value = encoder.singleValueContainer()
+        switch self {
+        case .number(let number): try value.encode(number)
+        case .text(let text): try value.encode(text)
+        }
+    }
+}
+
+/// The cache modes of the Fetch standard, as a call names them.
+private enum CacheMode: String, Decodable {
+    case `default`
+    case noCache = "no-cache"
+    case reload
+    case forceCache = "force-cache"
+    case onlyIfCached = "only-if-cached"
+    /// The answer is not stored either.
+    case noStore = "no-store"
+
+    var policy: HTTPCachePolicy {
+        switch self {
+        case .default: .useProtocolCachePolicy
+        case .noCache: .reloadRevalidatingCacheData
+        case .forceCache: .returnCacheDataElseLoad
+        case .onlyIfCached: .returnCacheDataDontLoad
+        case .reload, .noStore: .reloadIgnoringLocalAndRemoteCacheData
+        }
+    }
+}
+
+/// Why a line is no call.
+struct CallError: Error, Sendable {
+    /// Where an answer can go; nil when the line has no name for it.
+    var id: CallID?
+    /// One sentence.
+    var message: String
+}
+
+extension DecodingError {
+    /// The place, and what is wrong there.
+    fileprivate var sentence: String {
+        let context =
+            switch self {
+            case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context),
+                .dataCorrupted(let context):
+                context
+            @unknown default: Context(codingPath: [], debugDescription: "\(self)")
+            }
+        let place = context.codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".")
+        return place.isEmpty ? context.debugDescription : "\(place): \(context.debugDescription)"
     }
 }

@@ -1,6 +1,6 @@
 import Alcedo
+import AlcedoProgramSupport
 import AlcedoTesting
-import ExampleSupport
 import Foundation
 
 /// The smallest full stack at work: many images from HTTP to a picture that a person looks at.
@@ -54,8 +54,8 @@ enum Quickstart {
     }
 
     private static func sampleImages(of origin: LoopbackOrigin) throws -> [ImageArgument] {
-        try FileManager.default.contentsOfDirectory(atPath: samples().path).sorted().compactMap { name in
-            guard var request = ImageRequest(url: origin.url(for: "/\(name)")) else { return nil }
+        try FileManager.default.contentsOfDirectory(atPath: samples().path).sorted().map { name in
+            var request = ImageRequest(url: origin.url(for: "/\(name)"))
             // The origin's port changes from run to run; the picture's name does not.
             request.resource = ResourceKey("sample:\(name)")
             return ImageArgument(name: name, request: request)

@@ -14,37 +14,38 @@ extension ImagePipeline {
         /// The response cache below the downloader, so that what it has can be asked and removed; nil: there is none.
         public var responseCache: (any ResponseCacheAccess)?
         /// What is kept on disk, unless a request says otherwise. Default: the bytes as they came.
-        public var diskContent: DiskContent
+        public var dataCachePolicy: DataCachePolicy
         /// Makes the bytes of images that are kept as they were asked for. Default: their own format where it holds them,
         /// else PNG.
         public var serializer: any CacheSerializer
         /// Stand in the way of every load, the first outermost. Default: none.
-        public var interceptors: [any ImageLoadIntercepting]
+        public var interceptors: [any ImageLoadInterceptor]
         /// Is told of every step.
         public var observer: (any PipelineObserving)?
         /// Times the steps.
         public var clock: any TimeSource
-        /// Threads that decode, process and encode. Default: 2.
-        public var decodingWidth: Int
+        /// The maximum number of images that are decoded, processed and encoded at the same time, each on a thread of its
+        /// own. Default: 2.
+        public var maxConcurrentDecodes: Int
         /// Most bytes that decoding holds at once in this pipeline, pictures it returned not counted: what does not fit
         /// beside the others waits, without a thread, the more urgent first. An image that needs more than all of them
         /// is decoded alone. Previews of images under way have a quarter as many beside them; one that finds no room is
         /// left out. Default: 512 MiB.
-        public var decodingByteBudget: Int
+        public var maximumDecodingByteCount: Int
         /// Encoded bytes that are here and wait for a decoder from which on no further ones are fetched or read; what has
         /// begun by then still comes. Transfers in progress count with the bytes that are expected, the closures of
         /// providers with none. Default: 64 MiB.
-        public var encodedByteLimit: Int
+        public var maximumEncodedByteCount: Int
         /// Most bytes that wait to be written to the disk cache, 4 KiB for each write among them; a load that would exceed
         /// them waits for its own write. Default: 16 MiB.
-        public var pendingWriteLimit: Int
+        public var maximumPendingWriteByteCount: Int
         /// Longest time that a load, a removal, a flush or a shutdown waits for one write to the disk cache. A disk that ended
-        /// none in that time is not waited for, and what exceeds ``pendingWriteLimit`` is not written, until it ends one.
+        /// none in that time is not waited for, and what exceeds ``maximumPendingWriteByteCount`` is not written, until it ends one.
         /// Default: 10 s.
         public var writeTimeout: Duration
         /// Most bytes of images before, or between, their processors that are held for requests with other processors.
         /// Without a memory cache none are; nor with nought. Default: 16 MiB.
-        public var intermediateLimit: Int
+        public var maximumIntermediateByteCount: Int
         /// Shortest time between two previews of an image. Default: 100 ms.
         public var previewInterval: Duration
 
@@ -55,17 +56,17 @@ extension ImagePipeline {
             memoryCache: (any MemoryCaching)? = nil,
             diskCache: (any DataCaching)? = nil,
             responseCache: (any ResponseCacheAccess)? = nil,
-            diskContent: DiskContent = .original,
+            dataCachePolicy: DataCachePolicy = .original,
             serializer: any CacheSerializer = DefaultCacheSerializer(),
-            interceptors: [any ImageLoadIntercepting] = [],
+            interceptors: [any ImageLoadInterceptor] = [],
             observer: (any PipelineObserving)? = nil,
             clock: any TimeSource = SystemClock(),
-            decodingWidth: Int = 2,
-            decodingByteBudget: Int = 512 << 20,
-            encodedByteLimit: Int = 64 << 20,
-            pendingWriteLimit: Int = 16 << 20,
+            maxConcurrentDecodes: Int = 2,
+            maximumDecodingByteCount: Int = 512 << 20,
+            maximumEncodedByteCount: Int = 64 << 20,
+            maximumPendingWriteByteCount: Int = 16 << 20,
             writeTimeout: Duration = .seconds(10),
-            intermediateLimit: Int = 16 << 20,
+            maximumIntermediateByteCount: Int = 16 << 20,
             previewInterval: Duration = .milliseconds(100)
         ) {
             self.downloader = downloader
@@ -73,17 +74,17 @@ extension ImagePipeline {
             self.memoryCache = memoryCache
             self.diskCache = diskCache
             self.responseCache = responseCache
-            self.diskContent = diskContent
+            self.dataCachePolicy = dataCachePolicy
             self.serializer = serializer
             self.interceptors = interceptors
             self.observer = observer
             self.clock = clock
-            self.decodingWidth = decodingWidth
-            self.decodingByteBudget = decodingByteBudget
-            self.encodedByteLimit = encodedByteLimit
-            self.pendingWriteLimit = pendingWriteLimit
+            self.maxConcurrentDecodes = maxConcurrentDecodes
+            self.maximumDecodingByteCount = maximumDecodingByteCount
+            self.maximumEncodedByteCount = maximumEncodedByteCount
+            self.maximumPendingWriteByteCount = maximumPendingWriteByteCount
             self.writeTimeout = writeTimeout
-            self.intermediateLimit = intermediateLimit
+            self.maximumIntermediateByteCount = maximumIntermediateByteCount
             self.previewInterval = previewInterval
         }
     }

@@ -5,12 +5,12 @@ extension ImagePipeline {
     ///
     /// - Parameters:
     ///   - requests: What is wanted, in any order.
-    ///   - width: Most loads at once. Below one counts as one. Default: 8.
+    ///   - maxConcurrentLoads: The maximum number of loads at the same time; below one counts as one. Default: 8.
     ///   - progress: Gets the index of a request whose bytes arrive, from any thread; must not block. Default: nobody.
     ///   - onResult: Gets the index of the request, in the order in which loads end.
     /// - Throws: What `onResult` throws, or `CancellationError` when the task is cancelled; the loads then end.
     public func loadAll(
-        _ requests: [ImageRequest], width: Int = 8,
+        _ requests: [ImageRequest], maxConcurrentLoads: Int = 8,
         progress: (@Sendable (_ index: Int, _ progress: DownloadProgress) -> Void)? = nil,
         onResult: (_ index: Int, _ result: Result<ImageResponse, any Error>) async throws -> Void
     ) async throws {
@@ -29,7 +29,7 @@ extension ImagePipeline {
                     }
                 }
             }
-            for _ in 0..<max(1, width) { addNext() }
+            for _ in 0..<max(1, maxConcurrentLoads) { addNext() }
             while let (index, result) = try await group.next() {
                 try Task.checkCancellation()
                 try await onResult(index, result)

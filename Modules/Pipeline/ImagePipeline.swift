@@ -1,4 +1,19 @@
+// The path of an image. Each stage is a directory of this module.
+//
+//   ImageRequest ─► ImagePipeline ─► interceptors ─►
+//     1 Memory      MemoryCaching      the finished image, synchronous
+//     2 Disk        DataCaching        encoded bytes: the processed image, or the original
+//     3 Download    Downloading        the original, one download per resource
+//     4 Decode      CodecRegistry      one decode per size, on threads of the pipeline, within a budget of bytes
+//     5 Process     ImageProcessing    one run per processing step
+//     6 Store       the caches         memory at once, disk in the background
+//   ─► ImageResponse
+//
+// A stage that finds the image or its bytes skips the stages that would make them.
+
 public import AlcedoCore
+import AlcedoHTTP
+import AlcedoRuntime
 public import FoundationEssentials
 
 /// The way of an image: memory, disk, download, decode, process, and back into the caches.
@@ -13,21 +28,21 @@ public import FoundationEssentials
 ///
 /// Errors are ``PipelineError``, an interceptor's own, or `CancellationError`.
 public final class ImagePipeline: ImageLoading {
-    private let configuration: Configuration
+    let configuration: Configuration
     private let report: Reporter
     private let interceptors: InterceptorChain
-    private let memory: MemoryStage
-    private let disk: DiskStage
+    let memory: MemoryStage
+    let disk: DiskStage
     private let originals: OriginalLoader
-    private let variants: VariantStage
-    private let images: ImageStage
+    let variants: VariantStage
+    let images: ImageStage
     private let threads: DecodingThreads
-    /// Counts removals, so that what was asked for before one brings nothing back.
-    private let changes = ChangeOrder()
+    /// Counts removals, and stores by the app, so that what was asked for before one brings nothing back.
+    let changes = ChangeOrder()
     private let waits = ProviderWaits()
-    private let versions = FileVersions()
+    let versions = FileVersions()
     private let loads = Coalescer<LoadKey, LoadUpdate, ImageResponse>(isOfSource: PipelineError.isOfSource)
-    private let isShutDown = Locked(false)
+    private let shutDownFlag = Locked(false)
 
     /// A pipeline of the parts that the configuration names. Begins nothing by itself.
     public init(_ configuration: Configuration) {
@@ -36,22 +51,24 @@ public final class ImagePipeline: ImageLoading {
         report = Reporter(observer: configuration.observer, clock: configuration.clock)
         interceptors = InterceptorChain(configuration.interceptors)
         memory = MemoryStage(configuration.memoryCache, changes: changes)
-        let backlog = Backlog(limit: configuration.encodedByteLimit)
+        let backlog = Backlog(limit: configuration.maximumEncodedByteCount)
         disk = DiskStage(
             configuration.diskCache, changes: changes,
             writes: PendingWrites(
-                limit: configuration.pendingWriteLimit, timeout: configuration.writeTimeout, clock: configuration.clock),
+                limit: configuration.maximumPendingWriteByteCount, timeout: configuration.writeTimeout,
+                clock: configuration.clock),
             report: report)
         originals = OriginalLoader(
             downloader: configuration.downloader, disk: disk, hasResponseCache: configuration.responseCache != nil,
             backlog: backlog, waits: waits, versions: versions, report: report)
         threads = DecodingThreads(
-            codecs: codecs, width: configuration.decodingWidth, byteBudget: configuration.decodingByteBudget)
+            codecs: codecs, width: configuration.maxConcurrentDecodes,
+            byteBudget: configuration.maximumDecodingByteCount)
         variants = VariantStage(
             disk: disk, serializer: configuration.serializer, codecs: codecs, threads: threads, backlog: backlog,
             report: report)
         let recent = RecentPictures(
-            limit: configuration.memoryCache == nil ? 0 : configuration.intermediateLimit, changes: changes)
+            limit: configuration.memoryCache == nil ? 0 : configuration.maximumIntermediateByteCount, changes: changes)
         images = ImageStage(
             originals: originals, memory: memory, recent: recent, codecs: codecs, threads: threads,
             previewInterval: configuration.previewInterval, report: report)
@@ -62,7 +79,7 @@ public final class ImagePipeline: ImageLoading {
     /// Returns the finished image if it is in memory, as the request is: interceptors are not asked. Synchronous, without a
     /// task: a look-up and nothing else, after one `stat` of a local file (``ImageRequest/tracksFileChanges``).
     public func cachedImage(for request: ImageRequest) -> DecodedImage? {
-        guard !isShutDown.withLock({ $0 }) else { return nil }
+        guard !isShutDown else { return nil }
         return request.fileNeedingVersion == nil ? memory.image(request) : memory.image(request.withFileVersion)
     }
 
@@ -76,16 +93,17 @@ public final class ImagePipeline: ImageLoading {
         }
     }
 
-    /// Begins a load, and returns what tells of it and controls it.
+    /// Begins a load, and returns a task that follows and controls it.
     ///
     /// - Parameters:
-    ///   - request: What is wanted.
-    ///   - executor: Where `onEvent` is called. Default: where it happens; it must not block then.
-    ///   - onEvent: Is told in order, `finished` last and once. Of progress and of previews that wait for the executor only
-    ///     the last one.
+    ///   - request: The image to load.
+    ///   - executor: Where `onEvent` is called. Default: on the thread where the event happens; it must not block then.
+    ///   - onEvent: Called with the events in order, `finished` last and once. Of progress and previews that wait for the
+    ///     executor, only the last one is passed on. Default: none; the task's ``ImageTask/progress``,
+    ///     ``ImageTask/previews`` and ``ImageTask/response`` tell the same.
     @discardableResult
-    public func task(
-        for request: ImageRequest, on executor: CallbackExecutor = .immediate,
+    public func imageTask(
+        with request: ImageRequest, on executor: CallbackExecutor = .immediate,
         onEvent: (@Sendable (ImageTaskEvent) -> Void)? = nil
     ) -> ImageTask {
         let mailbox = onEvent.map { EventMailbox(executor, $0) }
@@ -108,12 +126,12 @@ public final class ImagePipeline: ImageLoading {
     /// - Throws: As ``data(for:)``; ``PipelineError`` `notStored` when no cache has kept them.
     func storeOriginal(of request: ImageRequest, _ priority: LivePriority) async throws -> Bool {
         guard request.source.isWorthStoring else { return false }
-        var layers = await cachedLayers(for: request)
+        var layers = await cache.contains(request)
         let enough: CachedLayers = content(request).keepsVariants ? .disk : .original
         if request.cachePolicy.disk.contains(.read), !layers.isDisjoint(with: enough) { return false }
         _ = try await originalData(for: request, priority)
         await disk.flush(request.originalKey)
-        layers = await cachedLayers(for: request)
+        layers = await cache.contains(request)
         guard !layers.isDisjoint(with: [.original, .response]) else {
             throw PipelineError(.notStored, "the bytes have come, and no cache on disk has kept them")
         }
@@ -127,7 +145,7 @@ public final class ImagePipeline: ImageLoading {
         let mark = changes.mark(request.originalKey.resource)
         let original = try await originals.load(request, priority) { _ in }
         do {
-            _ = try await threads.run(priority: priority) { [codecs = configuration.codecs] in
+            _ = try await threads.run(priority: priority) { [codecs = request.codecs ?? configuration.codecs] in
                 try codecs.inspect(original.data, limits: request.decoding.limits)
             }
         } catch let error as ImageDecodingError {
@@ -138,59 +156,7 @@ public final class ImagePipeline: ImageLoading {
         return original.data
     }
 
-    // MARK: What is cached
-
-    /// Where something of the request is cached; of a local file whose changes are tracked, of the version it has now. Not
-    /// a use of it.
-    public func cachedLayers(for request: ImageRequest) async -> CachedLayers {
-        let request = await versions.settled(request)
-        let (key, originalKey) = (request.key, request.originalKey)
-        var layers: CachedLayers = []
-        if memory.contains(key) { layers.insert(.memory) }
-        if key != originalKey, await disk.contains(key) { layers.insert(.processed) }
-        if await disk.contains(originalKey) { layers.insert(.original) }
-        if let responses = configuration.responseCache, case .http(let http) = request.source,
-            await responses.hasResponse(for: configuration.downloader.completed(http))
-        {
-            layers.insert(.response)
-        }
-        return layers
-    }
-
-    /// Removes what is cached of the request. Loads that are under way bring nothing back to memory and disk;
-    /// a response cache may still store an answer that is on its way. Of a local file whose changes are tracked this is what
-    /// is cached of the version it has now, and of the last one before that this pipeline kept; all versions with
-    /// `allVariants`.
-    ///
-    /// - Parameters:
-    ///   - request: Whose image it is.
-    ///   - layers: Where. Default: everywhere.
-    ///   - allVariants: Whether what other requests made of the resource goes, too; `processed` and `original` are one then.
-    ///     Default: false.
-    public func removeCached(
-        for request: ImageRequest, from layers: CachedLayers = .all, allVariants: Bool = false
-    ) async {
-        let request = await versions.settled(request)
-        let (keys, originalKey) = (versions.keys(of: request), request.originalKey)
-        let resource = originalKey.resource
-        changes.change(.resource(resource)) {
-            guard layers.contains(.memory) else { return }
-            if allVariants { memory.removeAll(of: resource) } else { keys.forEach(memory.remove) }
-        }
-        images.forget(resource)
-        if !layers.isDisjoint(with: .disk) {
-            await disk.flush()
-            if allVariants {
-                await disk.removeAll(of: resource)
-            } else {
-                for key in keys where layers.contains(.processed) && key != originalKey { await disk.remove(key) }
-                if layers.contains(.original) { await disk.remove(originalKey) }
-            }
-        }
-        if layers.contains(.response), case .http(let http) = request.source {
-            await configuration.responseCache?.removeResponses(for: http)
-        }
-    }
+    // MARK: Ending
 
     /// Returns when everything that was loaded so far and belongs on disk is there. A write that takes longer than
     /// ``Configuration/writeTimeout`` is not waited for any longer.
@@ -199,12 +165,15 @@ public final class ImagePipeline: ImageLoading {
     /// Ends every load with ``PipelineError`` `shutDown`, and refuses later ones with it. Returns when the work has ended
     /// and what belongs on disk is there, as after ``flush()``.
     public func shutDown() async {
-        isShutDown.withLock { $0 = true }
+        shutDownFlag.withLock { $0 = true }
         await loads.shutDown(throwing: PipelineError.shutDown)
         await images.shutDown()
         await originals.shutDown()
         await disk.flush()
     }
+
+    /// Whether ``shutDown()`` was called.
+    var isShutDown: Bool { shutDownFlag.withLock { $0 } }
 
     // MARK: One load
 
@@ -213,7 +182,7 @@ public final class ImagePipeline: ImageLoading {
         _ request: ImageRequest, in round: LoadKey.Round = .only, _ priority: LivePriority,
         _ update: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> ImageResponse {
-        guard !isShutDown.withLock({ $0 }) else { throw PipelineError.shutDown }
+        guard !isShutDown else { throw PipelineError.shutDown }
         let key = request.key
         if let image = memory.image(request) {
             report(key, .memoryHit)
@@ -237,10 +206,14 @@ public final class ImagePipeline: ImageLoading {
         let mark = changes.mark(request.key.resource)
         let keepsVariants = content(request).keepsVariants && request.isVariant
         if keepsVariants, let picture = try await variants.picture(request, priority) {
-            return await finish(picture, request, since: mark)
+            let response = response(picture, request)
+            if request.shouldCache?(response) != false {
+                await store(response.image, of: picture, request, since: mark)
+            }
+            return response
         }
         let picture = try await images.picture(request, priority, update)
-        return try await keep(picture, request, since: mark)
+        return await keep(picture, request, since: mark)
     }
 
     /// What the caches have, and then what the source has.
@@ -249,7 +222,7 @@ public final class ImagePipeline: ImageLoading {
     ) async throws -> ImageResponse {
         var stored = request
         stored.cachePolicy.allowsNetwork = false
-        stored.cachePolicy.responses = []
+        stored.cachePolicy.response = []
         var cached: ImageResponse?
         do {
             cached = try await share(stored, in: .cached, priority) { _ in }
@@ -294,7 +267,7 @@ public final class ImagePipeline: ImageLoading {
         var mark = changes.mark(resource)
         guard let cached else {
             // Nothing is shown yet, which previews would make worse.
-            return try await keep(try await images.picture(request, priority, update), request, since: mark)
+            return await keep(try await images.picture(request, priority, update), request, since: mark)
         }
         let original = try await originals.load(request, priority) { news in
             if case .progress(let progress) = news { update(.progress(progress)) }
@@ -307,7 +280,7 @@ public final class ImagePipeline: ImageLoading {
             // Other sizes of what was there are as outdated.
             mark = await forget(resource)
         }
-        return try await keep(picture, request, since: mark)
+        return await keep(picture, request, since: mark)
     }
 
     /// Removes everything that was made of a resource, and its bytes. Returns the moment behind it.
@@ -318,38 +291,49 @@ public final class ImagePipeline: ImageLoading {
         return mark
     }
 
-    /// Puts what was made where it belongs.
-    private func keep(
-        _ picture: Picture, _ request: ImageRequest, since mark: ChangeMark?
-    ) async throws -> ImageResponse {
+    /// Puts what was made where it belongs, unless the request wants it in no cache.
+    private func keep(_ picture: Picture, _ request: ImageRequest, since mark: ChangeMark?) async -> ImageResponse {
+        let response = response(picture, request)
+        guard request.shouldCache?(response) != false else { return response }
         let content = content(request)
         if let original = picture.original, !picture.image.isPartial,
             content.keepsOriginal(isVariant: request.isVariant)
         {
             await originals.keep(original, for: request, since: mark)
         }
-        let response = await finish(picture, request, since: mark)
+        await store(response.image, of: picture, request, since: mark)
         if content.keepsVariants, request.isVariant {
             await variants.keep(picture, for: request, since: mark)
         }
         return response
     }
 
-    private func finish(_ picture: Picture, _ request: ImageRequest, since mark: ChangeMark?) async -> ImageResponse {
-        var image = picture.image
-        image.scale = request.scale
-        if picture.isCurrent {
-            memory.store(image, for: request, origin: picture.origin, since: mark)
-            if let outdated = versions.noteKept(request) {
-                memory.remove(outdated)
-                await disk.removeSoon(outdated)
-            }
+    /// Stores the finished image in memory.
+    private func store(
+        _ image: DecodedImage, of picture: Picture, _ request: ImageRequest, since mark: ChangeMark?
+    ) async {
+        guard picture.isCurrent else { return }
+        memory.store(image, for: request, origin: picture.origin, since: mark)
+        if let outdated = versions.noteKept(request) {
+            memory.remove(outdated)
+            await disk.removeSoon(outdated)
         }
-        let byteCount = picture.layer == .memory ? nil : picture.original?.data.count
-        return ImageResponse(image: image, layer: picture.layer, encodedByteCount: byteCount)
     }
 
-    private func content(_ request: ImageRequest) -> DiskContent { request.diskContent ?? configuration.diskContent }
+    private func response(_ picture: Picture, _ request: ImageRequest) -> ImageResponse {
+        var image = picture.image
+        image.scale = request.scale
+        // Of an image from memory, the bytes may still be held; this load has not read them.
+        let original = picture.layer == .memory ? nil : picture.original
+        return ImageResponse(
+            image: image, layer: picture.layer, encodedByteCount: original?.data.count,
+            httpResponse: original?.httpResponse, metrics: original?.metrics)
+    }
+
+    /// What is kept on disk of a request.
+    func content(_ request: ImageRequest) -> DataCachePolicy {
+        request.dataCachePolicy ?? configuration.dataCachePolicy
+    }
 
     private func reporting(
         _ key: ImageKey, _ round: LoadKey.Round, _ body: () async throws -> ImageResponse

@@ -40,7 +40,7 @@ extension ImagePipeline.Configuration {
         network.keepsCookies = true
         let disk = cacheDirectory.map {
             // Without an age of their own: how long an answer is good is in the answer.
-            FileDiskCache(directory: $0, limits: DataCacheLimits(size: 150 << 20, age: nil))
+            FileDiskCache(directory: $0, limits: DataCacheLimits(maximumSize: 150 << 20, maximumAge: nil))
         }
         let responses = URLResponseCache(memoryCapacity: 20 << 20, disk: disk)
         return Self(

@@ -1,10 +1,12 @@
-import AlcedoCodecs
+public import AlcedoCURL
+public import AlcedoCodecs
 public import AlcedoCore
 import AlcedoDiskCache
-import AlcedoDownloader
+public import AlcedoDownloader
+public import AlcedoHTTP
 import AlcedoMemoryCache
 public import AlcedoPipeline
-import AlcedoURLResponseCache
+public import AlcedoURLResponseCache
 public import FoundationEssentials
 
 extension ImagePipeline.Configuration {
@@ -34,7 +36,8 @@ extension ImagePipeline.Configuration {
             downloader: downloader ?? Downloader.standard(responses: responses),
             codecs: .standard,
             memoryCache: ImageMemoryCache(
-                limits: MemoryCacheLimits(cost: memoryLimit ?? SystemMemory.defaultCostLimit), findsHeldValues: true,
+                limits: MemoryCacheLimits(costLimit: memoryLimit ?? SystemMemory.defaultCostLimit),
+                findsReferencedValues: true,
                 pressureSource: SystemMemoryPressureSource.shared),
             diskCache: cacheDirectory.map { FileDiskCache(directory: $0, sizeLimit: diskLimit) },
             responseCache: downloader == nil ? responses : nil)
@@ -57,6 +60,58 @@ extension ImagePipeline.Configuration {
 }
 
 extension ImagePipeline {
-    /// A pipeline over the default stack. Make one and keep it: its caches are its own.
-    public static func standard() -> ImagePipeline { ImagePipeline(.standard()) }
+    /// Returns a pipeline over the default stack. Make one and keep it: its caches are its own.
+    ///
+    /// - Parameters:
+    ///   - cacheDirectory: A directory that belongs to the disk cache alone; nil keeps nothing on disk. Default:
+    ///     ``Configuration/standardCacheDirectory``.
+    ///   - memoryLimit: The maximum number of bytes of decoded images; nil for 15 % of the memory that this process may
+    ///     have, at most 768 MiB. Default: nil.
+    ///   - diskLimit: The maximum number of bytes on disk. Default: 256 MiB.
+    ///   - responseLimit: The maximum number of bytes of HTTP responses in memory, when `downloader` is nil. Default:
+    ///     16 MiB.
+    ///   - downloader: Fetches bytes; nil for `Downloader.standard` with its defaults. Default: nil.
+    /// - SeeAlso: ``Configuration/standard(cacheDirectory:memoryLimit:diskLimit:responseLimit:downloader:)``, whose
+    ///   result can be changed before a pipeline is made of it.
+    public static func standard(
+        cacheDirectory: URL? = Configuration.standardCacheDirectory,
+        memoryLimit: Int? = nil,
+        diskLimit: Int = 256 << 20,
+        responseLimit: Int = 16 << 20,
+        downloader: (any Downloading)? = nil
+    ) -> ImagePipeline {
+        ImagePipeline(
+            .standard(
+                cacheDirectory: cacheDirectory, memoryLimit: memoryLimit, diskLimit: diskLimit,
+                responseLimit: responseLimit, downloader: downloader))
+    }
+}
+
+extension Downloader {
+    /// The default way to servers: libcurl, a response cache in memory around it, and the downloader.
+    ///
+    /// Requests without an `Accept` of their own name the formats of `codecs`, then any image; another `Accept` among the
+    /// configuration's default fields stays.
+    ///
+    /// - Parameters:
+    ///   - configuration: Limits, timeouts, retries, what is done with what broke off.
+    ///   - codecs: The formats that are decoded. Default: every format of the package.
+    ///   - network: Connections, TLS, proxies.
+    ///   - responses: Where HTTP answers are kept. Default: in memory, at most 16 MiB.
+    ///   - watch: Puts something around the transport that the downloader uses, the response cache included, such as a
+    ///     log. Default: nothing.
+    public static func standard(
+        configuration: Configuration = Configuration(),
+        codecs: CodecRegistry = .standard,
+        network: CURLTransport.Options = CURLTransport.Options(),
+        responses: URLResponseCache = URLResponseCache(memoryCapacity: 16 << 20),
+        watch: (any HTTPTransport) -> any HTTPTransport = { $0 }
+    ) -> Downloader {
+        let transport = CachingTransport(wrapping: CURLTransport(options: network), cache: responses)
+        var configuration = configuration
+        if configuration.rules.defaultFields["Accept"] == DownloadRules.anyImage {
+            configuration.rules.defaultFields["Accept"] = codecs.acceptFieldValue
+        }
+        return Downloader(transport: watch(transport), configuration: configuration)
+    }
 }

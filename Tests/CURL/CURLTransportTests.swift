@@ -1,5 +1,6 @@
 import AlcedoCURL
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import Testing
@@ -45,7 +46,7 @@ struct CURLTransportTests {
         let origin = try LoopbackOrigin { OriginReply(body: Data($0.target.utf8)) }
         defer { origin.stop() }
         var options = CURLTransport.Options()
-        (options.connections, options.connectionsPerHost) = (2, 2)
+        (options.maxConcurrentTransfers, options.maxConcurrentTransfersPerHost) = (2, 2)
         let transport = CURLTransport(options: options)
 
         let bodies = try await withThrowingTaskGroup(of: String.self) { group in

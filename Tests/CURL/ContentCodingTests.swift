@@ -1,5 +1,6 @@
 import AlcedoCURL
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import Testing

@@ -1,5 +1,6 @@
 import AlcedoCURL
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import Testing
@@ -27,7 +28,7 @@ struct HandleReuseTests {
         let origin = try LoopbackOrigin { _ in .text("hello") }
         defer { origin.stop() }
         var options = CURLTransport.Options()
-        options.connections = 1
+        options.maxConcurrentTransfers = 1
         let transport = CURLTransport(options: options)
         for request in try Self.marked(origin.url(for: "/")) {
             for var request in [request, HTTPRequest(url: origin.url(for: "/"))] {

@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoRuntime
 
 /// The SHA-256 of rows as they come, and with pixels of alpha 0 taken for four noughts.
 final class Digest: PixelRowConsumer {

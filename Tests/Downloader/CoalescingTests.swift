@@ -1,6 +1,7 @@
 import AlcedoCURL
 import AlcedoCore
 import AlcedoDownloader
+import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -135,7 +136,7 @@ struct CoalescingTests {
             if request.url.path == "/b" { request.fields["X-Number"] = UUID().uuidString }
             return request
         }
-        let downloader = Downloader(transport: transport, configuration: configuration, time: clock)
+        let downloader = Downloader(transport: transport, configuration: configuration, clock: clock)
         let urls = ["http://h/a?sign=1", "http://h/a?sign=2", "http://h/a", "http://h/b", "http://h/b"]
         let tasks = urls.map { url in Task.immediate { try await downloader.download(web(url)) } }
         // All know what they are, however late their turn comes; to join takes no time then.
@@ -156,7 +157,7 @@ struct CoalescingTests {
         let downloader = Downloader(transport: CURLTransport())
         let request = DownloadRequest(
             .http(HTTPRequest(url: origin.url(for: "/first"), idleTimeout: .seconds(120))))
-        let memory = try #require(try await downloader.download(request, progress: nil).metrics)
+        let memory = try #require(try await downloader.download(request).metrics)
         let file = try #require(try await downloader.download(request, to: directory.path + "/a").metrics)
         for metrics in [memory, file] {
             #expect(metrics.protocolName == "http/1.1" && metrics.isReusedConnection == true)

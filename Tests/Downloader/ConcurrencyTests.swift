@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoDownloader
+import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -49,7 +50,7 @@ struct ConcurrencyTests {
         let stalled = Task { try await downloader.download(web("http://h/stalled")) }
         try await clock.waitForSleepers(count: 1)
 
-        let local = try await downloader.download(DownloadRequest(.bytes(Data([1, 2]), identity: "b")), progress: nil)
+        let local = try await downloader.download(DownloadRequest(.bytes(Data([1, 2]), identity: "b")))
 
         #expect(local.data == Data([1, 2]))
         stalled.cancel()

@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoDownloader
+import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -33,7 +34,7 @@ struct FakeTransport: HTTPTransport {
 
 extension Downloader {
     func download(_ source: ImageSource, priority: LoadPriority = .normal) async throws -> Download {
-        try await download(DownloadRequest(source, priority: priority), progress: nil)
+        try await download(DownloadRequest(source, priority: priority))
     }
 }
 

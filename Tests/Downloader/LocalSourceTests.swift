@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoDownloader
+import AlcedoHTTP
 import AlcedoLibc
 import AlcedoTesting
 import FoundationEssentials
@@ -45,24 +46,41 @@ struct LocalSourceTests {
         #expect(try await code(.dataURL(text)) == .invalidSource)
     }
 
+    @Test(arguments: ["ftp://h/a", "mailto:a@b", "a/b", "file://elsewhere/a"])
+    func `a URL of another scheme, or of another machine's file, is unsupported, and not tried again`(
+        text: String
+    ) async throws {
+        #expect(try await code(ImageSource(try #require(URL(string: text)))) == .unsupportedURL)
+        let target = folder + "/target"
+        let error = try await failure {
+            try await downloader.download(
+                DownloadRequest(ImageSource(try #require(URL(string: text)))), to: target)
+        }
+        #expect(error.code == .unsupportedURL && !FileManager.default.fileExists(atPath: target))
+    }
+
+    @Test func `a decoded image has no bytes`() async throws {
+        #expect(try await code(.image(.gray(side: 1), identity: "a")) == .invalidSource)
+    }
+
     @Test func `requests for different versions of a file share no transfer`() async throws {
         let source = try write("a", count: 1)
         let begun = Guarded(0)
         func request() -> DownloadRequest {
             var request = DownloadRequest(source)
             request.fileVersion = FileVersion(path: folder + "/a")
-            request.room = {
+            request.admission = {
                 begun.change { $0 += 1 }
                 while begun.value < 2 { await Task.yield() }
             }
             return request
         }
-        async let first = downloader.download(request(), progress: nil)
+        async let first = downloader.download(request())
         while begun.value < 1 { await Task.yield() }
 
         _ = try write("a", count: 2)
 
-        #expect(try await downloader.download(request(), progress: nil).data.count == 2)
+        #expect(try await downloader.download(request()).data.count == 2)
         _ = try await first
     }
 

@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoDownloader
+import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -14,7 +15,7 @@ struct ReceiptTests {
     private func downloader(
         _ transport: FakeTransport, _ configuration: Downloader.Configuration = .init()
     ) -> Downloader {
-        Downloader(transport: transport, configuration: configuration, time: clock)
+        Downloader(transport: transport, configuration: configuration, clock: clock)
     }
 
     @discardableResult

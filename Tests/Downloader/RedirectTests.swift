@@ -1,6 +1,7 @@
 import AlcedoCURL
 import AlcedoCore
 import AlcedoDownloader
+import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -148,7 +149,7 @@ struct RedirectTests {
             let head = HTTPResponseHead(url: request.url, status: 302, fields: ["Location": "/b"])
             return HTTPResponse(head: head, body: HTTPBody(pipe))
         }
-        let downloader = Downloader(transport: transport, time: clock)
+        let downloader = Downloader(transport: transport, clock: clock)
         let task = Task { try await downloader.download(web("http://h/a")) }
         try await clock.waitForSleepers(count: 1)
         clock.advance(by: .milliseconds(100))

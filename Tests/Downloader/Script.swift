@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -67,12 +68,12 @@ func sample(_ count: Int, seed: UInt64 = 1) -> Data {
 extension HTTPFetcher {
     /// With random numbers that are all one half, and pauses that take no time but are noted.
     static func make(
-        _ transport: any HTTPTransport, time: any TimeSource = ManualClock(),
+        _ transport: any HTTPTransport, clock: any TimeSource = ManualClock(),
         _ change: (inout DownloadRules) -> Void = { _ in }
     ) -> HTTPFetcher {
         var rules = DownloadRules()
         change(&rules)
-        return HTTPFetcher(transport: transport, rules: rules, time: time, random: { 0.5 })
+        return HTTPFetcher(transport: transport, rules: rules, clock: clock, random: { 0.5 })
     }
 
     func fetch(_ text: String, pauses: Guarded<[Duration]>? = nil) async throws -> Download {

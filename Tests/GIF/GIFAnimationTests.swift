@@ -82,7 +82,7 @@ import Testing
 
     @Test func `frames come at the size that is wanted, and stills without the animation when asked`() throws {
         let data = try fixture("disposal-mixed.gif")
-        let target = TargetSize(PixelSize(width: 8, height: 6))
+        let target = TargetSize(width: 8, height: 6)
 
         let small = try decoder.decode(data, options: DecodingOptions(target: target))
         let still = try decoder.decode(data, options: DecodingOptions(includesAnimation: false))

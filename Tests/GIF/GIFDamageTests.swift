@@ -28,7 +28,7 @@ import Testing
         for count in 1..<data.count {
             let options = DecodingOptions(allowsPartial: true)
             guard let image = try? decoder.decode(data.prefix(count), options: options) else { continue }
-            #expect(image.damage?.code == .truncated)
+            #expect(image.partialError?.code == .truncated)
             counts.append(image.frames?.frameCount ?? 1)
         }
 
@@ -100,7 +100,7 @@ import Testing
         let part = try decoder.decode(damaged, options: DecodingOptions(allowsPartial: true))
 
         #expect(errorCode(damaged) == .corrupt)
-        #expect(part.damage?.code == .corrupt && part.frames == nil)
+        #expect(part.partialError?.code == .corrupt && part.frames == nil)
         #expect(part.pixels.tightBytes == [1, 2, 3, 255])
     }
 }

@@ -27,12 +27,12 @@
             let view = PictureView()
             let binder: ImageBinder
 
-            init(_ loader: any ImageLoading) { binder = ImageBinder(view: view, loader: loader) }
+            init(_ loader: any ImageLoading) { binder = ImageBinder(view: view, pipeline: loader) }
         }
 
         private func request() -> ImageRequest {
             var request = ImageRequest(source: .file("picture"))
-            request.decoding.target = TargetSize(PixelSize(width: 10, height: 10))
+            request.decoding.target = TargetSize(width: 10, height: 10)
             return request
         }
 
@@ -40,7 +40,7 @@
             let (begun, signal) = AsyncStream.makeStream(of: Void.self)
             var cell: Cell? = Cell(EndlessLoader { signal.yield() })
             var results: [Result<ImageResponse, any Error>] = []
-            cell?.binder.bind(request()) { results.append($0) }
+            cell?.binder.load(request()) { results.append($0) }
             let task = try #require(cell?.binder.task)
             for await _ in begun { break }
 
@@ -55,7 +55,7 @@
             let (begun, signal) = AsyncStream.makeStream(of: Void.self)
             let cell = Cell(EndlessLoader { signal.yield() })
             cell.view.onSizeChange = { [weak cell] in cell?.binder.viewSizeChanged() }
-            cell.binder.bind(ImageRequest(source: .file("picture")))
+            cell.binder.load(ImageRequest(source: .file("picture")))
             #expect(cell.binder.isLoading && cell.binder.task == nil)
 
             let window = TestWindow(cell.view.widget)

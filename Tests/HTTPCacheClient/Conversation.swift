@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoLibc
+import AlcedoRuntime
 import FoundationEssentials
 import TestSupport
 import Testing

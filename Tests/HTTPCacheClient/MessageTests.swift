@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import Testing
@@ -31,7 +32,7 @@ struct MessageTests {
         #expect(answer.body_base64 == bytes)
         let seen = try #require(origin.requests.first)
         #expect(seen.target == "/a?b=c")
-        let own = seen.fields.fields.filter { $0.name == "Req-Num" || $0.name.lowercased().hasPrefix("x-") }
+        let own = seen.fields.filter { $0.name == "Req-Num" || $0.name.lowercased().hasPrefix("x-") }
         #expect(own.map { [$0.name, $0.value] } == call.headers)
         for name in ["Cache-Control", "Pragma", "If-None-Match", "If-Modified-Since", "Accept-Encoding"] {
             #expect(seen.fields[name] == nil)

@@ -30,10 +30,10 @@ import Testing
 
         let bytes = upper.pixels.tightBytes
         let known = try #require(stride(from: 0, to: bytes.count, by: 4).first { bytes[$0 + 3] == 0 })
-        #expect(upper.damage?.code == .truncated && upper.pixels.alphaMode == .straight)
+        #expect(upper.partialError?.code == .truncated && upper.pixels.alphaMode == .straight)
         #expect(known > 0 && known % (33 * 4) == 0 && bytes.prefix(known).elementsEqual(rows.prefix(known)))
         #expect(bytes.dropFirst(known).allSatisfy { $0 == 0 })
-        #expect(coarse.damage?.code == .truncated && coarse.pixels.alphaMode == .opaque)
+        #expect(coarse.partialError?.code == .truncated && coarse.pixels.alphaMode == .opaque)
     }
 
     @Test(arguments: names) func `inspecting a prefix tells all or fails`(name: String) throws {
@@ -117,7 +117,7 @@ import Testing
     @Test(.timeLimit(.minutes(10)), arguments: [(UInt16(50_000), UInt16(50_000)), (65_500, 65_500), (65_535, 1)])
     func `a huge size is refused before anything is allocated`(width: UInt16, height: UInt16) throws {
         let data = JPEGEditor.resizing(try fixture("420.jpg"), to: width, height)
-        let small = DecodingOptions(target: TargetSize(PixelSize(width: 8, height: 8)))
+        let small = DecodingOptions(target: TargetSize(width: 8, height: 8))
 
         #expect(errorCode(data) == .exceedsLimit)
         #expect(throws: ImageDecodingError.self) { try decoder.decode(data, options: small) }

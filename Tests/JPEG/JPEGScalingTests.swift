@@ -10,7 +10,7 @@ import Testing
     private func decode(
         _ name: String, _ width: Int, _ height: Int, mode: ContentMode = .fit, appliesOrientation: Bool = true
     ) throws -> DecodedImage {
-        let target = TargetSize(PixelSize(width: width, height: height), mode: mode)
+        let target = TargetSize(width: width, height: height, mode: mode)
         let options = DecodingOptions(appliesOrientation: appliesOrientation, target: target)
         return try JPEGDecoder().decode(fixture(name), options: options)
     }
@@ -84,7 +84,7 @@ import Testing
     @Test func `limits are those of the small picture, but not for the whole file's pixels`() throws {
         let file = try fixture("large.jpg")
         func fails(_ limits: DecodingLimits) -> Bool {
-            let target = TargetSize(PixelSize(width: 19, height: 14))
+            let target = TargetSize(width: 19, height: 14)
             return (try? JPEGDecoder().decode(file, options: DecodingOptions(limits: limits, target: target))) == nil
         }
 

@@ -15,7 +15,7 @@ import Testing
         try DecoderChecks(decoder).checkRows(fixture(name))
         try DecoderChecks(decoder).checkPieces(fixture(name))
         let small = DecodingOptions(
-            appliesOrientation: false, target: TargetSize(PixelSize(width: 9, height: 9)), pixelFormat: .gray8)
+            appliesOrientation: false, target: TargetSize(width: 9, height: 9), pixelFormat: .gray8)
         try DecoderChecks(decoder, options: small).checkPieces(fixture(name))
     }
 

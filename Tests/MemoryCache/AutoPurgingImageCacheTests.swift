@@ -25,8 +25,7 @@ struct AutoPurgingImageCacheTests {
     }
 
     private func request(_ text: String) throws -> ImageRequest {
-        let url = try #require(URL(string: text))
-        return try #require(ImageRequest(url: url))
+        ImageRequest(url: try #require(URL(string: text)))
     }
 
     @Test func `the defaults are 100 and 60 mebibytes`() {
@@ -52,6 +51,16 @@ struct AutoPurgingImageCacheTests {
         #expect(cache.memoryUsage == 24)
         #expect(cache.image(withIdentifier: "4") == nil)
         #expect((5...10).allSatisfy { cache.image(withIdentifier: "\($0)") != nil })
+    }
+
+    @Test func `statistics count hits, misses and evictions`() {
+        let cache = cache(40, 24)
+        for number in 0..<11 { cache.add(pixel, withIdentifier: "\(number)") }
+        _ = (cache.image(withIdentifier: "10"), cache.image(withIdentifier: "0"))
+
+        let statistics = cache.statistics
+        #expect(statistics.hits.count == 1 && statistics.misses == 1 && statistics.insertions.count == 11)
+        #expect(statistics.evictions.values.reduce(0) { $0 + $1.count } == 5)
     }
 
     @Test func `images that were looked at survive`() {

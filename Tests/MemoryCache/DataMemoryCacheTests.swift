@@ -8,13 +8,13 @@ import Testing
 private struct NewestGoes: EvictionPolicy {
     private var entries: [EntrySlot] = []
 
-    mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: UseMarks) {
+    mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
         entries.append(entry)
     }
 
     mutating func remove(_ entry: EntrySlot) { entries.removeAll { $0.index == entry.index } }
 
-    mutating func evict(marks: UseMarks) -> EntrySlot? { entries.popLast() }
+    mutating func evict(marks: AccessMarks) -> EntrySlot? { entries.popLast() }
 
     mutating func removeAll() { entries = [] }
 }
@@ -83,7 +83,7 @@ struct DataMemoryCacheTests {
     }
 
     @Test func `an entry that the policy refuses is an error, not a store without an entry`() throws {
-        let cache = DataMemoryCache(limits: MemoryCacheLimits(cost: 100), policy: NewestGoes())
+        let cache = DataMemoryCache(limits: MemoryCacheLimits(costLimit: 100), policy: NewestGoes())
         try cache.store(CachedData(Data(count: 60)), for: key("a"))
 
         #expect { try cache.store(CachedData(Data(count: 60)), for: key("b")) } throws: {

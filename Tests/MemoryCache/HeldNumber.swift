@@ -1,7 +1,7 @@
 import AlcedoMemoryCache
 
 /// A value of a test's own that can be found while it is held.
-final class HeldNumber: WeaklyHeld {
+final class HeldNumber: WeaklyReferenceable {
     let value: Int
 
     init(_ value: Int) { self.value = value }

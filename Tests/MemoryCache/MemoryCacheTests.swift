@@ -1,6 +1,7 @@
 import AlcedoCore
 import AlcedoMemoryCache
 import AlcedoTesting
+import FoundationEssentials
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))
@@ -8,6 +9,27 @@ struct MemoryCacheTests {
     @Test(arguments: MemoryCacheConformance.checks)
     func conforms(to check: MemoryCacheConformance.Check) async throws {
         try await check { ImageMemoryCache(costLimit: $0.costLimit) }
+    }
+
+    @Test func `an image lives as long as its request says`() {
+        let clock = ManualClock()
+        let cache = ImageMemoryCache(limits: MemoryCacheLimits(cost: 1_000, timeToLive: .seconds(10)), clock: clock)
+        func request(_ identity: String, _ timeToLive: Duration?) -> ImageRequest {
+            var request = ImageRequest(source: .bytes(Data(), identity: identity))
+            request.timeToLive = timeToLive
+            return request
+        }
+        let requests = [request("short", .seconds(5)), request("default", nil), request("long", .seconds(20))]
+        func kept() -> [Bool] { requests.map { cache.contains($0.key) } }
+
+        for request in requests + [request("none", .zero)] { cache.store(.gray(side: 1), for: request) }
+        #expect(kept() == [true, true, true] && cache.count == 3)
+        clock.advance(by: .seconds(5))
+        #expect(kept() == [false, true, true])
+        clock.advance(by: .seconds(5))
+        #expect(kept() == [false, false, true])
+        clock.advance(by: .seconds(10))
+        #expect(kept() == [false, false, false])
     }
 
     /// Which of the keys 0 to 9 are there. Counts as a use of each, in this order.

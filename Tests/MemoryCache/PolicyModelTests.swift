@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoRuntime
 import AlcedoTesting
 import TestSupport
 import Testing
@@ -63,10 +64,10 @@ struct PolicyModelTests {
         let clock = ManualClock()
         let gone = Guarded<[Eviction]>([])
         let limits = MemoryCacheLimits(
-            cost: 60, count: seed == 2 ? 12 : .max, entryCost: 20,
+            costLimit: 60, countLimit: seed == 2 ? 12 : .max, entryCostLimit: 20,
             timeToLive: seed == 3 ? .seconds(20) : nil, extendsLifeOnUse: seed == 4)
         var reference = Reference(limits: limits, isWeak: seed != 1)
-        let cache: Cache = policy.cache(limits, findsHeldValues: reference.isWeak, clock: clock) { eviction in
+        let cache: Cache = policy.cache(limits, findsReferencedValues: reference.isWeak, clock: clock) { eviction in
             gone.change { $0.append(eviction) }
         }
         // Every second value is held; the others are found only while they are in the cache.
@@ -160,7 +161,7 @@ struct PolicyModelTests {
     private func checkSums(of cache: Cache, against reference: Reference, at now: Duration) {
         #expect(cache.count == reference.stored.count)
         #expect(cache.totalCost == reference.stored.values.reduce(0) { $0 + $1.cost })
-        #expect(cache.totalCost <= reference.limits.cost && cache.count <= reference.limits.count)
+        #expect(cache.totalCost <= reference.limits.costLimit && cache.count <= reference.limits.countLimit)
 
         let entries = cache.entries
         let living = reference.stored.filter { !$0.value.isOver(at: now) }

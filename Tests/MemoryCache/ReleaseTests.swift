@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoMemoryCache
+import AlcedoRuntime
 import Synchronization
 import Testing
 
@@ -52,7 +53,7 @@ struct ReleaseTests {
     }
 
     /// A value that its holder lets go at the very instant at which the weak level looks at it.
-    private final class FleetingCaller: WeaklyHeld {
+    private final class FleetingCaller: WeaklyReferenceable {
         let holder = Holder()
         private let goes: @Sendable () -> Void
 
@@ -75,7 +76,7 @@ struct ReleaseTests {
 
     @Test func `values that are let go while the weak level is swept find the cache unlocked`() {
         let cache = MemoryCache<Int, FleetingCaller>(
-            limits: MemoryCacheLimits(cost: 1), policy: .lru, findsHeldValues: true)
+            limits: MemoryCacheLimits(costLimit: 1), policy: .lru, findsReferencedValues: true)
         let count = Count()
         for key in 0..<1000 {
             let value = FleetingCaller { [weak cache] in

@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoNSCache
 import AlcedoTesting
 import FoundationEssentials
@@ -31,9 +32,9 @@ import Testing
         (CachePolicy(memory: .read), true),
         (CachePolicy(memory: .write), false),
         (CachePolicy(memory: []), false),
-        (CachePolicy(disk: [], responses: []), true),
-        (CachePolicy(disk: .write, responses: .write), true),
-        (CachePolicy(memory: .read, disk: [], responses: [], allowsNetwork: false), true),
+        (CachePolicy(disk: [], response: []), true),
+        (CachePolicy(disk: .write, response: .write), true),
+        (CachePolicy(memory: .read, disk: [], response: [], allowsNetwork: false), true),
     ])
     func `the two reload policies read nothing, and so do policies of which memory may not be read`(
         policy: CachePolicy, reads: Bool
@@ -57,7 +58,7 @@ import Testing
         (.cacheOnly, true),
         (.reload, true),
         (.none, false),
-        (CachePolicy(memory: .write, disk: [], responses: []), true),
+        (CachePolicy(memory: .write, disk: [], response: []), true),
         (CachePolicy(memory: .read), false),
     ])
     func `a policy stores if it writes memory, a reload too`(policy: CachePolicy, writes: Bool) {
@@ -73,7 +74,7 @@ import Testing
     }
 
     @Test func `requests for one source share the original, whatever is done to it`() {
-        let small = request(decoding: DecodingOptions(target: TargetSize(PixelSize(width: 4, height: 4))))
+        let small = request(decoding: DecodingOptions(target: TargetSize(width: 4, height: 4)))
         cache.cacheImage(.gray(side: 1, level: 3), for: small)
         #expect(cache.cachedImage(for: request(identifier: "other"))?.level == 3)
         #expect(backend.image(for: small.key) == nil)

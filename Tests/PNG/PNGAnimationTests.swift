@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test func `frames honour the options`() throws {
-        let target = TargetSize(PixelSize(width: 4, height: 4))
+        let target = TargetSize(width: 4, height: 4)
         let options = DecodingOptions(alphaMode: .premultiplied, target: target, pixelFormat: .gray8)
         let oriented = PNGWriter.inserting(
             PNGWriter.chunk("eXIf", PNGWriter.exif(orientation: 6)), into: try fixture("animation.png"))
@@ -129,7 +129,7 @@ import Testing
             #expect(errorCode(data.prefix(count)) == .truncated, "\(count) bytes")
             let options = DecodingOptions(allowsPartial: true)
             guard let part = try? decoder.decode(data.prefix(count), options: options) else { continue }
-            #expect(part.damage?.code == .truncated)
+            #expect(part.partialError?.code == .truncated)
             let frames = part.frames?.frameCount ?? 1
             counts.insert(frames)
             for index in 1..<max(2, frames) where frames > 1 {

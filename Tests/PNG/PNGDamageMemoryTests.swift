@@ -44,7 +44,7 @@ private final class RowCounter: PixelRowConsumer {
             let broken = breakingLastChecksum(file)
             let cut = file.prefix(file.count / 2)
             let gray = try zeros(size, .gray8)
-            let target = TargetSize(PixelSize(width: 60, height: 60))
+            let target = TargetSize(width: 60, height: 60)
             let decoder = PNGDecoder()
             /// - Returns: Whether there was an image.
             func check(_ data: Data, _ options: DecodingOptions, rows: Bool = false) throws -> Bool {
@@ -92,14 +92,14 @@ private final class RowCounter: PixelRowConsumer {
         for data in [broken, broken.prefix(file.count * 2 / 3), file.prefix(file.count / 3), file.prefix(1_000)] {
             var options = DecodingOptions(alphaMode: alphaMode, pixelFormat: format, allowsPartial: true)
             let full = try decoder.decode(data, options: options)
-            options.target = TargetSize(PixelSize(width: 7, height: 7), mode: .fill)
+            options.target = TargetSize(width: 7, height: 7, mode: .fill)
             let small = try decoder.decode(data, options: options)
 
             let reduction = BoxReduction(from: size, towards: options.target)
             #expect(reduction.factor == 2)
             #expect(try small.pixels == full.pixels.reduced(by: reduction), "\(data.count) of \(file.count) bytes")
             #expect(small.pixels.alphaMode == full.pixels.alphaMode && small.pixels.format == full.pixels.format)
-            #expect(small.damage == full.damage && small.isPartial)
+            #expect(small.partialError == full.partialError && small.isPartial)
         }
     }
 }

@@ -138,7 +138,7 @@ struct PNGCase: Sendable, CustomTestStringConvertible {
 
     @Test(arguments: ["rgba.png", "rgba-interlaced.png", "gray1.png", "exif.png"])
     func `a target gives averages of squares`(name: String) throws {
-        let target = TargetSize(PixelSize(width: 4, height: 4))
+        let target = TargetSize(width: 4, height: 4)
         let whole = try decoder.decode(fixture(name), options: DecodingOptions())
 
         let small = try decoder.decode(fixture(name), options: DecodingOptions(target: target))

@@ -85,7 +85,7 @@ import Testing
                 head(size, colorType: colorType) + parts.map { PNGWriter.chunk("IDAT", $0) } + [PNGWriter.end])
             for options in [
                 DecodingOptions(), DecodingOptions(alphaMode: .premultiplied), DecodingOptions(pixelFormat: .gray8),
-                DecodingOptions(target: TargetSize(PixelSize(width: 3, height: 3))),
+                DecodingOptions(target: TargetSize(width: 3, height: 3)),
             ] {
                 let seen = try outcomes(file, options)
                 guard case .pixels = seen.pieces else {

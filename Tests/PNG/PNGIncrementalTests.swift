@@ -9,7 +9,7 @@ import Testing
         PNGCase.all.map(\.name) + ["exif.png", "xmp.png", "profile.png", "animation.png", "animation-default.png"]
     private static let variants = [
         DecodingOptions(), DecodingOptions(alphaMode: .premultiplied, pixelFormat: .gray8),
-        DecodingOptions(target: TargetSize(PixelSize(width: 4, height: 4)), pixelFormat: .rgba16),
+        DecodingOptions(target: TargetSize(width: 4, height: 4), pixelFormat: .rgba16),
     ]
     private let decoder = PNGDecoder()
 
@@ -30,7 +30,7 @@ import Testing
                 let image = try body()
                 self = .image(
                     image.pixels, image.orientation, image.colorProfile, frames: image.frames?.frameCount,
-                    damage: image.damage?.code)
+                    damage: image.partialError?.code)
             } catch {
                 self = .failure(error.code)
             }

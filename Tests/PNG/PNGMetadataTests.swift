@@ -135,6 +135,15 @@ import Testing
         #expect(try orientation(exif, limits: DecodingLimits(maximumMetadataByteCount: -1)) == .up)
     }
 
+    @Test func `metadata without limits come whole`() throws {
+        let limits = DecodingLimits(maximumMetadataByteCount: .max, maximumChunkByteCount: .max)
+        for name in ["exif.png", "xmp.png", "profile.png"] {
+            let data = try fixture(name)
+            let limited = try decoder.inspect(data, limits: DecodingLimits())
+            #expect(try decoder.inspect(data, limits: limits) == limited)
+        }
+    }
+
     @Test func `EXIF and XMP are found after the pixels`() throws {
         let file = try fixture("rgb.png")
         let exif =

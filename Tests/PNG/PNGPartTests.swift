@@ -16,7 +16,7 @@ import Testing
         for count in 1..<data.count {
             let options = DecodingOptions(pixelFormat: format, allowsPartial: true)
             guard let part = try? decoder.decode(data.prefix(count), options: options) else { continue }
-            #expect(part.damage?.code == .truncated)
+            #expect(part.partialError?.code == .truncated)
             guard part.pixels.format == .rgba8 else { continue }
             let bytes = part.pixels.tightBytes
             let rows = (0..<Samples.size.height).prefix { y in
@@ -32,7 +32,7 @@ import Testing
     @Test func `a part may be small`() throws {
         let data = try fixture("rgb.png")
         let options = DecodingOptions(
-            target: TargetSize(PixelSize(width: 4, height: 3)), pixelFormat: .gray8, allowsPartial: true)
+            target: TargetSize(width: 4, height: 3), pixelFormat: .gray8, allowsPartial: true)
         let whole = try decoder.decode(data, options: options)
         var parts = 0
 

@@ -18,7 +18,7 @@ import Testing
         [
             DecodingOptions(), DecodingOptions(alphaMode: .premultiplied), DecodingOptions(pixelFormat: .gray8),
             DecodingOptions(pixelFormat: .rgba16), DecodingOptions(appliesOrientation: false),
-            DecodingOptions(target: TargetSize(PixelSize(width: 4, height: 4))),
+            DecodingOptions(target: TargetSize(width: 4, height: 4)),
         ])
     func `rows are those of the whole picture`(name: String, options: DecodingOptions) throws {
         let file = try fixture(name)
@@ -72,7 +72,7 @@ import Testing
             let row = [UInt8](repeating: 90, count: 4 * size.width)
             for _ in 0..<size.height { try row.withUnsafeBytes { try encoder.consume(RawSpan(_unsafeBytes: $0)) } }
             try encoder.finish()
-            let options = DecodingOptions(target: TargetSize(PixelSize(width: 60, height: 150)))
+            let options = DecodingOptions(target: TargetSize(width: 60, height: 150))
             let before = try peakMemory()
 
             let image = try PNGDecoder().decode(file, options: options)

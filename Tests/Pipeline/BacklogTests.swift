@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoDownloader
+import AlcedoHTTP
 import AlcedoPipeline
 import AlcedoTesting
 import Dispatch
@@ -42,8 +43,8 @@ struct BacklogTests {
     ) -> ImagePipeline {
         ImagePipeline(
             ImagePipeline.Configuration(
-                downloader: downloader, codecs: codec.registry, diskCache: disk, decodingWidth: 1,
-                encodedByteLimit: limit))
+                downloader: downloader, codecs: codec.registry, diskCache: disk, maxConcurrentDecodes: 1,
+                maximumEncodedByteCount: limit))
     }
 
     private func start(_ pipeline: ImagePipeline, _ requests: [ImageRequest]) -> [Task<Void, any Error>] {
@@ -83,7 +84,7 @@ struct BacklogTests {
 
     @Test func `sources that are asked for all at once are let in a few at a time`() async throws {
         let downloader = FakeDownloader { [fetched] request, _ in
-            try await request.room?()
+            try await request.admission?()
             fetched.change { $0 += 1 }
             return Download(data: Data(repeating: 1, count: 100))
         }
@@ -112,7 +113,7 @@ struct BacklogTests {
         let downloader = Downloader(transport: NoTransport())
         let read = Guarded(0)
         let counting = FakeDownloader { request, _ in
-            let download = try await downloader.download(request, progress: nil)
+            let download = try await downloader.download(request)
             read.change { $0 += download.data.count }
             return download
         }
@@ -144,7 +145,7 @@ struct BacklogTests {
 
     @Test func `the more urgent is let in first`() async throws {
         let downloader = FakeDownloader { request, _ in
-            try await request.room?()
+            try await request.admission?()
             guard case .http(let http) = request.source, let level = UInt8(http.url.lastPathComponent) else {
                 throw HTTPTransportError(.failed, "not a level")
             }
@@ -183,7 +184,7 @@ struct BacklogTests {
         let request = try web("damaged")
         try await disk.store(Data(repeating: UInt8(ascii: "?"), count: 1000), for: request.originalKey)
         let downloader = FakeDownloader { request, _ in
-            try await request.room?()
+            try await request.admission?()
             return Download(data: Data(repeating: 1, count: 1000))
         }
         let pipeline = pipeline(downloader, disk: disk, limit: 100)

@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoPipeline
 import AlcedoTesting
 import Dispatch
@@ -59,7 +60,8 @@ struct DecodingBudgetTests {
         }
         return ImagePipeline(
             ImagePipeline.Configuration(
-                downloader: downloader, codecs: codec.registry, decodingWidth: width, decodingByteBudget: 100))
+                downloader: downloader, codecs: codec.registry, maxConcurrentDecodes: width,
+                maximumDecodingByteCount: 100))
     }
 
     private func start(

@@ -69,7 +69,7 @@ struct DiskDamageTests {
         let stack = try await stack(onDisk: level(7))
         let small = try web("a") {
             $0.processors = [Brighten(step: 1)]
-            $0.diskContent = .both
+            $0.dataCachePolicy = .both
             $0.cachePolicy.disk = .read
         }
         let content = Data("fail:\(code.rawValue)".utf8)

@@ -22,7 +22,7 @@ struct PartialImageTests {
             let response = try await stack.load(try partial())
             await stack.pipeline.flush()
 
-            #expect(response.image.level == 9 && response.image.damage?.code == .truncated)
+            #expect(response.image.level == 9 && response.image.partialError?.code == .truncated)
             #expect(response.layer == .network)
             #expect(stack.memory.count == 0 && stack.disk.stores.value == 0)
             #expect(stack.pipeline.cachedImage(for: try partial()) == nil)

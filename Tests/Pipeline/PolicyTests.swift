@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoPipeline
 import AlcedoTesting
 import FoundationEssentials
@@ -84,7 +85,7 @@ struct PolicyTests {
             allowsStoring: false),
     ])
     func `what response caches may do is told by the request's policy, not in its fields`(wish: Wish) async throws {
-        var request = try request(CachePolicy(responses: wish.access))
+        var request = try request(CachePolicy(response: wish.access))
         if case .http(var http) = request.source {
             http.cachePolicy = wish.given
             http.fields["Cache-Control"] = "max-age=5"

@@ -16,7 +16,7 @@ struct StoppedDiskTests {
     private func stack() -> Stack {
         let disk = FakeDataCache { [mechanics] _ in try await mechanics.sleep(for: .seconds(1_000)) }
         let limit = 2 * (4_096 + level(7).count)
-        return Stack(FakeDownloader(giving: level(7)), disk: disk, pendingWriteLimit: limit, clock: clock)
+        return Stack(FakeDownloader(giving: level(7)), disk: disk, maximumPendingWriteByteCount: limit, clock: clock)
     }
 
     private let refusal = "disk write failed: the disk cache ends no write, and too many wait for it"
@@ -75,7 +75,7 @@ struct StoppedDiskTests {
         let stack = stack()
         for name in ["a", "b"] { _ = try await stack.load(try web(name)) }
         try await mechanics.waitForSleepers(count: 2)
-        let removal = Task { await stack.pipeline.removeCached(for: try web("a")) }
+        let removal = Task { await stack.pipeline.cache.remove(try web("a")) }
         try await clock.waitForSleepers(count: 1)
         clock.advance(by: .seconds(10))
         try await removal.value

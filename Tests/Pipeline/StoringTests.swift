@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoPipeline
 import AlcedoTesting
 import FoundationEssentials
@@ -43,10 +44,10 @@ struct StoringTests {
         arguments: [
             (.notAllowed, "max-age=60", false), (.allowedInMemoryOnly, "max-age=60", false),
             (.allowed, "max-age=60", true),
-            // The verdict counts, not the field: a hook may have forbidden it, or must-understand have allowed it.
+            // The decision counts, not the field: a hook may have forbidden it, or must-understand have allowed it.
             (.allowed, "no-store, must-understand", true),
         ] as [(ResponseStoragePolicy, String, Bool)])
-    func `the disk keeps an original when the response cache's verdict allows it`(
+    func `the disk keeps an original when the response cache's decision allows it`(
         policy: ResponseStoragePolicy, control: String, isKept: Bool
     ) async throws {
         let stack = Stack(
@@ -55,7 +56,7 @@ struct StoringTests {
                 return Download(
                     data: level(7),
                     head: HTTPResponseHead(url: http.url, status: 200, fields: ["Cache-Control": control]),
-                    caching: ResponseCaching(source: .new, verdict: StorageVerdict(policy)))
+                    caching: ResponseCaching(source: .new, decision: StorageDecision(policy)))
             })
         _ = try await stack.load(try web("a"))
         await stack.pipeline.flush()
@@ -93,7 +94,7 @@ struct StoringTests {
     }
 
     @Test func `a load waits for its own write when too many bytes wait already`() async throws {
-        let stack = Stack(FakeDownloader(giving: level(7)), disk: slow, pendingWriteLimit: 6)
+        let stack = Stack(FakeDownloader(giving: level(7)), disk: slow, maximumPendingWriteByteCount: 6)
         let load = Task { try await stack.load(try web("a")) }
         try await clock.waitForSleepers(count: 1)
         for _ in 0..<500 { await Task.yield() }
@@ -109,7 +110,7 @@ struct StoringTests {
         // Four kibibytes and the bytes of each.
         let limit = 10 * (4_096 + level(7).count)
         let disk = FakeDataCache { [clock] _ in try await clock.sleep(for: .seconds(1)) }
-        let stack = Stack(FakeDownloader(giving: level(7)), disk: disk, pendingWriteLimit: limit)
+        let stack = Stack(FakeDownloader(giving: level(7)), disk: disk, maximumPendingWriteByteCount: limit)
         let loads = (0..<40).map { number in Task { try await stack.load(try web("\(number)")) } }
         try await clock.waitForSleepers(count: 40)
         for _ in 0..<500 { await Task.yield() }
@@ -123,7 +124,7 @@ struct StoringTests {
     }
 
     @Test func `bytes that have been written make room again`() async throws {
-        let stack = Stack(FakeDownloader(giving: level(7)), pendingWriteLimit: 7)
+        let stack = Stack(FakeDownloader(giving: level(7)), maximumPendingWriteByteCount: 7)
         for number in 0..<50 { _ = try await stack.load(try web("\(number)")) }
         await stack.pipeline.flush()
         #expect(stack.disk.entries.value.count == 50)

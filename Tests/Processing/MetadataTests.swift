@@ -6,15 +6,16 @@ import Testing
 @Suite struct MetadataTests {
     /// Those that keep the format of straight RGBA, the orientation, and no animation.
     static let processors = AllProcessors.list.filter {
-        !($0 is Orient || $0 is Flatten || $0 is EveryFrame || $0 is StillsOnly || $0 is ClosureProcessor)
+        !($0 is ImageProcessors.Orient || $0 is ImageProcessors.Flatten || $0 is ImageProcessors.EveryFrame
+            || $0 is ImageProcessors.StillImagesOnly || $0 is ImageProcessors.Closure)
     }
 
     @Test(arguments: processors.indices)
-    func `profile, orientation, scale, format and damage are kept and an animation is dropped`(index: Int) throws {
+    func `profile, orientation, scale, format and damage are kept, a single frame is not`(index: Int) throws {
         let pixels = PixelBuffer.pattern(.rgba8)
         let image = DecodedImage(
             pixels: pixels, colorProfile: Data([1, 2, 3]), orientation: .right, scale: 2, format: .gif,
-            frames: OneFrame(buffer: pixels), damage: ImageDecodingError(.truncated, "cut"))
+            frames: OneFrame(buffer: pixels), partialError: ImageDecodingError(.truncated, "cut"))
 
         let result = try Self.processors[index].process(image)
 
@@ -23,50 +24,50 @@ import Testing
         #expect(result.scale == 2)
         #expect(result.format == .gif)
         #expect(result.frames == nil)
-        #expect(result.damage == image.damage && result.isPartial)
+        #expect(result.partialError == image.partialError && result.isPartial)
         #expect(result.pixels.format == .rgba8)
     }
 
     @Test func `identifiers name every parameter and stay as they are`() {
         let size = PixelSize(width: 400, height: 300)
-        let black = Flatten(onto: .black)
+        let black = ImageProcessors.Flatten(onto: .black)
         let table: [(any ImageProcessing, String)] = [
-            (Resize(to: size), "resize:400x300,fit,lanczos3"),
-            (Resize(to: size, mode: .fill, enlarges: true, filter: .box), "resize:400x300,fill,box,enlarge"),
-            (Resize(to: size, mode: .exact, filter: .catmullRom), "resize:400x300,exact,catmullRom"),
-            (Resize(to: size, filter: .bilinear), "resize:400x300,fit,bilinear"),
-            (Crop(PixelRect(x: -1, y: 2, width: 3, height: 4)), "crop:-1,2,3x4"),
-            (Crop(center: size), "crop:centre,400x300"),
-            (Crop(centerAspect: PixelSize(width: 16, height: 9)), "crop:centre,16:9"),
-            (Flatten(), "flatten:ffffff"), (black, "flatten:000000"),
-            (Flatten(onto: OpaqueColor(red: 1, green: 171, blue: 16)), "flatten:01ab10"),
-            (ClosureProcessor(identifier: "mine") { $0 }, "mine"),
-            (PixelClosureProcessor(identifier: "pixels") { $0 }, "pixels"),
-            (Crop(size, at: .topLeft), "crop:0.0;0.0,400x300"),
-            (Crop(aspect: PixelSize(width: 4, height: 3), at: .bottom), "crop:0.5;1.0,4:3"),
-            (Orient(), "orient"), (Flip(.leftAndRight), "flip:leftAndRight"),
-            (Flip(.topAndBottom), "flip:topAndBottom"),
-            (Rotate(clockwise: 12.5, background: .white), "rotate:12.5,ffffffff"),
-            (Rotate(quarterTurns: -1), "rotate:-90.0,00000000"), (Circle(), "circle"),
-            (Circle(border: Border(width: 2, color: .black)), "circle:border:2.0,000000ff"),
-            (RoundedCorners(CornerRadii(8)), "corners:8.0;8.0;8.0;8.0,pixels"),
+            (.resize(fitting: size), "resize:400x300,fit,lanczos3"),
+            (.resize(filling: size, enlarges: true, sampling: ResizeSampling(.box)), "resize:400x300,fill,box,enlarge"),
+            (.resize(exactly: size, sampling: ResizeSampling(.catmullRom)), "resize:400x300,exact,catmullRom"),
+            (.resize(fitting: size, sampling: ResizeSampling(.bilinear)), "resize:400x300,fit,bilinear"),
+            (.crop(PixelRect(x: -1, y: 2, width: 3, height: 4)), "crop:-1,2,3x4"),
+            (.crop(to: size), "crop:centre,400x300"),
+            (.crop(aspect: PixelSize(width: 16, height: 9)), "crop:centre,16:9"),
+            (.flatten(), "flatten:ffffff"), (black, "flatten:000000"),
+            (.flatten(onto: OpaqueColor(red: 1, green: 171, blue: 16)), "flatten:01ab10"),
+            (.closure(identifier: "mine") { $0 }, "mine"),
+            (.pixelClosure(identifier: "pixels") { $0 }, "pixels"),
+            (.crop(to: size, at: .topLeft), "crop:0.0;0.0,400x300"),
+            (.crop(aspect: PixelSize(width: 4, height: 3), at: .bottom), "crop:0.5;1.0,4:3"),
+            (.orient, "orient"), (.flip(.leftAndRight), "flip:leftAndRight"),
+            (.flip(.topAndBottom), "flip:topAndBottom"),
+            (.rotate(clockwise: 12.5, background: .white), "rotate:12.5,ffffffff"),
+            (ImageProcessors.Rotate(quarterTurns: -1), "rotate:-90.0,00000000"), (.circle(), "circle"),
+            (.circle(border: Border(width: 2, color: .black)), "circle:border:2.0,000000ff"),
+            (.roundedCorners(radius: 8), "corners:8.0;8.0;8.0;8.0,pixels"),
             (
-                RoundedCorners(
+                .roundedCorners(
                     CornerRadii(topLeft: 0.5, topRight: 0.25, unit: .shorterSide),
                     border: Border(width: 1, color: PixelColor(red: 1, green: 2, blue: 3, alpha: 4))),
                 "corners:0.5;0.25;0.0;0.0,shorterSide,border:1.0,01020304"
             ),
-            (GaussianBlur(sigma: 2.5), "blur:2.5"),
-            (ColorAdjustment(brightness: 1.5, saturation: 0), "color:1.5,1.0,0.0"), (BlackAndWhite(), "blackandwhite"),
-            (Tint(PixelColor(.white, alpha: 10), mode: .softLight), "tint:ffffff0a,softLight"),
+            (.blur(sigma: 2.5), "blur:2.5"),
+            (.adjust(brightness: 1.5, saturation: 0), "color:1.5,1.0,0.0"), (.grayscale, "blackandwhite"),
+            (.tint(PixelColor(.white, alpha: 10), mode: .softLight), "tint:ffffff0a,softLight"),
             (
-                Overlay(PixelBuffer.pattern(.gray8), at: .bottomRight, offset: PixelOffset(x: -4, y: 3), opacity: 0.5),
+                .overlay(PixelBuffer.pattern(.gray8), at: .bottomRight, offset: PixelOffset(x: -4, y: 3), opacity: 0.5),
                 "overlay:23x17,gray8,opaque,"
                     + "25e2c905ab3f1d4a905c394cef4a350f8fb2077db645f3df8a69d6bcf04c8af9,1.0;1.0,-4;3,normal,0.5"
             ),
-            (Composition(), "then()"), (Composition(Flatten(), Orient()), "then(14:flatten:ffffff|6:orient)"),
-            (EveryFrame(Orient()), "everyframe(orient)"), (StillsOnly(Orient()), "stillsonly(orient)"),
-            (FirstFrame(), "firstframe"),
+            (.composition(), "then()"), (.composition(.flatten(), .orient), "then(14:flatten:ffffff|6:orient)"),
+            (.everyFrame(.orient), "everyframe(orient)"), (.stillImagesOnly(.orient), "stillsonly(orient)"),
+            (.firstFrame, "firstframe"),
         ]
 
         for (processor, identifier) in table { #expect(processor.identifier == identifier) }
@@ -75,12 +76,12 @@ import Testing
 
     @Test func `a closure's image and error are passed on`() throws {
         let image = DecodedImage(pixels: .pattern(.gray8))
-        let halved = ClosureProcessor(identifier: "scale") { image in
+        let halved = ImageProcessors.Closure(identifier: "scale") { image in
             var result = image
             result.scale = 0.5
             return result
         }
-        let failing = ClosureProcessor(identifier: "fail") { _ throws(ImageProcessingError) in
+        let failing = ImageProcessors.Closure(identifier: "fail") { _ throws(ImageProcessingError) in
             throw ImageProcessingError(.unsupportedFormat, "no")
         }
 

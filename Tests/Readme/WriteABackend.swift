@@ -1,5 +1,6 @@
 // The code of the article, and what it says of it: `ReadmeTests` compares the two.
 import AlcedoCore
+import AlcedoRuntime
 import AlcedoTesting
 import Synchronization
 import Testing

@@ -19,7 +19,7 @@ struct RedisConnectionTests {
         folder = try TemporaryDirectory()
         path = folder.url.appending(path: "s").path
         options = RedisOptions(
-            address: .socket(path), connectTimeout: .seconds(60), answerTimeout: .seconds(60),
+            address: .socket(path), connectTimeout: .seconds(60), responseTimeout: .seconds(60),
             callTimeout: .milliseconds(50), failureLimit: 1)
     }
 

@@ -137,7 +137,7 @@ struct RedisDataCacheTests {
         let server = try await RedisServer(
             ["--user", "someone", "on", ">secret", "~*", "&*", "+@all"] + commands.map { "-\($0)" })
         var options = server.cacheOptions()
-        (options.user, options.password) = ("someone", "secret")
+        (options.username, options.password) = ("someone", "secret")
         return (server, options)
     }
 
@@ -289,7 +289,7 @@ struct RedisDataCacheTests {
         // Left alone for now.
         try await cache.store(Data("bytes".utf8), for: key)
         #expect(cache.statistics.failures == 6)
-        clock.advance(by: cache.options.restTime)
+        clock.advance(by: cache.options.retryDelay)
         try await cache.store(Data("bytes".utf8), for: key)
         #expect(await cache.data(for: key) == Data("bytes".utf8))
         #expect(!cache.isServerFailing)
@@ -325,7 +325,7 @@ struct RedisDataCacheTests {
         let path = folder.url.appending(path: "s").path
         let listener = try SilentSocket(path: path)
         var options = RedisOptions(
-            address: .socket(path), connectTimeout: .seconds(60), answerTimeout: .milliseconds(1))
+            address: .socket(path), connectTimeout: .seconds(60), responseTimeout: .milliseconds(1))
         options.failureLimit = 2
         let cache = RedisDataCache(options, clock: ManualClock())
         for _ in 0..<50 { #expect(await cache.data(for: key) == nil) }
@@ -337,7 +337,7 @@ struct RedisDataCacheTests {
     @Test func `a user with a password and a database of its own has its entries there`() async throws {
         let server = try await RedisServer(["--user", "someone", "on", ">secret", "~*", "&*", "+@all"])
         var options = server.cacheOptions()
-        (options.user, options.password, options.database) = ("someone", "secret", 3)
+        (options.username, options.password, options.database) = ("someone", "secret", 3)
         let cache = RedisDataCache(options)
         try await cache.store(Data("bytes".utf8), for: key)
         #expect(await cache.data(for: key) == Data("bytes".utf8))

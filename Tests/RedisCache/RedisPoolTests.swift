@@ -25,7 +25,8 @@ struct RedisPoolTests {
         let path = folder.url.appending(path: "s").path
         listener = try SilentSocket(path: path)
         options = RedisOptions(
-            address: .socket(path), connections: 1, connectTimeout: .seconds(60), answerTimeout: Self.limit,
+            address: .socket(path), maxConcurrentConnections: 1, connectTimeout: .seconds(60),
+            responseTimeout: Self.limit,
             failureLimit: 1)
         pool = RedisPool(options, clock: clock)
     }
@@ -64,7 +65,7 @@ struct RedisPoolTests {
         #expect(try await waiting == nil)
         #expect(ran.value == 0 && pool.isServerFailing)
         // After its rest it is asked again.
-        clock.advance(by: options.restTime)
+        clock.advance(by: options.retryDelay)
         #expect(try await run() == "ran")
         #expect(!pool.isServerFailing)
     }
@@ -140,7 +141,7 @@ struct RedisPoolTests {
 
     @Test func `a connection tells silence from an end`() async throws {
         var options = options
-        options.answerTimeout = .milliseconds(1)
+        options.responseTimeout = .milliseconds(1)
         let connection = try RedisConnection(options)
         func failure() -> RedisFailure.Kind? {
             do throws(RedisFailure) {

@@ -23,8 +23,8 @@ struct RedisSweepTests {
         folder = try TemporaryDirectory()
         path = folder.url.appending(path: "s").path
         options = RedisOptions(
-            address: .socket(path), prefix: "p:", connectTimeout: .seconds(120), answerTimeout: .seconds(120),
-            callTimeout: .seconds(120), sweepTimeout: .seconds(10))
+            address: .socket(path), prefix: "p:", connectTimeout: .seconds(120), responseTimeout: .seconds(120),
+            callTimeout: .seconds(120), bulkOperationTimeout: .seconds(10))
     }
 
     private static func bulk(_ text: String) -> String { "$\(text.utf8.count)\r\n\(text)\r\n" }

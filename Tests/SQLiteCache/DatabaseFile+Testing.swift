@@ -1,11 +1,12 @@
 import AlcedoCore
+import AlcedoRuntime
 import FoundationEssentials
 
 @testable import AlcedoSQLiteCache
 
 extension DatabaseFile<EntryChanges> {
     static func writer(_ directory: URL) -> Self {
-        Self(directory: directory, role: .writer, lockPatience: .seconds(300)) { (connection) throws(SQLiteFailure) in
+        Self(directory: directory, role: .writer, lockTimeout: .seconds(300)) { (connection) throws(SQLiteFailure) in
             try EntryChanges(connection, values: ValueFolder(directory: directory))
         }
     }

@@ -16,7 +16,7 @@ struct DiskSpaceTests {
     init() throws { directory = try TemporaryDirectory() }
 
     private func cache(sizeLimit: Int) -> SQLiteDiskCache {
-        SQLiteDiskCache(directory: directory.url, limits: DataCacheLimits(size: sizeLimit))
+        SQLiteDiskCache(directory: directory.url, limits: DataCacheLimits(maximumSize: sizeLimit))
     }
 
     /// The bytes of the database file, once its log is written back.

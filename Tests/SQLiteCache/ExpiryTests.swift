@@ -49,7 +49,7 @@ struct ExpiryTests {
     }
 
     @Test func `age counts from the last use`() async throws {
-        let cache = make(DataCacheLimits(age: .seconds(100)))
+        let cache = make(DataCacheLimits(maximumAge: .seconds(100)))
         for name in ["a", "b"] { try await cache.store(bytes(10), for: key(name)) }
         clock.advance(by: .seconds(60))
         _ = await cache.entry(for: key("a"))
@@ -62,20 +62,20 @@ struct ExpiryTests {
     }
 
     @Test func `a use that is written counts for the next cache`() async throws {
-        let cache = make(DataCacheLimits(age: .seconds(100)))
+        let cache = make(DataCacheLimits(maximumAge: .seconds(100)))
         for name in ["a", "b"] { try await cache.store(bytes(10), for: key(name)) }
         clock.advance(by: .seconds(60))
         _ = await cache.entry(for: key("a"))
         await cache.flush()
         clock.advance(by: .seconds(60))
 
-        let next = make(DataCacheLimits(age: .seconds(100)))
+        let next = make(DataCacheLimits(maximumAge: .seconds(100)))
         #expect(await next.data(for: key("a")) == bytes(10))
         #expect(await next.data(for: key("b")) == nil)
     }
 
     @Test func `age counts from the storing, if that is asked for`() async throws {
-        let cache = make(DataCacheLimits(age: .seconds(100), ageBasis: .storing))
+        let cache = make(DataCacheLimits(maximumAge: .seconds(100), ageBasis: .storing))
         try await cache.store(bytes(10), for: key("a"))
         clock.advance(by: .seconds(60))
         _ = await cache.entry(for: key("a"))
@@ -86,7 +86,7 @@ struct ExpiryTests {
     }
 
     @Test func `an entry with an expiry of its own may grow older than others`() async throws {
-        let cache = make(DataCacheLimits(age: .seconds(100)))
+        let cache = make(DataCacheLimits(maximumAge: .seconds(100)))
         let expiry = clock.now.addingTimeInterval(1_000)
         try await cache.store(CachedData(bytes(10), expiry: expiry), for: key("a"))
         clock.advance(by: .seconds(900))
@@ -111,7 +111,7 @@ struct ExpiryTests {
 
     @Test func `cleaning removes what has expired, and says so`() async throws {
         let reports = Guarded<[DataCacheTrimReport]>([])
-        let cache = make(DataCacheLimits(age: .seconds(100))) { report in reports.change { $0.append(report) } }
+        let cache = make(DataCacheLimits(maximumAge: .seconds(100))) { report in reports.change { $0.append(report) } }
         let soon = clock.now.addingTimeInterval(1)
         for number in 0..<600 {
             try await cache.store(CachedData(bytes(10), expiry: soon), for: key("soon \(number)"))
@@ -161,7 +161,7 @@ struct ExpiryTests {
     }
 
     @Test func `a clock that is set back a little takes nothing away, and leaves the order`() async throws {
-        let cache = make(DataCacheLimits(age: .seconds(100), extendsExpiryOnUse: true))
+        let cache = make(DataCacheLimits(maximumAge: .seconds(100), extendsExpiryOnUse: true))
         let expiry = clock.now.addingTimeInterval(50)
         try await cache.store(CachedData(bytes(10), expiry: expiry), for: key("a"))
         try await cache.store(bytes(10), for: key("b"))
@@ -175,7 +175,7 @@ struct ExpiryTests {
     }
 
     @Test func `a clock that goes back further than the age, and forward again, ends nothing`() async throws {
-        let cache = make(DataCacheLimits(age: .seconds(100), extendsExpiryOnUse: true))
+        let cache = make(DataCacheLimits(maximumAge: .seconds(100), extendsExpiryOnUse: true))
         let start = clock.now
         let expiry = start.addingTimeInterval(50)
         for name in ["a", "b"] { try await cache.store(bytes(10), for: key(name)) }
@@ -207,7 +207,7 @@ struct ExpiryTests {
 
     @Test(arguments: [Duration.zero, .seconds(-5), .seconds(Int64.min), .seconds(Int64.max)])
     func `an absurd age is no crash`(age: Duration) async throws {
-        let cache = make(DataCacheLimits(age: age))
+        let cache = make(DataCacheLimits(maximumAge: age))
 
         try await cache.store(bytes(10), for: key("a"))
         _ = await cache.clean()

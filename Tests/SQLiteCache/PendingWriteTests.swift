@@ -13,7 +13,7 @@ struct PendingWriteTests {
     init() throws {
         directory = try TemporaryDirectory()
         // The tests let go of the lock when they have seen what they came for, however long that takes.
-        cache = SQLiteDiskCache(directory: directory.url, lockPatience: .seconds(300))
+        cache = SQLiteDiskCache(directory: directory.url, lockTimeout: .seconds(300))
     }
 
     /// Holds the write lock of the database, as another process could.
@@ -46,7 +46,7 @@ struct PendingWriteTests {
     @Test func `a store that cannot be done leaves what was there`() async throws {
         try await cache.store(bytes(10), for: key("a"))
         await cache.flush()
-        let cache = SQLiteDiskCache(directory: directory.url, lockPatience: .milliseconds(50))
+        let cache = SQLiteDiskCache(directory: directory.url, lockTimeout: .milliseconds(50))
         // For longer than it waits.
         let lock = try lockDatabase()
 

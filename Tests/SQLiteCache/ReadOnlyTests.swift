@@ -44,9 +44,10 @@ struct ReadOnlyTests {
         #expect(verified.damagedNames.isEmpty && verified.refusal?.code == .notWritable)
         #expect(verified.checkedCount == sizes.count)
         let old = SQLiteDiskCache(
-            directory: view.url, limits: DataCacheLimits(age: .seconds(60)), clock: ManualClock(now: Date() + 3_600))
+            directory: view.url, limits: DataCacheLimits(maximumAge: .seconds(60)),
+            clock: ManualClock(now: Date() + 3_600))
         #expect(await old.clean().refusal?.code == .notWritable)
-        let small = SQLiteDiskCache(directory: view.url, limits: DataCacheLimits(size: 1_000))
+        let small = SQLiteDiskCache(directory: view.url, limits: DataCacheLimits(maximumSize: 1_000))
         #expect(await small.clean().refusal?.code == .notWritable)
         withExtendedLifetime(view) {}
     }

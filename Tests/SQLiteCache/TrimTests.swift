@@ -89,7 +89,7 @@ struct TrimTests {
     }
 
     @Test func `the number of entries is limited too`() async throws {
-        let few = SQLiteDiskCache(directory: directory.url, limits: DataCacheLimits(count: 20))
+        let few = SQLiteDiskCache(directory: directory.url, limits: DataCacheLimits(maximumCount: 20))
         for index in 0..<20 { try await few.store(Data(count: 10), for: key("\(index)")) }
         await few.flush()
         #expect(await few.count == 20)
@@ -103,7 +103,7 @@ struct TrimTests {
 
     @Test(arguments: [0, -1, Int.min])
     func `a cache of no entries takes none`(count: Int) async throws {
-        let none = SQLiteDiskCache(directory: directory.url, limits: DataCacheLimits(count: count))
+        let none = SQLiteDiskCache(directory: directory.url, limits: DataCacheLimits(maximumCount: count))
 
         let error = await #expect(throws: DataCacheError.self) { try await none.store(Data(), for: key("0")) }
 
@@ -113,7 +113,7 @@ struct TrimTests {
 
     @Test func `a trim says what went and why, in its order`() async throws {
         let reports = Guarded<[DataCacheTrimReport]>([])
-        let limits = DataCacheLimits(size: entrySize * 10)
+        let limits = DataCacheLimits(maximumSize: entrySize * 10)
         let cache = SQLiteDiskCache(directory: directory.url, limits: limits) { report in
             reports.change { $0.append(report) }
         }
@@ -161,7 +161,7 @@ struct TrimTests {
     }
 
     @Test func `stores wait for a trim only when it is far behind`() async throws {
-        let limits = DataCacheLimits(size: entrySize * 100)
+        let limits = DataCacheLimits(maximumSize: entrySize * 100)
         let cache = SQLiteDiskCache(directory: directory.url, limits: limits)
 
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -178,7 +178,7 @@ struct TrimTests {
         }
         await cache.flush()
 
-        #expect(await cache.totalSize <= limits.size)
+        #expect(await cache.totalSize <= limits.maximumSize)
         #expect(await cache.count >= 80)
     }
 

@@ -228,7 +228,7 @@ struct TroubleTests {
 
     @Test func `patience without end is no crash`() async throws {
         let directory = try TemporaryDirectory()
-        let cache = SQLiteDiskCache(directory: directory.url, lockPatience: .seconds(Int64.max))
+        let cache = SQLiteDiskCache(directory: directory.url, lockTimeout: .seconds(Int64.max))
         try await cache.store(bytes(10), for: key("a"))
         #expect(await cache.data(for: key("a")) == bytes(10))
     }

@@ -1,4 +1,5 @@
 import Alcedo
+import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -14,21 +15,24 @@ struct StandardStackTests {
         folder = try TemporaryDirectory()
         let picture = try PNGEncoder().encode(.coordinates(PixelSize(width: 40, height: 30)))
         origin = try LoopbackOrigin { request in
-            request.path == "/picture"
-                ? OriginReply.ok(picture, type: "image/png").setting("Cache-Control", "max-age=60") : .status(404)
+            switch request.path {
+            case "/picture": OriginReply.ok(picture, type: "image/png").setting("Cache-Control", "max-age=60")
+            case "/moved": OriginReply.redirect(to: "/picture")
+            default: .status(404)
+            }
         }
     }
 
     private var cacheFolder: URL { folder.url.appending(path: "cache", directoryHint: .isDirectory) }
-    private func request(_ path: String = "/picture") throws -> ImageRequest {
-        try #require(ImageRequest(url: origin.url(for: path)))
+    private func request(_ path: String = "/picture") -> ImageRequest {
+        ImageRequest(url: origin.url(for: path))
     }
 
     @Test func `an image is loaded once, then in memory, then on disk`() async throws {
         var configuration = ImagePipeline.Configuration.standard(cacheDirectory: cacheFolder)
         configuration.writeTimeout = .seconds(3_600)
         let pipeline = ImagePipeline(configuration)
-        let request = try request()
+        let request = request()
         let loaded = try await pipeline.load(request)
         #expect(loaded.layer == .network && loaded.image.size == PixelSize(width: 40, height: 30))
         #expect(try await pipeline.load(request).layer == .memory)
@@ -40,6 +44,64 @@ struct StandardStackTests {
         #expect(again.layer == .disk && again.image.pixels == loaded.image.pixels)
         #expect(origin.requests.count == 1)
         await next.shutDown()
+        origin.stop()
+    }
+
+    @Test func `a loaded image comes with its HTTP response and the metrics of its transfer`() async throws {
+        var configuration = ImagePipeline.Configuration.standard(cacheDirectory: nil)
+        configuration.memoryCache = nil
+        let pipeline = ImagePipeline(configuration)
+
+        let loaded = try await pipeline.load(request("/moved"))
+
+        #expect(loaded.httpResponse?.status == 200)
+        #expect(loaded.httpResponse?.url == origin.url(for: "/picture"))
+        #expect(loaded.httpResponse?.fields["Content-Type"] == "image/png")
+        let received = try #require(loaded.metrics?.bytesReceived)
+        #expect(try received > #require(loaded.encodedByteCount))
+
+        // The response cache has this one: no transfer brings it.
+        let stored = try await pipeline.load(request())
+        #expect(stored.httpResponse?.status == 200 && stored.metrics == nil)
+    }
+
+    @Test func `an image is loaded by its URL alone, whole or as a thumbnail`() async throws {
+        let pipeline = ImagePipeline(.standard(cacheDirectory: nil))
+        let url = origin.url(for: "/picture")
+
+        #expect(try await pipeline.image(for: url).size == PixelSize(width: 40, height: 30))
+        let fitting = try await pipeline.image(for: url, fitting: PixelSize(width: 20, height: 20))
+        #expect(fitting.size == PixelSize(width: 20, height: 15))
+        let large = try await pipeline.image(for: url, fitting: PixelSize(width: 400, height: 400))
+        #expect(large.size == PixelSize(width: 40, height: 30))
+        await #expect(throws: PipelineError.self) {
+            try await pipeline.image(for: url, fitting: PixelSize(width: 0, height: 20))
+        }
+        #expect(origin.requests.count == 1)
+        await pipeline.shutDown()
+        origin.stop()
+    }
+
+    @Test func `a pipeline over the default stack takes the parameters of its configuration`() async throws {
+        let downloader = Downloader.standard(responses: URLResponseCache(memoryCapacity: 0))
+        let pipeline = ImagePipeline.standard(
+            cacheDirectory: cacheFolder, memoryLimit: 1 << 20, diskLimit: 1 << 20, downloader: downloader)
+        _ = try await pipeline.load(request())
+        await pipeline.flush()
+
+        #expect(await pipeline.cache.contains(try request()) == [.memory, .original])
+        #expect(FileManager.default.fileExists(atPath: cacheFolder.path))
+    }
+
+    @Test func `a thumbnail of a request is made after its processors`() async throws {
+        let pipeline = ImagePipeline(.standard(cacheDirectory: nil))
+        var request = request()
+        request.processors = [Crop(PixelRect(x: 0, y: 0, width: 30, height: 30))]
+
+        let image = try await pipeline.image(for: request, fitting: PixelSize(width: 20, height: 20))
+
+        #expect(image.size == PixelSize(width: 20, height: 20))
+        await pipeline.shutDown()
         origin.stop()
     }
 
@@ -72,7 +134,7 @@ struct StandardStackTests {
         var configuration = Downloader.Configuration()
         configuration.rules.defaultFields["Accept"] = "image/avif"
         let downloader = Downloader.standard(configuration: configuration)
-        _ = try await downloader.download(DownloadRequest(try request().source), progress: nil)
+        _ = try await downloader.download(DownloadRequest(request().source))
 
         #expect(origin.requests.map { $0.fields["Accept"] } == ["image/avif"])
         await downloader.shutDown()
@@ -88,12 +150,12 @@ struct StandardStackTests {
         var configuration = ImagePipeline.Configuration.standard(cacheDirectory: nil)
         configuration.memoryCache = nil
         let pipeline = ImagePipeline(configuration)
-        let request = try #require(ImageRequest(url: origin.url))
+        let request = ImageRequest(url: origin.url)
 
         for _ in 0..<3 { _ = try await pipeline.load(request) }
 
         #expect(origin.requests.count == 1)
-        #expect(await pipeline.cachedLayers(for: request) == .response)
+        #expect(await pipeline.cache.contains(request) == .response)
         await pipeline.shutDown()
         origin.stop()
     }
@@ -104,7 +166,7 @@ struct StandardStackTests {
         #expect(configuration.responseCache == nil)
         let pipeline = ImagePipeline(configuration)
         #expect(try await pipeline.load(request()).layer == .network)
-        let nothing = try request("/nothing")
+        let nothing = request("/nothing")
         let error = await #expect(throws: (any Error).self) {
             try await pipeline.load(nothing)
         }

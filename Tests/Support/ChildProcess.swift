@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoLibc
+import AlcedoRuntime
 import FoundationEssentials
 
 /// A process that runs an executable of the package, or of the system. Killed when it is let go before its end.

@@ -15,7 +15,7 @@ package struct DecoderChecks<Decoder: ImageDecoding> {
     /// The rows of the stream are those of the image, for each option that changes them.
     package func checkRows(_ data: Data) throws {
         for target in [
-            nil, TargetSize(PixelSize(width: 5, height: 4)), TargetSize(PixelSize(width: 3, height: 9), mode: .fill),
+            nil, TargetSize(width: 5, height: 4), TargetSize(width: 3, height: 9, mode: .fill),
         ] {
             for format in [PixelFormat.rgba8, .gray8, .rgba16] {
                 for (alphaMode, isUpright) in [(AlphaMode.straight, true), (.premultiplied, false)] {
@@ -99,7 +99,7 @@ package struct DecoderChecks<Decoder: ImageDecoding> {
             #expect(code != nil)
             return
         }
-        #expect(image.damage?.code == code)
+        #expect(image.partialError?.code == code)
     }
 
     private func pieceCode(_ data: Data) -> ImageDecodingError.Code? {

@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoLibc
+import AlcedoRuntime
 
 /// A terminal that a test looks at from outside.
 package final class PseudoTerminal: Sendable {

@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoLibc
+import AlcedoRuntime
 import AlcedoTesting
 import TestSupport
 import Testing
@@ -150,6 +151,29 @@ import Testing
 
         #expect(graphics == .blocks)
         #expect(settings(terminal.inside) == before)
+    }
+
+    @Test func `a signal does not end the wait for an answer`() {
+        var times: [Int32] = []
+        let isReadable = TerminalFile.isReadable(within: .seconds(300)) { milliseconds in
+            times.append(milliseconds)
+            errno = EINTR
+            return times.count < 4 ? -1 : 1
+        }
+        #expect(isReadable && times.count == 4)
+        #expect(times.first == 300_000 && times == times.sorted(by: >=))
+
+        let fails = TerminalFile.isReadable(within: .seconds(300)) { _ in
+            errno = EBADF
+            return -1
+        }
+        #expect(!fails)
+        // Until the time is over, which signals do not make longer.
+        let ends = TerminalFile.isReadable(within: .zero) { milliseconds in
+            errno = EINTR
+            return milliseconds == 0 ? 0 : -1
+        }
+        #expect(!ends)
     }
 
     @Test func `what is no terminal is not asked`() {

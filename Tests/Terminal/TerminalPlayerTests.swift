@@ -122,7 +122,7 @@ import Testing
         player.resize(to: TerminalCanvas(columns: 1, rows: 5))
 
         #expect(screen.output == ["@@\n", "\u{1B}[2J\u{1B}[H", "@\n"])
-        #expect(player.displaySize == .target(TargetSize(PixelSize(width: 1, height: 10))))
+        #expect(player.displaySize == .target(TargetSize(width: 1, height: 10)))
     }
 
     @Test func `a picture that a terminal of no size hid comes back with the next size`() {

@@ -1,4 +1,5 @@
 import Alcedo
+import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -124,7 +125,7 @@ struct AnswerTests {
             }
             #expect(server.origin.requestCount(for: "/moved") == 2)
             // The note of it is for this server alone.
-            #expect(server.origin.requests.allSatisfy { !$0.fields.fields.contains { $0.name.hasPrefix("X-") } })
+            #expect(server.origin.requests.allSatisfy { !$0.fields.contains { $0.name.hasPrefix("X-") } })
         }
     }
 

@@ -1,4 +1,5 @@
 import Alcedo
+import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -143,7 +144,7 @@ struct FailureTests {
 
         let error = await #expect(throws: DownloadError.self) {
             try await Downloader(transport: transport).download(
-                DownloadRequest(.http(HTTPRequest(url: url))), progress: nil)
+                DownloadRequest(.http(HTTPRequest(url: url))))
         }
 
         #expect(error?.code == .transport(.addressRefused))

@@ -1,4 +1,5 @@
 import Alcedo
+import AlcedoHTTP
 import AlcedoRedisCache
 import AlcedoTesting
 import FoundationEssentials
@@ -179,7 +180,7 @@ struct LoadTests {
         for _ in 0..<2 {
             try await TestServer.run(change: {
                 $0.redis = RedisOptions(
-                    address: .socket(redis.socket), connectTimeout: .seconds(120), answerTimeout: .seconds(120),
+                    address: .socket(redis.socket), connectTimeout: .seconds(120), responseTimeout: .seconds(120),
                     callTimeout: .seconds(120))
             }) { (server: TestServer) async throws in
                 let answer = try await server.get(target)
@@ -206,7 +207,7 @@ struct LoadTests {
                 $0.allowsPrivate = isAllowed
                 $0.cacheFolder = folder.url
                 $0.redis = RedisOptions(
-                    address: .socket(redis.socket), connectTimeout: .seconds(120), answerTimeout: .seconds(120),
+                    address: .socket(redis.socket), connectTimeout: .seconds(120), responseTimeout: .seconds(120),
                     callTimeout: .seconds(120))
             }) { (server: TestServer) async throws in
                 // The second is made of the original that is kept, or kept itself.

@@ -1,6 +1,6 @@
 import AlcedoLibc
 import AlcedoRedisCache
-import ExampleSupport
+import AlcedoProgramSupport
 import FoundationEssentials
 import TestSupport
 import Testing
@@ -24,7 +24,7 @@ struct OptionsTests {
         #expect(
             options.stack.redis
                 == RedisOptions(
-                    address: .network(host: "::1", port: 99), user: "u", password: "se cret", database: 3,
+                    address: .network(host: "::1", port: 99), username: "u", password: "se cret", database: 3,
                     prefix: "p:"))
         #expect(try ServerOptions(["--redis", "/run/s"]).stack.redis == RedisOptions(address: .socket("/run/s")))
         #expect(try ServerOptions([]).stack.redis == nil)

@@ -1,4 +1,5 @@
 import Alcedo
+import AlcedoHTTP
 import FoundationEssentials
 import TestSupport
 import Testing
@@ -73,7 +74,7 @@ struct OriginTermsTests {
         let url = try #require(URL(string: "https://a.test/"))
         // An old answer of another cache on the way has been asked for all the same.
         let head = HTTPResponseHead(url: url, status: 200, fields: ["Age": "40", "Cache-Control": "max-age=86400"])
-        let caching = source.map { ResponseCaching(source: $0, verdict: StorageVerdict(.allowed)) }
+        let caching = source.map { ResponseCaching(source: $0, decision: StorageDecision(.allowed)) }
         let terms = OriginTerms(Download(data: Data(), head: head, caching: caching), now: now)
 
         let freshness = try #require(terms.freshness(from: now, atMost: .seconds(60)))

@@ -1,4 +1,5 @@
 import Alcedo
+import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -32,8 +33,8 @@ struct OriginWatchTests {
         let request = DownloadRequest(source)
 
         let (inner, outer) = try await watch.observing(source) {
-            _ = try await watch.download(request, progress: nil)
-            return try await watch.observing(source) { _ = try await watch.download(request, progress: nil) }.1
+            _ = try await watch.download(request)
+            return try await watch.observing(source) { _ = try await watch.download(request) }.1
         }
 
         #expect(!outer.allowsStoring && outer.freshUntil == clock.now.addingTimeInterval(60))
@@ -45,9 +46,9 @@ struct OriginWatchTests {
         let request = DownloadRequest(source)
 
         let (late, _) = try await watch.observing(source) {
-            _ = try await watch.download(request, progress: nil)
+            _ = try await watch.download(request)
             return try await watch.observing(source) {
-                _ = try await watch.download(request, progress: nil)
+                _ = try await watch.download(request)
                 return try await watch.observing(source) {}.1
             }.0
         }
@@ -62,7 +63,7 @@ struct OriginWatchTests {
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
         let first = Task {
             try await watch.observing(source) {
-                for _ in 0..<2 { _ = try await watch.download(request, progress: nil) }
+                for _ in 0..<2 { _ = try await watch.download(request) }
                 begin.finish()
                 for await _ in ends {}
             }.1
@@ -84,13 +85,13 @@ struct OriginWatchTests {
         let request = DownloadRequest(source)
 
         let (late, early) = try await watch.observing(source) {
-            _ = try await watch.download(request, progress: nil)
+            _ = try await watch.download(request)
             return try await watch.observing(source) {}.1
         }
         #expect(early.allowsStoring && early == late)
 
         // Of a download that nobody waits for nothing is kept, either.
-        _ = try await watch.download(request, progress: nil)
+        _ = try await watch.download(request)
         let none = try await watch.observing(source) {}.1
         #expect(none == OriginTerms(allowsStoring: false))
     }
@@ -99,7 +100,7 @@ struct OriginWatchTests {
         let watch = watch("max-age=60")
         await #expect(throws: Refusal.self) {
             try await watch.observing(source) {
-                _ = try await watch.download(DownloadRequest(source), progress: nil)
+                _ = try await watch.download(DownloadRequest(source))
                 throw Refusal(400, "bad")
             }
         }

@@ -1,5 +1,6 @@
 import Alcedo
 import AlcedoLibc
+import AlcedoRuntime
 import FoundationEssentials
 import TestSupport
 

@@ -1,4 +1,5 @@
 import Alcedo
+import AlcedoHTTP
 import FoundationEssentials
 
 /// Redirects every request for one host, and sends the others on.

@@ -98,6 +98,18 @@ struct SendingTests {
         }
     }
 
+    @Test func `waiting for connections to end is over after the limit`() async {
+        let connections = OpenConnections()
+        await connections.waitUntilNone(for: .seconds(300))
+        connections.began()
+        for limit in [Duration.zero, .seconds(-1), .nanoseconds(1)] {
+            for _ in 0..<1_000 { await connections.waitUntilNone(for: limit) }
+        }
+        async let all: Void = connections.waitUntilNone(for: .seconds(300))
+        connections.ended()
+        await all
+    }
+
     @Test func `a connection without a request ends with the server, which does not wait for it`() async throws {
         let server = try HTTPServer(HTTPServer.Settings(lull: .zero), handler: Handler(byteCount: 1))
         let (silent, kept) = (try RawClient(port: server.port), try RawClient(port: server.port))

@@ -120,7 +120,7 @@ struct StoringTests {
     }
 
     @Test func `what was stored for longer is used no longer than this server may`() async throws {
-        let store = MemoryCache<ImageKey, CachedData>(limits: MemoryCacheLimits(cost: 1 << 20), clock: clock)
+        let store = MemoryCache<ImageKey, CachedData>(limits: MemoryCacheLimits(costLimit: 1 << 20), clock: clock)
         let answers = { AnswerStore(memoryLimit: 1 << 20, store: store, life: $0, clock: clock) }
         let key = try key(0)
         let patient = answers(.seconds(3_600))

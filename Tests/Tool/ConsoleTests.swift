@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Testing
 
-@testable import ExampleSupport
+@testable import AlcedoProgramSupport
 
 @Suite struct ConsoleTests {
     /// Control characters and those that change the direction of text.

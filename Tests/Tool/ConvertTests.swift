@@ -78,6 +78,11 @@ struct ConvertTests {
         #expect(kept.status == 0 && kept.problems == "")
         #expect(try info("animated.webp").frameCount == 3)
 
+        let resized = try await convert([Self.animation, "--format", "gif", "--processor", "resize:7"])
+        #expect(resized.status == 0)
+        let small = try info("animated.gif")
+        #expect(small.frameCount == 3 && small.size == PixelSize(width: 7, height: 10))
+
         let lost = try await convert([Self.animation, "--format", "png"])
         #expect(lost.status == 0)
         #expect(lost.problems == "alcedo: \(Self.animation): not kept: animation\n")

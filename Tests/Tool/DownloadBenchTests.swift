@@ -7,7 +7,7 @@ struct DownloadBenchTests {
     private static let nginx = "/usr/sbin/nginx"
 
     private func run(_ arguments: [String]) async throws -> Program.Outcome {
-        try await Program(name: "alcedo").run(["bench", "download"] + arguments)
+        try await Program(name: "alcedo-bench").run(["download"] + arguments)
     }
 
     @Test func `the download benchmark prints a row for each case, and the time to cancel`() async throws {

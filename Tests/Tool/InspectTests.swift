@@ -1,4 +1,5 @@
 import Alcedo
+import AlcedoHTTP
 import AlcedoTesting
 import Foundation
 import TestSupport
@@ -101,15 +102,5 @@ struct InspectTests {
             #expect(outcome.problems.contains("limit of 262143 pixels"), "\(command): \(outcome.problems)")
             #expect(try await alcedo.run(command + [file, "--max-pixels", "262144"]).status == 0, "\(command)")
         }
-    }
-
-    @Test func `the memory of a thumbnail is measured, and foretold`() async throws {
-        let file = Samples.folder.appending(path: "dunes.jpg").path
-
-        let outcome = try await alcedo.run(["bench", "memory", file, "--size", "100"])
-
-        #expect(outcome.status == 0)
-        #expect(outcome.output.contains("jpeg, 1200 x 800 pixels, 1 frames, decoded to 150 x 100"))
-        #expect(outcome.output.contains("foretold: 0.0"))
     }
 }

@@ -174,7 +174,7 @@ struct InterruptionTests {
 
     @Test(arguments: [SIGINT, SIGTERM], [["disk-cache"], ["all", "--only", "Disk", "--pictures"]])
     func `a benchmark that is broken off leaves nothing behind`(signal: Int32, words: [String]) async throws {
-        let alcedo = Program(name: "alcedo", environment: ["TMPDIR": folder.path])
+        let bench = Program(name: "alcedo-bench", environment: ["TMPDIR": folder.path])
         let pictures = folder.url.appending(path: "pictures")
         for name in ["wallpapers", "web"] {
             try FileManager.default.createDirectory(
@@ -186,7 +186,7 @@ struct InterruptionTests {
             return names.filter { $0 != "out" && !$0.hasPrefix("pictures") }
         }
 
-        let program = try alcedo.start(["bench"] + words + places)
+        let program = try bench.start(words + places)
         while !files().contains(where: { $0.contains("/unfinished/") }) {
             try #require(program.process.isRunning)
             try await Task.sleep(for: .milliseconds(2))
@@ -194,7 +194,7 @@ struct InterruptionTests {
         program.process.send(signal)
 
         let outcome = try await program.outcome()
-        #expect(outcome.status == 128 + signal && outcome.problems == "alcedo: interrupted\n")
+        #expect(outcome.status == 128 + signal && outcome.problems == "alcedo-bench: interrupted\n")
         // A shell takes away what the process has left.
         while !files().isEmpty { try await Task.sleep(for: .milliseconds(2)) }
     }

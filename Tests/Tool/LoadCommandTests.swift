@@ -140,8 +140,7 @@ struct LoadCommandTests {
     @Test(arguments: [
         ["load", "--nonsense", "a.png"], ["load"], ["load", "--size", "none", "a.png"], ["load", "a.png", "--size"],
         ["load", ""], ["load", "--cache", "", "a.png"], ["load", "--output=", "a.png"], ["nonsense"], [], ["show"],
-        ["show", "--color", "pink", "a.png"], ["bench"],
-        ["bench", "decode"], ["load", "--no-cache=1", "a.png"], ["load", "--repeat", "0", "a.png"],
+        ["show", "--color", "pink", "a.png"], ["load", "--no-cache=1", "a.png"], ["load", "--repeat", "0", "a.png"],
     ])
     func `a command line that makes no sense is explained and ends with 2`(words: [String]) async throws {
         let outcome = try await alcedo.run(words)
@@ -149,12 +148,12 @@ struct LoadCommandTests {
         #expect(outcome.status == 2)
         #expect(outcome.output == "")
         #expect(outcome.problems.hasPrefix("alcedo: "))
-        let command = ["load", "show", "bench"].contains(words.first) ? "alcedo \(words[0])" : "alcedo"
+        let command = ["load", "show"].contains(words.first) ? "alcedo \(words[0])" : "alcedo"
         #expect(outcome.problems.hasSuffix("; \(command) --help says more\n"))
         #expect(outcome.problems.filter { $0 == "\n" }.count == 1)
     }
 
-    @Test(arguments: [["--help"], ["load", "--help"], ["show", "--help"], ["bench", "--help"]])
+    @Test(arguments: [["--help"], ["load", "--help"], ["show", "--help"]])
     func `help goes to standard output`(words: [String]) async throws {
         let outcome = try await alcedo.run(words)
 

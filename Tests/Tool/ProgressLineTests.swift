@@ -3,7 +3,7 @@ import AlcedoTesting
 import TestSupport
 import Testing
 
-@testable import ExampleSupport
+@testable import AlcedoProgramSupport
 
 @Suite(.timeLimit(.minutes(10)))
 struct ProgressLineTests {

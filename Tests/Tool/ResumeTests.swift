@@ -1,4 +1,5 @@
 import Alcedo
+import AlcedoHTTP
 import AlcedoTesting
 import Foundation
 import TestSupport
@@ -43,7 +44,7 @@ struct ResumeTests {
 
     /// The bytes as the cache has them for the next run.
     private func stored(_ url: URL) async throws -> Data? {
-        let request = try #require(ImageRequest(url: url))
+        let request = ImageRequest(url: url)
         return await FileDiskCache(directory: cache).data(for: request.originalKey)
     }
 

@@ -1,4 +1,5 @@
 import Alcedo
+import AlcedoHTTP
 import AlcedoLibc
 import AlcedoTesting
 import Foundation

@@ -26,7 +26,7 @@ struct ToolOptionTests {
         ["thumbnail", "--size", "9", "--output"],
     ]
 
-    @Test(arguments: commands + ["bench", "bench all", "bench binding", "bench memory-cache"])
+    @Test(arguments: commands)
     func `help says how, in lines that fit`(command: String) async throws {
         let words = command.split(separator: " ").map(String.init)
         let help = try await alcedo.run(words + ["--help"])
@@ -57,7 +57,7 @@ struct ToolOptionTests {
         #expect(help.contains("--json") || command == "show")
     }
 
-    @Test(arguments: ["load", "cache", "bench decode"])
+    @Test(arguments: ["load", "cache"])
     func `help can be asked for as a command, too`(command: String) async throws {
         let words = command.split(separator: " ").map(String.init)
         #expect(try await alcedo.run(["help"] + words).output == alcedo.run(words + ["--help"]).output)

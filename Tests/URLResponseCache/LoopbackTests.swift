@@ -1,5 +1,6 @@
 import AlcedoCURL
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoTesting
 import AlcedoURLResponseCache
 import FoundationEssentials
@@ -33,7 +34,8 @@ struct LoopbackTests {
 
     private func transport(_ role: CacheRole) -> CachingTransport {
         CachingTransport(
-            wrapping: CURLTransport(), store: MemoryResponseStore(), rules: ResponseCacheRules(role: role), time: clock)
+            wrapping: CURLTransport(), store: MemoryResponseStore(), rules: ResponseCacheRules(role: role), clock: clock
+        )
     }
 
     private func request(_ path: String, method: HTTPMethod = .get, _ fields: HTTPFields = [:]) -> HTTPRequest {
@@ -129,7 +131,7 @@ struct LoopbackTests {
             defer { odd.stop() }
             let (store, url) = (MemoryResponseStore(), odd.url(for: "/"))
             let transport = CachingTransport(
-                wrapping: CURLTransport(), store: store, rules: ResponseCacheRules(role: role), time: clock)
+                wrapping: CURLTransport(), store: store, rules: ResponseCacheRules(role: role), clock: clock)
             for _ in 0..<2 {
                 let error = await #expect(throws: HTTPTransportError.self) {
                     try await load(HTTPRequest(url: url, idleTimeout: .seconds(120)), through: transport)

@@ -25,10 +25,10 @@ import Testing
     }
 
     @Test(arguments: [
-        "func show(_ request: ImageRequest, by binder: ImageBinder) { binder.bind(request) }",
+        "func show(_ request: ImageRequest, by binder: ImageBinder) { binder.load(request) }",
         """
         @MainActor func show(_ request: ImageRequest, by binder: ImageBinder) {
-            Task.detached { binder.bind(request) }
+            Task.detached { binder.load(request) }
         }
         """,
     ])
@@ -40,10 +40,10 @@ import Testing
     }
 
     @Test(arguments: [
-        "@MainActor func show(_ request: ImageRequest, by binder: ImageBinder) { binder.bind(request) }",
+        "@MainActor func show(_ request: ImageRequest, by binder: ImageBinder) { binder.load(request) }",
         """
         @MainActor func show(_ request: ImageRequest, by binder: ImageBinder) {
-            Task.detached { await binder.bind(request) }
+            Task.detached { await binder.load(request) }
         }
         """,
     ])

@@ -78,7 +78,7 @@ import Testing
 
     @Test func `frames are averaged down and multiplied by alpha as asked`() throws {
         let options = DecodingOptions(
-            alphaMode: .premultiplied, target: TargetSize(PixelSize(width: 7, height: 9)))
+            alphaMode: .premultiplied, target: TargetSize(width: 7, height: 9))
         let image = try decoder.decode(fixture("animated.webp"), options: options)
 
         #expect(image.size == PixelSize(width: 7, height: 9))
@@ -136,7 +136,7 @@ import Testing
 
         #expect(errorCode(cut) == .truncated)
         let part = try decoder.decode(cut, options: DecodingOptions(allowsPartial: true))
-        #expect(part.damage?.code == .truncated)
+        #expect(part.partialError?.code == .truncated)
         #expect(part.frames?.frameCount == 4)
         #expect(try part.frames?.frame(at: 3) == whole.frame(at: 3))
     }

@@ -31,7 +31,7 @@ private final class RowCounter: PixelRowConsumer {
     @Test(arguments: names) func `the image does not depend on the pieces`(name: String) throws {
         try DecoderChecks(decoder).checkPieces(fixture(name))
         let options = DecodingOptions(
-            alphaMode: .premultiplied, target: TargetSize(PixelSize(width: 5, height: 9)), allowsPartial: true)
+            alphaMode: .premultiplied, target: TargetSize(width: 5, height: 9), allowsPartial: true)
         try DecoderChecks(decoder, options: options).checkPieces(fixture(name))
     }
 
@@ -136,13 +136,13 @@ private final class RowCounter: PixelRowConsumer {
 
         let part = try decoder.decode(cut, options: DecodingOptions(allowsPartial: true))
 
-        #expect(part.damage?.code == .truncated)
+        #expect(part.partialError?.code == .truncated)
         #expect(part.pixels.alphaMode == .straight)
         let last = try #require((0..<300).last { part.pixels.rgba(0, $0)[3] != 0 })
         #expect(last > 50 && last < 299)
         #expect(part.pixels.tightBytes.prefix(800 * (last + 1)) == whole.tightBytes.prefix(800 * (last + 1)))
         #expect(part.pixels.tightBytes.dropFirst(800 * (last + 1)).allSatisfy { $0 == 0 })
-        let target = TargetSize(PixelSize(width: 50, height: 75))
+        let target = TargetSize(width: 50, height: 75)
         let small = try decoder.decode(cut, options: DecodingOptions(target: target, allowsPartial: true))
         #expect(small.size == PixelSize(width: 50, height: 75))
         #expect(small.isPartial)
@@ -159,7 +159,7 @@ private final class RowCounter: PixelRowConsumer {
         let stored = try decoder.decode(file, options: DecodingOptions(appliesOrientation: false, allowsPartial: true))
 
         #expect(errorCode(file) == .truncated)
-        #expect(part.damage?.code == .truncated)
+        #expect(part.partialError?.code == .truncated)
         #expect(part.size == PixelSize(width: 300, height: 200))
         #expect(stored.orientation == .right)
         #expect(try part.pixels == stored.pixels.upright(from: .right))

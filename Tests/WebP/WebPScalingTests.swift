@@ -8,7 +8,7 @@ import Testing
     private func decode(
         _ name: String, width: Int, height: Int, mode: ContentMode = .fit, appliesOrientation: Bool = true
     ) throws -> DecodedImage {
-        let target = TargetSize(PixelSize(width: width, height: height), mode: mode)
+        let target = TargetSize(width: width, height: height, mode: mode)
         let options = DecodingOptions(appliesOrientation: appliesOrientation, target: target)
         return try WebPDecoder().decode(fixture(name), options: options)
     }
@@ -67,7 +67,7 @@ import Testing
     func `a small lossy picture is the mean of the large one`(full: (width: Int, height: Int), side: Int) throws {
         let file = try smooth(PixelSize(width: full.width, height: full.height))
         let whole = try WebPDecoder().decode(file, options: DecodingOptions()).pixels
-        let target = TargetSize(PixelSize(width: side, height: side))
+        let target = TargetSize(width: side, height: side)
 
         let small = try WebPDecoder().decode(file, options: DecodingOptions(target: target)).pixels
 
@@ -105,7 +105,7 @@ import Testing
 
     @Test func `rows of a small lossy picture are those of the image, also of a cut one`() throws {
         let file = try smooth(PixelSize(width: 200, height: 900))
-        let options = DecodingOptions(target: TargetSize(PixelSize(width: 40, height: 300)))
+        let options = DecodingOptions(target: TargetSize(width: 40, height: 300))
         try DecoderChecks(WebPDecoder(), options: options).checkRows(file)
         let collector = PixelRowCollector()
         try WebPDecoder().decodeRows(file, options: options, into: collector)

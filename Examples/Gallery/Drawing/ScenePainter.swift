@@ -90,4 +90,108 @@
             return random.next(below: 420) == 0
         }
     }
+
+    /// The outline of a row of hills.
+    private struct SceneRidge {
+        /// The first row that belongs to the hills, for each column.
+        let tops: [Float]
+
+        /// - Parameters:
+        ///   - base: Where the outline lies on average, in rows from above.
+        ///   - roughness: How far it goes up and down, in rows.
+        ///   - trees: How high the trees on it are, in rows; nought for none.
+        init(width: Int, base: Double, roughness: Double, trees: Double, _ random: inout SceneRandom) {
+            let waves = (1...4).map { octave in
+                (
+                    height: roughness / Double(octave * octave), phase: random.next(in: 0..<6.3),
+                    length: Double(octave) * random.next(in: 0.6..<1.4) * 7 / Double(width)
+                )
+            }
+            var tops = (0..<width).map { x in
+                Float(waves.reduce(base) { $0 + $1.height * sin($1.phase + $1.length * Double(x)) })
+            }
+            if trees > 0 { Self.plant(trees, on: &tops, &random) }
+            self.tops = tops
+        }
+
+        private static func plant(_ height: Double, on tops: inout [Float], _ random: inout SceneRandom) {
+            var x = random.next(in: 0..<8)
+            while x < Double(tops.count) {
+                let size = height * random.next(in: 0.4..<1)
+                let half = size * 0.28
+                let foot = tops[Int(x)]
+                for column in max(0, Int(x - half))...min(tops.count - 1, Int(x + half)) {
+                    let top = foot - Float(size * (1 - abs(Double(column) - x) / half))
+                    tops[column] = min(tops[column], top)
+                }
+                x += size * random.next(in: 0.2..<1.6)
+            }
+        }
+    }
+
+    /// The colours of a time of day: red, green and blue from 0 to 1.
+    struct ScenePalette {
+        typealias Color = SIMD3<Float>
+
+        var name: String
+        var zenith: Color
+        var horizon: Color
+        var light: Color
+        var farHill: Color
+        var nearHill: Color
+        var hasStars = false
+
+        static let all = [
+            ScenePalette(
+                name: "Dawn", zenith: hex(0x2B3A67), horizon: hex(0xF7B7A3), light: hex(0xFFE3B8),
+                farHill: hex(0xB98FA6), nearHill: hex(0x2A2140)),
+            ScenePalette(
+                name: "Clear", zenith: hex(0x2F7FC1), horizon: hex(0xCFE8F5), light: hex(0xFFFFFF),
+                farHill: hex(0x8FB3C9), nearHill: hex(0x1F4A3A)),
+            ScenePalette(
+                name: "Golden", zenith: hex(0x6E4A7E), horizon: hex(0xFFC46B), light: hex(0xFFF1C9),
+                farHill: hex(0xD98E5F), nearHill: hex(0x3A1F2B)),
+            ScenePalette(
+                name: "Misty", zenith: hex(0x8FA3AD), horizon: hex(0xE6ECEC), light: hex(0xF8FBFA),
+                farHill: hex(0xBECBCD), nearHill: hex(0x33484E)),
+            ScenePalette(
+                name: "Starry", zenith: hex(0x070B22), horizon: hex(0x2C3F73), light: hex(0xE9EDFF),
+                farHill: hex(0x24325C), nearHill: hex(0x05070F), hasStars: true),
+            ScenePalette(
+                name: "Winter", zenith: hex(0x6FA0CF), horizon: hex(0xF3E7EF), light: hex(0xFFF7F0),
+                farHill: hex(0xD5DFEC), nearHill: hex(0x5C7596)),
+            ScenePalette(
+                name: "Desert", zenith: hex(0x3E7CA6), horizon: hex(0xF6DDB0), light: hex(0xFFF6D8),
+                farHill: hex(0xDDAA73), nearHill: hex(0x8A4B2A)),
+            ScenePalette(
+                name: "Northern", zenith: hex(0x04141F), horizon: hex(0x1D6E63), light: hex(0xC9FFE6),
+                farHill: hex(0x14474A), nearHill: hex(0x030B0E), hasStars: true),
+        ]
+
+        private static func hex(_ value: Int) -> Color {
+            Color(Float(value >> 16), Float(value >> 8 & 255), Float(value & 255)) / 255
+        }
+    }
+
+    /// Numbers that look random and are the same for a seed: a landscape is always drawn the same way.
+    ///
+    /// Source: SplitMix64, by Sebastiano Vigna.
+    struct SceneRandom {
+        private var state: UInt64
+
+        init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 }
+
+        mutating func next() -> UInt64 {
+            state &+= 0x9E37_79B9_7F4A_7C15
+            var mixed = (state ^ state >> 30) &* 0xBF58_476D_1CE4_E5B9
+            mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+            return mixed ^ mixed >> 31
+        }
+
+        mutating func next(in range: Range<Double>) -> Double {
+            range.lowerBound + (range.upperBound - range.lowerBound) * Double(next() >> 11) * 0x1p-53
+        }
+
+        mutating func next(below count: Int) -> Int { Int(next() % UInt64(max(1, count))) }
+    }
 #endif

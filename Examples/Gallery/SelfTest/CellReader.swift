@@ -1,3 +1,4 @@
+
 #if GTK
     import Alcedo
     import AlcedoGTK
@@ -36,6 +37,66 @@
             var bytes = [UInt8](repeating: 0, count: size.pixelCount * 4)
             gdk_texture_download(texture, &bytes, gsize(size.width * 4))
             return NumberCode(in: size) { x, y in bytes[(y * size.width + x) * 4 + 1] }?.number
+        }
+    }
+
+    /// What one cell in sight shows, by the pixels that GTK has of it.
+    struct CellReading: Codable {
+        var position: Int
+        /// The number of the picture that the cell is to show.
+        var expected: Int
+        /// The number that the pixels say; nil for no picture, or one whose number cannot be read.
+        var found: Int?
+        var isFailed: Bool
+        var hasPicture: Bool
+        /// Where the picture is in the window's surface, in points.
+        var x: Double
+        var y: Double
+        var width: Double
+        var height: Double
+    }
+
+    /// Looks at all cells in sight in many frames, for pictures that are not their own.
+    @MainActor final class CellWatch {
+        struct Report: Codable {
+            /// Frames that were looked at.
+            var frames = 0
+            /// Cells with a picture, in all of these.
+            var pictures = 0
+            /// Those with another one than theirs.
+            var wrong: [CellReading] = []
+        }
+
+        private static let period = 2
+
+        private(set) var report = Report()
+        private let reader: CellReader
+        private var ticker: FrameTicker?
+        private var frame = 0
+
+        init(widget: Widget, reader: CellReader) {
+            self.reader = reader
+            ticker = FrameTicker(widget: widget.opaque) { [weak self] _ in
+                self?.look()
+                return self != nil
+            }
+        }
+
+        func start() {
+            report = Report()
+            ticker?.start()
+        }
+
+        func stop() { ticker?.stop() }
+
+        private func look() {
+            frame += 1
+            guard frame.isMultiple(of: Self.period) else { return }
+            report.frames += 1
+            for cell in reader.read() where cell.hasPicture {
+                report.pictures += 1
+                if cell.found != cell.expected { report.wrong.append(cell) }
+            }
         }
     }
 #endif

@@ -1,9 +1,11 @@
+import AlcedoRuntime
+
 #if GTK
     import Alcedo
     import AlcedoGTK
+    import AlcedoProgramSupport
     import AlcedoTesting
     import CGTK
-    import ExampleSupport
     import FoundationEssentials
 
     /// Answers the questions of Scripts/test-gtk: a word a line on standard input, a line of JSON on standard output.

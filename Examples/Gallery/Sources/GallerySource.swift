@@ -1,5 +1,8 @@
+
 #if GTK
     import Alcedo
+    import AlcedoProgramSupport
+    import AlcedoTesting
     import FoundationEssentials
 
     /// Where the pictures are from.
@@ -39,6 +42,72 @@
         fileprivate func isFolder(_ path: String) -> Bool {
             var isFolder = false
             return fileExists(atPath: path, isDirectory: &isFolder) && isFolder
+        }
+    }
+
+    /// The pictures below a folder, told by their names' ends.
+    struct FolderSource {
+        private static let endings: Set = ["png", "apng", "jpg", "jpeg", "gif", "webp"]
+
+        /// Paths, in order.
+        let files: [String]
+
+        init(path: String) throws {
+            var (folders, files) = (Set([FileIdentity(path: path)]), [String]())
+            try Self.walk(path, &folders, into: &files)
+            self.files = files.sorted()
+        }
+
+        /// - Parameter folders: Where this has been: each folder is looked at once, however many links lead to it.
+        private static func walk(
+            _ folder: String, _ folders: inout Set<FileIdentity?>, into files: inout [String]
+        ) throws {
+            for name in try FileManager.default.contentsOfDirectory(atPath: folder).sorted() where !name.hasPrefix(".")
+            {
+                let path = folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
+                var isFolder = false
+                guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else { continue }
+                if !isFolder {
+                    let end = name.lastIndex(of: ".").map { name[name.index(after: $0)...].lowercased() }
+                    if let end, endings.contains(end) { files.append(path) }
+                } else if folders.insert(FileIdentity(path: path)).inserted {
+                    // A folder that may not be read has no pictures for us.
+                    try? walk(path, &folders, into: &files)
+                }
+            }
+        }
+    }
+
+    /// A server on 127.0.0.1 that draws a landscape for each number, in all formats.
+    struct SceneServer {
+        let items: [GalleryItem]
+        // Serves as long as somebody holds it.
+        private let origin: LoopbackOrigin
+
+        init(count: Int, weather: NetworkWeather) throws {
+            var options = OriginOptions()
+            // So that it counts how often each was asked for.
+            options.logLimit = count
+            let origin = try LoopbackOrigin(options: options) { request in
+                guard let number = Int(request.path.dropFirst().prefix { $0 != "." }), (0..<count).contains(number)
+                else { return .status(404) }
+                // A picture that is not to be had may be the next time.
+                var dice = SceneRandom(seed: UInt64(number) << 20 | UInt64(request.attempt))
+                if dice.next(in: 0..<1) < weather.failureRate { return .status(404) }
+                guard let file = try? SceneFile(number: number).encoded() else { return .status(500) }
+                return .ok(file, type: "image/\(SceneFile(number: number).format)")
+                    .setting("Cache-Control", "max-age=3600")
+            }
+            self.origin = origin
+            items = (0..<count).map { number in
+                let file = SceneFile(number: number)
+                let url = origin.url(for: "/\(number).\(file.format)")
+                var request = ImageRequest(url: url)
+                // The port changes from run to run; the picture does not.
+                request.resource = ResourceKey("landscape:\(number)")
+                return GalleryItem(
+                    name: file.name, origin: url.absoluteString, request: .success(request), number: number)
+            }
         }
     }
 #endif

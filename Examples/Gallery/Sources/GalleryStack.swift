@@ -1,6 +1,8 @@
+import AlcedoRuntime
+
 #if GTK
     import Alcedo
-    import ExampleSupport
+    import AlcedoProgramSupport
     import FoundationEssentials
 
     /// The pipeline that the gallery loads with: the default stack, but for a network that may be slow, and counters.
@@ -58,8 +60,46 @@
             request.decoding.target = TargetSize(size, mode: .fill)
             // What GTK draws without converting it first.
             request.decoding.alphaMode = .premultiplied
-            request.processors = [EveryFrame(Resize(to: size, mode: .fill))]
+            request.processors = [.resize(filling: size)]
             return request
+        }
+    }
+
+    /// Where a picture came from. The pipeline knows of no response cache: what that has, came from the network for it.
+    enum PictureLayer: String, CaseIterable {
+        case memory
+        case disk
+        case response
+        case network
+        case local
+
+        /// As a person is told it.
+        var name: String { self == .response ? "HTTP cache" : rawValue }
+    }
+
+    /// Remembers of each picture whether its last download was answered by the response cache, the network asked or not.
+    final class ResponseSources: PipelineObserving {
+        private let answered = Locked<Set<ResourceKey>>([])
+
+        func pipelineDidReport(_ event: PipelineEvent) {
+            guard case .downloaded(_, let source) = event.stage else { return }
+            answered.withLock { answered in
+                if let source, source != .new {
+                    answered.insert(event.key.resource)
+                } else {
+                    answered.remove(event.key.resource)
+                }
+            }
+        }
+
+        /// Where the answer to a request came from.
+        func layer(of response: ImageResponse, to request: ImageRequest) -> PictureLayer {
+            switch response.layer {
+            case .memory: .memory
+            case .disk: .disk
+            case .network: answered.withLock { $0.contains(request.key.resource) } ? .response : .network
+            case .local: .local
+            }
         }
     }
 #endif

@@ -1,3 +1,6 @@
+import AlcedoHTTP
+import AlcedoRuntime
+
 #if GTK
     import Alcedo
 
@@ -24,6 +27,18 @@
         var failureRate: Double {
             get { state.withLock { $0.failureRate } }
             set { state.withLock { $0.failureRate = newValue } }
+        }
+    }
+
+    /// A transport that takes as much longer as the weather says.
+    struct SlowTransport: HTTPTransport {
+        let transport: any HTTPTransport
+        let weather: NetworkWeather
+
+        func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+            let delay = weather.delay
+            if delay > .zero { try await Task.sleep(for: delay) }
+            return try await transport.send(request)
         }
     }
 #endif

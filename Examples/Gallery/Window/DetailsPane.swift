@@ -1,3 +1,4 @@
+
 #if GTK
     import Alcedo
     import AlcedoGTK
@@ -23,7 +24,7 @@
             self.stack = stack
             self.thumbnail = thumbnail
             picture = PictureView(frames: stack.frames)
-            let binder = ImageBinder(view: picture, loader: stack.pipeline)
+            let binder = ImageBinder(view: picture, pipeline: stack.pipeline)
             self.binder = binder
             picture.onSizeChange = { [weak binder] in binder?.viewSizeChanged() }
             let pictureWidget = Widget(picture.widget)
@@ -84,10 +85,10 @@
             turn += 1
             facts.show([("Loading", "…"), ("From", item.origin)])
             var request = request
-            request.diskContent = .both
+            request.dataCachePolicy = .both
             request.decoding.alphaMode = .premultiplied
             let start = ContinuousClock.now
-            binder.bind(request, options: BindingOptions(lowResolution: thumbnail(request))) {
+            binder.load(request, options: BindingOptions(lowResolution: thumbnail(request))) {
                 [weak self, turn] result in
                 guard let self, self.turn == turn else { return }
                 switch result {
@@ -140,6 +141,43 @@
         private static func milliseconds(_ time: Duration) -> String {
             let microseconds = time / .microseconds(1)
             return microseconds < 10_000 ? "\(Int(microseconds)) µs" : "\(Int(microseconds / 1000)) ms"
+        }
+    }
+
+    /// Names and values in two columns.
+    @MainActor private final class FactTable {
+        private static let rowCount = 9
+
+        let widget: Widget
+        private let rows: [(key: Widget, value: Widget)]
+
+        init() {
+            let grid: Widget = gtk_grid_new()
+            gtk_grid_set_column_spacing(grid.cast(), 14)
+            gtk_grid_set_row_spacing(grid.cast(), 6)
+            rows = (0..<Self.rowCount).map { row in
+                let (key, value) = (Widget.label(classes: "key"), Widget.label(classes: "value"))
+                gtk_label_set_wrap(value.opaque, 1)
+                gtk_label_set_wrap_mode(value.opaque, PANGO_WRAP_WORD_CHAR)
+                gtk_label_set_max_width_chars(value.opaque, 30)
+                gtk_label_set_selectable(value.opaque, 1)
+                gtk_label_set_yalign(key.opaque, 0)
+                gtk_grid_attach(grid.cast(), key, 0, Int32(row), 1, 1)
+                gtk_grid_attach(grid.cast(), value, 1, Int32(row), 1, 1)
+                return (key, value)
+            }
+            widget = grid
+        }
+
+        /// Shows these, as many as there is room for.
+        func show(_ facts: [(String, String)]) {
+            for (index, row) in rows.enumerated() {
+                let fact = index < facts.count ? facts[index] : nil
+                row.key.isVisible = fact != nil
+                row.value.isVisible = fact != nil
+                row.key.setText(fact?.0 ?? "")
+                row.value.setText(fact?.1 ?? "")
+            }
         }
     }
 #endif

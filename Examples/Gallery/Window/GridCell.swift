@@ -1,3 +1,4 @@
+
 #if GTK
     import Alcedo
     import AlcedoGTK
@@ -50,7 +51,7 @@
             gtk_widget_set_halign(box, GTK_ALIGN_CENTER)
             widget = box.opaque
             g_object_ref_sink(box.object)
-            binder = ImageBinder(view: picture, loader: loader)
+            binder = ImageBinder(view: picture, pipeline: loader)
             let click = gtk_gesture_click_new()
             Signal(UnsafeMutableRawPointer(click).unsafelyUnwrapped, "released") { [weak self] in
                 guard let self else { return }
@@ -92,7 +93,7 @@
             switch item.request {
             case .success(let request):
                 set(.loading)
-                binder.bind(grid.thumbnail(request)) { [weak self] result in
+                binder.load(grid.thumbnail(request)) { [weak self] result in
                     self?.finish(result, of: request)
                 }
                 if state == .loading { setInSight(grid.isInSight(position)) }
@@ -120,5 +121,21 @@
             }
             self.state = state
         }
+    }
+
+    /// What a cell asks of the grid that it is in, and tells it.
+    @MainActor protocol GridCellOwner: AnyObject {
+        /// The frames of animations, of all cells.
+        var frames: FramePool { get }
+        func item(at position: Int) -> GalleryItem?
+        /// The request as it is for a cell.
+        func thumbnail(_ request: ImageRequest) -> ImageRequest
+        /// Whether the cell at a position is on screen, and not only near it.
+        func isInSight(_ position: Int) -> Bool
+        /// A load has ended, but not by being cancelled.
+        ///
+        /// - Parameter request: nil when there was nothing that could be loaded.
+        func cellDidLoad(_ result: Result<ImageResponse, any Error>, of request: ImageRequest?)
+        func cellWasClicked(at position: Int)
     }
 #endif

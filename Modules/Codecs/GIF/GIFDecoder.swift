@@ -1,4 +1,5 @@
 public import AlcedoCore
+private import CGIFShim
 public import FoundationEssentials
 
 /// Decodes GIF of both versions, still and animated.
@@ -71,5 +72,55 @@ public struct GIFDecoder: ImageDecoding {
         try parser.requireEnd()
         guard let structure = parser.structure else { throw ImageDecodingError(.truncated, "GIF: there is no header") }
         return structure
+    }
+}
+
+extension CodecRegistry.Entry {
+    /// GIF, recognised by the signature of either version, `GIF87a` or `GIF89a`.
+    public static var gif: Self {
+        Self(
+            format: .gif, decoder: GIFDecoder(),
+            signatures: ["GIF87a", "GIF89a"].map { FormatSignature(Array($0.utf8)) }, makeEncoder: { _ in GIFEncoder() }
+        )
+    }
+}
+
+/// Sends the rows of one image, from top to bottom, to a consumer that has begun.
+private struct GIFRowStream {
+    private let frame: GIFFrame
+    private let structure: GIFStructure
+
+    init(_ frame: GIFFrame, _ structure: GIFStructure) {
+        self.frame = frame
+        self.structure = structure
+    }
+
+    func send(_ data: Data, to consumer: any PixelRowConsumer) throws {
+        var row = [UInt8](repeating: 0, count: frame.size.width * 4)
+        try data.withUnsafeBytes { memory in
+            let bytes = memory.assumingMemoryBound(to: UInt8.self)
+            let palette = GIFPalette(of: frame, in: structure, bytes)
+            let decoder = try GIFRowDecoder(frame, codeSize: bytes[frame.dataStart])
+            while let next = try decoder.next(bytes) {
+                try row.withUnsafeMutableBytes { row in
+                    guard let base = row.baseAddress else { return }
+                    palette.write(next.indices, count: frame.size.width, to: base)
+                    try consumer.consume(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(row)))
+                }
+            }
+            guard decoder.isComplete else { throw ImageDecodingError(.truncated, "GIF: the bytes end inside an image") }
+        }
+        try consumer.finish()
+    }
+}
+
+/// The plain C loop over giflib that benchmarks compare ``GIFDecoder`` with.
+package enum GIFReference {
+    /// Decodes every image and throws the pixels away. Returns their number, 0 on any error.
+    package static func decode(_ data: Data) -> Int {
+        data.withUnsafeBytes { bytes in
+            guard let base = bytes.baseAddress else { return 0 }
+            return alcedo_gif_reference_decode(base.assumingMemoryBound(to: UInt8.self), bytes.count)
+        }
     }
 }

@@ -1,4 +1,5 @@
 public import AlcedoCore
+private import CJPEGShim
 public import FoundationEssentials
 
 /// Decodes JPEG by libjpeg-turbo: baseline and progressive, Huffman and arithmetic coding; gray, YCbCr, RGB, CMYK, YCCK.
@@ -82,4 +83,25 @@ public struct JPEGDecoder: ImageDecoding {
     }
 
     private static var noHeader: ImageDecodingError { ImageDecodingError(.corrupt, "JPEG: there is no header") }
+}
+
+extension CodecRegistry.Entry {
+    /// JPEG, recognised by its start-of-image marker and the marker that follows it. The best quality keeps colours at full
+    /// resolution.
+    public static var jpeg: Self {
+        Self(format: .jpeg, decoder: JPEGDecoder(), signatures: [FormatSignature([0xFF, 0xD8, 0xFF])]) { quality in
+            JPEGEncoder(quality: Int((quality * 100).rounded()), subsampling: quality < 1 ? .both : .none)
+        }
+    }
+}
+
+/// The plain C loop over libjpeg that benchmarks compare ``JPEGDecoder`` with.
+package enum JPEGReference {
+    /// Decodes and throws the pixels away. Returns their number, 0 on any error.
+    package static func decode(_ data: Data) -> Int {
+        data.withUnsafeBytes { bytes in
+            guard let base = bytes.baseAddress else { return 0 }
+            return alcedo_jpeg_reference_decode(base.assumingMemoryBound(to: UInt8.self), bytes.count)
+        }
+    }
 }

@@ -1,4 +1,5 @@
 public import AlcedoCore
+private import CPNGShim
 public import FoundationEssentials
 
 /// Decodes PNG of every colour type, bit depth and interlacing, and animated PNG, by libpng.
@@ -56,6 +57,27 @@ public struct PNGDecoder: ImageDecoding {
             let canvas = PixelBuffer.byteCount(size: file.info.size, format: .rgba8) ?? Int.max
             let (total, overflow) = canvas.multipliedReportingOverflow(by: 5)
             return overflow ? Int.max : total
+        }
+    }
+}
+
+extension CodecRegistry.Entry {
+    /// PNG, recognised by its eight-byte signature.
+    public static var png: Self {
+        Self(
+            format: .png, decoder: PNGDecoder(),
+            signatures: [FormatSignature([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])],
+            makeEncoder: { _ in PNGEncoder() })
+    }
+}
+
+/// The plain C loop over libpng that benchmarks compare ``PNGDecoder`` with.
+package enum PNGReference {
+    /// Decodes and throws the pixels away. Returns their number, 0 on any error.
+    package static func decode(_ data: Data) -> Int {
+        data.withUnsafeBytes { bytes in
+            guard let base = bytes.baseAddress else { return 0 }
+            return alcedo_png_reference_decode(base.assumingMemoryBound(to: UInt8.self), bytes.count)
         }
     }
 }

@@ -1,6 +1,14 @@
+import AlcedoHTTP
 public import FoundationEssentials
 
-/// The formats an app reads, in order of preference. A value: adding a format makes another registry.
+/// The formats that an app reads and writes, in order of preference.
+///
+/// A registry is a value: ``adding(_:)`` makes another one.
+///
+/// ```swift
+/// let codecs = CodecRegistry.standard.adding(.grayMap)
+/// let image = try codecs.decode(data)
+/// ```
 public struct CodecRegistry: Sendable {
     /// One format: how it is recognised and who decodes it.
     public struct Entry: Sendable {
@@ -47,10 +55,21 @@ public struct CodecRegistry: Sendable {
     public static let sniffedByteCount = 64
 
     /// The formats, in the order in which they are asked.
-    public var entries: [Entry]
+    public let entries: [Entry]
 
     /// A registry of these formats: the first that recognises a content decodes it.
     public init(_ entries: [Entry]) { self.entries = entries }
+
+    /// Returns a registry with one more codec.
+    ///
+    /// The codec replaces those of the same format, in the place of the first of them. A codec of a new format comes last:
+    /// it decodes what no other recognizes.
+    public func adding(_ entry: Entry) -> CodecRegistry {
+        let others = entries.filter { $0.format != entry.format }
+        // The entries before the first of the same format all stay, so its index is the same without the others.
+        let index = entries.firstIndex { $0.format == entry.format } ?? others.count
+        return CodecRegistry(others[..<index] + [entry] + others[index...])
+    }
 
     /// The first entry that recognises the content; names and content types do not count.
     public func entry(for data: Data) -> Entry? {
@@ -148,4 +167,56 @@ public struct CodecRegistry: Sendable {
 extension CodecRegistry.Entry {
     /// Whether the bytes are the beginning of one of the signatures, and no more.
     fileprivate func mayBegin(_ bytes: RawSpan) -> Bool { signatures.contains { $0.match(bytes) == .beginning } }
+}
+
+private extension Data {
+    /// Whether the content begins with a markup tag or a JSON object, after a byte order mark and white space.
+    var looksLikeText: Bool {
+        let skipped: Set<UInt8> = [0xEF, 0xBB, 0xBF, 0x20, 0x09, 0x0A, 0x0D]
+        let head = prefix(CodecRegistry.sniffedByteCount).drop { skipped.contains($0) }
+        return head.first == UInt8(ascii: "<") || head.first == UInt8(ascii: "{")
+    }
+}
+
+/// Waits for as many bytes as show the format, then decodes by the decoder that is found for them.
+private final class SniffingState: IncrementalDecodingState {
+    private let makeDecoder: (_ head: Data, _ isEnd: Bool) throws(ImageDecodingError) -> (any IncrementalImageDecoding)?
+    private var head = Data()
+    private var decoder: (any IncrementalImageDecoding)?
+
+    /// - Parameter makeDecoder: Returns nil when more bytes are needed, which at the end there are not; throws when no
+    ///   format is known that begins like this.
+    init(
+        makeDecoder:
+            @escaping (_ head: Data, _ isEnd: Bool) throws(ImageDecodingError) -> (
+                any IncrementalImageDecoding
+            )?
+    ) {
+        self.makeDecoder = makeDecoder
+    }
+
+    var info: ImageInfo? { decoder?.info }
+
+    var decodingByteCount: Int? { decoder?.decodingByteCount }
+
+    func append(_ bytes: Data) throws(ImageDecodingError) {
+        if let decoder { return try decoder.append(bytes) }
+        head.append(bytes)
+        try begin(isEnd: false)
+    }
+
+    private func begin(isEnd: Bool) throws(ImageDecodingError) {
+        guard let decoder = try makeDecoder(head, isEnd) else { return }
+        self.decoder = decoder
+        try decoder.append(head)
+        head = Data()
+    }
+
+    func preview() throws(ImageDecodingError) -> ImagePreview? { try decoder?.preview() }
+
+    func finish() throws(ImageDecodingError) -> DecodedImage {
+        if decoder == nil { try begin(isEnd: true) }
+        guard let decoder else { throw ImageDecodingError(.unknownFormat, "the bytes are in no known format") }
+        return try decoder.finish()
+    }
 }

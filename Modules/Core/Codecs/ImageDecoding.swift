@@ -2,7 +2,7 @@ public import FoundationEssentials
 
 /// Turns encoded bytes of one format into pixels.
 ///
-/// Calls may come from any thread at the same time and block while they work, so callers use a ``BlockingExecutor``.
+/// Calls may come from any thread at the same time and block while they work, so callers do not call them on the cooperative pool.
 /// Input is hostile: no bytes may crash, hang, read outside `data` or allocate beyond the limits. A codec must write
 /// the first two; the others have defaults that decode whole images.
 public protocol ImageDecoding: Sendable {
@@ -57,5 +57,47 @@ extension ImageDecoding {
         let buffers = options.appliesOrientation && info.orientation != .up ? 2 : 1
         let (total, overflow) = bytes.multipliedReportingOverflow(by: buffers)
         return overflow ? Int.max : total
+    }
+}
+
+extension Data {
+    /// Hands the bytes to a C decoder. The pointer is valid inside `body` only.
+    ///
+    /// - Throws: ``ImageDecodingError`` `empty` when there is not one byte, or what `body` throws.
+    package func withDecoderInput<Result>(
+        _ body: (UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) -> Result
+    ) throws(ImageDecodingError) -> Result {
+        try bytes.withUnsafeBytes { memory throws(ImageDecodingError) in
+            guard !memory.isEmpty else { throw ImageDecodingError(.empty, "there are no bytes") }
+            return try body(memory.assumingMemoryBound(to: UInt8.self))
+        }
+    }
+}
+
+/// Incremental decoding for decoders that know none: collects the bytes, and decodes them at the end.
+private final class WholeFileState: IncrementalDecodingState {
+    private let inspect: (Data) throws(ImageDecodingError) -> ImageInfo
+    private let decode: (Data) throws(ImageDecodingError) -> DecodedImage
+    private var data = Data()
+    private(set) var info: ImageInfo?
+
+    /// Nothing is decoded before the end.
+    var decodingByteCount: Int? { nil }
+
+    init(
+        inspect: @escaping (Data) throws(ImageDecodingError) -> ImageInfo,
+        decode: @escaping (Data) throws(ImageDecodingError) -> DecodedImage
+    ) {
+        self.inspect = inspect
+        self.decode = decode
+    }
+
+    func append(_ bytes: Data) throws(ImageDecodingError) { data.append(bytes) }
+
+    func preview() throws(ImageDecodingError) -> ImagePreview? { nil }
+
+    func finish() throws(ImageDecodingError) -> DecodedImage {
+        info = try? inspect(data)
+        return try decode(data)
     }
 }

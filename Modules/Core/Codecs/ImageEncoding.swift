@@ -24,12 +24,73 @@ public protocol ImageEncoding: Sendable {
     ///
     /// - Parameter output: Takes the encoded bytes piece by piece, valid during the call only.
     func makeRowEncoder(output: @escaping (RawSpan) throws -> Void) -> any PixelRowConsumer
+
+    /// Returns an encoder that also writes EXIF data.
+    ///
+    /// The orientation of each encoded image replaces the one in the data. The default returns the encoder unchanged, for
+    /// formats without EXIF.
+    ///
+    /// - Parameter exif: EXIF data from the TIFF header on.
+    func embedding(exif: Data) -> Self
 }
 
 extension ImageEncoding {
+    public func embedding(exif: Data) -> Self { self }
+
     public func holds(_ image: DecodedImage) -> Bool { !image.isAnimated }
 
     public func makeRowEncoder(output: @escaping (RawSpan) throws -> Void) -> any PixelRowConsumer {
         WholeImageEncoder(encode: { (image) throws(ImageEncodingError) in try encode(image) }, output: output)
+    }
+}
+
+/// Why an image could not be encoded.
+public struct ImageEncodingError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// What kind of failure it is.
+    public enum Code: String, Sendable {
+        /// The format cannot hold this image, or not in this pixel format.
+        case unsupportedImage
+        /// The codec library refused; the message says why.
+        case failed
+        /// The system refused the memory.
+        case outOfMemory
+    }
+
+    /// What callers branch on.
+    public var code: Code
+    /// One sentence, from the codec library where it has one.
+    public var message: String
+
+    /// An error of an encoder's own.
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    public var description: String { message }
+}
+
+/// Encodes rows by an encoder that needs the whole picture: collects it first.
+private final class WholeImageEncoder: PixelRowConsumer {
+    private let encode: (DecodedImage) throws(ImageEncodingError) -> Data
+    private let output: (RawSpan) throws -> Void
+    private let collector = PixelRowCollector()
+
+    init(
+        encode: @escaping (DecodedImage) throws(ImageEncodingError) -> Data, output: @escaping (RawSpan) throws -> Void
+    ) {
+        self.encode = encode
+        self.output = output
+    }
+
+    func begin(_ header: PixelRowHeader) throws { try collector.begin(header) }
+
+    func consume(_ row: RawSpan) throws { try collector.consume(row) }
+
+    func finish() throws {
+        try collector.finish()
+        guard let image = collector.image else { return }
+        let data = try encode(image)
+        try data.withUnsafeBytes { try output($0.bytes) }
     }
 }

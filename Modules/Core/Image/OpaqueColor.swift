@@ -1,3 +1,5 @@
+import AlcedoRuntime
+
 /// A colour without transparency, in the colour space of the image it is put under.
 public struct OpaqueColor: Sendable, Hashable, CustomStringConvertible {
     /// From 0 to 255.

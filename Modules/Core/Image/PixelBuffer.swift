@@ -1,3 +1,5 @@
+import AlcedoLibc
+
 /// Pixels in memory: rows, top row first, each beginning at a 64-byte boundary.
 ///
 /// A value: copies share memory until one of them is changed. Read it through spans, without copying, on the way to a
@@ -116,8 +118,9 @@ public struct PixelBuffer: Sendable {
         return try body(UnsafeMutableRawBufferPointer(start: storage.base, count: storage.byteCount))
     }
 
-    /// The same memory seen in another alpha mode, for decoders that learn only at the end that an image is opaque.
-    public func relabelled(_ mode: AlphaMode) -> PixelBuffer {
+    /// Returns a buffer of the same memory that is read in another alpha mode, for decoders that learn only at the end that
+    /// an image is opaque. O(1); no sample changes.
+    public func reinterpreted(as mode: AlphaMode) -> PixelBuffer {
         PixelBuffer(size: size, format: format, alphaMode: mode, bytesPerRow: bytesPerRow, storage: storage)
     }
 
@@ -139,4 +142,82 @@ public struct PixelBuffer: Sendable {
             start.initializeMemory(as: UInt8.self, repeating: 0, count: padding)
         }
     }
+}
+
+extension PixelBuffer: Equatable {
+    /// Whether both describe the same picture in the same format; padding does not count. O(*w* × *h*).
+    public static func == (a: PixelBuffer, b: PixelBuffer) -> Bool {
+        guard a.size == b.size, a.format == b.format, a.alphaMode == b.alphaMode else { return false }
+        return a.withUnsafeBytes { left in
+            b.withUnsafeBytes { right in
+                (0..<a.height).allSatisfy { y in
+                    let range = y * a.bytesPerRow..<y * a.bytesPerRow + a.usedBytesPerRow
+                    return left[range].elementsEqual(right[range])
+                }
+            }
+        }
+    }
+}
+
+extension PixelBuffer {
+    /// The picture with colour multiplied by alpha, rounded to nearest. O(*w* × *h*) for straight pixels with alpha;
+    /// every other buffer comes back as it is.
+    public func premultiplied() -> PixelBuffer {
+        converted(from: .straight, to: .premultiplied, AlphaArithmetic.premultiply)
+    }
+
+    /// The picture with colour divided by alpha, rounded to nearest; colour under alpha 0 becomes black. O(*w* × *h*)
+    /// for premultiplied pixels; every other buffer comes back as it is.
+    public func unpremultiplied() -> PixelBuffer {
+        converted(from: .premultiplied, to: .straight, AlphaArithmetic.unpremultiply)
+    }
+
+    private func converted(
+        from old: AlphaMode, to new: AlphaMode, _ convert: (UnsafeMutableRawBufferPointer, PixelFormat) -> Void
+    ) -> PixelBuffer {
+        guard format == .rgba8 || format == .rgba16, alphaMode == old else { return self }
+        var result = reinterpreted(as: new)
+        let (used, stride, rows, format) = (usedBytesPerRow, bytesPerRow, height, format)
+        result.withUnsafeMutableBytes { memory in
+            for y in 0..<rows {
+                convert(UnsafeMutableRawBufferPointer(rebasing: memory[y * stride..<y * stride + used]), format)
+            }
+        }
+        return result
+    }
+}
+
+/// The memory behind pixel buffers: one allocation, aligned to 64 bytes.
+///
+/// `@unchecked` because of the raw pointer. No lock is needed: bytes are written only before the object is shared, and
+/// by an owner that has just seen that it alone holds the object, as the standard library's arrays do.
+private final class PixelStorage: @unchecked Sendable {
+    static let alignment = 64
+    /// A terabyte. Nobody has it for one picture, and some allocators, those of the sanitizers among them, end the process
+    /// that asks for more.
+    private static let mostBytes = 1 << 40
+
+    let base: UnsafeMutableRawPointer
+    let byteCount: Int
+    private let block: UnsafeMutableRawPointer
+
+    /// Allocates `byteCount` bytes that the caller must initialise; nil when the system refuses.
+    init?(byteCount: Int) {
+        // Aligned by hand: the C library's aligned allocation of a large block takes fresh pages from the system each
+        // time where a plain one reuses what was freed, and decoding into fresh pages takes a fifth longer.
+        guard byteCount <= Self.mostBytes, let block = malloc(byteCount + Self.alignment) else { return nil }
+        self.block = block
+        base = block.alignedUp(toMultipleOf: Self.alignment)
+        self.byteCount = byteCount
+    }
+
+    func copy() -> PixelStorage {
+        guard let other = PixelStorage(byteCount: byteCount) else {
+            preconditionFailure("no memory for a copy of \(byteCount) bytes of pixels")
+        }
+        other.base.copyMemory(from: base, byteCount: byteCount)
+        return other
+    }
+
+    deinit { free(block) }
 }

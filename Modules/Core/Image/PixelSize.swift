@@ -41,3 +41,33 @@ public struct PixelSize: Sendable, Hashable, CustomStringConvertible {
         return PixelSize(width: side(width), height: side(height))
     }
 }
+
+/// How a picture meets a target of other proportions.
+public enum ContentMode: String, Sendable, Hashable {
+    /// The whole picture inside the target.
+    case fit
+    /// The whole target covered by the picture.
+    case fill
+}
+
+/// The size a picture will be shown at, and how it meets that size.
+public struct TargetSize: Sendable, Hashable, CustomStringConvertible {
+    /// In device pixels.
+    public var size: PixelSize
+    /// How the picture meets the size.
+    public var mode: ContentMode
+
+    /// A size in device pixels; by default the whole picture fits into it.
+    public init(_ size: PixelSize, mode: ContentMode = .fit) {
+        self.size = size
+        self.mode = mode
+    }
+
+    /// A size of two sides in device pixels; by default the whole picture fits into it.
+    public init(width: Int, height: Int, mode: ContentMode = .fit) {
+        self.init(PixelSize(width: width, height: height), mode: mode)
+    }
+
+    /// Stable: part of cache keys.
+    public var description: String { "\(size.width)x\(size.height),\(mode.rawValue)" }
+}

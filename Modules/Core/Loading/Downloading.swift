@@ -1,3 +1,6 @@
+public import AlcedoHTTP
+public import FoundationEssentials
+
 /// Fetches the bytes of a source.
 ///
 /// Calls may come from any task at the same time; equal requests share one transfer. Cancelling the task leaves it,
@@ -8,7 +11,7 @@ public protocol Downloading: Sendable {
     /// - Parameters:
     ///   - request: What is wanted, and how urgently.
     ///   - progress: Called while bytes arrive, from any thread; must not block.
-    /// - Throws: The downloader's error, ``HTTPTransportError``, or `CancellationError`.
+    /// - Throws: The downloader's error, ``/AlcedoHTTP/HTTPTransportError``, or `CancellationError`.
     func download(
         _ request: DownloadRequest, progress: (@Sendable (DownloadProgress) -> Void)?
     ) async throws -> Download
@@ -19,5 +22,95 @@ public protocol Downloading: Sendable {
 }
 
 extension Downloading {
+    /// Returns the whole content of the source.
+    ///
+    /// - Throws: The downloader's error, ``/AlcedoHTTP/HTTPTransportError``, or `CancellationError`.
+    public func download(_ request: DownloadRequest) async throws -> Download {
+        try await download(request, progress: nil)
+    }
+
     public func completed(_ request: HTTPRequest) -> HTTPRequest { request }
+}
+
+/// Asks for the bytes of a source.
+public struct DownloadRequest: Sendable {
+    /// Takes bytes as they come: where they belong, and what they are. A transfer that has to begin anew starts at nought
+    /// again.
+    public typealias BytesHandler = @Sendable (_ offset: Int, _ bytes: Data) -> Void
+
+    /// Returns when a transfer may begin. Throws `CancellationError` only.
+    public typealias Admission = @Sendable () async throws -> Void
+
+    /// Where the bytes come from.
+    public var source: ImageSource
+    /// How urgent the download is. May change until it has ended.
+    public var priority: LivePriority
+    /// Is given the bytes as they come; nil: nobody is. Called from any thread, one call at a time; must not block. Who
+    /// joins a transfer that is under way may be given those that come from then on, or none.
+    public var onBytes: BytesHandler?
+    /// Is awaited when it is the transfer's turn, before the first byte is requested; the transfer keeps its slot
+    /// meanwhile. A caller bounds with it how many bytes arrive that it has not used yet. When requests share a transfer,
+    /// the first request's counts. Default: nil, the transfer begins at its turn.
+    public var admission: Admission?
+    /// The version of the local file that is wanted: requests for different ones share no transfer.
+    package var fileVersion: FileVersion?
+
+    /// A request with a priority of its own.
+    public init(_ source: ImageSource, priority: LoadPriority = .normal) {
+        self.init(source, following: LivePriority(priority))
+    }
+
+    /// A request whose priority is changed by its owner.
+    public init(
+        _ source: ImageSource, following priority: LivePriority, onBytes: BytesHandler? = nil,
+        admission: Admission? = nil
+    ) {
+        self.source = source
+        self.priority = priority
+        self.onBytes = onBytes
+        self.admission = admission
+    }
+}
+
+/// The content of a source.
+public struct Download: Sendable {
+    /// The whole content.
+    public var data: Data
+    /// The head of the answer, when the source is a server; its URL is the last one of a chain of redirects.
+    public var head: HTTPResponseHead?
+    /// What a response cache on the way did; nil when there is none.
+    public var caching: ResponseCaching?
+    /// What the last exchange with the server took; nil where nobody measured.
+    public var metrics: HTTPTransferMetrics?
+
+    /// A content; by default of a source that is no server.
+    public init(
+        data: Data, head: HTTPResponseHead? = nil, caching: ResponseCaching? = nil, metrics: HTTPTransferMetrics? = nil
+    ) {
+        self.data = data
+        self.head = head
+        self.caching = caching
+        self.metrics = metrics
+    }
+
+    /// Whether a copy may be kept on disk. The response cache's decision counts; without one, whether the server forbids
+    /// it (RFC 9111 section 5.2.2.5).
+    public var allowsStoring: Bool {
+        if let caching { return caching.decision.policy == .allowed }
+        return head.map { !$0.fields.list("Cache-Control", contains: "no-store") } ?? true
+    }
+}
+
+/// How far a transfer is.
+public struct DownloadProgress: Sendable, Hashable {
+    /// Bytes that have arrived.
+    public var received: Int
+    /// Bytes there will be; nil when the source does not say.
+    public var expected: Int?
+
+    /// So many bytes of so many; nil where nobody knows.
+    public init(received: Int, expected: Int?) {
+        self.received = received
+        self.expected = expected
+    }
 }

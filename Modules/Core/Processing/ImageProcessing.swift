@@ -6,8 +6,18 @@ public protocol ImageProcessing: Sendable {
     /// Names the processor and all its parameters. Part of cache keys, so it must not change between releases unless
     /// the result does.
     var identifier: String { get }
-    /// Returns the changed image: of an animation the first frame unless the processor says otherwise, of a partial image
-    /// one that is marked as partial.
+    /// The size from which the processor gives as good a result as from the whole picture; nil, the default, where it needs
+    /// the full size. Depends on ``identifier`` alone.
+    ///
+    /// The pipeline decodes towards the target of a request's first processor when the request names none of its own, and
+    /// the processor is then given an image that is at least so large, or the whole one. The result must not depend on
+    /// which: it may be stored, and is found, under the same key.
+    var decodingTarget: TargetSize? { get }
+    /// Returns the changed image, of a partial image one that is marked as partial.
+    ///
+    /// An animated image has its first frame in ``DecodedImage/pixels``. A processor that works on one image at a time
+    /// leaves ``DecodedImage/frames`` out of its result, and gives a still image. All processors of AlcedoProcessing that
+    /// change pixels keep an animation animated: they process each frame when it is asked for.
     ///
     /// - Throws: ``ImageProcessingError``.
     func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage
@@ -20,7 +30,58 @@ public protocol ImageProcessing: Sendable {
 }
 
 extension ImageProcessing {
+    public var decodingTarget: TargetSize? { nil }
+
     public func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer {
         WholePictureStage(next: next) { try process($0) }
+    }
+}
+
+/// Why a processor gave no image.
+public struct ImageProcessingError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// What kind of failure it is.
+    public enum Code: String, Sendable {
+        /// A parameter makes no sense for any image.
+        case invalidParameter
+        /// The processor does not work on this pixel format.
+        case unsupportedFormat
+        /// The result would be larger than a buffer can be.
+        case tooLarge
+    }
+
+    /// What callers branch on.
+    public var code: Code
+    /// One sentence, for logs.
+    public var message: String
+
+    /// An error of a processor's own.
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    public var description: String { message }
+}
+
+/// A processor that needs the whole picture, in a chain of row consumers.
+package final class WholePictureStage: PixelRowConsumer {
+    private let process: (DecodedImage) throws -> DecodedImage
+    private let next: any PixelRowConsumer
+    private let collector = PixelRowCollector()
+
+    /// - Parameter process: What the processor does.
+    package init(next: any PixelRowConsumer, _ process: @escaping (DecodedImage) throws -> DecodedImage) {
+        self.process = process
+        self.next = next
+    }
+
+    package func begin(_ header: PixelRowHeader) throws { try collector.begin(header) }
+
+    package func consume(_ row: RawSpan) throws { try collector.consume(row) }
+
+    package func finish() throws {
+        try collector.finish()
+        guard let image = collector.image else { return }
+        try process(image).sendRows(to: next)
     }
 }

@@ -1,3 +1,5 @@
+public import AlcedoHTTP
+
 /// Which layers a request may read and write, and whether it may use the network.
 public struct CachePolicy: Sendable, Hashable {
     /// What a request may do with one cache.
@@ -20,7 +22,7 @@ public struct CachePolicy: Sendable, Hashable {
     public var disk: Access
     /// Whether a response cache below the downloader may answer or store. Without `read` it does not answer, unless
     /// ``protocolPolicy`` or the source's own request names another policy than `useProtocolCachePolicy`, which stays.
-    public var responses: Access
+    public var response: Access
     /// How a response cache uses what it has; nil: as the source's own request says. Default: nil.
     public var protocolPolicy: HTTPCachePolicy?
     /// Whether the request may go to the network when no cache answers; closures count as the network.
@@ -28,12 +30,12 @@ public struct CachePolicy: Sendable, Hashable {
 
     /// By default every layer is used, and the network where they have nothing.
     public init(
-        memory: Access = .all, disk: Access = .all, responses: Access = .all, protocolPolicy: HTTPCachePolicy? = nil,
+        memory: Access = .all, disk: Access = .all, response: Access = .all, protocolPolicy: HTTPCachePolicy? = nil,
         allowsNetwork: Bool = true
     ) {
         self.memory = memory
         self.disk = disk
-        self.responses = responses
+        self.response = response
         self.protocolPolicy = protocolPolicy
         self.allowsNetwork = allowsNetwork
     }
@@ -44,9 +46,9 @@ public struct CachePolicy: Sendable, Hashable {
         switch policy {
         case .useProtocolCachePolicy: self.init()
         case .reloadIgnoringLocalCacheData:
-            self.init(memory: .write, disk: .write, responses: .write, protocolPolicy: policy)
+            self.init(memory: .write, disk: .write, response: .write, protocolPolicy: policy)
         case .reloadIgnoringLocalAndRemoteCacheData:
-            self.init(memory: .write, disk: .write, responses: .write, protocolPolicy: policy)
+            self.init(memory: .write, disk: .write, response: .write, protocolPolicy: policy)
         case .returnCacheDataElseLoad: self.init(protocolPolicy: policy)
         case .returnCacheDataDontLoad: self.init(protocolPolicy: policy, allowsNetwork: false)
         case .reloadRevalidatingCacheData: self.init(memory: .write, disk: .write, protocolPolicy: policy)
@@ -62,5 +64,29 @@ public struct CachePolicy: Sendable, Hashable {
     /// The server is asked whether what is stored still holds: `reloadRevalidatingCacheData`.
     public static let revalidate = CachePolicy(.reloadRevalidatingCacheData)
     /// Nothing is read and nothing is written; a policy that the source's own request names stays.
-    public static let none = CachePolicy(memory: [], disk: [], responses: [])
+    public static let none = CachePolicy(memory: [], disk: [], response: [])
+}
+
+/// What a pipeline keeps on disk of what it loads.
+public enum DataCachePolicy: String, Sendable, Hashable, CaseIterable {
+    /// The bytes as they came, for every size and processor there may be.
+    case original
+    /// The image as it was asked for, in a format that holds it; the bytes as they came when nothing was done to them.
+    case processed
+    /// Both of these.
+    case both
+    /// The image as it was asked for where that is more than decoding (a size, a processor); else the bytes as they came.
+    /// Files in the file system are not copied, what is made of them is kept.
+    case automatic
+
+    /// Whether the bytes as they came are kept, for a request that does or does not change them.
+    package func keepsOriginal(isVariant: Bool) -> Bool {
+        switch self {
+        case .original, .both: true
+        case .processed, .automatic: !isVariant
+        }
+    }
+
+    /// Whether what was made of them is kept.
+    package var keepsVariants: Bool { self != .original }
 }

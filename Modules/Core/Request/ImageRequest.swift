@@ -1,6 +1,14 @@
+import AlcedoHTTP
 public import FoundationEssentials
+import Synchronization
 
-/// Asks for one image: where it comes from, what is done to it, and which caches may help.
+/// A request for one image: its source, its processing, and the caches that it may use.
+///
+/// ```swift
+/// var request = ImageRequest(url: url, processors: [Resize(width: 320)])
+/// request.timeToLive = .seconds(3_600)
+/// request.shouldCache = { $0.image.size.pixelCount <= 4_000_000 }
+/// ```
 public struct ImageRequest: Sendable {
     /// Where the bytes come from.
     public var source: ImageSource { didSet { memo = KeyMemo() } }
@@ -14,12 +22,30 @@ public struct ImageRequest: Sendable {
     public var priority: LoadPriority
     /// Which layers may be read and written, and whether the network may be used. Not part of the key.
     public var cachePolicy: CachePolicy
+    /// How long the memory cache and the disk cache keep what this load stores, from the moment it is stored; nil: as long
+    /// as the limits of each cache say. What is in a cache already keeps its time. With zero or less, nothing is kept. A
+    /// memory cache without times to live, such as `NSCacheBackend`, ignores it, and so does a response cache. Not part of
+    /// the key. Default: nil.
+    public var timeToLive: Duration?
+    /// The formats that this request decodes, in place of the pipeline's. The pipeline's still write and read processed
+    /// images on disk. Not part of the key: an image that a cache has is returned, whichever codec decoded it. Set
+    /// ``additionalIdentifier`` as well when two codecs make different images of the same bytes. Copies of a request
+    /// share a load; another request with codecs of its own shares the download only. Default: nil.
+    public var codecs: CodecRegistry? { didSet { codecsToken = codecs.map { _ in RequestToken() } } }
+    /// Whether the caches keep what this load has brought; nil: always. When it returns false, the response reaches the
+    /// caller, and neither the image nor its bytes are stored; what is cached already stays, and a response cache decides
+    /// by itself. Called once for each load that was not answered from memory, from any thread; must not block. Loads of
+    /// bytes alone (`data(for:)`, prefetching to disk) do not call it. Not part of the key. Copies of a request share a
+    /// load and one call; other requests share its download and its processing, and decide for themselves. Default: nil.
+    public var shouldCache: (@Sendable (_ response: ImageResponse) -> Bool)? {
+        didSet { cachingToken = shouldCache.map { _ in RequestToken() } }
+    }
     /// What is kept on disk; nil: what the pipeline keeps of all images. Default: nil.
-    public var diskContent: DiskContent?
+    public var dataCachePolicy: DataCachePolicy?
     /// Whether what is cached is shown at once, and replaced when the source has something newer. Default: false.
     public var showsCachedFirst = false
-    /// Whether a larger image that is in memory will do: the same, but for ``DecodingOptions/target``. Default: false.
-    public var acceptsLarger = false
+    /// Whether a larger image that is in memory is accepted: the same, but for ``DecodingOptions/target``. Default: false.
+    public var acceptsLargerCachedImage = false
     /// Whether pictures are wanted while the bytes arrive. Of those who share a load, the word of the one who began it counts
     /// for all. Default: false.
     public var wantsPreviews = false
@@ -42,6 +68,11 @@ public struct ImageRequest: Sendable {
     public var additionalIdentifier: String? { didSet { memo = KeyMemo() } }
     /// Carried along unread. Not part of the key.
     public var userInfo: [String: any Sendable]
+
+    /// Tells ``codecs``, which cannot be compared, apart from those of other requests; nil without them.
+    package private(set) var codecsToken: RequestToken?
+    /// Tells ``shouldCache`` apart from those of other requests; nil without it.
+    package private(set) var cachingToken: RequestToken?
 
     private var memo = KeyMemo()
 
@@ -68,12 +99,20 @@ public struct ImageRequest: Sendable {
         self.userInfo = userInfo
     }
 
-    /// A request for what `url` names.
-    ///
-    /// - Returns: nil when the scheme is none of `http`, `https`, `file` and `data`, and for a file of another machine.
-    public init?(url: URL, processors: [any ImageProcessing] = []) {
-        guard let source = ImageSource(url) else { return nil }
-        self.init(source: source, processors: processors)
+    /// A request for the image that `url` names. A scheme that nothing fetches is an error of the load: see
+    /// ``ImageSource/url(_:)``.
+    public init(url: URL, processors: [any ImageProcessing] = []) {
+        self.init(source: ImageSource(url), processors: processors)
+    }
+
+    /// The URL of the source, for sources on servers, files, and URLs of other schemes; nil for all others.
+    public var url: URL? {
+        switch source {
+        case .http(let request): request.url
+        case .file(let path): URL(filePath: path)
+        case .url(let url): url
+        case .dataURL, .bytes, .provider, .image: nil
+        }
     }
 
     /// What the finished image is stored under. Equal requests have equal keys. O(length) the first time that a request
@@ -99,6 +138,23 @@ public struct ImageRequest: Sendable {
     package var isVariant: Bool {
         guard case .file = source else { return !key.variant.isEmpty }
         return !variantParts.isEmpty
+    }
+
+    // MARK: Decoding
+
+    /// The target towards which a pipeline decodes, where the request's own options have none: that of the first
+    /// processor. nil where rows are decoded as they are stored, because processors mean upright ones by their targets. Not
+    /// part of the key: the finished image is the same.
+    package var derivedTarget: TargetSize? {
+        guard decoding.target == nil, decoding.appliesOrientation else { return nil }
+        return processors.first?.decodingTarget
+    }
+
+    /// The options that a pipeline decodes by: the request's own, with ``derivedTarget``.
+    package var effectiveDecoding: DecodingOptions {
+        var options = decoding
+        options.target = options.target ?? derivedTarget
+        return options
     }
 
     // MARK: Versions of a file
@@ -143,5 +199,39 @@ public struct ImageRequest: Sendable {
     private static func joined(_ parts: [String]) -> String {
         // Lengths keep a part that holds the separator from posing as two.
         parts.map { "\($0.utf8.count):\($0)" }.joined(separator: ";")
+    }
+}
+
+extension ImageRequest: CustomStringConvertible {
+    /// The source without credentials, then the target size and the processors where there are any, such as
+    /// `https://example.com/a.jpg (target:320x320,fit, circle)`. For logs; not a key.
+    public var description: String {
+        var parts = processors.map(\.identifier)
+        if let target = decoding.target { parts.insert("target:\(target)", at: 0) }
+        return parts.isEmpty ? source.shown : "\(source.shown) (\(parts.joined(separator: ", ")))"
+    }
+}
+
+/// Tells apart values of requests that cannot be compared, such as closures. Copies of a request share it.
+package final class RequestToken: Sendable, Hashable {
+    package static func == (a: RequestToken, b: RequestToken) -> Bool { a === b }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+/// Remembers the keys of a request, which cost a walk over its URL, from the first time they are asked for.
+private final class KeyMemo: Sendable {
+    private final class Box: Sendable {
+        let key: ImageKey
+
+        init(_ key: ImageKey) { self.key = key }
+    }
+
+    private let finished = AtomicLazyReference<Box>()
+
+    /// The key, made by `make` unless it is known.
+    func key(_ make: () -> ImageKey) -> ImageKey {
+        if let box = finished.load() { return box.key }
+        return finished.storeIfNil(Box(make())).key
     }
 }

@@ -1,3 +1,4 @@
+public import AlcedoHTTP
 public import FoundationEssentials
 
 /// Where the bytes of an image come from.
@@ -18,19 +19,24 @@ public enum ImageSource: Sendable {
     /// load in the closure's task and the tasks that inherit its task-local values, not in detached tasks. The pipeline runs
     /// any number of closures at once, and counts their bytes from when they have come.
     case provider(identity: String, @Sendable () async throws -> Data)
+    /// An image that is already decoded. A pipeline begins at processing: ``DecodingOptions`` have no effect on it. The
+    /// identity must differ where the pixels do.
+    case image(DecodedImage, identity: String)
+    /// A URL of another scheme, or of a file on another machine. Only a ``Downloading`` of the app's own fetches it; the
+    /// package's `Downloader` throws `DownloadError` `unsupportedURL`.
+    case url(URL)
 
-    /// The source that a URL names by its scheme; schemes are compared without case.
-    ///
-    /// - Returns: nil when the scheme is none of `http`, `https`, `file` and `data`, and for a file of another machine.
-    public init?(_ url: URL) {
+    /// The source that a URL names by its scheme. Schemes are compared without case. A scheme other than `http`, `https`,
+    /// `file` and `data`, and a file of another machine, give ``url(_:)``.
+    public init(_ url: URL) {
         switch url.scheme?.lowercased() {
         case "http", "https": self = .http(HTTPRequest(url: url))
         case "file":
-            // Another machine's file (RFC 8089 section 3) is not to be had here.
-            guard ["", "localhost"].contains(url.host()?.lowercased() ?? "") else { return nil }
-            self = .file(url.path(percentEncoded: false))
+            // A host names another machine's file (RFC 8089 section 3).
+            let isLocal = ["", "localhost"].contains(url.host()?.lowercased() ?? "")
+            self = isLocal ? .file(url.path(percentEncoded: false)) : .url(url)
         case "data": self = .dataURL(url.absoluteString)
-        default: return nil
+        default: self = .url(url)
         }
     }
 
@@ -42,24 +48,41 @@ public enum ImageSource: Sendable {
         case .dataURL(let text): ResourceKey(text)
         case .bytes(_, let identity): ResourceKey("bytes:\(identity)")
         case .provider(let identity, _): ResourceKey("provider:\(identity)")
+        case .image(_, let identity): ResourceKey("image:\(identity)")
+        // "bytes:a" is a URL, too.
+        case .url(let url): ResourceKey("url:\(ResourceKey(url))")
         }
     }
 
-    /// Whether two sources get the same response: of servers, whether the requests are equal in all parts; of others,
-    /// whether they have one identity.
-    package static func areSame(_ a: ImageSource?, _ b: ImageSource?) -> Bool {
-        switch (a, b) {
-        case (.http(let a), .http(let b)): a == b
-        case (.http, _), (_, .http): false
-        default: a?.resource == b?.resource
-        }
+    /// What two sources that get the same response have in common: those of servers the request in all parts, others their
+    /// resource.
+    package enum Identity: Hashable, Sendable {
+        case request(HTTPRequest)
+        case resource(ResourceKey)
+    }
+
+    package var identity: Identity {
+        if case .http(let request) = self { .request(request) } else { .resource(resource) }
     }
 
     /// Whether keeping a copy of the bytes on disk saves anything: they come from somewhere slower than a disk.
     public var isWorthStoring: Bool {
         switch self {
-        case .http, .provider: true
-        case .file, .dataURL, .bytes: false
+        case .http, .provider, .url: true
+        case .file, .dataURL, .bytes, .image: false
+        }
+    }
+
+    /// The source in messages to people, without the name and password of a URL.
+    package var shown: String {
+        switch self {
+        case .http(let request): request.url.shown
+        case .file(let path): path
+        case .dataURL(let text): "\(text.prefix { $0 != "," }.prefix(64)),..."
+        case .bytes(_, let identity): "bytes \(identity)"
+        case .provider(let identity, _): "provider \(identity)"
+        case .image(_, let identity): "image \(identity)"
+        case .url(let url): url.shown
         }
     }
 }

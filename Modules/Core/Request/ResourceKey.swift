@@ -1,3 +1,5 @@
+public import AlcedoHTTP
+import AlcedoRuntime
 public import FoundationEssentials
 
 /// Names a resource: usually its URL. All variants of an image (sizes, processors) share it.

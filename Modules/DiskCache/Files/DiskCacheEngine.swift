@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoRuntime
 import FoundationEssentials
 
 /// Runs an ``EntryStore`` on threads of its own, with what is on its way to it.
@@ -60,17 +61,17 @@ final class DiskCacheEngine: Sendable {
         return await settle(found, key)
     }
 
-    func pieces(for key: ImageKey, pieceSize: Int) async -> DiskEntryPieces? {
-        let size = max(4096, pieceSize)
-        if let staged = staged(key) { return DiskEntryPieces(staged, pieceSize: size) }
-        let found = try? await readers.run { [store] in store.openPieces(key, pieceSize: size) }
+    func chunks(for key: ImageKey, chunkSize: Int) async -> DiskEntryChunks? {
+        let size = max(4096, chunkSize)
+        if let staged = staged(key) { return DiskEntryChunks(staged, chunkSize: size) }
+        let found = try? await readers.run { [store] in store.openChunks(key, chunkSize: size) }
         guard let found else { return nil }
         if let reader = found.reader {
             startSweeping()
             store.countLookup(isHit: true)
-            return DiskEntryPieces(reader, executor: readers)
+            return DiskEntryChunks(reader, executor: readers)
         }
-        return await settle(found.reading, key).map { DiskEntryPieces($0, pieceSize: size) }
+        return await settle(found.reading, key).map { DiskEntryChunks($0, chunkSize: size) }
     }
 
     /// Counts what was found, and looks again at what is not right.
@@ -138,7 +139,7 @@ final class DiskCacheEngine: Sendable {
         get async { await perform { $0.index.totals } ?? (0, 0) }
     }
 
-    func refusal() async -> DataCacheError? { await perform { $0.index.learn() } ?? nil }
+    func listingError() async -> DataCacheError? { await perform { $0.index.learn() } ?? nil }
 
     // MARK: Changing
 
@@ -349,4 +350,17 @@ final class DiskCacheEngine: Sendable {
     private func look<Value: Sendable>(_ work: @escaping @Sendable (EntryStore) -> Value) async -> Value? {
         await Task { [readers, store] in try? await readers.run { work(store) } }.value
     }
+}
+
+/// A trim that goes from task to thread and back without being copied.
+private final class TrimRun: Sendable {
+    /// Held while files are removed: nobody else asks for it then.
+    private let trim: Locked<EntryTrim>
+
+    init(_ trim: EntryTrim) { self.trim = Locked(trim) }
+
+    var report: DataCacheTrimReport { trim.withLock { $0.report } }
+
+    /// Does a step. Returns whether that was the last.
+    func advance(in store: EntryStore) -> Bool { trim.withLock { store.advance(&$0) } }
 }

@@ -42,7 +42,7 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
     ///   - durability: What survives a power cut. Default: ``Durability/none``.
     ///   - sweepInterval: How often a cache that is in use looks for what has expired. Nought or less: never by itself.
     ///     Default: ten minutes.
-    ///   - lockPatience: How long a change waits for another process that keeps the index, before it fails. Default: ten
+    ///   - lockTimeout: How long a change waits for another process that keeps the index, before it fails. Default: ten
     ///     seconds.
     ///   - clock: Dates the uses of entries.
     ///   - onTrim: Called after limits, a full disk or ``trim(toSize:count:)`` have removed entries, outside any lock, on a
@@ -53,7 +53,7 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
         pathExtension: String? = nil,
         durability: Durability = .none,
         sweepInterval: Duration = .seconds(600),
-        lockPatience: Duration = .seconds(10),
+        lockTimeout: Duration = .seconds(10),
         clock: any TimeSource = SystemClock(),
         onTrim: (@Sendable (DataCacheTrimReport) -> Void)? = nil
     ) {
@@ -63,7 +63,7 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
         self.trims = trims
         engine = EntryPaths(directory, pathExtension: pathExtension).map { paths in
             DiskCacheEngine(
-                EntryStore(paths, limits: limits, durability: durability, lockPatience: lockPatience, clock: clock),
+                EntryStore(paths, limits: limits, durability: durability, lockTimeout: lockTimeout, clock: clock),
                 sweepInterval: sweepInterval,
                 clock: clock, trims: trims)
         }
@@ -71,7 +71,7 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
 
     /// Makes a cache with no limit but that of its size and the usual age.
     public convenience init(directory: URL, sizeLimit: Int, clock: any TimeSource = SystemClock()) {
-        self.init(directory: directory, limits: DataCacheLimits(size: sizeLimit), clock: clock)
+        self.init(directory: directory, limits: DataCacheLimits(maximumSize: sizeLimit), clock: clock)
     }
 
     deinit { engine?.close() }
@@ -87,14 +87,14 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
     /// process (SIGBUS). The cache itself never changes a file, so another one with the same directory does no harm.
     public func mappedEntry(for key: ImageKey) async -> CachedData? { await engine?.entry(for: key, isMapped: true) }
 
-    /// The data of an entry, in pieces, so that it need not be in memory at once. Counts as a use. The checksum is verified
-    /// before the first piece comes, so the file is read twice. nil as for ``entry(for:)``.
+    /// The data of an entry, in chunks, so that it need not be in memory at once. Counts as a use. The checksum is verified
+    /// before the first chunk comes, so the file is read twice. nil as for ``entry(for:)``.
     ///
     /// - Parameters:
     ///   - key: What the entry was stored under.
-    ///   - pieceSize: Most bytes of a piece; at least 4096. Default: 64 KiB.
-    public func pieces(for key: ImageKey, pieceSize: Int = 64 << 10) async -> DiskEntryPieces? {
-        await engine?.pieces(for: key, pieceSize: pieceSize)
+    ///   - chunkSize: Most bytes of a chunk; at least 4096. Default: 64 KiB.
+    public func chunks(for key: ImageKey, chunkSize: Int = 64 << 10) async -> DiskEntryChunks? {
+        await engine?.chunks(for: key, chunkSize: chunkSize)
     }
 
     public func contains(_ key: ImageKey) async -> Bool { await engine?.contains(key) ?? false }
@@ -163,8 +163,8 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
 
     /// Why ``count``, ``totalSize`` and ``items()`` may tell of less than there is: the directory cannot be looked into, or
     /// there is no index and no room for one. nil when all is known, and when there is nothing in the directory's place.
-    public func refusal() async -> DataCacheError? {
-        if let engine { await engine.refusal() } else { noDirectory }
+    public func listingError() async -> DataCacheError? {
+        if let engine { await engine.listingError() } else { noDirectory }
     }
 
     private var noDirectory: DataCacheError {

@@ -1,4 +1,6 @@
 import AlcedoCore
+import AlcedoHTTP
+import AlcedoRuntime
 import FoundationEssentials
 
 /// One request and its answer, between the task that waits and the thread that works. It is the source of its answer's
@@ -81,5 +83,21 @@ final class CURLExchange: HTTPBodySource {
         // libcurl takes a connection that ends in the head for an answer without a body.
         settle(.failure(error ?? HTTPTransportError(.connectionLost, "the connection ended in the answer's head")))
         body.finish(error)
+    }
+}
+
+/// Lets the parts of an object find it without keeping it alive. They must not outlive it.
+///
+/// Not a weak reference, which costs an allocation of its own for each object.
+private final class UnownedLink<Object: AnyObject & Sendable>: Sendable {
+    private struct Reference {
+        unowned var object: Object?
+    }
+
+    private let reference = Locked(Reference())
+
+    var object: Object? {
+        get { reference.withLock { $0.object } }
+        set { reference.withLock { $0.object = newValue } }
     }
 }

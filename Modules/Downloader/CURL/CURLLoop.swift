@@ -1,5 +1,7 @@
 import AlcedoCore
 private import CCURLShim
+import AlcedoHTTP
+import AlcedoRuntime
 import FoundationEssentials
 
 /// The thread's own state: libcurl's handles and who they work for. Never leaves the thread that made it.
@@ -14,14 +16,15 @@ final class CURLLoop {
     private var active: [CURLExchange.ID: CURLTransfer] = [:]
     private let arrivals = CURLArrivals()
     private var silentServers = SilentServers()
-    private let unpackedLimit: Int
-    private let addresses: CURLAddresses
+    private let decodedByteLimit: Int
+    private let addresses: CURLAddressPolicy
     private var nextCheck = ContinuousClock.now
 
     init(mailbox: CURLMailbox, _ settings: CURLSettings) {
         self.mailbox = mailbox
-        schedule = CURLSchedule(limit: settings.connections, hostLimit: settings.connectionsPerHost)
-        unpackedLimit = settings.unpackedLimit
+        schedule = CURLSchedule(
+            limit: settings.maxConcurrentTransfers, hostLimit: settings.maxConcurrentTransfersPerHost)
+        decodedByteLimit = settings.decodedByteLimit
         addresses = settings.addresses
         loop = settings.makeLoop()
     }
@@ -79,7 +82,7 @@ final class CURLLoop {
 
     private func startWaiting(_ loop: OpaquePointer) {
         while let exchange = schedule.next() {
-            let transfer = CURLTransfer(exchange, unpackedLimit: unpackedLimit, arrivals: arrivals)
+            let transfer = CURLTransfer(exchange, decodedByteLimit: decodedByteLimit, arrivals: arrivals)
             expectDeadline(of: transfer)
             if let handle = start(transfer, loop) {
                 transfer.handle = handle
@@ -227,5 +230,57 @@ final class CURLLoop {
             HTTPTransportError(.bodyTooLarge, "a piece of the body unpacks to more than 64 MiB")
         default: HTTPTransportError(.failed, message)
         }
+    }
+}
+
+/// Which servers were silent for too long, and have not answered since: the connections to them may be dead without
+/// anybody knowing, as when a network was changed.
+struct SilentServers {
+    /// More than so many are forgotten together, and cost a timeout each.
+    private static let limit = 256
+
+    private var hosts: Set<String> = []
+
+    func contains(_ host: String) -> Bool { !hosts.isEmpty && hosts.contains(host) }
+
+    mutating func wasSilent(_ host: String) {
+        if hosts.count >= Self.limit { hosts = [] }
+        hosts.insert(host)
+    }
+
+    mutating func hasAnswered(_ host: String) {
+        if !hosts.isEmpty { hosts.remove(host) }
+    }
+}
+
+extension HTTPTransferMetrics {
+    /// - Parameter transfer: A transfer that has not been removed.
+    init(of transfer: OpaquePointer, queued: Duration) {
+        let told = alcedo_curl_transfer_metrics(transfer)
+        self.init()
+        self.queued = queued
+        // libcurl counts all from the start, and gives what did not happen the time of what came before it, or nought.
+        if told.is_reused == 0 {
+            nameLookup = Self.phase(0, told.name_looked_up)
+            connect = Self.phase(told.name_looked_up, told.connected)
+            secureConnect = Self.phase(told.connected, told.secured)
+        }
+        firstByte = Self.phase(0, told.first_byte)
+        total = .microseconds(told.total)
+        bytesReceived = Int(clamping: told.bytes_received)
+        bytesSent = Int(clamping: told.bytes_sent)
+        isReusedConnection = told.is_reused != 0
+        protocolName =
+            switch told.version {
+            case 10: "http/1.0"
+            case 11: "http/1.1"
+            case 20: "h2"
+            case 30: "h3"
+            default: nil
+            }
+    }
+
+    private static func phase(_ start: Int64, _ end: Int64) -> Duration? {
+        end > start ? .microseconds(end - start) : nil
     }
 }

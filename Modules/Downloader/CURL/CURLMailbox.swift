@@ -1,4 +1,6 @@
 import AlcedoCore
+import AlcedoHTTP
+import AlcedoRuntime
 private import CCURLShim
 
 /// Hands commands from any thread to the loop's own.

@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import FoundationEssentials
 
 /// A request in the form that libcurl takes, checked.
@@ -19,7 +20,7 @@ struct CURLRequest: Sendable {
     let connectTimeout: Duration
     let timeouts: CURLTimeouts
 
-    /// - Throws: ``HTTPTransportError`` `invalidRequest` for what must not go on the wire: another scheme, no host, a line end
+    /// - Throws: ``/AlcedoHTTP/HTTPTransportError`` `invalidRequest` for what must not go on the wire: another scheme, no host, a line end
     ///   or a NUL where one would make a header of its own (RFC 9110 section 5.5), a value that has no bytes in ISO-8859-1,
     ///   a HEAD with a body.
     init(_ request: HTTPRequest, _ settings: CURLSettings) throws(HTTPTransportError) {
@@ -46,7 +47,7 @@ struct CURLRequest: Sendable {
         // Without one, these would say nothing of their length. RFC 9110 section 8.6.
         body = request.body ?? (["POST", "PUT", "PATCH"].contains(method) ? Data() : nil)
         var lines: [[CChar]] = []
-        for field in request.fields.fields { lines.append(try Self.line(field)) }
+        for field in request.fields { lines.append(try Self.line(field)) }
         // libcurl would call any body a form's; a name without a value keeps it from that.
         if body != nil, request.fields["Content-Type"] == nil { lines.append(Array("Content-Type:".utf8CString)) }
         headerLines = lines
@@ -60,8 +61,7 @@ struct CURLRequest: Sendable {
 
     /// The name of the server as libcurl sees it, however it is written: else another spelling would get round a pin.
     private static func name(of url: URL) -> String {
-        let name = url.host(percentEncoded: false)?.lowercased() ?? ""
-        return name.hasSuffix(".") ? String(name.dropLast()) : name
+        CURLOptions.normalized(host: url.host(percentEncoded: false) ?? "")
     }
 
     /// Whether to send it twice does no more than to send it once.

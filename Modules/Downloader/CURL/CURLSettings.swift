@@ -8,13 +8,13 @@ struct CURLSettings: Sendable {
 
     init(_ options: CURLOptions) { self.options = options }
 
-    var connections: Int { max(1, options.connections) }
-    var connectionsPerHost: Int { max(1, options.connectionsPerHost) }
+    var maxConcurrentTransfers: Int { max(1, options.maxConcurrentTransfers) }
+    var maxConcurrentTransfersPerHost: Int { max(1, options.maxConcurrentTransfersPerHost) }
     var connectTimeout: Duration? { options.connectTimeout.flatMap { $0 > .zero ? $0 : nil } }
     var decodesContent: Bool { options.decodesContent }
     var keepsCookies: Bool { options.keepsCookies }
-    var unpackedLimit: Int { options.unpackedLimit }
-    var addresses: CURLAddresses { options.addresses }
+    var decodedByteLimit: Int { options.decodedByteLimit }
+    var addresses: CURLAddressPolicy { options.addresses }
 
     /// The keys that a server may have; nil when it may have any.
     func pinnedKeys(of host: String) -> String? {
@@ -31,7 +31,7 @@ struct CURLSettings: Sendable {
             withCString(file) { file in
                 withBytes { bytes in
                     var settings = alcedo_curl_settings(
-                        connections: connections, version: version,
+                        connections: maxConcurrentTransfers, version: version,
                         shares_connections: options.sharesConnections ? 1 : 0,
                         keeps_cookies: options.keepsCookies ? 1 : 0, proxy: proxy, ca_file: file,
                         ca_bytes: bytes?.baseAddress?.assumingMemoryBound(to: UInt8.self), ca_count: bytes?.count ?? 0)

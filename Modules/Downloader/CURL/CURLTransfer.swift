@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 
 /// The loop's side of an exchange that has begun. Never leaves the loop's thread.
 ///
@@ -8,7 +9,7 @@ final class CURLTransfer {
     let exchange: CURLExchange
     /// libcurl's handle; nil before the start.
     var handle: OpaquePointer?
-    private let unpackedLimit: Int
+    private let decodedByteLimit: Int
     private let arrivals: CURLArrivals
     private var parser: ResponseHeadParser
     private var clock: TransferClock
@@ -19,11 +20,11 @@ final class CURLTransfer {
     private var problem: HTTPTransportError?
 
     /// - Parameters:
-    ///   - unpackedLimit: Most bytes that a coded body may unpack to.
+    ///   - decodedByteLimit: Most bytes that a coded body may unpack to.
     ///   - arrivals: Is told when a head has come.
-    init(_ exchange: CURLExchange, unpackedLimit: Int, arrivals: CURLArrivals) {
+    init(_ exchange: CURLExchange, decodedByteLimit: Int, arrivals: CURLArrivals) {
         self.exchange = exchange
-        self.unpackedLimit = unpackedLimit
+        self.decodedByteLimit = decodedByteLimit
         self.arrivals = arrivals
         parser = ResponseHeadParser(url: exchange.request.url, isHEAD: exchange.request.method == "HEAD")
         clock = TransferClock(enqueued: exchange.time)
@@ -77,8 +78,8 @@ final class CURLTransfer {
     /// Takes some of the body, or none of it when the reader lags; nil ends the transfer.
     func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Bool? {
         clock.receivedBytes()
-        if let unpackedCount, bytes.count > unpackedLimit - unpackedCount {
-            problem = HTTPTransportError(.bodyTooLarge, "the body unpacks to more than \(unpackedLimit) bytes")
+        if let unpackedCount, bytes.count > decodedByteLimit - unpackedCount {
+            problem = HTTPTransportError(.bodyTooLarge, "the body unpacks to more than \(decodedByteLimit) bytes")
             return nil
         }
         let isTaken = exchange.body.write(bytes)
@@ -99,5 +100,17 @@ final class CURLTransfer {
         guard heads != nil else { return exchange.finish(error) }
         exchange.body.finish(error)
         deliver()
+    }
+}
+
+/// Whose heads have come in the current turn of the loop. Never leaves the loop's thread.
+final class CURLArrivals {
+    private var exchanges: [CURLExchange.ID] = []
+
+    func add(_ exchange: CURLExchange.ID) { exchanges.append(exchange) }
+
+    func takeAll() -> [CURLExchange.ID] {
+        defer { exchanges.removeAll(keepingCapacity: true) }
+        return exchanges
     }
 }

@@ -1,4 +1,6 @@
 public import AlcedoCore
+public import AlcedoHTTP
+import AlcedoRuntime
 
 /// Talks HTTP through libcurl's multi interface, on one thread of its own.
 ///
@@ -17,19 +19,19 @@ public import AlcedoCore
 ///   without a byte of an answer, is sent once more when the method is idempotent (RFC 9110 section 9.2.2), else never.
 /// - **Content codings.** gzip, deflate, br and zstd are asked for and undone, as far as the installed libcurl can; the
 ///   answer's fields stay as they were sent, and a coding it does not know is `invalidResponse`. A body that unpacks to
-///   more than ``CURLOptions/unpackedLimit`` is `bodyTooLarge`. While its reader lags, libcurl holds what it has unpacked of
+///   more than ``CURLOptions/decodedByteLimit`` is `bodyTooLarge`. While its reader lags, libcurl holds what it has unpacked of
 ///   one read from the socket: up to 64 MiB, and more than that is `bodyTooLarge` too. A coded body that the server itself
 ///   has cut short, so that it is whole by its length or chunks, passes for whole: libcurl does not say that its end is
 ///   missing, and whoever reads must tell by the content. None of this holds for a request
 ///   with an `Accept-Encoding` or `Range` of its own, nor with ``CURLOptions/decodesContent`` off: nothing is asked for, and
 ///   the body is the bytes as they were sent.
-/// - **Answers.** Any status from 200 to 999 is passed on. Interim answers are in ``HTTPResponse/interim``, the first 16
+/// - **Answers.** Any status from 200 to 999 is passed on. Interim answers are in ``/AlcedoHTTP/HTTPResponse/interim``, the first 16
 ///   of them; 101 counts as final. Trailers are dropped. Heads and trailers of more than 256 KiB together are
 ///   `invalidResponse`, as is a `Content-Length` that is no number, too large, or several that differ (RFC 9112 section
 ///   6.3), and a transfer coding that is not known; a length beside a `Transfer-Encoding` is left out of the fields.
-///   ``HTTPResponse/metrics`` has every part.
+///   ``/AlcedoHTTP/HTTPResponse/metrics`` has every part.
 ///
-/// Errors are ``HTTPTransportError``. A transfer that gets no byte for the request's idle timeout is `timedOut`, while
+/// Errors are ``/AlcedoHTTP/HTTPTransportError``. A transfer that gets no byte for the request's idle timeout is `timedOut`, while
 /// its reader does not lag; a body that ends before its declared length is `connectionLost`. Where the process has no
 /// memory or no file descriptor left for libcurl, requests are `failed`, and the next one starts it again.
 public final class CURLTransport: HTTPTransport {
@@ -80,4 +82,24 @@ public final class CURLTransport: HTTPTransport {
             throw error
         }
     }
+}
+
+/// Runs the loop, from the first request on, for as long as somebody holds this object: the transport, or an exchange
+/// that is under way.
+private final class CURLThread: Sendable {
+    private let mailbox = CURLMailbox()
+    private let settings: CURLSettings
+
+    init(_ settings: CURLSettings) { self.settings = settings }
+
+    /// Hands a command to the loop. The first request begins it: who loads no more than files never starts libcurl. Where
+    /// it cannot be made, such as without descriptors, the requests that wait fail, and the next one tries again.
+    func post(_ command: CURLMailbox.Command) {
+        guard mailbox.post(command) else { return }
+        LoopThread.start { [mailbox, settings] in
+            CURLLoop(mailbox: mailbox, settings).run()
+        }
+    }
+
+    deinit { _ = mailbox.post(.stop) }
 }

@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import FoundationEssentials
 
 /// Puts the heads of an answer together from their lines.
@@ -18,6 +19,8 @@ struct ResponseHeadParser: Sendable {
     private let isHEAD: Bool
     private var status = 0
     private var fields: [HTTPFields.Field] = []
+    /// Whether the last field was dropped, and with it the lines that continue it.
+    private var isFieldDropped = false
     private var interim: [HTTPResponseHead] = []
     private var byteCount = 0
     private var isDone = false
@@ -51,16 +54,26 @@ struct ResponseHeadParser: Sendable {
             }
             status = number
             fields.removeAll(keepingCapacity: true)
+            isFieldDropped = false
         } else if let first = text.first, Self.isSpace(first) {
             // A value that goes on, in the old way of writing.
-            if let last = fields.indices.last { fields[last].value += " " + Self.string(text[...]) }
-        } else if let colon = text.firstIndex(of: UInt8(ascii: ":")) {
-            // The space that some servers leave before the colon belongs to nothing; other names are no names.
-            let name = Self.string(text[..<colon])
-            guard name.isToken else { return nil }
-            fields.append(HTTPFields.Field(name, Self.string(text[(colon + 1)...])))
+            if let last = fields.indices.last, !isFieldDropped {
+                fields[last].value += " " + Self.string(text[...])
+            }
+        } else {
+            let field = Self.field(text)
+            isFieldDropped = field == nil
+            if let field { fields.append(field) }
         }
         return nil
+    }
+
+    /// The field of a line; nil for a line that is none.
+    private static func field(_ line: UnsafeRawBufferPointer) -> HTTPFields.Field? {
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+        // The space that some servers leave before the colon belongs to nothing; other names are no names.
+        let name = string(line[..<colon])
+        return name.isToken ? HTTPFields.Field(name, string(line[(colon + 1)...])) : nil
     }
 
     private mutating func finishHead() throws(HTTPTransportError) -> ResponseHeads? {
@@ -86,4 +99,11 @@ struct ResponseHeadParser: Sendable {
     }
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }
+}
+
+/// The heads of one answer.
+struct ResponseHeads: Sendable {
+    var final: HTTPResponseHead
+    /// Those that came before, in order.
+    var interim: [HTTPResponseHead]
 }

@@ -1,4 +1,6 @@
 import AlcedoCore
+import AlcedoHTTP
+import AlcedoRuntime
 
 /// Follows the times of one transfer.
 struct TransferClock: Sendable {
@@ -41,5 +43,50 @@ struct TransferClock: Sendable {
         if !hasHead, let timeout = timeouts.firstByte { note(CURLDeadline(.firstByte, timeout, from: started)) }
         if let timeout = timeouts.total { note(CURLDeadline(.total, timeout, from: started)) }
         return earliest
+    }
+}
+
+/// How long a transfer may take, in its parts.
+struct CURLTimeouts: Sendable {
+    let idle: Duration
+    let firstByte: Duration?
+    let total: Duration?
+
+    init(_ request: HTTPRequest) {
+        idle = min(request.idleTimeout, Self.longest)
+        firstByte = request.firstByteTimeout.map { min($0, Self.longest) }
+        total = request.totalTimeout.map { min($0, Self.longest) }
+    }
+
+    /// Four years: what is longer would not fit into an instant.
+    private static let longest = Duration.seconds(1 << 27)
+}
+
+/// When a transfer has taken too long, and by which of its timeouts.
+struct CURLDeadline {
+    enum Kind {
+        case idle, firstByte, total
+    }
+
+    let time: ContinuousClock.Instant
+    private let kind: Kind
+    private let timeout: Duration
+
+    init(_ kind: Kind, _ timeout: Duration, from start: ContinuousClock.Instant) {
+        self.kind = kind
+        self.timeout = timeout
+        time = start + timeout
+    }
+
+    /// Whether it means that nothing came.
+    var isSilence: Bool { kind != .total }
+
+    var message: String {
+        let seconds = Double(timeout.milliseconds) / 1000
+        return switch kind {
+        case .idle: "the server was silent for \(seconds) seconds"
+        case .firstByte: "no answer began within \(seconds) seconds"
+        case .total: "the transfer took more than \(seconds) seconds"
+        }
     }
 }

@@ -1,4 +1,6 @@
 public import AlcedoCore
+public import AlcedoHTTP
+import AlcedoRuntime
 import FoundationEssentials
 
 /// Fetches bytes over any transport, equal requests once.
@@ -28,7 +30,7 @@ public final class Downloader: Downloading {
     private typealias Table = TransferTable<TransferKey, TransferOrder, DownloadWaiter>
 
     private let fetcher: SourceFetcher
-    private let time: any TimeSource
+    private let clock: any TimeSource
     private let table: Locked<Table>
     /// Those who have begun, while their request is still being modified. The table's lock may be taken inside of this one.
     private let preparing = Locked<[DownloadReceipt: Preparation]>([:])
@@ -41,10 +43,10 @@ public final class Downloader: Downloading {
     /// A downloader over a transport; it begins nothing by itself. By default it tells time by the system's clock.
     public init(
         transport: any HTTPTransport, configuration: Configuration = Configuration(),
-        time: any TimeSource = SystemClock()
+        clock: any TimeSource = SystemClock()
     ) {
-        fetcher = SourceFetcher(transport: transport, rules: configuration.rules, time: time)
-        self.time = time
+        fetcher = SourceFetcher(transport: transport, rules: configuration.rules, clock: clock)
+        self.clock = clock
         table = Locked(
             Table(
                 schedule: DownloadSchedule(
@@ -213,7 +215,7 @@ public final class Downloader: Downloading {
     ) {
         guard case .http(let http) = request.source, fetcher.http.rules.modifyRequest != nil else {
             let order = TransferOrder(
-                source: request.source, path: path, tellsBytes: waiter.onBytes != nil, room: request.room,
+                source: request.source, path: path, tellsBytes: waiter.onBytes != nil, admission: request.admission,
                 fileVersion: request.fileVersion)
             return join(order, request.priority.value, receipt, waiter, isInTask: isInTask)
         }
@@ -223,7 +225,8 @@ public final class Downloader: Downloading {
             do {
                 let modified = try await fetcher.http.prepare(http)
                 let order = TransferOrder(
-                    source: .http(modified), path: path, tellsBytes: waiter.onBytes != nil, room: request.room)
+                    source: .http(modified), path: path, tellsBytes: waiter.onBytes != nil, admission: request.admission
+                )
                 // In one step: who cancels it, or changes its priority, finds it in the one place or the other.
                 let isIn = preparing.withLock { preparing in
                     preparing.removeValue(forKey: receipt).map { enter(order, $0.priority, receipt, waiter) }
@@ -284,7 +287,7 @@ public final class Downloader: Downloading {
     /// - Parameter isInTask: Whether the caller is a task that is about to wait: requests to servers then begin at once,
     ///   on its thread, which saves the way through the pool.
     private func pump(isInTask: Bool = false) {
-        let now = time.uptime
+        let now = clock.uptime
         let (beginnings, delay) = table.withLock { $0.begin(at: now) }
         for beginning in beginnings {
             guard beginning.isFirst else {
@@ -308,7 +311,7 @@ public final class Downloader: Downloading {
         guard table.withLock({ $0.setTimer() }) else { return }
         let task = Task {
             // Ends early when there is nothing left to wait for.
-            try? await time.sleep(for: delay)
+            try? await clock.sleep(for: delay)
             table.withLock { $0.clearTimer() }
             pump()
         }
@@ -325,7 +328,7 @@ public final class Downloader: Downloading {
         }
         let outcome: Result<Delivery, any Error>
         do {
-            if let room = order.room { try await room() }
+            if let admission = order.admission { try await admission() }
             outcome = .success(
                 try await fetcher.fetch(order, pause: { try await self.rest(id, for: $0) }, onBytes: tell) { progress in
                     let listeners = self.table.withLock { $0.waiters(of: id) { $0.progress != nil } }
@@ -344,7 +347,7 @@ public final class Downloader: Downloading {
     private func rest(_ id: Int, for wait: Duration) async throws {
         table.withLock { $0.rest(id) }
         pump()
-        try await time.sleep(for: wait)
+        try await clock.sleep(for: wait)
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 returning.withLock { $0[id] = continuation }
@@ -361,4 +364,22 @@ public final class Downloader: Downloading {
     private func takeReturning(_ id: Int) -> CheckedContinuation<Void, any Error>? {
         returning.withLock { $0.removeValue(forKey: id) }
     }
+}
+
+/// One whose request is still being modified.
+private struct Preparation: Sendable {
+    var waiter: DownloadWaiter
+    var priority: LoadPriority
+    /// Nil until it has been begun.
+    var task: Task<Void, Never>?
+}
+
+/// One who waits for a download.
+private struct DownloadWaiter: Sendable {
+    typealias Completion = @Sendable (Result<Delivery, any Error>) -> Void
+
+    var progress: (@Sendable (DownloadProgress) -> Void)?
+    /// Gets the bytes, of a transfer that was begun for one who wants them.
+    var onBytes: DownloadRequest.BytesHandler?
+    var complete: Completion
 }

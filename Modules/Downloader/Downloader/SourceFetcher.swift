@@ -1,4 +1,6 @@
 import AlcedoCore
+import AlcedoHTTP
+import AlcedoRuntime
 import FoundationEssentials
 
 /// Fetches contents of any source, to memory or to a file.
@@ -7,9 +9,9 @@ struct SourceFetcher: Sendable {
     private let local: LocalReader
     private let threads = BlockingExecutor(name: "alcedo.written", width: 2)
 
-    init(transport: any HTTPTransport, rules: DownloadRules, time: any TimeSource) {
-        http = HTTPFetcher(transport: transport, rules: rules, time: time)
-        local = LocalReader(rules: rules, time: time)
+    init(transport: any HTTPTransport, rules: DownloadRules, clock: any TimeSource) {
+        http = HTTPFetcher(transport: transport, rules: rules, clock: clock)
+        local = LocalReader(rules: rules, clock: clock)
     }
 
     /// - Parameters:

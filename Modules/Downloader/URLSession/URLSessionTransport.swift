@@ -1,4 +1,6 @@
 public import AlcedoCore
+public import AlcedoHTTP
+import AlcedoRuntime
 import Dispatch
 import Foundation
 import FoundationNetworking
@@ -6,7 +8,7 @@ import FoundationNetworking
 /// Sends requests by FoundationNetworking's `URLSession`: portable, needs no library of its own.
 ///
 /// One long-lived session with delegate tasks serves all requests. Neither of the simpler ways can keep the contract of
-/// ``HTTPTransport``: tasks with a completion handler hold the whole body in memory, follow redirects that only a
+/// ``/AlcedoHTTP/HTTPTransport``: tasks with a completion handler hold the whole body in memory, follow redirects that only a
 /// delegate can refuse, and leave a 401 with a challenge unanswered; the `async` methods deadlock when they are
 /// cancelled (swift-corelibs-foundation issue 5412, Swift 6.3). A delegate is as safe as a completion handler: both run
 /// on the delegate queue, never under a lock of the session. Nothing of the session is called under a lock or in a
@@ -20,26 +22,26 @@ import FoundationNetworking
 ///   ``Options/unreadLimit``, and then the transfer ends with `bodyTooLarge`. The body of a redirect is not seen before
 ///   its end, so no limit holds for it; that of a redirect without a usable Location is lost (an empty one is given).
 /// - **Time precisely.** The idle timeout is whole seconds, rounded up, and the wait for one of the
-///   ``Options/connectionsPerHost`` counts as idle, and for the other timeouts too. The first byte is the end of the head.
+///   ``Options/maxConcurrentConnectionsPerHost`` counts as idle, and for the other timeouts too. The first byte is the end of the head.
 /// - **Send and keep fields as they are.** Only ASCII values can be sent, and lines of one name are joined. Fields of an
 ///   answer come without their order, sorted by name here; a response with a byte above 127 that is not UTF-8,
 ///   or without the space after its status code, is refused as `connectionLost`.
 /// - **Tell all errors apart.** Malformed fields, chunks and content codings have no code of their own, nor has a
 ///   network without a route. They are `connectionLost`; before the head of an HTTPS response,
-///   `secureConnectionFailed`. ``HTTPTransportError/message`` has libcurl's text.
+///   `secureConnectionFailed`. ``/AlcedoHTTP/HTTPTransportError/message`` has libcurl's text.
 /// - **Tell interim answers**, or give coded bytes: a content coding is always undone where it knows it, whatever the
 ///   request says, and `decodesContent` of the libcurl transport has no counterpart.
 /// - **Trust other certificates** than the system's, or pin one; set priorities.
 /// - **Keep escaped dot segments.** libcurl 8.14 sends `/x/%2e%2e/b` as `/b`, 7.88 as it is; cache keys tell
 ///   the two apart.
-/// - **Report metrics.** ``HTTPResponse/metrics`` has `firstByte`, that of the head's end, and `total`.
+/// - **Report metrics.** ``/AlcedoHTTP/HTTPResponse/metrics`` has `firstByte`, that of the head's end, and `total`.
 /// - **Say that there is no network**: offline, names are `cannotResolveHost`.
 public final class URLSessionTransport: HTTPTransport {
     /// What can be chosen.
     public struct Options: Sendable {
         /// Most connections to one host at once. Default: 6.
-        public var connectionsPerHost = 6
-        /// Most bytes of one body that wait to be read, apart from the pipe's own ``HTTPBodyPipe/capacity``.
+        public var maxConcurrentConnectionsPerHost = 6
+        /// Most bytes of one body that wait to be read, apart from the pipe's own ``/AlcedoHTTP/HTTPBodyPipe/capacity``.
         /// Default: 64 MiB.
         public var unreadLimit = 64 << 20
 
@@ -63,7 +65,7 @@ public final class URLSessionTransport: HTTPTransport {
         configuration.httpCookieStorage = nil
         configuration.httpCookieAcceptPolicy = .never
         configuration.httpShouldSetCookies = false
-        configuration.httpMaximumConnectionsPerHost = max(1, options.connectionsPerHost)
+        configuration.httpMaximumConnectionsPerHost = max(1, options.maxConcurrentConnectionsPerHost)
         // The order of one task's callbacks is the order of its bytes.
         callbacks.maxConcurrentOperationCount = 1
         callbacks.name = "URLSessionTransport.callbacks"
@@ -114,5 +116,76 @@ public final class URLSessionTransport: HTTPTransport {
         let task = session.dataTask(with: request)
         exchanges.add(exchange, task.taskIdentifier)
         if exchange.attach(task) { task.resume() } else { task.cancel() }
+    }
+}
+
+/// Hands the session's callbacks to the exchange each belongs to. All come on the delegate queue, one at a time.
+private final class SessionDelegate: NSObject, URLSessionDataDelegate {
+    private let exchanges: ExchangeTable
+
+    init(_ exchanges: ExchangeTable) { self.exchanges = exchanges }
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        completionHandler(.allow)
+        if let response = response as? HTTPURLResponse { exchanges[dataTask.taskIdentifier]?.receive(response) }
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        exchanges[dataTask.taskIdentifier]?.receive(data)
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        // The session then gives the redirect itself as the answer.
+        completionHandler(nil)
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        // The challenge comes after the whole 401 has arrived. There is no way to decline it and keep the answer: the
+        // session can only try a credential or fail, so the exchange is completed first.
+        exchanges.remove(task.taskIdentifier)?.complete(nil, response: task.response as? HTTPURLResponse)
+        completionHandler(.cancelAuthenticationChallenge, nil)
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        let exchange = exchanges.remove(task.taskIdentifier)
+        exchange?.complete(error, response: task.response as? HTTPURLResponse)
+    }
+}
+
+/// The exchanges that run, by the session's task numbers.
+private final class ExchangeTable: Sendable {
+    private struct State {
+        var exchanges: [Int: Exchange] = [:]
+        var isClosed = false
+    }
+
+    private let state = Locked(State())
+
+    var all: [Exchange] { state.withLock { Array($0.exchanges.values) } }
+
+    /// Whether no more exchanges may begin.
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+
+    subscript(task: Int) -> Exchange? { state.withLock { $0.exchanges[task] } }
+
+    func add(_ exchange: Exchange, _ task: Int) { state.withLock { $0.exchanges[task] = exchange } }
+
+    func remove(_ task: Int) -> Exchange? { state.withLock { $0.exchanges.removeValue(forKey: task) } }
+
+    /// Returns whether it was open until now.
+    func close() -> Bool {
+        state.withLock { state in
+            defer { state.isClosed = true }
+            return !state.isClosed
+        }
     }
 }

@@ -1,4 +1,5 @@
 public import AlcedoCore
+public import AlcedoRuntime
 import Synchronization
 
 /// Keeps values in memory within limits, and lets an ``EvictionPolicy`` say what goes.
@@ -6,7 +7,7 @@ import Synchronization
 /// Synchronous and safe from any thread: no task, no actor, no timer. Several threads read at once where the policy allows
 /// it, as the default one does. The lock is held for a few memory accesses; values are released, and the listener is
 /// called, outside it, so both may call the cache. Keys are compared, and weak references asked, under the lock: `==` of
-/// `Key` and ``WeaklyHeld/weakReference`` must not call the cache, and should be quick.
+/// `Key` and ``WeaklyReferenceable/weakReference`` must not call the cache, and should be quick.
 ///
 /// The time of entries is the clock's uptime. What is too old is never returned; it goes when it is asked for, when its
 /// turn comes in the look that each store takes at three entries, or with ``removeExpired()``.
@@ -25,18 +26,18 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
 
     @usableFromInline let lock: ReadMostlyLock<MemoryCacheState<Key, Value>, ReaderNotes>
     @usableFromInline let readsMarks: Bool
-    @usableFromInline let findsHeldValues: Bool
+    @usableFromInline let findsReferencedValues: Bool
     @usableFromInline let clock: any TimeSource
     @usableFromInline let groupHash: (@Sendable (Key) -> Int)?
     @usableFromInline let reporter: EvictionReporter<Key, Value>
     @usableFromInline let pressure = Locked<(any Sendable)?>(nil)
 
     /// - Parameters:
-    ///   - limits: Default: see ``MemoryCacheLimits/init(cost:count:entryCost:timeToLive:extendsLifeOnUse:)``.
+    ///   - limits: Default: see ``MemoryCacheLimits/init(costLimit:countLimit:entryCostLimit:timeToLive:extendsLifeOnUse:)``.
     ///   - policy: Default: ``AdaptivePolicy``.
-    ///   - findsHeldValues: Whether a value that was evicted, or was too costly to store, is still found for as long as
+    ///   - findsReferencedValues: Whether a value that was evicted, or was too costly to store, is still found for as long as
     ///     somebody else holds it. It then costs nothing, and is not stored again by being found. Takes values that are
-    ///     ``WeaklyHeld``. What was removed, replaced or too old is not found. Default: false.
+    ///     ``WeaklyReferenceable``. What was removed, replaced or too old is not found. Default: false.
     ///   - pressureSource: At a change to warning the cache lets half of what it holds go, to critical everything; the
     ///     weak level stays. See ``respond(to:)``. Default: nil.
     ///   - clock: Default: the system's.
@@ -49,7 +50,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     public init(
         limits: MemoryCacheLimits = MemoryCacheLimits(),
         policy: some EvictionPolicy = .adaptive,
-        findsHeldValues: Bool = false,
+        findsReferencedValues: Bool = false,
         pressureSource: (any MemoryPressureSource)? = nil,
         clock: any TimeSource = SystemClock(),
         onEviction: (@Sendable (Eviction) -> Void)? = nil
@@ -58,10 +59,10 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         self.clock = clock
         reporter = EvictionReporter(onEviction)
         readsMarks = type(of: policy).readsMarks
-        self.findsHeldValues = findsHeldValues
+        self.findsReferencedValues = findsReferencedValues
         groupHash = Self.groupHash()
         let state = MemoryCacheState<Key, Value>(
-            hasGroups: groupHash != nil, policy: policy, isWeak: findsHeldValues)
+            hasGroups: groupHash != nil, policy: policy, isWeak: findsReferencedValues)
         lock = ReadMostlyLock(state, notes: ReaderNotes(), laneCount: readsMarks ? Self.mostLanes : 1)
         guard let pressureSource else { return }
         let token = pressureSource.observe { [weak self] in self?.respond(to: $0) }
@@ -74,7 +75,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     ///   - policy: Default: ``AdaptivePolicy``.
     @inlinable
     public convenience init(costLimit: Int, countLimit: Int = .max, policy: some EvictionPolicy = .adaptive) {
-        self.init(limits: MemoryCacheLimits(cost: costLimit, count: countLimit), policy: policy)
+        self.init(limits: MemoryCacheLimits(costLimit: costLimit, countLimit: countLimit), policy: policy)
     }
 
     /// Sum of the costs of all entries.
@@ -120,7 +121,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         lock.withSharedLock { (state, notes) -> Value? in
             let reader = EntryReader(state)
             guard let slot = reader.slot(of: key, hash: hash) else {
-                let held = findsHeldValues ? state.pointee.weak?.value(for: key, at: now, &lookUp) : nil
+                let held = findsReferencedValues ? state.pointee.weak?.value(for: key, at: now, &lookUp) : nil
                 return lookUp == .done ? notes.missed(held) : nil
             }
             let deadline = reader.deadline(of: slot)
@@ -132,7 +133,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
                 reader.extendLife(of: slot, from: now)
             }
             notes.found(reader.entries[slot].cost)
-            UseMarks.note(reader.marks + slot, stamp: notes.stamp(at: reader.tick))
+            AccessMarks.note(reader.marks + slot, stamp: notes.stamp(at: reader.tick))
             return reader.entries[slot].value
         }
     }
@@ -160,7 +161,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         var gone = Departures<Key, Value>()
         let value = lock.withLock { (state, notes) -> Value? in
             guard let slot = state.table.slot(of: key, hash: hash) else {
-                guard findsHeldValues else { return notes.missed(nil) }
+                guard findsReferencedValues else { return notes.missed(nil) }
                 guard let now else {
                     let held = state.weak?.value(for: key, at: nil, &lookUp)
                     return lookUp == .done ? notes.missed(held) : nil
@@ -364,5 +365,13 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
             { ($0 as? Grouped)?.groupHash ?? 0 }
         }
         return (Key.self as? any GroupedKey.Type).map { hash(of: $0) }
+    }
+}
+
+extension MemoryCache where Key: GroupedKey {
+    /// Removes all entries of a group. Returns how many that were. O(their number), and of what is weakly held.
+    @discardableResult
+    public func removeAll(of group: Key.Group) -> Int {
+        removeGroup(group.hashValue) { $0.group == group }
     }
 }

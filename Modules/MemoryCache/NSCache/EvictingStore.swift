@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoRuntime
 import Foundation
 
 /// NSCache, and its habit to say what it evicted.
@@ -48,4 +49,54 @@ final class EvictingStore: @unchecked Sendable {
         defer { cache.totalCostLimit = costLimit }
         return set(box)
     }
+}
+
+/// Listens to what NSCache evicts.
+///
+/// Measured on Swift 6.3.1: NSCache calls its delegate for each object that a limit makes go, during `setObject`, on the
+/// thread of that call, under NSCache's own lock, which is not recursive: a delegate that asks the cache anything waits for
+/// ever. So this one takes note and nothing else. Removing, replacing and emptying do not call it.
+private final class EvictionLog: NSObject, NSCacheDelegate, Sendable {
+    private let boxes = Locked<[ImageBox]>([])
+
+    func cache(_ cache: NSCache<AnyObject, AnyObject>, willEvictObject object: Any) {
+        guard let box = object as? ImageBox else { return }
+        boxes.withLock { $0.append(box) }
+    }
+
+    /// What was evicted since the last call, in order.
+    func take() -> [ImageBox] {
+        boxes.withLock { boxes in
+            defer { boxes = [] }
+            return boxes
+        }
+    }
+}
+
+/// An image as NSCache takes it: an object. It knows its key, because NSCacheDelegate is told the object only.
+final class ImageBox: Sendable {
+    let key: ImageKeyObject
+    let image: DecodedImage
+    /// In bytes; at least nought.
+    let cost: Int
+
+    init(_ image: DecodedImage, for key: ImageKey) {
+        self.key = ImageKeyObject(key)
+        self.image = image
+        cost = max(0, image.cost)
+    }
+}
+
+/// A key as NSCache takes it: an object, and one of NSObject, because NSCache tells all others apart by identity.
+///
+/// The hash is the one that ``ImageKey`` keeps ready. The key is no part of ``ImageBox``: NSCache keeps the first key object
+/// when an image is replaced, and with it would keep the image.
+final class ImageKeyObject: NSObject, Sendable {
+    let key: ImageKey
+
+    init(_ key: ImageKey) { self.key = key }
+
+    override var hash: Int { key.hashValue }
+
+    override func isEqual(_ object: Any?) -> Bool { (object as? ImageKeyObject)?.key == key }
 }

@@ -1,4 +1,5 @@
 public import AlcedoCore
+import AlcedoHTTP
 
 /// Finds and stores images by request, over any memory cache, by the rule of AFNetworking's old image cache.
 ///

@@ -14,10 +14,11 @@ extension ImageCache {
         public var serializer: any CacheSerializer
         /// How bytes are decoded. One for all, since images in memory are not told apart by it.
         public var decoding: DecodingOptions
-        /// Threads that decode and encode. Default: 2.
-        public var codingWidth: Int
+        /// The maximum number of images that are decoded and encoded at the same time, each on a thread of its own.
+        /// Default: 2.
+        public var maxConcurrentDecodes: Int
         /// Most bytes that decoding holds at once, the images it made not counted. Default: 512 MiB.
-        public var decodingByteBudget: Int
+        public var maximumDecodingByteCount: Int
         /// Where the disk cache has the file of an entry, if that can be told: `{ files.path(for: $0) }`. Default: nil.
         public var filePath: (@Sendable (ImageKey) -> URL?)?
         /// Is told what a clean has removed, by ``ImageKey/fileName``: one that was asked for, and one that the disk cache
@@ -35,8 +36,8 @@ extension ImageCache {
             diskCache: (any DataCaching)? = nil,
             serializer: any CacheSerializer = DefaultCacheSerializer(),
             decoding: DecodingOptions = DecodingOptions(),
-            codingWidth: Int = 2,
-            decodingByteBudget: Int = 512 << 20,
+            maxConcurrentDecodes: Int = 2,
+            maximumDecodingByteCount: Int = 512 << 20,
             filePath: (@Sendable (ImageKey) -> URL?)? = nil,
             onClean: (@Sendable (_ names: [String]) -> Void)? = nil,
             onWriteFailure: (@Sendable (ImageKey, any Error) -> Void)? = nil
@@ -46,8 +47,8 @@ extension ImageCache {
             self.diskCache = diskCache
             self.serializer = serializer
             self.decoding = decoding
-            self.codingWidth = codingWidth
-            self.decodingByteBudget = decodingByteBudget
+            self.maxConcurrentDecodes = maxConcurrentDecodes
+            self.maximumDecodingByteCount = maximumDecodingByteCount
             self.filePath = filePath
             self.onClean = onClean
             self.onWriteFailure = onWriteFailure

@@ -1,4 +1,5 @@
 public import AlcedoCore
+import AlcedoRuntime
 public import FoundationEssentials
 
 /// Images in memory and on disk as one cache, by keys that are strings, after Kingfisher's.
@@ -26,8 +27,8 @@ public final class ImageCache: Sendable {
     public init(_ configuration: Configuration) {
         self.configuration = configuration
         threads = DecodingThreads(
-            codecs: configuration.codecs, width: configuration.codingWidth,
-            byteBudget: configuration.decodingByteBudget)
+            codecs: configuration.codecs, width: configuration.maxConcurrentDecodes,
+            byteBudget: configuration.maximumDecodingByteCount)
         trims = configuration.onClean.flatMap { onClean in
             (configuration.diskCache as? any TrimReportingDataCache)?.observeTrims { report in
                 onClean(report.removals.map(\.name))
@@ -267,5 +268,63 @@ public final class ImageCache: Sendable {
             try configuration.serializer.image(
                 from: data, options: configuration.decoding, codecs: configuration.codecs)
         }
+    }
+}
+
+extension ImageCache {
+    /// The name of an image as Kingfisher spells it: `key@processor`, or the key alone for the original.
+    ///
+    /// For display. Two images can share one, so the caches go by ``imageKey(_:processorIdentifier:)``.
+    public static func computedKey(_ key: String, processorIdentifier: String = "") -> String {
+        processorIdentifier.isEmpty ? key : "\(key)@\(processorIdentifier)"
+    }
+
+    /// What an image is stored under. With the text of an `http` URL as key, the originals are those of an
+    /// ``ImagePipeline``.
+    public static func imageKey(_ key: String, processorIdentifier: String = "") -> ImageKey {
+        ImageKey(ResourceKey(key), variant: processorIdentifier)
+    }
+
+    /// The name of the file that keeps an image, without the path extension that a disk cache may add. Whether there is one
+    /// or not.
+    public static func fileName(forKey key: String, processorIdentifier: String = "") -> String {
+        imageKey(key, processorIdentifier: processorIdentifier).fileName
+    }
+
+    /// Where the file of an image is, or would be; nil when the disk cache cannot tell. See ``Configuration/filePath``.
+    public func path(forKey key: String, processorIdentifier: String = "") -> URL? {
+        configuration.filePath?(Self.imageKey(key, processorIdentifier: processorIdentifier))
+    }
+}
+
+/// What is kept beside the bytes of an image, because they do not say it.
+///
+/// Ten bytes: 0xA1, flags (bit 0: the original's bytes), the scale's bit pattern, little-endian. None at all for the
+/// usual case, so that entries are the same as those of others. What is not understood is taken for none.
+private struct ImageCacheNotes: Equatable {
+    private static let mark: UInt8 = 0xA1
+
+    /// Pixels for each point.
+    var scale: Double
+    var isOriginal: Bool
+
+    init(scale: Double = 1, isOriginal: Bool = false) {
+        self.scale = scale
+        self.isOriginal = isOriginal
+    }
+
+    init(_ data: Data) {
+        self.init()
+        let bytes = Array(data)
+        guard bytes.count == 10, bytes[0] == Self.mark else { return }
+        isOriginal = bytes[1] & 1 == 1
+        let scale = Double(bitPattern: bytes[2...].reversed().reduce(0) { $0 << 8 | UInt64($1) })
+        if scale.isFinite, scale > 0 { self.scale = scale }
+    }
+
+    var data: Data {
+        guard self != ImageCacheNotes() else { return Data() }
+        let bits = scale.bitPattern
+        return Data([Self.mark, isOriginal ? 1 : 0] + (0..<8).map { UInt8(truncatingIfNeeded: bits >> (8 * $0)) })
     }
 }

@@ -1,9 +1,11 @@
 public import AlcedoCore
+import AlcedoHTTP
+import AlcedoRuntime
 
 /// Counts what a pipeline does. Memory for it is fixed, however long it runs.
-public final class PipelineMetrics: PipelineObserving {
+public final class PipelineMetrics: PipelineObserving, CustomStringConvertible {
     /// What was counted up to some moment.
-    public struct Snapshot: Sendable {
+    public struct Snapshot: Sendable, CustomStringConvertible {
         /// Images found in memory.
         public var memoryHits = 0
         /// Look-ups that memory did not answer, by reason.
@@ -48,6 +50,19 @@ public final class PipelineMetrics: PipelineObserving {
         /// The part of reads that the disk answered, from 0 to 1; nil before the first.
         public var diskHitRatio: Double? { Self.ratio(diskHits, diskMisses.values.reduce(0, +)) }
 
+        /// One line for a log, such as `finished 12, failed 1, cancelled 0; memory 3 of 15, disk 2 of 12, downloads 10
+        /// (5120 bytes)`, with the hits of a cache among the look-ups in it.
+        public var description: String {
+            let memory = Self.hits(memoryHits, memoryMisses)
+            let disk = Self.hits(diskHits, diskMisses)
+            return "finished \(finished), failed \(failed), cancelled \(cancelled); memory \(memory), disk \(disk), "
+                + "downloads \(downloads) (\(downloadedByteCount) bytes)"
+        }
+
+        private static func hits(_ hits: Int, _ misses: [CacheMissReason: Int]) -> String {
+            "\(hits) of \(hits + misses.values.reduce(0, +))"
+        }
+
         private static func ratio(_ hits: Int, _ misses: Int) -> Double? {
             hits + misses > 0 ? Double(hits) / Double(hits + misses) : nil
         }
@@ -55,11 +70,14 @@ public final class PipelineMetrics: PipelineObserving {
 
     private let state = Locked(Snapshot())
 
-    /// Counts from nought.
+    /// Counts from zero.
     public init() {}
 
     /// What was counted up to now, at one moment.
     public var snapshot: Snapshot { state.withLock { $0 } }
+
+    /// The ``snapshot`` in one line.
+    public var description: String { snapshot.description }
 
     public func pipelineDidReport(_ event: PipelineEvent) {
         state.withLock { counts in
@@ -84,5 +102,60 @@ public final class PipelineMetrics: PipelineObserving {
             case .cancelled: counts.cancelled += 1
             }
         }
+    }
+}
+
+/// How long things took: counts in steps of an eighth of an octave, from a nanosecond to an hour. A fixed three kilobytes.
+public struct DurationHistogram: Sendable {
+    private static let stepsPerOctave = 8
+    private static let octaves = 43
+
+    /// How many durations were added.
+    public private(set) var count = 0
+    /// Their sum.
+    public private(set) var total = Duration.zero
+    /// The longest of them, exactly.
+    public private(set) var longest = Duration.zero
+    private var counts = [Int](repeating: 0, count: stepsPerOctave * octaves)
+
+    /// Without durations.
+    public init() {}
+
+    /// Counts a duration. O(1).
+    public mutating func add(_ duration: Duration) {
+        count += 1
+        total += duration
+        longest = max(longest, duration)
+        counts[Self.step(of: duration)] += 1
+    }
+
+    /// The duration that so large a part of all does not exceed; at most an eighth too long. Zero when there are none.
+    ///
+    /// - Parameter part: From 0 to 1; values outside count as the nearest.
+    public func percentile(_ part: Double) -> Duration {
+        guard count > 0 else { return .zero }
+        // What is no number counts as nought.
+        let rank = part > 0 ? max(1, Int((min(part, 1) * Double(count)).rounded(.up))) : 1
+        var seen = 0
+        for (step, count) in counts.enumerated() {
+            seen += count
+            if seen >= rank { return min(longest, Self.end(of: step)) }
+        }
+        return longest
+    }
+
+    /// 2^o nanoseconds and the next eighths of it, so that it takes no logarithm.
+    private static func step(of duration: Duration) -> Int {
+        let (seconds, attoseconds) = duration.components
+        guard seconds < 1 << 32 else { return stepsPerOctave * octaves - 1 }
+        let nanoseconds = max(1, seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+        let octave = nanoseconds.bitWidth - 1 - nanoseconds.leadingZeroBitCount
+        let eighth = octave >= 3 ? Int(nanoseconds >> (octave - 3)) & 7 : Int(nanoseconds << (3 - octave)) & 7
+        return min(octave * stepsPerOctave + eighth, stepsPerOctave * octaves - 1)
+    }
+
+    private static func end(of step: Int) -> Duration {
+        let (octave, eighth) = step.quotientAndRemainder(dividingBy: stepsPerOctave)
+        return .nanoseconds(((1 << octave) * (9 + eighth) + 7) / 8)
     }
 }

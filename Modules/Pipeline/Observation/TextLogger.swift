@@ -1,4 +1,6 @@
 public import AlcedoCore
+import AlcedoHTTP
+import AlcedoRuntime
 
 /// Writes a line for each step of a pipeline.
 public struct TextLogger: PipelineObserving {

@@ -1,31 +1,38 @@
 public import AlcedoCore
 
-/// Lets a processor change every frame of an animation, each when it is asked for; still images as ever.
-///
-/// Without it a processor gives the first frame of an animation as a still image. The frames' times and the number of
-/// plays stay. Nothing but the source's own canvases is kept: a frame that is asked for again is changed again. Rows have
-/// no frames.
-///
-/// - Complexity: The processor's, once for the first frame and once for each frame that is asked for.
-public struct EveryFrame: HashableByIdentifier {
-    /// What changes each frame.
-    public let processor: any ImageProcessing
+extension ImageProcessors {
+    /// Processes every frame of an animation, each when it is asked for; still images as without it.
+    ///
+    /// For an app's own processors that work on one image at a time, such as a ``Closure``: the processors of this package
+    /// process every frame anyway. The delays and the number of plays stay. Only the canvases of the source are kept: a
+    /// frame that is asked for again is processed again. Rows have no frames.
+    ///
+    /// - Complexity: The processor's, once for the first frame and once for each frame that is asked for.
+    public struct EveryFrame: HashableByIdentifier {
+        /// Processes each frame. Frames of equal sizes must come out equally large.
+        public let processor: any ImageProcessing
 
-    /// Changes every frame by this processor.
-    public init(_ processor: any ImageProcessing) { self.processor = processor }
+        /// Creates a processor that processes every frame by `processor`.
+        public init(_ processor: any ImageProcessing) { self.processor = processor }
 
-    public var identifier: String { "everyframe(\(processor.identifier))" }
+        public var identifier: String { "everyframe(\(processor.identifier))" }
 
-    /// - Throws: What the processor throws for the first frame. For another frame it is thrown by
-    ///   ``ImageFrameSource/frame(at:)``.
-    public func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
-        var still = image
-        still.frames = nil
-        var result = try processor.process(still)
-        guard image.isAnimated, let frames = image.frames else { return result }
-        result.frames = ProcessedFrames(frames, of: still, processor: processor, size: result.size)
-        return result
+        /// The target of the processor.
+        public var decodingTarget: TargetSize? { processor.decodingTarget }
+
+        /// - Throws: What the processor throws for the first frame. For another frame it is thrown by
+        ///   ``ImageFrameSource/frame(at:)``.
+        public func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
+            try image.processingFrames { [processor] still throws(ImageProcessingError) in
+                try processor.process(still)
+            }
+        }
+
+        public func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer { processor.rows(into: next) }
     }
+}
 
-    public func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer { processor.rows(into: next) }
+extension ImageProcessing where Self == ImageProcessors.EveryFrame {
+    /// Processes every frame of an animation by an app's own processor.
+    public static func everyFrame(_ processor: any ImageProcessing) -> Self { Self(processor) }
 }

@@ -35,3 +35,191 @@ public enum BlendMode: String, Sendable, Hashable, CaseIterable {
     /// Luminosity of the upper, hue and saturation of the lower.
     case luminosity
 }
+
+/// Puts pixels over others, in straight colour from 0 to 1.
+///
+/// Source: W3C, Compositing and Blending Level 1, §5.8 and §9.
+struct Blending {
+    typealias Pixels = UnsafeMutablePointer<SIMD4<Float>>
+
+    let mode: BlendMode
+    /// Whether what is below keeps its alpha, so that nothing is drawn where there was nothing ("source atop").
+    let keepsAlpha: Bool
+
+    /// Puts `count` pixels, which `source` gives, over those at `base`.
+    ///
+    /// - Parameter step: 1, or 0 for the same source everywhere.
+    func blend(_ source: UnsafePointer<SIMD4<Float>>, step: Int, over base: Pixels, count: Int) {
+        // The literal closures become part of the loops; passed through a variable they would be calls.
+        switch mode {
+        case .normal: loop(source, step, base, count) { $1 }
+        case .multiply: loop(source, step, base, count) { $0 * $1 }
+        case .screen: loop(source, step, base, count) { SeparableBlend.screen($0, $1) }
+        case .overlay: loop(source, step, base, count) { SeparableBlend.hardLight($1, $0) }
+        case .darken: loop(source, step, base, count) { SeparableBlend.darken($0, $1) }
+        case .lighten: loop(source, step, base, count) { SeparableBlend.lighten($0, $1) }
+        case .colorDodge: loop(source, step, base, count) { SeparableBlend.colorDodge($0, $1) }
+        case .colorBurn: loop(source, step, base, count) { SeparableBlend.colorBurn($0, $1) }
+        case .hardLight: loop(source, step, base, count) { SeparableBlend.hardLight($0, $1) }
+        case .softLight: loop(source, step, base, count) { SeparableBlend.softLight($0, $1) }
+        case .difference: loop(source, step, base, count) { SeparableBlend.difference($0, $1) }
+        case .exclusion: loop(source, step, base, count) { SeparableBlend.exclusion($0, $1) }
+        case .hue: loop(source, step, base, count) { NonSeparableBlend.hue($0, $1) }
+        case .saturation: loop(source, step, base, count) { NonSeparableBlend.saturation($0, $1) }
+        case .color: loop(source, step, base, count) { NonSeparableBlend.color($0, $1) }
+        case .luminosity: loop(source, step, base, count) { NonSeparableBlend.luminosity($0, $1) }
+        }
+    }
+
+    @inline(__always)
+    private func loop(
+        _ source: UnsafePointer<SIMD4<Float>>, _ step: Int, _ base: Pixels, _ count: Int,
+        _ formula: (_ backdrop: SIMD4<Float>, _ source: SIMD4<Float>) -> SIMD4<Float>
+    ) {
+        for x in 0..<count {
+            let (below, above) = (base[x], source[x &* step])
+            let mixed = formula(below, above)
+            guard !keepsAlpha else {
+                var color = below + (mixed - below) * above.w
+                color.w = below.w
+                base[x] = color
+                continue
+            }
+            base[x] = Self.composite(below, above, mixed)
+        }
+    }
+
+    /// `above` over `below`, in the mode `normal`.
+    @inline(__always)
+    static func over(_ below: SIMD4<Float>, _ above: SIMD4<Float>) -> SIMD4<Float> { composite(below, above, above) }
+
+    /// - Parameter mixed: What the blend formula makes of the two.
+    @inline(__always)
+    private static func composite(
+        _ below: SIMD4<Float>, _ above: SIMD4<Float>, _ mixed: SIMD4<Float>
+    ) -> SIMD4<Float> {
+        let alpha = above.w + below.w * (1 - above.w)
+        guard alpha > 0 else { return below }
+        let color = above * (above.w * (1 - below.w)) + mixed * (above.w * below.w)
+        var result = (color + below * (below.w * (1 - above.w))) / alpha
+        result.w = alpha
+        return result
+    }
+}
+
+/// The blend formulas that treat each sample on its own; `backdrop` is below `source`, both from 0 to 1.
+///
+/// Source: W3C, Compositing and Blending Level 1, §9.1.
+private enum SeparableBlend {
+    private static let one = SIMD4<Float>(repeating: 1)
+
+    @inline(__always)
+    static func screen(_ backdrop: SIMD4<Float>, _ source: SIMD4<Float>) -> SIMD4<Float> {
+        backdrop + source - backdrop * source
+    }
+
+    @inline(__always)
+    static func darken(_ backdrop: SIMD4<Float>, _ source: SIMD4<Float>) -> SIMD4<Float> {
+        backdrop.replacing(with: source, where: source .< backdrop)
+    }
+
+    @inline(__always)
+    static func lighten(_ backdrop: SIMD4<Float>, _ source: SIMD4<Float>) -> SIMD4<Float> {
+        backdrop.replacing(with: source, where: source .> backdrop)
+    }
+
+    @inline(__always)
+    static func hardLight(_ backdrop: SIMD4<Float>, _ source: SIMD4<Float>) -> SIMD4<Float> {
+        let doubled = source + source
+        return (backdrop * doubled).replacing(with: screen(backdrop, doubled - 1), where: source .> 0.5)
+    }
+
+    /// Division by nought gives what the conditions put in another's place.
+    @inline(__always)
+    static func colorDodge(_ backdrop: SIMD4<Float>, _ source: SIMD4<Float>) -> SIMD4<Float> {
+        let quotient = darken(one, backdrop / (1 - source))
+        return quotient.replacing(with: 1, where: source .>= 1).replacing(with: 0, where: backdrop .<= 0)
+    }
+
+    @inline(__always)
+    static func colorBurn(_ backdrop: SIMD4<Float>, _ source: SIMD4<Float>) -> SIMD4<Float> {
+        let quotient = 1 - darken(one, (1 - backdrop) / source)
+        return quotient.replacing(with: 0, where: source .<= 0).replacing(with: 1, where: backdrop .>= 1)
+    }
+
+    @inline(__always)
+    static func softLight(_ backdrop: SIMD4<Float>, _ source: SIMD4<Float>) -> SIMD4<Float> {
+        let doubled = source + source
+        let dark = backdrop - (1 - doubled) * backdrop * (1 - backdrop)
+        let cubic = ((16 * backdrop - 12) * backdrop + 4) * backdrop
+        let curve = cubic.replacing(with: backdrop.squareRoot(), where: backdrop .> 0.25)
+        return dark.replacing(with: backdrop + (doubled - 1) * (curve - backdrop), where: source .> 0.5)
+    }
+
+    @inline(__always)
+    static func difference(_ backdrop: SIMD4<Float>, _ source: SIMD4<Float>) -> SIMD4<Float> {
+        lighten(backdrop, source) - darken(backdrop, source)
+    }
+
+    @inline(__always)
+    static func exclusion(_ backdrop: SIMD4<Float>, _ source: SIMD4<Float>) -> SIMD4<Float> {
+        backdrop + source - 2 * backdrop * source
+    }
+}
+
+/// The blend formulas that treat a colour as a whole; fourth lanes do not matter.
+///
+/// Source: W3C, Compositing and Blending Level 1, §9.2.
+private enum NonSeparableBlend {
+    @inline(__always)
+    static func hue(_ backdrop: SIMD4<Float>, _ source: SIMD4<Float>) -> SIMD4<Float> {
+        color(luminosity(of: backdrop), in: saturated(source, as: saturation(of: backdrop)))
+    }
+
+    @inline(__always)
+    static func saturation(_ backdrop: SIMD4<Float>, _ source: SIMD4<Float>) -> SIMD4<Float> {
+        color(luminosity(of: backdrop), in: saturated(backdrop, as: saturation(of: source)))
+    }
+
+    @inline(__always)
+    static func color(_ backdrop: SIMD4<Float>, _ source: SIMD4<Float>) -> SIMD4<Float> {
+        color(luminosity(of: backdrop), in: source)
+    }
+
+    @inline(__always)
+    static func luminosity(_ backdrop: SIMD4<Float>, _ source: SIMD4<Float>) -> SIMD4<Float> {
+        color(luminosity(of: source), in: backdrop)
+    }
+
+    /// The specification's Lum.
+    @inline(__always)
+    private static func luminosity(of color: SIMD4<Float>) -> Float {
+        0.3 * color.x + 0.59 * color.y + 0.11 * color.z
+    }
+
+    /// The specification's Sat.
+    @inline(__always)
+    private static func saturation(of color: SIMD4<Float>) -> Float {
+        max(color.x, color.y, color.z) - min(color.x, color.y, color.z)
+    }
+
+    /// The specification's SetSat: its smallest sample becomes 0, its largest the saturation.
+    @inline(__always)
+    private static func saturated(_ color: SIMD4<Float>, as saturation: Float) -> SIMD4<Float> {
+        let low = min(color.x, color.y, color.z)
+        let range = max(color.x, color.y, color.z) - low
+        return range > 0 ? (color - low) * (saturation / range) : SIMD4(repeating: 0)
+    }
+
+    /// The specification's SetLum with ClipColor.
+    @inline(__always)
+    private static func color(_ wanted: Float, in color: SIMD4<Float>) -> SIMD4<Float> {
+        var result = color + (wanted - luminosity(of: color))
+        let light = luminosity(of: result)
+        let low = min(result.x, result.y, result.z)
+        let high = max(result.x, result.y, result.z)
+        if low < 0 { result = light + (result - light) * (light / (light - low)) }
+        if high > 1 { result = light + (result - light) * ((1 - light) / (high - light)) }
+        return result
+    }
+}

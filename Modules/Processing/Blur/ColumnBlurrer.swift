@@ -1,3 +1,5 @@
+private import CSampleKernels
+
 /// Blurs down the columns of rows that come one after another, the outermost repeated beyond the edges.
 enum ColumnBlurrer: ~Copyable {
     case weights(ColumnSum)
@@ -24,5 +26,105 @@ enum ColumnBlurrer: ~Copyable {
             self = .boxes(cascade)
             return isReady
         }
+    }
+}
+
+/// A weighed sum of the last rows.
+struct ColumnSum: ~Copyable {
+    private let weights: [Float]
+    private let floats: Int
+    private let rows: Scratch<Float>
+    private let pointers: Scratch<UnsafePointer<Float>>
+    private var taken = 0
+
+    /// - Parameter floats: Of each row, a multiple of 16.
+    init(_ weights: [Float], floats: Int) {
+        self.weights = weights
+        self.floats = floats
+        rows = Scratch(count: weights.count * floats)
+        pointers = Scratch(count: weights.count)
+    }
+
+    /// Takes a row; writes a sum to `out` and returns true once there are as many rows as weights.
+    mutating func push(_ row: UnsafePointer<Float>, into out: UnsafeMutablePointer<Float>) -> Bool {
+        slot(taken).update(from: row, count: floats)
+        taken += 1
+        guard taken >= weights.count else { return false }
+        for index in weights.indices {
+            pointers.base[index] = UnsafePointer(slot(taken - weights.count + index))
+        }
+        weights.withUnsafeBufferPointer { weights in
+            guard let base = weights.baseAddress else { return }
+            Convolution.vertical(
+                rows: UnsafeBufferPointer(start: pointers.base, count: weights.count), weights: base, floats: floats,
+                into: out)
+        }
+        return true
+    }
+
+    private func slot(_ index: Int) -> UnsafeMutablePointer<Float> { rows.base + index % weights.count * floats }
+}
+
+/// Three running averages, one after another.
+struct ColumnCascade: ~Copyable {
+    private var first: ColumnAverage
+    private var second: ColumnAverage
+    private var third: ColumnAverage
+    private let row: Scratch<Float>
+    private let other: Scratch<Float>
+
+    /// - Parameter floats: Of each row, a multiple of 16.
+    init(_ box: RunningAverage, floats: Int) {
+        first = ColumnAverage(box, floats: floats)
+        second = ColumnAverage(box, floats: floats)
+        third = ColumnAverage(box, floats: floats)
+        row = Scratch(count: floats)
+        other = Scratch(count: floats)
+    }
+
+    /// Takes a row; writes an average of averages of averages to `out` and returns true once there are enough.
+    mutating func push(_ line: UnsafePointer<Float>, into out: UnsafeMutablePointer<Float>) -> Bool {
+        first.push(line, into: row.base) && second.push(row.base, into: other.base) && third.push(other.base, into: out)
+    }
+}
+
+/// One running average down the columns of rows that come one after another.
+struct ColumnAverage: ~Copyable {
+    private let box: RunningAverage
+    private let floats: Int
+    private let rows: Scratch<Float>
+    private let sums: Scratch<Float>
+    private var taken = 0
+
+    /// - Parameter floats: Of each row, a multiple of 16.
+    init(_ box: RunningAverage, floats: Int) {
+        self.box = box
+        self.floats = floats
+        rows = Scratch(count: (2 * box.radius + 3) * floats)
+        sums = Scratch(count: floats)
+    }
+
+    /// Takes a row; writes a row of averages to `out` and returns true once there are enough.
+    mutating func push(_ row: UnsafePointer<Float>, into out: UnsafeMutablePointer<Float>) -> Bool {
+        let window = 2 * box.radius + 2
+        let index = taken
+        taken += 1
+        slot(index).update(from: row, count: floats)
+        guard index >= window else {
+            // Taken out first, or 6.3.1 with the thread sanitizer makes a module that is broken.
+            let sums = sums.base
+            // The first row counts as the edge of the first average only.
+            if index > 0 {
+                for offset in 0..<floats { sums[offset] += row[offset] }
+            }
+            return false
+        }
+        let (oldest, leaving) = (slot(index - window), slot(index - window + 1))
+        alcedo_average_rows(row, oldest, leaving, box.edge, box.share, floats, sums.base, out)
+        return true
+    }
+
+    private func slot(_ index: Int) -> UnsafeMutablePointer<Float> {
+        rows.base + index % (2 * box.radius + 3) * floats
     }
 }

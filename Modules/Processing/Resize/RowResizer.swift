@@ -2,38 +2,24 @@ public import AlcedoCore
 
 /// Makes a picture smaller or larger while its rows arrive, and hands the new rows on.
 ///
-/// The pixels are those that ``Resize`` makes of the whole picture, to the bit, in every pixel format and alpha mode.
+/// The pixels are those that ``ImageProcessors/Resize`` makes of the whole picture, to the bit, in every pixel format and alpha mode.
 /// With a decoder in front and an encoder behind, no whole picture is ever in memory:
-/// `decoder.decodeRows(data, options: options, into: RowResizer(to: size, next: encoder))`.
+/// `decoder.decodeRows(data, options: options, into: RowResizer(.resize(fitting: size), next: encoder))`.
 ///
-/// - Complexity: Time as ``Resize``. Memory is O(width × filter taps).
+/// - Complexity: Time as ``ImageProcessors/Resize``. Memory is O(width × filter taps).
 public final class RowResizer: PixelRowConsumer {
-    private let resize: Resize
+    private let resize: ImageProcessors.Resize
     private let next: any PixelRowConsumer
     /// nil when rows pass as they are.
     private var stage: RowResizerStage?
 
-    /// - Parameters:
-    ///   - target: In pixels of the rows, before orientation; ``begin(_:)`` throws `invalidParameter` when a side is
-    ///     below one.
-    ///   - mode: What to do when the proportions differ.
-    ///   - enlarges: Whether a picture smaller than `target` grows.
-    ///   - filter: How pixels are weighed.
-    ///   - next: Takes the new rows.
-    public convenience init(
-        to target: PixelSize, mode: ResizeMode = .fit, enlarges: Bool = false, filter: ResizeFilter = .lanczos3,
-        next: any PixelRowConsumer
-    ) {
-        self.init(Resize(to: target, mode: mode, enlarges: enlarges, filter: filter), next: next)
-    }
-
     /// Does what `resize` does, while rows arrive.
-    public init(_ resize: Resize, next: any PixelRowConsumer) {
+    public init(_ resize: ImageProcessors.Resize, next: any PixelRowConsumer) {
         self.resize = resize
         self.next = next
     }
 
-    /// - Throws: `ImageProcessingError` as ``Resize/process(_:)``, or what the next consumer throws.
+    /// - Throws: `ImageProcessingError` as ``ImageProcessors/Resize/process(_:)``, or what the next consumer throws.
     public func begin(_ header: PixelRowHeader) throws {
         var resized = header
         resized.size = try resize.checkedSize(for: header.size)
@@ -49,4 +35,38 @@ public final class RowResizer: PixelRowConsumer {
     }
 
     public func finish() throws { try next.finish() }
+}
+
+/// A resampler with the memory that rows need on their way in and out.
+private final class RowResizerStage {
+    private var resampler: Resampler
+    private let rowBytes: Int
+    private let paddedBytes: Int
+    private let resultBytes: Int
+    /// The kernels want rows aligned and padded, which those of a stream are not.
+    private let row: Scratch<UInt8>
+    private let result: Scratch<UInt8>
+
+    init(_ header: PixelRowHeader, to resized: PixelRowHeader, sampling: ResizeSampling) {
+        resampler = Resampler(
+            from: header.size, to: resized.size, format: header.format, alphaMode: header.alphaMode, sampling: sampling)
+        rowBytes = header.bytesPerRow
+        paddedBytes = Resampler.paddedRowBytes(header.size.width, header.format)
+        resultBytes = resized.bytesPerRow
+        row = Scratch(count: paddedBytes)
+        result = Scratch(count: resultBytes)
+    }
+
+    /// Takes one row and hands on those that can be made now. Rows beyond the last are left out.
+    func consume(_ bytes: RawSpan, next: any PixelRowConsumer) throws {
+        guard resampler.rowsWanted > 0 else { return }
+        bytes.withUnsafeBytes { bytes in
+            UnsafeMutableRawBufferPointer(start: row.base, count: paddedBytes)
+                .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes.prefix(rowBytes)))
+        }
+        resampler.push(row.base, count: 1, bytesPerRow: paddedBytes)
+        while resampler.pull(into: result.base) {
+            try next.consume(UnsafeRawBufferPointer(start: result.base, count: resultBytes).bytes)
+        }
+    }
 }

@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoLibc
+import AlcedoRuntime
 import CHiredis
 import FoundationEssentials
 
@@ -24,7 +25,7 @@ final class RedisConnection: @unchecked Sendable {
     private static let sendFlags = Int32(MSG_NOSIGNAL | MSG_DONTWAIT)
 
     private let context: UnsafeMutablePointer<redisContext>
-    private let answerTimeout: Duration
+    private let responseTimeout: Duration
     private let callTimeout: Duration
     private let answerByteCount: Int
     /// Whether the server may still be in a transaction, so that the next command would be queued rather than run.
@@ -32,7 +33,7 @@ final class RedisConnection: @unchecked Sendable {
 
     /// - Throws: ``RedisFailure``.
     init(_ options: RedisOptions) throws(RedisFailure) {
-        answerTimeout = max(.milliseconds(1), options.answerTimeout)
+        responseTimeout = max(.milliseconds(1), options.responseTimeout)
         callTimeout = max(.milliseconds(1), options.callTimeout)
         let (sum, isOver) = max(0, options.maximumEntryByteCount).addingReportingOverflow(Self.listByteCount)
         answerByteCount = isOver ? .max : sum
@@ -46,10 +47,10 @@ final class RedisConnection: @unchecked Sendable {
         context = made
         guard made.pointee.err == 0 else { throw failure }
         // Nothing is read before something is there; should it be gone again, that is no wait without end.
-        redisSetTimeout(made, Self.time(answerTimeout))
+        redisSetTimeout(made, Self.time(responseTimeout))
         var greeting: [[String]] = []
         if let password = options.password {
-            greeting.append(["AUTH"] + (options.user.map { [$0] } ?? []) + [password])
+            greeting.append(["AUTH"] + (options.username.map { [$0] } ?? []) + [password])
         }
         if options.database != 0 { greeting.append(["SELECT", "\(options.database)"]) }
         if !greeting.isEmpty { _ = try ask(greeting.map { words in words.map { Data($0.utf8) } }) }
@@ -220,7 +221,7 @@ final class RedisConnection: @unchecked Sendable {
 
     /// Waits for the other side, no longer than for an answer, nor beyond the end of the call.
     private func wait(for events: Int32, by deadline: ContinuousClock.Instant) throws(RedisFailure) {
-        let end = min(deadline, ContinuousClock.now + answerTimeout)
+        let end = min(deadline, ContinuousClock.now + responseTimeout)
         var file = pollfd(fd: context.pointee.fd, events: Int16(events), revents: 0)
         while true {
             let left = end - ContinuousClock.now
@@ -247,4 +248,33 @@ final class RedisConnection: @unchecked Sendable {
         let milliseconds = max(1, duration.milliseconds)
         return timeval(tv_sec: milliseconds / 1000, tv_usec: milliseconds % 1000 * 1000)
     }
+}
+
+/// What a server answers.
+enum RedisReply: Sendable {
+    case none
+    case number(Int)
+    case bytes(Data)
+    case list([RedisReply])
+
+    var number: Int? { if case .number(let number) = self { number } else { nil } }
+
+    var bytes: Data? { if case .bytes(let bytes) = self { bytes } else { nil } }
+
+    var list: [RedisReply]? { if case .list(let list) = self { list } else { nil } }
+}
+
+/// Why there is no answer.
+struct RedisFailure: Error {
+    enum Kind {
+        /// The connection is of no use any more.
+        case connection
+        /// As `connection`, because nothing came in time.
+        case silence
+        /// The server does not do what it was asked to, such as to store while it has no room.
+        case refused
+    }
+
+    var kind: Kind
+    var message: String
 }

@@ -1,4 +1,5 @@
 public import AlcedoCore
+import AlcedoRuntime
 import FoundationEssentials
 
 /// Encoded bytes on a Redis server, which several processes and machines can share.
@@ -13,7 +14,7 @@ import FoundationEssentials
 ///
 /// Calls block threads of their own, as many as there may be connections. Reads and stores wait for one no longer than for
 /// an answer; removals, ``count`` and ``totalSize`` as long as it takes. Those that need many calls have a time limit for
-/// all together, ``RedisOptions/sweepTimeout``.
+/// all together, ``RedisOptions/bulkOperationTimeout``.
 public final class RedisDataCache: DataCaching {
     /// How long it is noted that a resource has an entry which has no expiry, in milliseconds.
     private static let noteLife = 90 * 24 * 60 * 60 * 1000
@@ -136,25 +137,25 @@ public final class RedisDataCache: DataCaching {
     }
 
     /// Removes all entries of the prefix, and none of a longer one. O(names on the server). Some stay when it takes longer
-    /// than ``RedisOptions/sweepTimeout``.
+    /// than ``RedisOptions/bulkOperationTimeout``.
     public func removeAll() async {
         _ = await sweep { try $0.removeAll() }
     }
 
     /// Bytes of the entries and their names, without what the server adds; 0 when the server cannot tell within
-    /// ``RedisOptions/sweepTimeout``, or has more than ten million. O(names on the server).
+    /// ``RedisOptions/bulkOperationTimeout``, or has more than ten million. O(names on the server).
     public var totalSize: Int {
         get async { await sweep { try $0.totalSize() } ?? 0 }
     }
 
-    /// 0 when the server cannot tell within ``RedisOptions/sweepTimeout``, or has more than ten million. O(names on the
+    /// 0 when the server cannot tell within ``RedisOptions/bulkOperationTimeout``, or has more than ten million. O(names on the
     /// server).
     public var count: Int {
         get async { await sweep { try $0.count() } ?? 0 }
     }
 
     private func sweep<Value: Sendable>(_ work: @escaping @Sendable (RedisSweep) throws -> Value) async -> Value? {
-        let (names, clock, limit) = (names, clock, options.sweepTimeout)
+        let (names, clock, limit) = (names, clock, options.bulkOperationTimeout)
         // It begins when there is a connection, and goes on over the next one, should that end.
         let start = Locked<Duration?>(nil)
         return await pool.runToEnd { connection in

@@ -11,7 +11,7 @@ public struct RedisOptions: Sendable, Hashable {
     /// Where the server listens. Default: 127.0.0.1, port 6379.
     public var address: Address
     /// Who the cache says it is; nil: the server's default user. Default: nil.
-    public var user: String?
+    public var username: String?
     /// What proves it. Default: none.
     public var password: String?
     /// The number of the database. Default: 0.
@@ -19,45 +19,45 @@ public struct RedisOptions: Sendable, Hashable {
     /// Begins all names that the cache uses, so that several can share a server. Default: `alcedo:`.
     public var prefix: String
     /// Most connections, and most calls that are under way at once. Default: 4.
-    public var connections: Int
+    public var maxConcurrentConnections: Int
     /// Longest time to connect. To look a host's name up takes what the system's resolver takes, which is not counted: where
     /// that matters, give a number or a socket. Default: half a second.
     public var connectTimeout: Duration
     /// Longest time for a part of an answer, and for a call to wait until another has ended. Default: half a second.
-    public var answerTimeout: Duration
+    public var responseTimeout: Duration
     /// Longest time for one call, whatever its size: from the first byte that is sent to the last that is read. What takes
     /// longer is given up as if nothing had come. Less than a millisecond counts as one. Default: two seconds.
     public var callTimeout: Duration
     /// Longest time for what takes many calls: to remove all of a resource, to empty the cache, and to count what is there.
     /// No call begins after it. Default: a minute.
-    public var sweepTimeout: Duration
+    public var bulkOperationTimeout: Duration
     /// Most bytes of an entry, its notes included; what is larger is neither stored nor read. Default: 16 MiB.
     public var maximumEntryByteCount: Int
     /// After so many failures in a row the server is left alone. Default: 3.
     public var failureLimit: Int
     /// For how long it is left alone then. Default: five seconds.
-    public var restTime: Duration
+    public var retryDelay: Duration
 
     /// By default a server on this machine, without a password.
     public init(
-        address: Address = .network(host: "127.0.0.1", port: 6379), user: String? = nil, password: String? = nil,
-        database: Int = 0, prefix: String = "alcedo:", connections: Int = 4,
-        connectTimeout: Duration = .milliseconds(500), answerTimeout: Duration = .milliseconds(500),
-        callTimeout: Duration = .seconds(2), sweepTimeout: Duration = .seconds(60),
-        maximumEntryByteCount: Int = 16 << 20, failureLimit: Int = 3, restTime: Duration = .seconds(5)
+        address: Address = .network(host: "127.0.0.1", port: 6379), username: String? = nil, password: String? = nil,
+        database: Int = 0, prefix: String = "alcedo:", maxConcurrentConnections: Int = 4,
+        connectTimeout: Duration = .milliseconds(500), responseTimeout: Duration = .milliseconds(500),
+        callTimeout: Duration = .seconds(2), bulkOperationTimeout: Duration = .seconds(60),
+        maximumEntryByteCount: Int = 16 << 20, failureLimit: Int = 3, retryDelay: Duration = .seconds(5)
     ) {
         self.address = address
-        self.user = user
+        self.username = username
         self.password = password
         self.database = database
         self.prefix = prefix
-        self.connections = max(1, connections)
+        self.maxConcurrentConnections = max(1, maxConcurrentConnections)
         self.connectTimeout = connectTimeout
-        self.answerTimeout = answerTimeout
+        self.responseTimeout = responseTimeout
         self.callTimeout = callTimeout
-        self.sweepTimeout = sweepTimeout
+        self.bulkOperationTimeout = bulkOperationTimeout
         self.maximumEntryByteCount = maximumEntryByteCount
         self.failureLimit = max(1, failureLimit)
-        self.restTime = restTime
+        self.retryDelay = retryDelay
     }
 }

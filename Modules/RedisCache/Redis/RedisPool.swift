@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoRuntime
 
 /// Runs calls to a server on threads that may block, with connections that are kept, and leaves a server alone that fails.
 final class RedisPool: Sendable {
@@ -16,11 +17,11 @@ final class RedisPool: Sendable {
     init(_ options: RedisOptions, clock: any TimeSource) {
         self.options = options
         self.clock = clock
-        threads = BlockingExecutor(name: "alcedo.redis", width: options.connections)
+        threads = BlockingExecutor(name: "alcedo.redis", width: options.maxConcurrentConnections)
         state = Locked(
             State(
-                breaker: CircuitBreaker(failureLimit: options.failureLimit, restTime: options.restTime),
-                queue: CallQueue(threads: options.connections, patience: options.answerTimeout)))
+                breaker: CircuitBreaker(failureLimit: options.failureLimit, retryDelay: options.retryDelay),
+                queue: CallQueue(threads: options.maxConcurrentConnections, patience: options.responseTimeout)))
     }
 
     /// Whether the server is left alone, or tried again, because it failed.
@@ -74,7 +75,7 @@ final class RedisPool: Sendable {
         let call = Task { try await onThread(work) }
         // Work that has begun does not notice.
         let limit = Task {
-            try await clock.sleep(for: options.answerTimeout)
+            try await clock.sleep(for: options.responseTimeout)
             call.cancel()
         }
         defer { limit.cancel() }
@@ -147,8 +148,101 @@ final class RedisPool: Sendable {
         }
         state.withLock { state in
             state.breaker.succeeded()
-            if state.idle.count < options.connections, !connection.isInTransaction { state.idle.append(connection) }
+            if state.idle.count < options.maxConcurrentConnections, !connection.isInTransaction {
+                state.idle.append(connection)
+            }
         }
         return result
+    }
+}
+
+/// Decides whether a server that fails is asked again. Decides only: it knows neither threads nor clocks.
+///
+/// After a number of failures in a row nobody asks for a while; then one may, and the others when that one was answered.
+struct CircuitBreaker: Sendable {
+    private let failureLimit: Int
+    private let retryDelay: Duration
+    private var failures = 0
+    private var openUntil: Duration?
+    private var isTrying = false
+
+    init(failureLimit: Int, retryDelay: Duration) {
+        self.failureLimit = failureLimit
+        self.retryDelay = retryDelay
+    }
+
+    /// Whether the last answers failed, and none has come since.
+    var isOpen: Bool { openUntil != nil }
+
+    /// Whether ``mayAsk(at:)`` would say no. Changes nothing, so that it may be asked by who only waits for a turn.
+    func refuses(at now: Duration) -> Bool {
+        guard let openUntil else { return false }
+        return now < openUntil || isTrying
+    }
+
+    /// To be asked when all else is ready: who may ask does, and tells how it went.
+    ///
+    /// - Parameter now: Never goes back.
+    mutating func mayAsk(at now: Duration) -> Bool {
+        guard !refuses(at: now) else { return false }
+        isTrying = isOpen
+        return true
+    }
+
+    mutating func succeeded() { (failures, openUntil, isTrying) = (0, nil, false) }
+
+    mutating func failed(at now: Duration) {
+        failures += 1
+        isTrying = false
+        if failures >= failureLimit { openUntil = now + retryDelay }
+    }
+}
+
+/// Decides which calls wait for a thread, and which had better be misses at once: a server that answers, but more slowly
+/// than it is asked, would make all wait. Decides only: it knows neither threads nor clocks.
+struct CallQueue: Sendable {
+    /// What becomes of a call.
+    enum Place {
+        /// A thread is free.
+        case free
+        /// It waits.
+        case line
+        /// It would wait for too long.
+        case refused
+    }
+
+    /// The last call makes a quarter of the usual time of one.
+    private static let weight = 4
+
+    private let threads: Int
+    private let patience: Duration
+    private var count = 0
+    private var usualTime = Duration.zero
+
+    /// - Parameters:
+    ///   - threads: How many calls are under way at most; values below 1 count as 1.
+    ///   - patience: The longest a call may be expected to wait.
+    init(threads: Int, patience: Duration) {
+        self.threads = max(1, threads)
+        self.patience = patience
+    }
+
+    /// To be asked for each call; one that has a place is to leave it.
+    mutating func enter() -> Place {
+        if count >= threads {
+            guard usualTime * (count - threads + 1) / threads <= patience else { return .refused }
+        }
+        defer { count += 1 }
+        return count < threads ? .free : .line
+    }
+
+    /// For a call that waits as long as it takes. It is to leave, too.
+    mutating func enterAnyway() { count += 1 }
+
+    /// - Parameter time: How long the server was asked; nil when it was not.
+    mutating func leave(after time: Duration? = nil) {
+        count -= 1
+        // A call of many parts is not what the others wait for, so that it counts no more than one that just comes through.
+        if let time { usualTime += (min(time, patience) - usualTime) / Self.weight }
     }
 }

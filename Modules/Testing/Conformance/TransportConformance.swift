@@ -1,7 +1,8 @@
 public import AlcedoCore
+public import AlcedoHTTP
 import FoundationEssentials
 
-/// The contract of ``HTTPTransport``, tried over real sockets against a ``LoopbackOrigin``.
+/// The contract of ``/AlcedoHTTP/HTTPTransport``, tried over real sockets against a ``LoopbackOrigin``.
 public enum TransportConformance {
     /// One rule of the contract.
     public typealias Check = ConformanceCheck<any HTTPTransport, Options>

@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoRuntime
 public import FoundationEssentials
 
 /// A port of 127.0.0.1 where nobody listens, and nobody can: connections to it are refused.

@@ -1,3 +1,6 @@
+import AlcedoCore
+import AlcedoHTTP
+import AlcedoLibc
 public import FoundationEssentials
 
 extension LoopbackOrigin {
@@ -26,5 +29,104 @@ extension LoopbackOrigin {
     ) throws {
         let files = try OriginFiles(directory: directory, validators: validators)
         try self.init(options: options) { files.reply(to: $0) }
+    }
+}
+
+/// Answers requests with the files below one directory.
+private struct OriginFiles: Sendable {
+    private static let sizeLimit = 256 << 20
+
+    /// Without links in it, and without a slash at its end.
+    private let root: String
+    private let validators: Bool
+
+    init(directory: URL, validators: Bool) throws {
+        guard let root = Self.resolve(directory.path) else { throw OriginError.last("realpath") }
+        self.root = root == "/" ? "" : root
+        self.validators = validators
+    }
+
+    func reply(to request: OriginRequest) -> OriginReply {
+        guard [.get, .head].contains(request.method) else { return .status(405, fields: ["Allow": "GET, HEAD"]) }
+        guard let path = file(for: request.path) else { return .status(404) }
+        var information = stat()
+        guard stat(path, &information) == 0, information.st_mode & S_IFMT == S_IFREG else { return .status(404) }
+        guard information.st_size <= Self.sizeLimit else { return .status(500) }
+        var fields: HTTPFields = ["Content-Type": Self.type(of: path)]
+        if validators {
+            let time = information.st_mtim
+            fields["ETag"] = "\"\(String(time.tv_sec, radix: 16))-\(time.tv_nsec)-\(information.st_size)\""
+            fields["Last-Modified"] = Self.date(time.tv_sec)
+            if isFresh(request, fields) { return OriginReply(status: 304, fields: fields) }
+        }
+        guard let body = try? Data(contentsOf: URL(filePath: path)) else { return .status(404) }
+        return OriginReply(fields: fields, body: body)
+    }
+
+    /// The file of a request's path, or nil when it is not below the directory.
+    private func file(for path: String) -> String? {
+        guard let path = Self.decode(path), !path.utf8.contains(0) else { return nil }
+        let parts = path.split(separator: "/", omittingEmptySubsequences: true)
+        guard !parts.contains(".."), !parts.contains(".") else { return nil }
+        // A link may still lead out: compare where the path really ends.
+        guard let real = Self.resolve(root + "/" + parts.joined(separator: "/")) else { return nil }
+        return real.hasPrefix(root + "/") ? real : nil
+    }
+
+    /// RFC 9110 section 13.2.2: If-None-Match, else If-Modified-Since. A date is compared as text: it is our own.
+    private func isFresh(_ request: OriginRequest, _ fields: HTTPFields) -> Bool {
+        guard let tags = request.fields["If-None-Match"] else {
+            return request.fields["If-Modified-Since"].map { $0 == fields["Last-Modified"] } ?? false
+        }
+        if tags == "*" { return true }
+        guard let tag = fields["ETag"] else { return false }
+        return tags.split(separator: ",").contains {
+            $0.drop { $0 == " " } == tag || $0.drop { $0 == " " } == "W/" + tag
+        }
+    }
+
+    /// Undoes percent encoding (RFC 3986 section 2.1); nil when it is malformed or the bytes are not UTF-8.
+    private static func decode(_ text: String) -> String? {
+        var rest = Array(text.utf8)[...]
+        var bytes: [UInt8] = []
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            let digits = rest.prefix(2).compactMap { Character(UnicodeScalar($0)).hexDigitValue }
+            guard digits.count == 2 else { return nil }
+            bytes.append(UInt8(digits[0] << 4 | digits[1]))
+            rest = rest.dropFirst(2)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    private static func resolve(_ path: String) -> String? {
+        guard let real = realpath(path, nil) else { return nil }
+        defer { free(real) }
+        return String(cString: real)
+    }
+
+    private static func type(of path: String) -> String {
+        let types = [
+            "png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp",
+            "svg": "image/svg+xml", "html": "text/html; charset=utf-8", "txt": "text/plain; charset=utf-8",
+            "json": "application/json",
+        ]
+        let name = path.split(separator: "/").last ?? ""
+        guard let dot = name.lastIndex(of: ".") else { return "application/octet-stream" }
+        return types[name[name.index(after: dot)...].lowercased()] ?? "application/octet-stream"
+    }
+
+    /// An IMF-fixdate (RFC 9110 section 5.6.7).
+    private static func date(_ seconds: Int) -> String {
+        var (time, parts) = (seconds, tm())
+        gmtime_r(&time, &parts)
+        func two(_ number: Int32) -> String { (number < 10 ? "0" : "") + String(number) }
+        let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+        let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+        let day = "\(days[Int(parts.tm_wday) % 7]), \(two(parts.tm_mday)) \(months[Int(parts.tm_mon) % 12])"
+        return "\(day) \(parts.tm_year + 1900) \(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec)) GMT"
     }
 }

@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoRuntime
 public import FoundationEssentials
 
 /// A small real HTTP/1.1 server on 127.0.0.1 and a free port, for tests, demos and benchmarks.

@@ -1,4 +1,7 @@
+import AlcedoCore
+import AlcedoHTTP
 import AlcedoLibc
+import FoundationEssentials
 
 /// The thread of an origin: waits for any of its sockets and serves the one that is ready.
 struct OriginLoop: ~Copyable {
@@ -82,5 +85,146 @@ struct OriginLoop: ~Copyable {
         }
         // Out of room or of descriptors: the listener stays ready, so leave it alone for a moment.
         acceptsMore = false
+    }
+}
+
+/// One client's connection: reads requests, sends answers. Lives on the origin's thread.
+private struct OriginConnection {
+    /// What the connection waits for.
+    enum Need: Equatable {
+        /// Bytes from the client.
+        case input
+        /// Room to send.
+        case output
+        /// A release.
+        case release
+        /// The client's own end, after ours.
+        case goodbye
+        /// Nothing: it is to be closed.
+        case nothing
+    }
+
+    /// Most bytes sent, and most requests served, before another connection has its turn.
+    private static let turnBytes = 512 << 10
+    private static let turnRequests = 64
+    /// Most bytes that are read ahead while an answer is on its way, and thrown away after our end.
+    private static let readAhead = 1 << 20
+
+    let socket: OriginSocket
+    let number: Int
+    private(set) var need = Need.input
+    private(set) var wasEndedByClient = false
+    private var parser: OriginParser
+    private var steps: ArraySlice<OriginStep> = []
+    /// How much of the current step is sent.
+    private var progress = 0
+    private var requestNumber = 0
+    private var discarded = 0
+
+    init(_ socket: OriginSocket, number: Int, options: OriginOptions) {
+        self.socket = socket
+        self.number = number
+        parser = OriginParser(options: options)
+    }
+
+    /// Whether bytes of the client are wanted, or at least the news that it is gone.
+    var wantsInput: Bool { need == .goodbye || parser.count < Self.readAhead || need == .input }
+
+    /// Takes what the client has sent.
+    mutating func receive(with buffer: inout [UInt8], hub: OriginHub) {
+        switch buffer.withUnsafeMutableBytes({ socket.receive(into: $0) }) {
+        case .wouldBlock: return
+        case .ended:
+            wasEndedByClient = need != .goodbye
+            move(to: .nothing, hub: hub)
+        case .bytes(let count) where need == .goodbye:
+            discarded += count
+            if discarded > Self.readAhead { need = .nothing }
+        case .bytes(let count):
+            parser.append(buffer[..<count])
+            if need == .input { work(hub: hub) }
+        }
+    }
+
+    /// Goes on as far as possible without waiting.
+    mutating func work(hub: OriginHub) {
+        var budget = Self.turnBytes
+        for _ in 0..<Self.turnRequests {
+            while let step = steps.first {
+                if let need = perform(step, budget: &budget, hub: hub) { return move(to: need, hub: hub) }
+                steps.removeFirst()
+                progress = 0
+            }
+            guard readRequest(hub: hub) else { return move(to: .input, hub: hub) }
+        }
+        // There is more to do at once; the socket's room to send is the cue.
+        move(to: .output, hub: hub)
+    }
+
+    /// Returns whether there is an answer to send.
+    private mutating func readRequest(hub: OriginHub) -> Bool {
+        switch parser.next() {
+        case .incomplete: return false
+        case .expectsContinue: steps = [.send(Data("HTTP/1.1 100 Continue\r\n\r\n".utf8))]
+        case .refused(let status):
+            steps = OriginPlan(.status(status), method: .get, keepsAlive: false).steps[...]
+        case .message(let message):
+            let request = hub.record(message, connection: number)
+            requestNumber = request.number
+            let reply = hub.handler(request)
+            steps = OriginPlan(reply, method: request.method, keepsAlive: message.keepsAlive).steps[...]
+        }
+        return true
+    }
+
+    /// Returns what the step has to wait for, or nil when it is done.
+    private mutating func perform(_ step: OriginStep, budget: inout Int, hub: OriginHub) -> Need? {
+        switch step {
+        case .send(let bytes): return send(bytes, budget: &budget)
+        case .generate(let count, let inChunks): return generate(count, inChunks: inChunks, budget: &budget)
+        case .stall: return hub.releasedNumber >= requestNumber ? nil : .release
+        case .reset:
+            socket.resetOnClose()
+            return .nothing
+        case .close:
+            socket.finish()
+            return .goodbye
+        }
+    }
+
+    private mutating func send(_ bytes: Data, budget: inout Int) -> Need? {
+        while progress < bytes.count {
+            guard budget > 0 else { return .output }
+            switch bytes.withUnsafeBytes({ socket.send(UnsafeRawBufferPointer(rebasing: $0[progress...])) }) {
+            case .bytes(let count):
+                progress += count
+                budget -= count
+            case .wouldBlock: return .output
+            case .ended:
+                wasEndedByClient = true
+                return .nothing
+            }
+        }
+        return nil
+    }
+
+    /// Sends generated bytes by putting pieces of them before the current step.
+    private mutating func generate(_ count: Int?, inChunks: Bool, budget: inout Int) -> Need? {
+        let size = min(count ?? .max, Self.generated.count)
+        guard size > 0 else { return nil }
+        let bytes = Self.generated.prefix(size)
+        let rest = OriginStep.generate(count: count.map { $0 - size }, inChunks: inChunks)
+        steps[steps.startIndex] = rest
+        steps = [.send(inChunks ? OriginPlan.chunk(bytes) : bytes)] + steps
+        return send(inChunks ? OriginPlan.chunk(bytes) : bytes, budget: &budget)
+    }
+
+    private static let generated = Data((0..<(64 << 10)).map { UInt8(truncatingIfNeeded: $0) })
+
+    private mutating func move(to next: Need, hub: OriginHub) {
+        if (next == .release) != (need == .release) {
+            hub.state.update { $0.stalledCount += next == .release ? 1 : -1 }
+        }
+        need = next
     }
 }

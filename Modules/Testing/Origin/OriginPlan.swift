@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import FoundationEssentials
 
 /// Turns an answer with its faults into the steps that send it. Decides only; does no input or output.
@@ -125,7 +126,7 @@ struct OriginPlan {
         }
         if closes, fields["Connection"] == nil { fields["Connection"] = "close" }
         var text = "HTTP/1.1 \(reply.status) \(Self.reason(reply.status))\r\n"
-        for field in fields.fields { text += "\(field.name): \(field.value)\r\n" }
+        for field in fields { text += "\(field.name): \(field.value)\r\n" }
         text += "\r\n"
         // Text that stands for no bytes goes out as UTF-8.
         return Data(text.latin1 ?? Array(text.utf8))
@@ -143,4 +144,17 @@ struct OriginPlan {
         default: "Status"
         }
     }
+}
+
+/// One thing that a connection does to send an answer.
+enum OriginStep: Equatable {
+    case send(Data)
+    /// Sends `count` bytes of the endless body, without end when nil.
+    case generate(count: Int?, inChunks: Bool)
+    /// Waits for a release.
+    case stall
+    /// Ends the connection at once, by a reset.
+    case reset
+    /// Ends the connection in order.
+    case close
 }

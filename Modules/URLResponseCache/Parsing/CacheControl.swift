@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 
 /// The directives of a `Cache-Control` field, or of a targeted one. Source: RFC 9111 section 5.2, RFC 9213.
 ///

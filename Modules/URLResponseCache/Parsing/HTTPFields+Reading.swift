@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import FoundationEssentials
 
 extension HTTPFields {
@@ -26,5 +27,13 @@ extension HTTPFields {
     var entityTag: EntityTag? {
         let lines = values(of: "ETag")
         return lines.count == 1 ? EntityTag(lines[0]) : nil
+    }
+}
+
+extension EntityTag {
+    /// The tags of a list, such as `If-None-Match` has; what is no tag is left out. Commas within quotes are part of a
+    /// tag.
+    static func list(_ lines: [String]) -> [EntityTag] {
+        lines.flatMap { QuotedList.members(of: $0, hasEscapes: false) }.compactMap { EntityTag(String($0)) }
     }
 }

@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import FoundationEssentials
 
 /// Parts of a content, and how they become one. Source: RFC 9111 sections 3.3 and 3.4, RFC 9110 section 14.
@@ -120,5 +121,25 @@ enum PartialContent {
     static func hasSameTag(_ head: HTTPResponseHead, _ stored: StoredResponse) -> Bool {
         guard let tag = head.fields.entityTag, let own = stored.entityTag else { return false }
         return tag.matchesStrongly(own)
+    }
+}
+
+extension HTTPResponseHead {
+    /// The number of bytes that a complete body has: those of the range in a partial response, else those that the head
+    /// declares. nil when the head does not tell. Source: RFC 9110 sections 8.6 and 14.4.
+    ///
+    /// A coding that was undone on the way leaves no length to compare.
+    var announcedByteCount: Int? {
+        if status == 206, let range = fields["Content-Range"].flatMap({ ContentRange($0) }) { return range.bytes.count }
+        guard !fields.contains("Content-Encoding"), case .bytes(let count) = fields.declaredLength else { return nil }
+        return count
+    }
+
+    /// Whether a body of so many bytes is complete. Source: RFC 9111 section 3.3.
+    ///
+    /// No body is complete under a length that cannot be read, or under several lengths that differ.
+    func announces(_ byteCount: Int) -> Bool {
+        if let announced = announcedByteCount { return announced == byteCount }
+        return fields.contains("Content-Encoding") || fields.declaredLength == .none
     }
 }

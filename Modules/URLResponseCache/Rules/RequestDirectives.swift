@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import FoundationEssentials
 
 /// What a request tells a cache to do. Source: RFC 9111 section 5.2.1, RFC 9110 sections 13 and 14.
@@ -31,7 +32,7 @@ struct RequestDirectives {
         method = request.method
         isForServer = request.body != nil
         var (hasControl, hasPragma, hasRange) = (false, false, false)
-        for field in request.fields.fields {
+        for field in request.fields {
             // Most fields are told from these by their length alone.
             switch field.name.utf8.count {
             case 5: hasRange = hasRange || field.name.lowercased() == "range"

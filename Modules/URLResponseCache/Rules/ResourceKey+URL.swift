@@ -1,4 +1,6 @@
 import AlcedoCore
+import AlcedoHTTP
+import AlcedoRuntime
 import FoundationEssentials
 
 extension ResourceKey {
@@ -9,4 +11,139 @@ extension ResourceKey {
         // Nearly every URL is in this form already, and then is its own key.
         self.init(URLSpelling.isNormal(text.utf8Span.span) ? text : URLSpelling.normalised(text))
     }
+}
+
+extension HTTPRequest {
+    /// What answers to the request are stored under.
+    var resourceKey: ResourceKey { ResourceKey(normal: url) }
+
+    /// Whether the request says who asks, in a field or in the URL.
+    var hasCredentials: Bool { fields.contains("Authorization") || url.hasCredentials }
+
+    /// The credentials as the server gets them: those of the field, or those of the URL in the same form (RFC 7617
+    /// section 2).
+    var credentials: String? {
+        if let field = fields["Authorization"] { return field }
+        guard url.hasCredentials else { return nil }
+        let pair = "\(url.user(percentEncoded: false) ?? ""):\(url.password(percentEncoded: false) ?? "")"
+        return "Basic " + Data(pair.utf8).base64EncodedString()
+    }
+}
+
+extension URL {
+    fileprivate var hasCredentials: Bool { user != nil || password != nil }
+
+    /// The URL without the credentials in it, which are nobody else's.
+    var withoutCredentials: URL {
+        guard hasCredentials, var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return self }
+        (parts.user, parts.password) = (nil, nil)
+        return parts.url ?? self
+    }
+}
+
+/// Normalizes URLs so that equivalent ones share a key. Source: RFC 9110 section 4.2.3, RFC 3986 sections 5.2.4 and
+/// 6.2.
+///
+/// Merged are spellings that a server must treat alike, or that leave the client as one request target:
+///
+/// - The case of the scheme and the host, the scheme's default port, an empty path, and the fragment, which is not
+///   sent.
+/// - The case of escapes, and escapes of unreserved characters (RFC 9110 section 4.2.3).
+/// - Literal dot segments, which ``URLResolvingTransport`` removes before a request is sent.
+///
+/// Kept apart are escaped dot segments (`%2e%2e`), which clients send as written and servers may take for names;
+/// escapes of reserved characters, such as `%2F` and `%5C`; empty segments; other spellings of an IP address or a port;
+/// a dot at the end of a host; and everything else in the query.
+private enum URLSpelling {
+    /// Whether a URL is surely in its one spelling. O(length), without a copy.
+    static func isNormal(_ text: Span<UInt8>) -> Bool {
+        var slashes = 0
+        var isInQuery = false
+        for index in text.indices {
+            switch text[index] {
+            case UInt8(ascii: "#"): return false
+            case UInt8(ascii: "%"):
+                guard slashes >= 3, index + 2 < text.count, isNeeded(text[index + 1], text[index + 2]) else {
+                    return false
+                }
+            case UInt8(ascii: "?"):
+                // A query without a path.
+                if slashes < 3 { return false }
+                isInQuery = true
+            case UInt8(ascii: "/"): slashes += 1
+            // Perhaps a segment of dots.
+            case UInt8(ascii: "."): if !isInQuery, text[max(0, index - 1)] == UInt8(ascii: "/") { return false }
+            // In the authority: a port or a name may be there, or upper case.
+            case UInt8(ascii: ":"): if slashes > 0, slashes < 3 { return false }
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "@"): if slashes < 3 { return false }
+            default: break
+            }
+        }
+        return slashes >= 3
+    }
+
+    static func normalised(_ text: String) -> String {
+        let text = text.prefix { $0 != "#" }
+        guard let colon = text.firstRange(of: "://") else { return unescaped(text) }
+        let scheme = text[..<colon.lowerBound].lowercased()
+        let authority = text[colon.upperBound...].prefix { $0 != "/" && $0 != "?" }
+        let hostStart = authority.lastIndex(of: "@").map(authority.index(after:)) ?? authority.startIndex
+        var host = unescaped(authority[hostStart...]).lowercased()
+        for suffix in [":", scheme == "http" ? ":80" : scheme == "https" ? ":443" : ":"] where host.hasSuffix(suffix) {
+            host.removeLast(suffix.count)
+        }
+        let path = text[authority.endIndex...].prefix { $0 != "?" }
+        let segments = DotSegments.segments(of: path).map(unescaped(segment:)).joined(separator: "/")
+        return "\(scheme)://\(host)/\(segments)\(unescaped(text[path.endIndex...]))"
+    }
+
+    /// Returns a segment with the fewest escapes. An escaped dot segment keeps its escapes: it is not a dot segment to
+    /// a client, which sends it as written.
+    private static func unescaped(segment: Substring) -> String {
+        let text = unescaped(segment)
+        return text == "." || text == ".." ? unescaped(segment, keepingDots: true) : text
+    }
+
+    /// Returns the text with escapes in upper case, without escapes of unreserved characters.
+    private static func unescaped(_ text: some StringProtocol, keepingDots: Bool = false) -> String {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%"), let (high, low) = digits(rest) else {
+                bytes.append(byte)
+                continue
+            }
+            rest = rest.dropFirst(2)
+            let value = high << 4 | low
+            if value.isUnreserved, !(keepingDots && value == UInt8(ascii: ".")) {
+                bytes.append(value)
+            } else {
+                bytes += [byte, capital(high), capital(low)]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Whether an escape of these digits is in its one spelling, and of a byte that needs it.
+    private static func isNeeded(_ high: UInt8, _ low: UInt8) -> Bool {
+        guard let first = digit(high), let second = digit(low) else { return true }
+        return capital(first) == high && capital(second) == low && !(first << 4 | second).isUnreserved
+    }
+
+    private static func digits(_ bytes: ArraySlice<UInt8>) -> (UInt8, UInt8)? {
+        guard bytes.count >= 2, let high = digit(bytes[bytes.startIndex]), let low = digit(bytes[bytes.startIndex + 1])
+        else { return nil }
+        return (high, low)
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case 0x30...0x39: byte - 0x30
+        case 0x41...0x46: byte - 0x41 + 10
+        case 0x61...0x66: byte - 0x61 + 10
+        default: nil
+        }
+    }
+
+    private static func capital(_ digit: UInt8) -> UInt8 { digit < 10 ? 0x30 + digit : 0x41 + digit - 10 }
 }

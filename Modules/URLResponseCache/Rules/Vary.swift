@@ -1,4 +1,6 @@
 import AlcedoCore
+import AlcedoHTTP
+import AlcedoRuntime
 import FoundationEssentials
 
 /// Which requests an answer is for. Source: RFC 9111 section 4.1.
@@ -30,7 +32,7 @@ enum Vary {
     }
 
     /// Whether the stored body has the form, decoded or as it was sent, in which a transport would hand it over for the
-    /// request. See ``HTTPTransport``.
+    /// request. See ``/AlcedoHTTP/HTTPTransport``.
     static func hasForm(_ stored: StoredResponse, for request: HTTPRequest) -> Bool {
         !stored.head.fields.contains("Content-Encoding")
             || stored.varyingFields.contains("Accept-Encoding") == request.fields.contains("Accept-Encoding")
@@ -47,7 +49,7 @@ enum Vary {
     static func variant(_ names: [String], _ fields: HTTPFields) -> String {
         // Lengths keep two fields apart from one with a line end.
         var text = names.joined(separator: ",") + "\n"
-        for field in fields.fields { text += "\(field.name):\(field.value.utf8.count):\(field.value)\n" }
+        for field in fields { text += "\(field.name):\(field.value.utf8.count):\(field.value)\n" }
         return String(XXH64.hash(text.utf8Span.span.bytes), radix: 36)
     }
 
@@ -66,4 +68,28 @@ enum Vary {
         guard weighted.contains(name) else { return members.joined(separator: ",") }
         return members.map(WeightedMember.init).sorted().map(\.text).joined(separator: ",")
     }
+}
+
+/// A member of a list such as `Accept-Language`, with its weight. Source: RFC 9110 section 12.4.2.
+private struct WeightedMember: Comparable {
+    private let name: String
+    /// In thousandths.
+    private let weight: Int
+
+    init(_ text: Substring) {
+        let parts = text.lowercased().split(separator: ";").map { String($0.trimmedOfBlanks) }
+        let last = parts.last ?? ""
+        if parts.count > 1, last.hasPrefix("q="), let number = Double(last.dropFirst(2)), (0...1).contains(number) {
+            weight = Int((number * 1_000).rounded())
+            name = parts.dropLast().joined(separator: ";")
+        } else {
+            weight = 1_000
+            name = parts.joined(separator: ";")
+        }
+    }
+
+    var text: String { weight == 1_000 ? name : "\(name);q=\(weight)" }
+
+    /// The heavier first.
+    static func < (a: Self, b: Self) -> Bool { (-a.weight, a.name) < (-b.weight, b.name) }
 }

@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import FoundationEssentials
 
 /// Writes entries for a storage of bytes, the body aside, and reads them again.
@@ -70,7 +71,7 @@ enum ResponseEntryCoder {
 
     private static func write(_ fields: HTTPFields, to writer: inout ByteWriter) {
         writer.write(fields.fields.count)
-        for field in fields.fields {
+        for field in fields {
             writer.write(field.name)
             writer.write(field.value)
         }
@@ -114,5 +115,74 @@ enum ResponseEntryCoder {
     private static func pair(_ reader: inout ByteReader) -> (String, String)? {
         guard let first = reader.string(), let second = reader.string() else { return nil }
         return (first, second)
+    }
+}
+
+/// Puts numbers and texts behind one another: numbers of 64 bits in little-endian order, texts in UTF-8 after their
+/// length.
+private struct ByteWriter {
+    private(set) var data = Data()
+
+    mutating func write(_ number: Int) {
+        withUnsafeBytes(of: Int64(number).littleEndian) { data.append(contentsOf: $0) }
+    }
+
+    mutating func write(_ number: Double) { write(Int(bitPattern: UInt(number.bitPattern))) }
+
+    mutating func write(_ date: Date) { write(date.timeIntervalSinceReferenceDate) }
+
+    mutating func write(_ text: String) {
+        write(text.utf8.count)
+        data.append(contentsOf: text.utf8)
+    }
+}
+
+/// Reads what ``ByteWriter`` wrote. nil for what is not there; no length is believed beyond the bytes that are.
+private struct ByteReader {
+    private let data: Data
+    private var position: Int
+
+    init(_ data: Data) {
+        self.data = data
+        position = data.startIndex
+    }
+
+    var isAtEnd: Bool { position == data.endIndex }
+
+    /// Bytes that are left.
+    var count: Int { data.endIndex - position }
+
+    mutating func int() -> Int? {
+        guard count >= 8 else { return nil }
+        let number = data.bytes.unsafeLoadUnaligned(
+            fromByteOffset: position - data.startIndex, as: Int64.self)
+        position += 8
+        return Int(Int64(littleEndian: number))
+    }
+
+    mutating func double() -> Double? {
+        int().map { Double(bitPattern: UInt64(UInt(bitPattern: $0))) }.flatMap { $0.isFinite ? $0 : nil }
+    }
+
+    mutating func date() -> Date? { double().map { Date(timeIntervalSinceReferenceDate: $0) } }
+
+    mutating func string() -> String? {
+        guard let length = int(), length >= 0, length <= count else { return nil }
+        defer { position += length }
+        let start = position - data.startIndex
+        guard let text = try? UTF8Span(validating: data.span.extracting(start..<(start + length))) else { return nil }
+        return String(copying: text)
+    }
+
+    /// So many values; nil when there cannot be that many, because each takes at least eight bytes.
+    mutating func array<Element>(_ element: (inout ByteReader) -> Element?) -> [Element]? {
+        guard let length = int(), length >= 0, length <= count / 8 else { return nil }
+        var elements: [Element] = []
+        elements.reserveCapacity(length)
+        for _ in 0..<length {
+            guard let next = element(&self) else { return nil }
+            elements.append(next)
+        }
+        return elements
     }
 }

@@ -1,4 +1,5 @@
 public import AlcedoCore
+import AlcedoRuntime
 
 /// The decoded frames of animations, shared by all views of one image, within a limit of bytes.
 ///

@@ -46,3 +46,11 @@ public struct BindingOptions: Sendable {
         self.onImage = onImage
     }
 }
+
+extension BindingOptions {
+    var look: BindingState.Look {
+        BindingState.Look(
+            hasPlaceholder: placeholder != nil, hasFailureImage: failureImage != nil,
+            keepsCurrentImage: keepsCurrentImage, hasLowResolution: lowResolution != nil)
+    }
+}

@@ -1,3 +1,5 @@
+import AlcedoCore
+
 /// Which load a view waits for, and what it shows. Decides only: never calls out, so that every order of events is a
 /// plain test. The binder carries out what each event returns, in the order given.
 struct BindingState: Sendable {
@@ -184,5 +186,27 @@ struct BindingState: Sendable {
         // A picture of another request, or a part that will never be whole, must not stay for good.
         case .another, .preview: load.look.hasFailureImage ? .failureImage : load.look.standIn
         }
+    }
+}
+
+/// Names one load of one binder. Two loads of the same URL have two receipts.
+struct Receipt: Hashable, Sendable {
+    let number: Int
+}
+
+/// Tells whether two requests ask for the same load, so that the second need not start one.
+///
+/// Only for that question. Which load a result belongs to is told by its ``Receipt``.
+struct LoadIdentity: Equatable, Sendable {
+    private let key: ImageKey
+    // A request may carry a resource name of its own, so equal keys do not mean equal sources.
+    private let source: ImageSource.Identity
+    // A reload is not satisfied by a load in flight that may read the caches.
+    private let cachePolicy: CachePolicy
+
+    init(_ request: ImageRequest) {
+        key = request.key
+        cachePolicy = request.cachePolicy
+        source = request.source.identity
     }
 }

@@ -1,10 +1,17 @@
 public import AlcedoCore
+import AlcedoRuntime
+public import FoundationEssentials
 
 /// Loads images into one view: at most one load at a time, and never shows a result that came too late.
 ///
-/// Make one for each view and let the view, or its cell, own it; the binder holds the view weakly. Set a request with
-/// ``bind(_:options:completion:)`` whenever the view is to show something else, and call ``cancel()`` when it leaves
-/// the screen. The load is cancelled too when the binder goes, or when it learns that the view has gone.
+/// Make one for each view and let the view, or its cell, own it; the binder holds the view weakly. Load a URL or a request
+/// whenever the view is to show another image, and call ``cancel()`` when it leaves the screen. The load is also cancelled
+/// when the binder is released, and when it finds that the view has been released.
+///
+/// ```swift
+/// let binder = ImageBinder(view: view, pipeline: pipeline)
+/// binder.load(url)
+/// ```
 @MainActor public final class ImageBinder {
     /// Told how a load ended.
     public typealias Completion = @MainActor (Result<ImageResponse, any Error>) -> Void
@@ -17,34 +24,51 @@ public import AlcedoCore
         case failure(any Error)
     }
 
-    private let loader: any ImageLoading
+    private let pipeline: any ImageLoading
     private weak var view: (any ImageDisplaying)?
     private var state = BindingState()
     /// The load of the state's active receipt; nil when there is none.
-    private var load: BindingLoad?
+    private var activeLoad: BindingLoad?
     private var failed: BindingLoad.Attempt?
     private var isActive = false
 
     /// - Parameters:
     ///   - view: Held weakly.
-    ///   - loader: Has the images: a pipeline.
-    public init(view: any ImageDisplaying, loader: any ImageLoading) {
+    ///   - pipeline: Loads the images.
+    public init(view: any ImageDisplaying, pipeline: any ImageLoading) {
         self.view = view
-        self.loader = loader
+        self.pipeline = pipeline
     }
 
     isolated deinit { cancel() }
 
     /// Whether an image is on its way, or waits for the view's size.
-    public var isLoading: Bool { load != nil }
+    public var isLoading: Bool { activeLoad != nil }
 
     /// The task of the running load. It ends after its outcome is shown, or dropped.
-    package var task: Task<Void, Never>? { load?.task }
+    package var task: Task<Void, Never>? { activeLoad?.task }
 
     /// The task of the low-resolution picture, of which the same is true.
-    package var lowResolutionTask: Task<Void, Never>? { load?.lowResolutionTask }
+    package var lowResolutionTask: Task<Void, Never>? { activeLoad?.lowResolutionTask }
 
     // MARK: What the view is to show
+
+    /// Makes the view show the image of a URL, as the request for it would.
+    ///
+    /// - Parameters:
+    ///   - url: The URL of the image. nil, or a URL of a scheme that no source has, cancels the load and shows the
+    ///     placeholder, or nothing.
+    ///   - options: The images to show meanwhile and after a failure, and the closures to call. Default: none.
+    ///   - completion: Called as for a request; with ``ImageBindingError`` when there is nothing to load.
+    public func load(
+        _ url: URL?, options: BindingOptions = BindingOptions(), completion: Completion? = nil
+    ) {
+        if let request = url.flatMap({ ImageRequest(url: $0) }) {
+            load(request, options: options, completion: completion)
+        } else {
+            clear(options, completion)
+        }
+    }
 
     /// Makes the view show the image of `request`.
     ///
@@ -60,38 +84,29 @@ public import AlcedoCore
     /// with what the source has; what is on screen already is not set again.
     ///
     /// - Parameters:
-    ///   - request: nil cancels the load and shows the placeholder, or nothing.
-    ///   - options: What is shown meanwhile and after a failure, and who is told. Default: nothing, nobody.
+    ///   - request: The request of the image.
+    ///   - options: The images to show meanwhile and after a failure, and the closures to call. Default: none.
     ///   - completion: Called once, after the view shows the outcome; before this call returns when the image is in
-    ///     memory. Gets the loader's error as it is; `CancellationError` when another request, ``cancel()`` or the end
-    ///     of the binder or its view came first; ``ImageBindingError`` for a nil request.
-    public func bind(
-        _ request: ImageRequest?, options: BindingOptions = BindingOptions(), completion: Completion? = nil
+    ///     memory. Gets the pipeline's error as it is; `CancellationError` when another request, ``cancel()`` or the end
+    ///     of the binder or its view came first.
+    public func load(
+        _ request: ImageRequest, options: BindingOptions = BindingOptions(), completion: Completion? = nil
     ) {
         guard let view else {
             cancel()
             completion?(.failure(CancellationError()))
             return
         }
-        guard let request else {
-            failed = nil
-            let abandoned = takeAbandoned()
-            view.display(options.placeholder.map { .placeholder($0) } ?? .nothing)
-            updateActivity()
-            abandoned?.report(.failure(CancellationError()))
-            completion?(.failure(ImageBindingError(.noRequest, "There is no request to load an image for.")))
-            return
-        }
         let sized = view.sized(request, options)
         switch state.bind(LoadIdentity(sized ?? request), look: options.look) {
         case .join:
-            if let completion { load?.completions.append(completion) }
+            if let completion { activeLoad?.completions.append(completion) }
         case .begin(let receipt, abandoned: _):
             failed = nil
-            let abandoned = load
+            let abandoned = activeLoad
             abandoned?.cancel()
             let attempt = BindingLoad.Attempt(request: request, options: options)
-            load = BindingLoad(receipt, attempt, request: sized, completion: completion)
+            activeLoad = BindingLoad(receipt, attempt, request: sized, completion: completion)
             if sized != nil { lookUp(receipt) } else { perform(state.waitForSize(receipt)) }
             // Last, because a completion may bind again.
             abandoned?.report(.failure(CancellationError()))
@@ -103,7 +118,7 @@ public import AlcedoCore
     /// - Returns: Whether there was one.
     @discardableResult public func retry(completion: Completion? = nil) -> Bool {
         guard let failed else { return false }
-        bind(failed.request, options: failed.options, completion: completion)
+        load(failed.request, options: failed.options, completion: completion)
         return true
     }
 
@@ -119,31 +134,47 @@ public import AlcedoCore
     /// A load that is under way, or has ended, keeps the size that it was begun with: set the request again for a larger
     /// picture.
     public func viewSizeChanged() {
-        guard let view, let load, load.request == nil, let sized = view.sized(load.attempt.request, load.options),
+        guard let view, let activeLoad, activeLoad.request == nil,
+            let sized = view.sized(activeLoad.attempt.request, activeLoad.options),
             let receipt = state.sizeIsKnown(LoadIdentity(sized))
         else { return }
-        self.load?.request = sized
+        self.activeLoad?.request = sized
         lookUp(receipt)
     }
 
     /// Changes how urgent the load in flight is, if there is one: less while its cell is off the screen, say.
-    public func setPriority(_ priority: LoadPriority) { load?.priority.set(priority) }
+    public func setPriority(_ priority: LoadPriority) { activeLoad?.priority.set(priority) }
 
     // MARK: One load
 
+    /// Cancels the load and shows the placeholder, or nothing.
+    private func clear(_ options: BindingOptions, _ completion: Completion?) {
+        guard let view else {
+            cancel()
+            completion?(.failure(CancellationError()))
+            return
+        }
+        failed = nil
+        let abandoned = takeAbandoned()
+        view.display(options.placeholder.map { .placeholder($0) } ?? .nothing)
+        updateActivity()
+        abandoned?.report(.failure(CancellationError()))
+        completion?(.failure(ImageBindingError(.noRequest, "There is no request to load an image for.")))
+    }
+
     private func takeAbandoned() -> BindingLoad? {
         guard state.cancel() != nil else { return nil }
-        load?.cancel()
-        return load.take()
+        activeLoad?.cancel()
+        return activeLoad.take()
     }
 
     private func lookUp(_ receipt: Receipt) {
-        guard let load, let request = load.request else { return }
-        if let image = loader.cachedImage(for: request) {
+        guard let activeLoad, let request = activeLoad.request else { return }
+        if let image = pipeline.cachedImage(for: request) {
             let isRefreshed = request.showsCachedFirst && request.cachePolicy.allowsNetwork
             let hit = ImageResponse(image: image, layer: .memory)
             perform(state.lookedUp(receipt, .image(isRefreshed: isRefreshed)), .image(hit))
-        } else if let picture = load.options.lowResolution.flatMap({ loader.cachedImage(for: $0) }) {
+        } else if let picture = activeLoad.options.lowResolution.flatMap({ pipeline.cachedImage(for: $0) }) {
             perform(state.lookedUp(receipt, .lowResolution), .picture(picture))
         } else {
             perform(state.lookedUp(receipt, .nothing))
@@ -151,14 +182,14 @@ public import AlcedoCore
     }
 
     private func start(_ receipt: Receipt) {
-        guard let load, load.receipt == receipt, let request = load.request else { return }
+        guard let activeLoad, activeLoad.receipt == receipt, let request = activeLoad.request else { return }
         let mailbox = UpdateMailbox { [weak self] in self?.receive(receipt, $0) }
-        self.load?.task = Task { [weak self, loader, priority = load.priority] in
+        self.activeLoad?.task = Task { [weak self, pipeline, priority = activeLoad.priority] in
             let result: Result<ImageResponse, any Error>
             do {
-                // A cell that is bound again within one turn of the main actor never reaches the loader.
+                // A cell that is bound again within one turn of the main actor never reaches the pipeline.
                 try Task.checkCancellation()
-                result = .success(try await loader.load(request, priority: priority) { mailbox.post($0) })
+                result = .success(try await pipeline.load(request, priority: priority) { mailbox.post($0) })
             } catch {
                 result = .failure(error)
             }
@@ -167,11 +198,13 @@ public import AlcedoCore
     }
 
     private func startLowResolution(_ receipt: Receipt) {
-        guard let load, load.receipt == receipt, let request = load.options.lowResolution else { return }
-        self.load?.lowResolutionTask = Task { [weak self, loader, priority = load.priority] in
+        guard let activeLoad, activeLoad.receipt == receipt, let request = activeLoad.options.lowResolution else {
+            return
+        }
+        self.activeLoad?.lowResolutionTask = Task { [weak self, pipeline, priority = activeLoad.priority] in
             // Without it the view is as it would be had nobody asked for it.
             guard !Task.isCancelled,
-                let response = try? await loader.load(request, priority: priority, onUpdate: { _ in })
+                let response = try? await pipeline.load(request, priority: priority, onUpdate: { _ in })
             else { return }
             self?.receive(receipt, .lowResolution, .picture(response.image))
         }
@@ -179,9 +212,9 @@ public import AlcedoCore
 
     private func receive(_ receipt: Receipt, _ news: UpdateMailbox.News) {
         guard view != nil else { return viewHasGone(receipt) }
-        if let progress = news.progress, let load, load.receipt == receipt {
+        if let progress = news.progress, let activeLoad, activeLoad.receipt == receipt {
             view?.showProgress(progress)
-            load.options.onProgress?(progress)
+            activeLoad.options.onProgress?(progress)
         }
         switch news.picture {
         case .preview(let picture)?: receive(receipt, .preview, .picture(picture))
@@ -203,7 +236,7 @@ public import AlcedoCore
         case .success(let response):
             perform(state.finish(receipt, .image(isNew: !isShown(response))), .image(response))
         case .failure(let error):
-            if state.activeReceipt == receipt { failed = load?.attempt }
+            if state.activeReceipt == receipt { failed = activeLoad?.attempt }
             perform(state.finish(receipt, error is CancellationError ? .cancelled : .failure), .failure(error))
         }
     }
@@ -213,16 +246,16 @@ public import AlcedoCore
     }
 
     private func isShown(_ response: ImageResponse) -> Bool {
-        load?.shown?.pixels.sharesMemory(with: response.image.pixels) == true
+        activeLoad?.shown?.pixels.sharesMemory(with: response.image.pixels) == true
     }
 
     // MARK: What the state decides
 
     private func perform(_ actions: [BindingState.Action], _ news: News? = nil) {
-        guard let current = load, !actions.isEmpty else { return }
+        guard let current = activeLoad, !actions.isEmpty else { return }
         // Taken out before anything is called that may bind again.
         if state.activeReceipt == nil {
-            load = nil
+            activeLoad = nil
             current.lowResolutionTask?.cancel()
         }
         for action in actions {
@@ -245,7 +278,7 @@ public import AlcedoCore
     private func show(_ slot: BindingState.Slot, _ news: News?, of current: BindingLoad) {
         switch (slot, news) {
         case (.image, .image(let response)?):
-            if load?.receipt == current.receipt { load?.shown = response.image }
+            if activeLoad?.receipt == current.receipt { activeLoad?.shown = response.image }
             show(response, current.options)
         case (.preview, .picture(let picture)?), (.lowResolution, .picture(let picture)?):
             view?.display(.preview(picture))
@@ -269,5 +302,104 @@ public import AlcedoCore
         guard isActive != isLoading else { return }
         isActive = isLoading
         view?.showActivity(isActive)
+    }
+}
+
+/// Why a binding has no image for a reason of its own; a load's errors are passed on as they are.
+public struct ImageBindingError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// What a program may tell apart.
+    public enum Code: String, Sendable {
+        /// There was no request to load.
+        case noRequest
+    }
+
+    /// Which of the reasons it is.
+    public var code: Code
+    /// The reason in one sentence, for logs.
+    public var message: String
+
+    /// A reason, and its words.
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    public var description: String { message }
+}
+
+/// One load of a binder, with all that its end needs.
+private struct BindingLoad {
+    /// A request as it was set, which can be set again.
+    struct Attempt {
+        var request: ImageRequest
+        var options: BindingOptions
+    }
+
+    let receipt: Receipt
+    let attempt: Attempt
+    /// The request at the view's size; nil while that is not known.
+    var request: ImageRequest?
+    let priority: LivePriority
+    var completions: [ImageBinder.Completion]
+    /// The image of the request that the view shows, or that was shown in its place.
+    var shown: DecodedImage?
+    var task: Task<Void, Never>?
+    var lowResolutionTask: Task<Void, Never>?
+
+    init(_ receipt: Receipt, _ attempt: Attempt, request: ImageRequest?, completion: ImageBinder.Completion?) {
+        self.receipt = receipt
+        self.attempt = attempt
+        self.request = request
+        priority = LivePriority(attempt.request.priority)
+        completions = completion.map { [$0] } ?? []
+    }
+
+    var options: BindingOptions { attempt.options }
+
+    func cancel() {
+        task?.cancel()
+        lowResolutionTask?.cancel()
+    }
+
+    @MainActor func report(_ result: Result<ImageResponse, any Error>) { completions.forEach { $0(result) } }
+}
+
+/// Takes what any thread tells of a load to the main actor: of each kind only the last, so that a fast transfer does not
+/// keep it busy.
+private final class UpdateMailbox: Sendable {
+    struct News: Sendable {
+        enum Picture: Sendable {
+            case preview(DecodedImage)
+            case cached(ImageResponse)
+        }
+
+        var progress: DownloadProgress?
+        var picture: Picture?
+    }
+
+    private let waiting = Locked<News?>(nil)
+    private let deliver: @MainActor (News) -> Void
+
+    init(_ deliver: @escaping @MainActor (News) -> Void) { self.deliver = deliver }
+
+    func post(_ update: LoadUpdate) {
+        let isFirst = waiting.withLock { waiting in
+            var news = waiting ?? News()
+            switch update {
+            case .progress(let progress): news.progress = progress
+            case .preview(let preview):
+                // Less than what the caches have.
+                if case .cached = news.picture { break }
+                news.picture = .preview(preview.image)
+            case .cached(let response): news.picture = .cached(response)
+            }
+            defer { waiting = news }
+            return waiting == nil
+        }
+        guard isFirst else { return }
+        Task { @MainActor in
+            guard let news = waiting.withLock({ $0.take() }) else { return }
+            deliver(news)
+        }
     }
 }

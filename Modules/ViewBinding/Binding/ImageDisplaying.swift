@@ -34,3 +34,51 @@ extension ImageDisplaying {
 
     public func showProgress(_ progress: DownloadProgress) {}
 }
+
+extension ImageDisplaying {
+    /// The request at the view's size, where the options and the request leave that to the view; nil when the size is not
+    /// known yet.
+    func sized(_ request: ImageRequest, _ options: BindingOptions) -> ImageRequest? {
+        guard options.usesViewSize, request.decoding.target == nil else { return request }
+        switch displaySize {
+        case .any: return request
+        case .target(let target) where target.size.isPositive:
+            var sized = request
+            sized.decoding.target = target
+            return sized
+        case .pending, .target: return nil
+        }
+    }
+}
+
+/// What a view is to show.
+public enum DisplayContent: Sendable {
+    /// No picture at all.
+    case nothing
+    /// A stand-in while the picture is on its way.
+    case placeholder(DecodedImage)
+    /// A stand-in for a picture that could not be loaded.
+    case failure(DecodedImage)
+    /// The picture that was asked for, in part or coarser, while the rest is on its way.
+    case preview(DecodedImage)
+    /// The picture that was asked for, and the layer that had it.
+    case image(DecodedImage, from: ImageResponse.Layer)
+
+    /// The picture to draw; nil for ``nothing``.
+    public var picture: DecodedImage? {
+        switch self {
+        case .nothing: nil
+        case .placeholder(let image), .failure(let image), .preview(let image), .image(let image, from: _): image
+        }
+    }
+}
+
+/// How large a view shows its picture.
+public enum DisplaySize: Sendable, Hashable {
+    /// As large as the picture is: requests are loaded as they are.
+    case any
+    /// Not known yet: loads wait until ``ImageBinder/viewSizeChanged()`` finds a size.
+    case pending
+    /// In device pixels. A side below one pixel counts as ``pending``: nobody would see the picture.
+    case target(TargetSize)
+}

@@ -1,5 +1,6 @@
 import AlcedoCURL
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import Testing
@@ -18,7 +19,7 @@ struct BombTests {
         _ body: Data, limit: Int, framing: OriginReply.Framing = .contentLength
     ) async throws -> (origin: LoopbackOrigin, response: HTTPResponse) {
         var options = CURLTransport.Options()
-        options.unpackedLimit = limit
+        options.decodedByteLimit = limit
         let reply = OriginReply(fields: ["Content-Encoding": "zstd"], body: body, framing: framing)
         let origin = try LoopbackOrigin { _ in reply }
         let response = try await CURLTransport(options: options).send(
@@ -45,7 +46,7 @@ struct BombTests {
 
     @Test func `a reader that lags meets the limit at once when it reads on`() async throws {
         var options = CURLTransport.Options()
-        options.unpackedLimit = 1 << 20
+        options.decodedByteLimit = 1 << 20
         // 32 MB, all but their end.
         let reply = OriginReply(fields: ["Content-Encoding": "zstd"], body: Self.bomb(256))
             .stalling(at: .afterBody(1000))
@@ -67,7 +68,7 @@ struct BombTests {
 
     @Test func `a body without a coding has no such limit`() async throws {
         var options = CURLTransport.Options()
-        options.unpackedLimit = 10
+        options.decodedByteLimit = 10
         let origin = try LoopbackOrigin { _ in .text("more than ten bytes") }
         defer { origin.stop() }
         let response = try await CURLTransport(options: options).send(

@@ -1,5 +1,6 @@
 import AlcedoCURL
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoLibc
 import AlcedoTesting
 import FoundationEssentials

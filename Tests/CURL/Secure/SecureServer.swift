@@ -1,6 +1,8 @@
 import AlcedoCURL
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoLibc
+import AlcedoRuntime
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport

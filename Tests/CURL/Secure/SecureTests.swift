@@ -1,5 +1,6 @@
 import AlcedoCURL
 import AlcedoCore
+import AlcedoHTTP
 import FoundationEssentials
 import Testing
 
@@ -70,6 +71,31 @@ struct SecureTests {
             await expectRefusal(try server.url("/small", host: host), options, saying: "pinned")
         }
         #expect(try await send(server.url("/small", host: "also.localhost"), options).head.status == 200)
+    }
+
+    @Test(arguments: ["LocalHost", "localhost.", "LOCALHOST."])
+    func `a pin is wanted of its host, however its name is written`(name: String) async throws {
+        let server = try await SecureServer()
+        let right = try #require(PublicKeyPin(server.pin))
+        let wrong = try #require(PublicKeyPin("sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="))
+        var options = server.options
+
+        options.pinnedKeys[name] = [wrong]
+        #expect(options.pinnedKeys == ["localhost": [wrong]])
+        await expectRefusal(try server.url("/small"), options, saying: "pinned")
+
+        options.pinnedKeys[name] = [right]
+        #expect(options.pinnedKeys == ["localhost": [wrong, right]])
+        #expect(try await send(server.url("/small"), options).head.status == 200)
+    }
+
+    @Test func `a host is trusted however its name is written`() async throws {
+        let server = try await SecureServer()
+        var options = CURLTransport.Options()
+        options.trustedHosts = ["LocalHost."]
+
+        #expect(options.trustedHosts == ["localhost"])
+        #expect(try await send(server.url("/small"), options).head.status == 200)
     }
 
     @Test func `a pin alone is enough for a trusted host, and is wanted of it too`() async throws {

@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoLibc
+import AlcedoRuntime
 import TestSupport
 
 /// Hands bytes on between clients and a server on the loopback, until it falls silent: what is connected then stays

@@ -120,7 +120,7 @@ struct CompositedAnimationTests {
     func `alpha, orientation and target are those of the options`(orientation: ImageOrientation) throws {
         let synthetic = SyntheticAnimation(random: 5, count: 3, canvas: PixelSize(width: 12, height: 8))
         let plain = try animation(synthetic).frame(at: 2)
-        let target = TargetSize(PixelSize(width: 4, height: 4))
+        let target = TargetSize(width: 4, height: 4)
         let reduction = BoxReduction(from: plain.size, orientation: orientation, towards: target)
 
         let shown = animation(synthetic, orientation: orientation) {

@@ -140,11 +140,27 @@ import Testing
         #expect(inspecting == decoding)
     }
 
-    @Test func `a registry is a value`() {
+    @Test func `adding a codec leaves the registry as it was and makes another`() {
         let first = CodecRegistry([])
-        var second = first
-        second.entries.append(entry("a", level: 1) { _ in true })
+        let second = first.adding(entry("a", level: 1) { _ in true })
         #expect(first.entry(for: Data([1])) == nil)
         #expect(second.entry(for: Data([1])) != nil)
+    }
+
+    @Test func `a codec of a new format comes last`() throws {
+        let registry = CodecRegistry([entry("a", level: 1, startsWith("a"))]).adding(entry("b", level: 2) { _ in true })
+
+        #expect(registry.entries.map(\.format.rawValue) == ["a", "b"])
+        #expect(try registry.inspect(Data("a".utf8)).size.width == 1)
+        #expect(try registry.inspect(Data("x".utf8)).size.width == 2)
+    }
+
+    @Test func `a codec of a known format takes the place of the others of that format`() throws {
+        let names = ["a", "b", "c", "b", "d"]
+        let registry = CodecRegistry(names.map { entry($0, level: 1) { _ in true } })
+            .adding(entry("b", level: 7) { _ in true })
+
+        #expect(registry.entries.map(\.format.rawValue) == ["a", "b", "c", "d"])
+        #expect(try registry.entries[1].decoder.inspect(Data([1]), limits: DecodingLimits()).size.width == 7)
     }
 }

@@ -46,12 +46,12 @@ import Testing
         let original = try #require(
             PixelBuffer(size: PixelSize(width: 4, height: 2), format: .gray8, alphaMode: .opaque))
         var copy = original
-        let relabelled = original.relabelled(.premultiplied)
+        let reinterpreted = original.reinterpreted(as: .premultiplied)
 
         copy.withUnsafeMutableBytes { $0[0] = 9 }
 
         #expect(original.withUnsafeBytes { $0[0] } == 0)
-        #expect(relabelled.withUnsafeBytes { $0[0] } == 0)
+        #expect(reinterpreted.withUnsafeBytes { $0[0] } == 0)
         #expect(copy.withUnsafeBytes { $0[0] } == 9)
         #expect(copy != original)
     }
@@ -96,7 +96,7 @@ import Testing
 
         b.withUnsafeMutableBytes { $0[2] = 77 }
         #expect(a != b)
-        #expect(a != a.relabelled(.straight))
+        #expect(a != a.reinterpreted(as: .straight))
     }
 
     @Test func `the cost is what an image occupies`() throws {

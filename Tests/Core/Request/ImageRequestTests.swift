@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 import Testing
@@ -17,7 +18,7 @@ import Testing
     }
 
     private func sized(_ width: Int, _ mode: ContentMode = .fit) -> DecodingOptions {
-        DecodingOptions(target: TargetSize(PixelSize(width: width, height: 1), mode: mode))
+        DecodingOptions(target: TargetSize(width: width, height: 1, mode: mode))
     }
 
     @Test func `a plain request asks for the original`() {
@@ -60,6 +61,9 @@ import Testing
             $0.cachePolicy = .none
             $0.userInfo = ["a": 1]
             $0.decoding.limits = DecodingLimits(maximumPixelCount: 5)
+            $0.timeToLive = .seconds(1)
+            $0.codecs = CodecRegistry([])
+            $0.shouldCache = { _ in false }
         }
         #expect(changed.key == request().key)
     }
@@ -118,16 +122,44 @@ import Testing
         #expect(ImageRequest(source: .file(path)).key != key)
     }
 
-    @Test func `a URL that is no image source makes no request`() throws {
-        #expect(ImageRequest(url: try #require(URL(string: "ftp://h/a"))) == nil)
-        #expect(ImageRequest(url: try #require(URL(string: "https://h/a"))) != nil)
+    @Test(arguments: ["ftp://h/a", "https://h/a?b", "file:///a%20b"])
+    func `a request has the URL that it was made of`(text: String) throws {
+        let url = try #require(URL(string: text))
+        #expect(ImageRequest(url: url).url?.absoluteString == text)
+    }
+
+    @Test func `sources without a URL have none`() throws {
+        let sources: [ImageSource] = [
+            .dataURL("data:,a"), .bytes(Data(), identity: "a"), .provider(identity: "a") { Data() },
+            .image(.gray(side: 1), identity: "a"),
+        ]
+        for source in sources { #expect(ImageRequest(source: source).url == nil) }
+    }
+
+    @Test func `a description names the source, the target and the processors, and no credentials`() throws {
+        var request = ImageRequest(url: try #require(URL(string: "https://me:secret@example.com/a.jpg")))
+        #expect("\(request)" == "https://example.com/a.jpg")
+        request.processors = [Step(identifier: "resize:320xany"), Step(identifier: "circle")]
+        #expect("\(request)" == "https://example.com/a.jpg (resize:320xany, circle)")
+        request.decoding = sized(2)
+        request.processors = []
+        #expect("\(request)" == "https://example.com/a.jpg (target:2x1,fit)")
+    }
+
+    @Test(arguments: [
+        (ImageSource.file("/a b"), "/a b"), (.dataURL("data:image/png;base64,AAAA"), "data:image/png;base64,..."),
+        (.bytes(Data(), identity: "x"), "bytes x"), (.provider(identity: "x") { Data() }, "provider x"),
+        (.image(.gray(side: 1), identity: "x"), "image x"),
+    ])
+    func `a description names any kind of source`(source: ImageSource, text: String) {
+        #expect("\(ImageRequest(source: source))" == text)
     }
 
     @Test func `policies read and write what their names say`() {
         #expect(CachePolicy.all.memory == .all && CachePolicy.all.disk == .all && CachePolicy.all.allowsNetwork)
         #expect(CachePolicy.reload.memory == .write && CachePolicy.reload.disk == .write)
-        #expect(CachePolicy.reload.responses == .write && CachePolicy.reload.allowsNetwork)
+        #expect(CachePolicy.reload.response == .write && CachePolicy.reload.allowsNetwork)
         #expect(CachePolicy.cacheOnly.disk == .all && !CachePolicy.cacheOnly.allowsNetwork)
-        #expect(CachePolicy.none.memory.isEmpty && CachePolicy.none.disk.isEmpty && CachePolicy.none.responses.isEmpty)
+        #expect(CachePolicy.none.memory.isEmpty && CachePolicy.none.disk.isEmpty && CachePolicy.none.response.isEmpty)
     }
 }

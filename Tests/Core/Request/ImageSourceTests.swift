@@ -1,9 +1,11 @@
 import AlcedoCore
+import AlcedoHTTP
+import AlcedoTesting
 import FoundationEssentials
 import Testing
 
 @Suite struct ImageSourceTests {
-    private func source(_ text: String) throws -> ImageSource? { ImageSource(try #require(URL(string: text))) }
+    private func source(_ text: String) throws -> ImageSource { ImageSource(try #require(URL(string: text))) }
 
     @Test(arguments: ["http://h/a?b#c", "HTTPS://h/a"])
     func `a web URL is a GET of itself`(text: String) throws {
@@ -34,13 +36,20 @@ import Testing
     }
 
     @Test(arguments: ["ftp://h/a", "javascript:a", "a/b", "//h/a", "filex:///a", ""])
-    func `any other scheme, or none, is no source`(text: String) throws {
+    func `any other scheme, or none, is a URL that only a downloader of one's own fetches`(text: String) throws {
         guard let url = URL(string: text) else { return }
-        #expect(ImageSource(url) == nil)
+        guard case .url(url) = ImageSource(url) else {
+            Issue.record("found \(ImageSource(url))")
+            return
+        }
     }
 
-    @Test func `a file of another machine is no source`() throws {
-        #expect(ImageSource(try #require(URL(string: "file://elsewhere/etc/hostname"))) == nil)
+    @Test func `a file of another machine is such a URL`() throws {
+        let url = try #require(URL(string: "file://elsewhere/etc/hostname"))
+        guard case .url(url) = ImageSource(url) else {
+            Issue.record("found \(ImageSource(url))")
+            return
+        }
     }
 
     @Test func `requests that may be answered differently are different resources`() throws {
@@ -68,16 +77,19 @@ import Testing
     @Test func `kinds of sources never share a resource`() throws {
         let sources: [ImageSource] = [
             .file("a"), .bytes(Data(), identity: "a"), .provider(identity: "a") { Data() }, .dataURL("data:,a"),
-            try #require(try source("http://a")),
+            .image(.gray(side: 1), identity: "a"), try source("http://a"), try source("ftp://a"),
+            try source("bytes:a"), try source("file://a/b"), .file("//a/b"),
         ]
         #expect(Set(sources.map(\.resource)).count == sources.count)
     }
 
     @Test func `only what comes from far away is worth storing`() throws {
-        #expect(try #require(try source("http://h/a")).isWorthStoring)
+        #expect(try source("http://h/a").isWorthStoring)
+        #expect(try source("ftp://h/a").isWorthStoring)
         #expect(ImageSource.provider(identity: "a") { Data() }.isWorthStoring)
         #expect(!ImageSource.file("/a").isWorthStoring)
         #expect(!ImageSource.bytes(Data(), identity: "a").isWorthStoring)
         #expect(!ImageSource.dataURL("data:,").isWorthStoring)
+        #expect(!ImageSource.image(.gray(side: 1), identity: "a").isWorthStoring)
     }
 }

@@ -109,7 +109,7 @@ import Testing
     @Test func `the sums of a row of the largest cells fit`() throws {
         let side = BoxReduction.largestFactor
         let reduction = BoxReduction(
-            from: PixelSize(width: side + 3, height: side), towards: TargetSize(PixelSize(width: 1, height: 1)))
+            from: PixelSize(width: side + 3, height: side), towards: TargetSize(width: 1, height: 1))
         #expect(reduction.factor == side)
         for shape in [Shape(format: .rgba8, mode: .straight), Shape(format: .rgba16, mode: .straight)] {
             var header = PixelRowHeader(

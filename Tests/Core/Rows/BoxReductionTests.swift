@@ -8,7 +8,7 @@ import Testing
     ) -> Int {
         BoxReduction(
             from: PixelSize(width: width, height: height), orientation: orientation,
-            towards: TargetSize(PixelSize(width: target.0, height: target.1), mode: mode)
+            towards: TargetSize(width: target.0, height: target.1, mode: mode)
         ).factor
     }
 
@@ -38,7 +38,7 @@ import Testing
 
     @Test func `the last column and row count whole`() {
         let reduction = BoxReduction(
-            from: PixelSize(width: 10, height: 9), towards: TargetSize(PixelSize(width: 3, height: 3)))
+            from: PixelSize(width: 10, height: 9), towards: TargetSize(width: 3, height: 3))
         #expect(reduction.factor == 3)
         #expect(reduction.size(of: PixelSize(width: 10, height: 9)) == PixelSize(width: 4, height: 3))
         #expect(reduction.size(of: PixelSize(width: 1, height: 3)) == PixelSize(width: 1, height: 1))

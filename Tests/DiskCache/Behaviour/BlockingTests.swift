@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoRuntime
 import AlcedoTesting
 import Dispatch
 import FoundationEssentials
@@ -89,7 +90,7 @@ struct BlockingTests {
 
         let isStore = later == .store || later == .blockingStore
         #expect(await cache.entry(for: key("a")) == (isStore ? entry : nil))
-        let other = FileDiskCache(directory: directory.url, limits: DataCacheLimits(age: nil))
+        let other = FileDiskCache(directory: directory.url, limits: DataCacheLimits(maximumAge: nil))
         #expect(await other.entry(for: key("a")) == (isStore ? entry : nil))
         #expect(directory.files.count == (isStore ? 1 : 0))
     }
@@ -104,7 +105,7 @@ struct BlockingTests {
     }
 
     @Test func `what does not fit is refused, and the limits hold`() async throws {
-        let cache = FileDiskCache(directory: directory.url, limits: DataCacheLimits(size: 10_000))
+        let cache = FileDiskCache(directory: directory.url, limits: DataCacheLimits(maximumSize: 10_000))
         await #expect(throws: DataCacheError.self) {
             try await blocking { try cache.storeBlocking(CachedData(bytes(20_000)), for: key("a")) }
         }

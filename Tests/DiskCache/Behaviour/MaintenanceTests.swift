@@ -162,7 +162,7 @@ struct MaintenanceTests {
     @Test func `a flush makes limits hold that are narrower than before`() async throws {
         for number in 0..<50 { try await cache.store(entry(number), for: key("\(number)")) }
         await cache.flush()
-        let narrow = FileDiskCache(directory: directory.url, limits: DataCacheLimits(count: 10), clock: clock)
+        let narrow = FileDiskCache(directory: directory.url, limits: DataCacheLimits(maximumCount: 10), clock: clock)
         await narrow.flush()
         #expect(await narrow.count == 9)
     }

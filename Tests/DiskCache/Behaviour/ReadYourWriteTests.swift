@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoDiskCache
+import AlcedoRuntime
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -16,7 +17,7 @@ struct ReadYourWriteTests {
     init() async throws {
         directory = try TemporaryDirectory()
         // The tests let go of the lock when they have seen what they came for, however long that takes.
-        cache = FileDiskCache(directory: directory.url, lockPatience: .seconds(300), clock: clock)
+        cache = FileDiskCache(directory: directory.url, lockTimeout: .seconds(300), clock: clock)
         try await cache.store(bytes(10), for: key("old"))
         lock = try IndexLock(directory.path)
     }
@@ -34,7 +35,7 @@ struct ReadYourWriteTests {
 
         #expect(await cache.contains(key("a")))
         #expect(await cache.mappedEntry(for: key("a")) == entry)
-        let pieces = try #require(await cache.pieces(for: key("a"), pieceSize: 4096))
+        let pieces = try #require(await cache.chunks(for: key("a"), chunkSize: 4096))
         #expect(pieces.count == 10_000 && pieces.metadata == bytes(9) && pieces.expiry == entry.expiry)
         var data = Data()
         for try await piece in pieces { data += piece }

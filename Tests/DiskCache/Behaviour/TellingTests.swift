@@ -119,13 +119,13 @@ struct TellingTests {
 
     @Test func `what happened is counted`() async throws {
         let cache = FileDiskCache(
-            directory: directory.url, limits: DataCacheLimits(size: 5 * block, count: 5), clock: clock)
+            directory: directory.url, limits: DataCacheLimits(maximumSize: 5 * block, maximumCount: 5), clock: clock)
         for number in 0..<5 { try await cache.store(bytes(10), for: key("\(number)")) }
         _ = await cache.entry(for: key("0"))
         _ = await cache.mappedEntry(for: key("1"))
-        _ = await cache.pieces(for: key("2"))
+        _ = await cache.chunks(for: key("2"))
         _ = await cache.entry(for: key("nobody"))
-        _ = await cache.pieces(for: key("nobody"))
+        _ = await cache.chunks(for: key("nobody"))
         await #expect(throws: DataCacheError.self) { try await cache.store(bytes(5 * block), for: key("large")) }
         try Data(count: 90).write(to: URL(filePath: directory.file("3")))
         _ = await cache.entry(for: key("3"))
@@ -144,14 +144,14 @@ struct TellingTests {
     @Test func `a cache that is nowhere tells nothing`() async throws {
         let cache = FileDiskCache(directory: try #require(URL(string: "https://a.b/c")))
         #expect(await cache.items().isEmpty)
-        let refusal = try #require(await cache.refusal())
+        let refusal = try #require(await cache.listingError())
         #expect(refusal.code == .notWritable)
         #expect(await cache.verify() == DataCacheVerification(refusal: refusal))
         #expect(await cache.clean() == DataCacheTrimReport(refusal: refusal))
         #expect(await cache.trim(toSize: 0) == DataCacheTrimReport(refusal: refusal))
         #expect(await cache.key(named: key("a").fileName) == nil)
         #expect(await cache.mappedEntry(for: key("a")) == nil)
-        #expect(await cache.pieces(for: key("a")) == nil)
+        #expect(await cache.chunks(for: key("a")) == nil)
         #expect(await cache.adoptEntries(of: directory.url) == 0)
         #expect(await cache.removeAll(of: ResourceKey("a")) == 0)
         await cache.flush()

@@ -34,7 +34,7 @@ struct DescriptorTests {
                 switch work {
                 case .reading: for number in 0..<5 { _ = await cache.entry(for: key("\(number)")) }
                 case .mapping: for number in 0..<5 { _ = await cache.mappedEntry(for: key("\(number)")) }
-                case .pieces: for number in 0..<5 { _ = await cache.pieces(for: key("\(number)")) }
+                case .pieces: for number in 0..<5 { _ = await cache.chunks(for: key("\(number)")) }
                 case .verifying: try #require(await cache.verify().damagedNames.isEmpty)
                 case .counting, .countingWithoutIndex: _ = await cache.count
                 case .storing: try? await cache.store(bytes(9), for: key("new"))

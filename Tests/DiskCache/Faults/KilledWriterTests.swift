@@ -21,7 +21,8 @@ struct KilledWriterTests {
 
     private static func cache(_ path: String, _ work: Work) -> FileDiskCache {
         FileDiskCache(
-            directory: URL(filePath: path), limits: work == .trimming ? DataCacheLimits(count: 20) : DataCacheLimits())
+            directory: URL(filePath: path),
+            limits: work == .trimming ? DataCacheLimits(maximumCount: 20) : DataCacheLimits())
     }
 
     #if compiler(>=6.3)  // An exit test captures values since Swift 6.3.

@@ -61,7 +61,7 @@ struct LinkedFolderTests {
         switch reading {
         case .copied, .withoutIndex: #expect(await cache.entry(for: key("a")) == nil)
         case .mapped: #expect(await cache.mappedEntry(for: key("a")) == nil)
-        case .pieces: #expect(await cache.pieces(for: key("a")) == nil)
+        case .pieces: #expect(await cache.chunks(for: key("a")) == nil)
         case .blocking: readBlocking(cache)
         }
 
@@ -107,7 +107,8 @@ struct LinkedFolderTests {
         case .resource: await cache.removeAll(of: ResourceKey("a"))
         case .everything: await cache.removeAll()
         case .trimming: await cache.trim(toSize: 0)
-        case .cleaning: await FileDiskCache(directory: directory.url, limits: DataCacheLimits(age: .zero)).clean()
+        case .cleaning:
+            await FileDiskCache(directory: directory.url, limits: DataCacheLimits(maximumAge: .zero)).clean()
         case .adopting: #expect(await FileDiskCache(directory: other.url).adoptEntries(of: directory.url) == 0)
         case .reconciling:
             unlink(directory.path + "/index")

@@ -31,7 +31,7 @@ struct ReadOnlyTests {
         for number in 0..<9 {
             #expect(await cache.data(for: key("\(number)")) == bytes(number * 100))
             #expect(await cache.mappedEntry(for: key("\(number)"))?.data == bytes(number * 100))
-            #expect(await cache.pieces(for: key("\(number)"))?.count == number * 100)
+            #expect(await cache.chunks(for: key("\(number)"))?.count == number * 100)
             #expect(await cache.contains(key("\(number)")))
         }
         #expect(await cache.entry(for: key("nobody")) == nil)
@@ -79,9 +79,9 @@ struct ReadOnlyTests {
         #expect(verified.checkedCount == 10 && verified.byteCount == directory.fileSizes)
         #expect(verified.refusal?.code == .notWritable)
         #expect(await cache.trim(toSize: 0).refusal?.code == .notWritable)
-        #expect(await cache.refusal() == nil)
+        #expect(await cache.listingError() == nil)
         try FileManager.default.removeItem(at: directory.url.appending(path: "index"))
-        #expect(await FileDiskCache(directory: view.url).refusal()?.code == .notWritable)
+        #expect(await FileDiskCache(directory: view.url).listingError()?.code == .notWritable)
     }
 
     @Test func `damaged and expired entries are misses`() async throws {
@@ -89,7 +89,7 @@ struct ReadOnlyTests {
         clock.advance(by: .seconds(60))
         #expect(await cache.entry(for: key("3")) == nil)
         #expect(await cache.entry(for: key("9")) == nil)
-        #expect(await cache.pieces(for: key("3")) == nil)
+        #expect(await cache.chunks(for: key("3")) == nil)
         #expect(await cache.verify().damagedNames.isEmpty)
         #expect(directory.files.count == 10)
     }

@@ -63,10 +63,10 @@ struct RefusalTests {
                 chmod(directory.file("a"), 0o600)
                 guard await cache.verify() == DataCacheVerification(checkedCount: 2, byteCount: directory.fileSizes)
                 else { exit(5) }
-                guard await cache.refusal() == nil else { exit(6) }
+                guard await cache.listingError() == nil else { exit(6) }
                 chmod(directory.path, 0)
                 let another = FileDiskCache(directory: directory.url)
-                let refusal = await another.refusal()
+                let refusal = await another.listingError()
                 let report = await another.trim(toSize: 0)
                 let blind = await another.verify()
                 chmod(directory.path, 0o700)

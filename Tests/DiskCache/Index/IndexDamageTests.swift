@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoLibc
+import AlcedoRuntime
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport

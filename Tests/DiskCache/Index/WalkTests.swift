@@ -17,7 +17,7 @@ struct WalkTests {
         directory = try TemporaryDirectory()
         let paths = try #require(EntryPaths(directory.url, pathExtension: nil))
         store = EntryStore(
-            paths, limits: DataCacheLimits(), durability: .none, lockPatience: .seconds(300), clock: clock)
+            paths, limits: DataCacheLimits(), durability: .none, lockTimeout: .seconds(300), clock: clock)
     }
 
     private func name(_ number: Int) -> EntryName { EntryName(key("\(number)")) }

@@ -43,7 +43,7 @@ struct AgeTests {
     }
 
     @Test func `an age since the storing is not moved on by use`() async throws {
-        let cache = cache(DataCacheLimits(age: .seconds(100), ageBasis: .storing))
+        let cache = cache(DataCacheLimits(maximumAge: .seconds(100), ageBasis: .storing))
         try await cache.store(bytes(10), for: key("a"))
         clock.advance(by: .milliseconds(99_999))
         #expect(await isFound("a", in: cache))
@@ -52,7 +52,7 @@ struct AgeTests {
     }
 
     @Test func `without an age nothing grows old`() async throws {
-        let cache = cache(DataCacheLimits(age: nil))
+        let cache = cache(DataCacheLimits(maximumAge: nil))
         try await cache.store(bytes(10), for: key("a"))
         clock.advance(by: .seconds(400 * 365 * 24 * 60 * 60))
         #expect(await isFound("a", in: cache))
@@ -60,18 +60,18 @@ struct AgeTests {
     }
 
     @Test func `an expiry of its own holds to the millisecond, whatever the age`() async throws {
-        let cache = cache(DataCacheLimits(age: .seconds(1)))
+        let cache = cache(DataCacheLimits(maximumAge: .seconds(1)))
         let expiry = clock.now + 50
         for name in ["a", "b", "c"] { try await cache.store(CachedData(bytes(10), expiry: expiry), for: key(name)) }
         clock.advance(by: .milliseconds(49_999))
         #expect(await cache.entry(for: key("a"))?.expiry == expiry)
         #expect(await cache.mappedEntry(for: key("b"))?.expiry == expiry)
-        #expect(await cache.pieces(for: key("c"))?.expiry == expiry)
+        #expect(await cache.chunks(for: key("c"))?.expiry == expiry)
         clock.advance(by: .milliseconds(1))
 
         #expect(await !isFound("a", in: cache))
         #expect(await cache.mappedEntry(for: key("b")) == nil)
-        #expect(await cache.pieces(for: key("c")) == nil)
+        #expect(await cache.chunks(for: key("c")) == nil)
     }
 
     @Test func `a use moves an expiry on by the time since the last, when that is asked for`() async throws {
@@ -149,7 +149,7 @@ struct AgeTests {
     }
 
     @Test func `a clock that goes back changes nothing of the order, and ends nothing`() async throws {
-        let cache = cache(DataCacheLimits(age: .seconds(1000)))
+        let cache = cache(DataCacheLimits(maximumAge: .seconds(1000)))
         let start = clock.now
         let expiry = start + 500
         try await cache.store(CachedData(bytes(10), expiry: expiry), for: key("a"))
@@ -168,7 +168,7 @@ struct AgeTests {
     }
 
     @Test func `a clock that goes far forward and back leaves no entry that never ends`() async throws {
-        let cache = cache(DataCacheLimits(age: .seconds(1000)))
+        let cache = cache(DataCacheLimits(maximumAge: .seconds(1000)))
         let start = clock.now
         clock.setDate(Date(timeIntervalSince1970: 1e15))
         try await cache.store(bytes(10), for: key("a"))

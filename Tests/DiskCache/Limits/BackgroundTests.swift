@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoRuntime
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -17,13 +18,13 @@ struct BackgroundTests {
 
     private func cache(_ limits: DataCacheLimits = DataCacheLimits()) -> FileDiskCache {
         FileDiskCache(
-            directory: directory.url, limits: limits, sweepInterval: .seconds(60), lockPatience: .seconds(300),
+            directory: directory.url, limits: limits, sweepInterval: .seconds(60), lockTimeout: .seconds(300),
             clock: clock,
             onTrim: { [reports] in reports.add($0) })
     }
 
     @Test func `a store over the limit is followed by a trim that nobody asked for`() async throws {
-        let cache = cache(DataCacheLimits(count: 10))
+        let cache = cache(DataCacheLimits(maximumCount: 10))
         for number in 0..<11 { try await cache.store(bytes(10), for: key("\(number)")) }
 
         await reports.waitForRemovals(count: 2)
@@ -57,7 +58,7 @@ struct BackgroundTests {
         await writer.flush()
         let readerClock = ManualClock(now: clock.now)
         let reader = FileDiskCache(
-            directory: directory.url, sweepInterval: .seconds(60), lockPatience: .seconds(300), clock: readerClock,
+            directory: directory.url, sweepInterval: .seconds(60), lockTimeout: .seconds(300), clock: readerClock,
             onTrim: { [reports] in reports.add($0) })
 
         #expect(await read.read(reader))
@@ -79,7 +80,7 @@ struct BackgroundTests {
     static let reads = [
         Read(testDescription: "whole") { await $0.entry(for: key("b")) != nil },
         Read(testDescription: "mapped") { await $0.mappedEntry(for: key("b")) != nil },
-        Read(testDescription: "in pieces") { await $0.pieces(for: key("b")) != nil },
+        Read(testDescription: "in pieces") { await $0.chunks(for: key("b")) != nil },
         Read(testDescription: "on a thread of one's own") { cache in
             (try? await BlockingExecutor(name: "test", width: 1).run { cache.entryBlocking(for: key("b")) }) != nil
         },
@@ -158,7 +159,7 @@ struct BackgroundTests {
 
         // Neither has come further than to the lock.
         for number in 0..<500 { #expect(await cache.data(for: key("\(number)")) == bytes(number)) }
-        #expect(await cache.pieces(for: key("3"))?.count == 3)
+        #expect(await cache.chunks(for: key("3"))?.count == 3)
         #expect(await cache.mappedEntry(for: key("4"))?.data == bytes(4))
         #expect(await cache.contains(key("5")))
         #expect(await cache.items().count == 500)

@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoRuntime
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -22,7 +23,7 @@ struct SizeAndCountTests {
     private func names(in cache: FileDiskCache) async -> [String] { await cache.items().map(\.name) }
 
     @Test func `over the size a trim leaves the target's share, the latest used`() async throws {
-        let cache = cache(DataCacheLimits(size: 10 * block + block / 2, trimTarget: 0.5))
+        let cache = cache(DataCacheLimits(maximumSize: 10 * block + block / 2, trimTarget: 0.5))
         for number in 0..<10 { try await cache.store(bytes(1000), for: key("\(number)")) }
         await cache.flush()
         #expect(reports.all.isEmpty)
@@ -38,7 +39,7 @@ struct SizeAndCountTests {
     }
 
     @Test func `a trim tells names, bytes and reasons, in the order in which they went`() async throws {
-        let cache = cache(DataCacheLimits(size: 10 * block + block / 2, trimTarget: 0.5))
+        let cache = cache(DataCacheLimits(maximumSize: 10 * block + block / 2, trimTarget: 0.5))
         for number in 0..<11 { try await cache.store(bytes(1000), for: key("\(number)")) }
         await cache.flush()
         await reports.waitForRemovals(count: 6)
@@ -53,7 +54,8 @@ struct SizeAndCountTests {
     }
 
     @Test func `a trim that began within the limits leaves what is over them to the next one`() throws {
-        let store = try #require(cache(DataCacheLimits(size: 10 * block + block / 2, trimTarget: 0.5)).engine).store
+        let store = try #require(cache(DataCacheLimits(maximumSize: 10 * block + block / 2, trimTarget: 0.5)).engine)
+            .store
         for number in 0..<10 { try store.store(CachedData(bytes(1000)), for: key("\(number)")) }
         var early = store.limitTrim
         try store.store(CachedData(bytes(1000)), for: key("10"))
@@ -68,7 +70,7 @@ struct SizeAndCountTests {
 
     @Test(arguments: [10, 1000, 5000, 40_000])
     func `the limit bounds the blocks that the entries occupy, whatever their length`(count: Int) async throws {
-        let cache = cache(DataCacheLimits(size: 40 * block))
+        let cache = cache(DataCacheLimits(maximumSize: 40 * block))
         for number in 0..<60 { try await cache.store(bytes(count + number), for: key("\(number)")) }
         await cache.flush()
 
@@ -97,7 +99,7 @@ struct SizeAndCountTests {
     }
 
     @Test func `over the count a trim leaves the target's share`() async throws {
-        let cache = cache(DataCacheLimits(count: 20, trimTarget: 0.8))
+        let cache = cache(DataCacheLimits(maximumCount: 20, trimTarget: 0.8))
         for number in 0..<20 { try await cache.store(bytes(10), for: key("\(number)")) }
         await cache.flush()
         #expect(await cache.count == 20)
@@ -114,7 +116,7 @@ struct SizeAndCountTests {
 
     @Test(arguments: [0, -1, .nan, 1, 2, 0.001])
     func `any trim target leaves the entry that was stored last, within the limits`(target: Double) async throws {
-        let cache = cache(DataCacheLimits(size: 5 * block, trimTarget: target))
+        let cache = cache(DataCacheLimits(maximumSize: 5 * block, trimTarget: target))
         for number in 0..<8 {
             try await cache.store(bytes(1000), for: key("\(number)"))
             #expect(await cache.data(for: key("\(number)")) == bytes(1000))
@@ -126,8 +128,9 @@ struct SizeAndCountTests {
     }
 
     @Test(arguments: [
-        DataCacheLimits(size: 0), DataCacheLimits(size: -1), DataCacheLimits(size: .min), DataCacheLimits(count: 0),
-        DataCacheLimits(count: .min),
+        DataCacheLimits(maximumSize: 0), DataCacheLimits(maximumSize: -1), DataCacheLimits(maximumSize: .min),
+        DataCacheLimits(maximumCount: 0),
+        DataCacheLimits(maximumCount: .min),
     ])
     func `a limit of nought or less stores nothing, and clears what was there`(limits: DataCacheLimits) async throws {
         try await FileDiskCache(directory: directory.url).store(bytes(10), for: key("old"))
@@ -144,7 +147,7 @@ struct SizeAndCountTests {
     }
 
     @Test func `an entry of just the limit is stored, and one of a byte more is not`() async throws {
-        let cache = cache(DataCacheLimits(size: 2 * block))
+        let cache = cache(DataCacheLimits(maximumSize: 2 * block))
         // With its trailer and key.
         let whole = bytes(2 * block - 57)
         try await cache.store(whole, for: key("1"))
@@ -165,7 +168,7 @@ struct SizeAndCountTests {
     }
 
     @Test func `an entry that grows counts as it is now`() async throws {
-        let cache = cache(DataCacheLimits(size: 5 * block, trimTarget: 1))
+        let cache = cache(DataCacheLimits(maximumSize: 5 * block, trimTarget: 1))
         for number in 0..<3 { try await cache.store(bytes(1000), for: key("\(number)")) }
         try await cache.store(bytes(5 * block - 100), for: key("0"))
         await cache.flush()
@@ -212,7 +215,7 @@ struct SizeAndCountTests {
         for number in 0..<10 { try await roomy.store(bytes(1000), for: key("\(number)")) }
         await roomy.flush()
 
-        let report = await cache(DataCacheLimits(count: 4, trimTarget: 1)).clean()
+        let report = await cache(DataCacheLimits(maximumCount: 4, trimTarget: 1)).clean()
 
         #expect(report.removals.map(\.name) == (0..<6).map(name))
         #expect(await roomy.count == 4)
@@ -223,7 +226,7 @@ struct SizeAndCountTests {
         for number in 0..<6 { try await first.store(bytes(10), for: key("\(number)")) }
         for number in [4, 0, 2, 0] { _ = await first.entry(for: key("\(number)")) }
         _ = await first.mappedEntry(for: key("1"))
-        _ = await first.pieces(for: key("5"))
+        _ = await first.chunks(for: key("5"))
         await first.flush()
 
         let second = cache(DataCacheLimits())
@@ -233,7 +236,7 @@ struct SizeAndCountTests {
     }
 
     @Test func `who stores faster than the background trims does so himself`() async throws {
-        let cache = cache(DataCacheLimits(count: 50))
+        let cache = cache(DataCacheLimits(maximumCount: 50))
         let index = try #require(cache.engine).store.index
         let most = Guarded(0)
         // The background's work waits behind all of these.

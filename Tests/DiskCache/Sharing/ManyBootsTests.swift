@@ -21,7 +21,7 @@ struct ManyBootsTests {
     private func store(boot: UInt64) throws -> EntryStore {
         let paths = try #require(EntryPaths(directory.url, pathExtension: nil))
         return EntryStore(
-            paths, limits: DataCacheLimits(), durability: .none, lockPatience: .seconds(300), clock: clock,
+            paths, limits: DataCacheLimits(), durability: .none, lockTimeout: .seconds(300), clock: clock,
             bootHash: boot)
     }
 
@@ -52,7 +52,7 @@ struct ManyBootsTests {
         let other = try TemporaryDirectory()
         let paths = try #require(EntryPaths(other.url, pathExtension: nil))
         let source = EntryStore(
-            paths, limits: DataCacheLimits(), durability: .none, lockPatience: .seconds(300), clock: clock)
+            paths, limits: DataCacheLimits(), durability: .none, lockTimeout: .seconds(300), clock: clock)
         try source.store(CachedData(bytes(5)), for: key("lost"))
         let place = URL(filePath: directory.file("lost"))
         try FileManager.default.createDirectory(

@@ -21,7 +21,7 @@ struct TwoCachesTests {
 
     /// Reads it in all ways.
     private func expect(_ entry: CachedData?, in cache: FileDiskCache) async throws {
-        let pieces = await cache.pieces(for: key("a"))
+        let pieces = await cache.chunks(for: key("a"))
         #expect(pieces?.expiry == entry?.expiry && (pieces == nil) == (entry == nil))
         #expect(await cache.mappedEntry(for: key("a")) == entry)
         #expect(await cache.entry(for: key("a")) == entry)
@@ -30,7 +30,7 @@ struct TwoCachesTests {
 
     @Test(arguments: [false, true])
     func `what is larger than the other's limits is no damage to him`(hasIndex: Bool) async throws {
-        let small = FileDiskCache(directory: directory.url, limits: DataCacheLimits(size: 1000), clock: clock)
+        let small = FileDiskCache(directory: directory.url, limits: DataCacheLimits(maximumSize: 1000), clock: clock)
         let entry = CachedData(bytes(5000), metadata: bytes(7), expiry: clock.now + 60)
         try await one.store(entry, for: key("a"))
         if !hasIndex { try FileManager.default.removeItem(at: directory.url.appending(path: "index")) }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(30)))
 struct TwoProcessTests {
-    private static let limits = DataCacheLimits(size: 300_000, count: 40)
+    private static let limits = DataCacheLimits(maximumSize: 300_000, maximumCount: 40)
 
     private let directory: TemporaryDirectory
 
@@ -20,7 +20,7 @@ struct TwoProcessTests {
     /// Stores, reads, removes and trims, and looks at all that it finds.
     private static func work(in path: String, seed: UInt64, steps: Int) async throws {
         var random = SeededGenerator(seed: seed)
-        var cache = FileDiskCache(directory: URL(filePath: path), limits: limits, lockPatience: .seconds(120))
+        var cache = FileDiskCache(directory: URL(filePath: path), limits: limits, lockTimeout: .seconds(120))
         for step in 1...steps {
             let name = "\(Int.random(in: 0..<60, using: &random))"
             switch Int.random(in: 0..<100, using: &random) {
@@ -35,7 +35,7 @@ struct TwoProcessTests {
             case 98: await cache.removeAll()
             default:
                 guard cache.statistics.damagedEntries == 0 else { throw Trouble.damaged("counted") }
-                cache = FileDiskCache(directory: URL(filePath: path), limits: limits, lockPatience: .seconds(120))
+                cache = FileDiskCache(directory: URL(filePath: path), limits: limits, lockTimeout: .seconds(120))
             }
         }
         await cache.flush()
@@ -47,8 +47,8 @@ struct TwoProcessTests {
         let cache = FileDiskCache(directory: directory.url, limits: Self.limits)
         try await cache.store(ProvenValue(name: "0", version: 1).entry, for: key("0"))
         await cache.flush()
-        #expect(await cache.totalSize <= Self.limits.size)
-        #expect(await cache.count <= Self.limits.count)
+        #expect(await cache.totalSize <= Self.limits.maximumSize)
+        #expect(await cache.count <= Self.limits.maximumCount)
         #expect(directory.unfinished.isEmpty)
         for number in 0..<60 {
             guard let entry = await cache.entry(for: key("\(number)")) else { continue }
@@ -106,7 +106,7 @@ struct TwoProcessTests {
         @Test func `a stopped process that keeps the index lets others read, and store when it has gone`() async throws
         {
             // Where its patience is not looked at, a slow machine must not use it up.
-            let cache = FileDiskCache(directory: directory.url, lockPatience: .seconds(TestLength.isFull ? 10 : 300))
+            let cache = FileDiskCache(directory: directory.url, lockTimeout: .seconds(TestLength.isFull ? 10 : 300))
             for number in 0..<10 { try await cache.store(bytes(number), for: key("\(number)")) }
             let path = directory.path
             let note = directory.path + "/process"

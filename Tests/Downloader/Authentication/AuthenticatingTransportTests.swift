@@ -1,6 +1,8 @@
 import AlcedoCURL
 import AlcedoCore
 import AlcedoDownloader
+import AlcedoHTTP
+import AlcedoRuntime
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -31,9 +33,9 @@ struct AuthenticatingTransportTests {
     @Test func `a server that asks is answered, and not asked again`() async throws {
         let origin = try origin(wanting: Self.basic, asking: "Basic realm=\"birds\"")
         defer { origin.stop() }
-        let asked = Guarded<[HTTPAuthenticationQuestion]>([])
-        let transport = AuthenticatingTransport(wrapping: CURLTransport()) { question in
-            asked.change { $0.append(question) }
+        let asked = Guarded<[AuthenticationChallenge]>([])
+        let transport = AuthenticatingTransport(wrapping: CURLTransport()) { challenge in
+            asked.change { $0.append(challenge) }
             return Self.right
         }
         for _ in 0..<3 {
@@ -56,7 +58,7 @@ struct AuthenticatingTransportTests {
 
         let error = await #expect(throws: DownloadError.self) {
             try await downloader.download(
-                DownloadRequest(.http(HTTPRequest(url: origin.url, idleTimeout: .seconds(120)))), progress: nil)
+                DownloadRequest(.http(HTTPRequest(url: origin.url, idleTimeout: .seconds(120)))))
         }
 
         #expect(error?.code == .hook && error?.cause is Locked)
@@ -84,9 +86,9 @@ struct AuthenticatingTransportTests {
         let origin = try origin(wanting: Self.basic, asking: "Basic realm=x")
         defer { origin.stop() }
         let counts = Guarded<[Int]>([])
-        let learning = AuthenticatingTransport(wrapping: CURLTransport()) { question in
-            counts.change { $0.append(question.refusalCount) }
-            return question.refusalCount == 0 ? Self.wrong : Self.right
+        let learning = AuthenticatingTransport(wrapping: CURLTransport()) { challenge in
+            counts.change { $0.append(challenge.refusalCount) }
+            return challenge.refusalCount == 0 ? Self.wrong : Self.right
         }
         #expect(try await send(origin.url(for: "/"), learning) == (200, "yours"))
         #expect(counts.value == [0, 1])
@@ -149,7 +151,7 @@ struct AuthenticatingTransportTests {
                 head: head,
                 body: isRefused ? HTTPBody(HTTPBodyPipe(onSpace: {}, onCancel: {})) : HTTPBody(Data("yours".utf8)))
         }
-        let signing = AuthenticatingTransport(wrapping: transport, time: clock) { _ in Self.right }
+        let signing = AuthenticatingTransport(wrapping: transport, clock: clock) { _ in Self.right }
         let url = try #require(URL(string: "https://h/"))
         let task = Task { try await send(url, signing).body }
         try await clock.waitForSleepers(count: 1)
@@ -157,7 +159,7 @@ struct AuthenticatingTransportTests {
         #expect(try await task.value == "yours")
     }
 
-    @Test func `many that are refused at once share one question`() async throws {
+    @Test func `many that are refused at once share one challenge`() async throws {
         let origin = try origin(wanting: Self.basic, asking: "Basic realm=x")
         defer { origin.stop() }
         let count = Guarded(0)

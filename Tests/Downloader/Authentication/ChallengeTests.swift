@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoDownloader
+import AlcedoHTTP
 import Testing
 
 struct ChallengeTests {

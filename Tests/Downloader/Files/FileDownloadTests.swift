@@ -1,5 +1,6 @@
 import AlcedoCURL
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoMemoryCache
 import AlcedoTesting
 import FoundationEssentials
@@ -25,7 +26,7 @@ struct FileDownloadTests {
     ) async throws -> DownloadedFile {
         let request = HTTPRequest(url: try #require(URL(string: url)), idleTimeout: .seconds(120))
         let path = path ?? self.path
-        let delivery = try await HTTPFetcher.make(transport, time: ManualClock(now: Date()), change).fetch(
+        let delivery = try await HTTPFetcher.make(transport, clock: ManualClock(now: Date()), change).fetch(
             request, to: path, pause: { _ in }, report: { _ in })
         return DownloadedFile(delivery, path: path)
     }

@@ -1,6 +1,7 @@
 import AlcedoCURL
 import AlcedoCore
 import AlcedoDownloader
+import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -26,7 +27,7 @@ struct FileWaiterTests {
     private func downloader(_ transport: any HTTPTransport, limit: Int = 6) -> Downloader {
         Downloader(
             transport: transport, configuration: .init(maximumConcurrentDownloads: limit, maximumByteCount: 4 << 20),
-            time: clock)
+            clock: clock)
     }
 
     @discardableResult
@@ -176,13 +177,13 @@ struct FileWaiterTests {
         configuration.rules.progressInterval = .zero
         let steps = Guarded<[Int]>([])
         let source = DownloadRequest(.file(path("source")))
-        let downloader = Downloader(transport: FakeTransport.giving(Data()), configuration: configuration, time: clock)
+        let downloader = Downloader(transport: FakeTransport.giving(Data()), configuration: configuration, clock: clock)
         let download = try await downloader.download(source) { step in steps.change { $0.append(step.received) } }
         #expect(download.data == large)
         #expect(steps.value == [0, 1 << 20, 2 << 20, 3 << 20, large.count])
         configuration.maximumByteCount -= 1
-        let strict = Downloader(transport: FakeTransport.giving(Data()), configuration: configuration, time: clock)
-        #expect(try await failure { try await strict.download(source, progress: nil) }.code == .tooLarge)
+        let strict = Downloader(transport: FakeTransport.giving(Data()), configuration: configuration, clock: clock)
+        #expect(try await failure { try await strict.download(source) }.code == .tooLarge)
     }
 
     @Test func `what cannot be written is the outcome, and the next request tries anew`() async throws {

@@ -1,5 +1,7 @@
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoLibc
+import AlcedoRuntime
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport

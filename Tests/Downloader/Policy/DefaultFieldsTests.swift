@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -84,9 +85,9 @@ struct DefaultFieldsTests {
 
     @Test func `a failure is forgotten by its URL, though the request carries default fields`() async throws {
         let transport = FakeTransport.giving(Data(), status: 404)
-        let failed = FailedURLs()
+        let failed = FailureCache()
         var configuration = Downloader.Configuration()
-        configuration.rules.failedURLs = failed
+        configuration.rules.failureCache = failed
         let downloader = Downloader(transport: transport, configuration: configuration)
         let url = try #require(URL(string: "http://h/a"))
         for _ in 0..<2 { _ = try await failure { try await downloader.download(.http(HTTPRequest(url: url))) } }

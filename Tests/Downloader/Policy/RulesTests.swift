@@ -1,5 +1,6 @@
 import AlcedoCURL
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -192,9 +193,9 @@ struct RulesTests {
 
     // MARK: Other places
 
-    private func alternatives(_ script: Script, _ failed: FailedURLs? = nil) -> HTTPFetcher {
+    private func alternatives(_ script: Script, _ failed: FailureCache? = nil) -> HTTPFetcher {
         HTTPFetcher.make(script) {
-            $0.failedURLs = failed
+            $0.failureCache = failed
             $0.modifyRequest = { request in
                 var request = request
                 request.fields["Modified"] = "1"
@@ -220,11 +221,11 @@ struct RulesTests {
     @Test func `a network that is to be spared is no trouble that a retry mends, but a smaller content is had`()
         async throws
     {
-        let failed = FailedURLs()
+        let failed = FailureCache()
         let script = Script([.failure(.dataNotAllowed), .failure(.dataNotAllowed), .head(200, [:], png)])
         let fetcher = HTTPFetcher.make(script) { rules in
             rules.retries()
-            rules.failedURLs = failed
+            rules.failureCache = failed
             rules.alternatives = { request in
                 request.url.path == "/large" ? [HTTPRequest(url: request.url.appending(path: "small"))] : []
             }
@@ -243,7 +244,7 @@ struct RulesTests {
 
     @Test func `a place that is known to fail is passed over`() async throws {
         let script = Script([.head(404, [:]), .head(200, [:], png), .head(200, [:], png)])
-        let fetcher = alternatives(script, FailedURLs())
+        let fetcher = alternatives(script, FailureCache())
         for _ in 0..<2 { #expect(try await fetcher.fetch("http://h/a").data == png) }
         #expect(script.requests.value.map(\.url.path) == ["/a", "/b", "/b"])
     }

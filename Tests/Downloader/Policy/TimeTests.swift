@@ -1,5 +1,6 @@
 import AlcedoCURL
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -18,7 +19,7 @@ struct TimeTests {
     @Test func `an answer that does not begin in time is an error, and the connection ends`() async throws {
         let origin = try LoopbackOrigin { _ in OriginReply.text("x").stalling(at: .beforeHead) }
         defer { origin.stop() }
-        let fetcher = HTTPFetcher.make(CURLTransport(), time: clock) { $0.timeouts.firstByte = .seconds(5) }
+        let fetcher = HTTPFetcher.make(CURLTransport(), clock: clock) { $0.timeouts.firstByte = .seconds(5) }
         let task = start(fetcher, origin.url(for: "/a"))
         try await origin.waitForStalls()
         try await clock.waitForSleepers(count: 1)
@@ -34,7 +35,7 @@ struct TimeTests {
     @Test func `an answer that has begun may take its time`() async throws {
         let origin = try LoopbackOrigin { _ in OriginReply.text("slow").stalling(at: .afterBody(2)) }
         defer { origin.stop() }
-        let fetcher = HTTPFetcher.make(CURLTransport(), time: clock) { $0.timeouts.firstByte = .seconds(5) }
+        let fetcher = HTTPFetcher.make(CURLTransport(), clock: clock) { $0.timeouts.firstByte = .seconds(5) }
         let (steps, begun) = AsyncStream.makeStream(of: DownloadProgress.self)
         let request = HTTPRequest(url: origin.url(for: "/a"), idleTimeout: .seconds(120))
         let task = Task { try await fetcher.fetch(request) { begun.yield($0) }.data }
@@ -53,7 +54,7 @@ struct TimeTests {
             request.attempt == 1 ? OriginReply.text("x").stalling(at: .beforeHead) : .text("end")
         }
         defer { origin.stop() }
-        let fetcher = HTTPFetcher.make(CURLTransport(), time: clock) {
+        let fetcher = HTTPFetcher.make(CURLTransport(), clock: clock) {
             $0.timeouts.firstByte = .seconds(5)
             $0.retries()
         }
@@ -69,7 +70,7 @@ struct TimeTests {
 
     @Test func `a download that takes too long is an error, whatever it does`() async throws {
         let transport = FakeTransport { _ in throw HTTPTransportError(.cannotConnect, "down") }
-        let fetcher = HTTPFetcher.make(transport, time: clock) {
+        let fetcher = HTTPFetcher.make(transport, clock: clock) {
             $0.timeouts.total = .seconds(60)
             $0.retry = RetryPolicy(maximumAttempts: 1_000, base: .seconds(20), cap: .seconds(20))
         }
@@ -85,7 +86,7 @@ struct TimeTests {
     }
 
     @Test func `a cancelled download is cancelled, not late`() async throws {
-        let fetcher = HTTPFetcher.make(FakeTransport.waiting(on: clock), time: clock) {
+        let fetcher = HTTPFetcher.make(FakeTransport.waiting(on: clock), clock: clock) {
             $0.timeouts = DownloadTimeouts(firstByte: .seconds(5), total: .seconds(60))
         }
         let task = start(fetcher, try #require(URL(string: "http://h/a")))
@@ -96,7 +97,7 @@ struct TimeTests {
     }
 
     @Test func `work in time keeps its value and its errors`() async throws {
-        let deadline = Deadline(limit: .seconds(1), time: clock, subject: "nothing")
+        let deadline = Deadline(limit: .seconds(1), clock: clock, subject: "nothing")
         #expect(try await deadline.run { 7 } == 7)
         await #expect(throws: DownloadError.self) {
             try await deadline.run { throw DownloadError(.empty, "nothing") }
@@ -106,7 +107,7 @@ struct TimeTests {
 
     @Test func `progress comes at the beginning, at the end, and seldom between`() {
         let steps = Guarded<[Int]>([])
-        var meter = ProgressMeter(interval: .milliseconds(50), time: clock) { step in
+        var meter = ProgressMeter(interval: .milliseconds(50), clock: clock) { step in
             steps.change { $0.append(step.received) }
         }
         func step(_ count: Int) -> DownloadProgress { DownloadProgress(received: count, expected: 100) }
@@ -128,7 +129,7 @@ struct TimeTests {
 
     @Test func `a download of many pieces reports little`() async throws {
         let steps = Guarded<[DownloadProgress]>([])
-        let fetcher = HTTPFetcher.make(Script([.head(200, [:], Data(count: 500_000))]), time: clock)
+        let fetcher = HTTPFetcher.make(Script([.head(200, [:], Data(count: 500_000))]), clock: clock)
         let request = HTTPRequest(url: try #require(URL(string: "http://h/a")))
         _ = try await fetcher.fetch(request) { step in steps.change { $0.append(step) } }
         #expect(steps.value.map(\.received) == [0, 500_000])

@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoMemoryCache
 import AlcedoTesting
 import AlcedoURLResponseCache
@@ -60,7 +61,7 @@ struct ElsewhereTests {
     private func fetch(
         _ transport: any HTTPTransport, _ url: String, storage: DataMemoryCache? = nil, attempts: Int = 3
     ) async throws -> Data {
-        let fetcher = HTTPFetcher.make(transport, time: ManualClock(now: Date())) { rules in
+        let fetcher = HTTPFetcher.make(transport, clock: ManualClock(now: Date())) { rules in
             rules.retries(attempts)
             rules.resume = ResumePolicy(storage: storage)
             rules.resume?.minimumByteCount = 1
@@ -112,10 +113,10 @@ struct ElsewhereTests {
 
     // MARK: Behind a response cache
 
-    private func cached(_ transport: any HTTPTransport, time: any TimeSource = ManualClock(now: Date()))
+    private func cached(_ transport: any HTTPTransport, clock: any TimeSource = ManualClock(now: Date()))
         -> CachingTransport
     {
-        CachingTransport(wrapping: transport, store: MemoryResponseStore(), time: time)
+        CachingTransport(wrapping: transport, store: MemoryResponseStore(), clock: clock)
     }
 
     @Test func `behind a response cache a transfer goes on, and the server sends each byte once`() async throws {

@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoDiskCache
+import AlcedoHTTP
 import AlcedoLibc
 import AlcedoMemoryCache
 import AlcedoTesting
@@ -38,7 +39,7 @@ struct KeptPartTests {
     private func download(
         _ script: Script, _ change: (inout DownloadRules) -> Void = { _ in }
     ) async throws -> Download {
-        try await HTTPFetcher.make(script, time: Self.today) { rules in
+        try await HTTPFetcher.make(script, clock: Self.today) { rules in
             rules.resume = Self.policy(storage)
             change(&rules)
         }.fetch("http://h/a")
@@ -101,7 +102,7 @@ struct KeptPartTests {
                 head: HTTPResponseHead(url: request.url, status: 200, fields: Self.whole),
                 body: HTTPBody(StalledBody(pieces, clock: clock)))
         }
-        let fetcher = HTTPFetcher.make(transport, time: Self.today) { $0.resume = Self.policy(storage) }
+        let fetcher = HTTPFetcher.make(transport, clock: Self.today) { $0.resume = Self.policy(storage) }
         let task = Task { try await fetcher.fetch("http://h/a") }
         try await clock.waitForSleepers(count: 1)
 
@@ -126,7 +127,7 @@ struct KeptPartTests {
         ([:] as HTTPFields, false), (["Cache-Control": "max-age=0, No-Store"] as HTTPFields, true),
     ])
     func `a request that may not be stored leaves nothing`(fields: HTTPFields, allowsStoring: Bool) async throws {
-        let fetcher = HTTPFetcher.make(Script([Self.broken(4_000)]), time: Self.today) {
+        let fetcher = HTTPFetcher.make(Script([Self.broken(4_000)]), clock: Self.today) {
             $0.resume = Self.policy(storage)
         }
         let url = try #require(URL(string: "http://h/a"))
@@ -140,9 +141,9 @@ struct KeptPartTests {
             let body = ScriptedBody([Data(Self.body.prefix(4_000))], end: HTTPTransportError(.timedOut, "late"))
             return HTTPResponse(
                 head: HTTPResponseHead(url: request.url, status: 200, fields: Self.whole), body: HTTPBody(body),
-                caching: ResponseCaching(source: .new, verdict: StorageVerdict(.allowedInMemoryOnly)))
+                caching: ResponseCaching(source: .new, decision: StorageDecision(.allowedInMemoryOnly)))
         }
-        let fetcher = HTTPFetcher.make(transport, time: Self.today) { $0.resume = Self.policy(storage) }
+        let fetcher = HTTPFetcher.make(transport, clock: Self.today) { $0.resume = Self.policy(storage) }
         _ = try await failure { try await fetcher.fetch("http://h/a") }
         #expect(storage.count == 0)
     }
@@ -191,7 +192,7 @@ struct KeptPartTests {
         try await breakOff(Self.broken(4_000))
         let next = Script([.head(200, Self.whole, Self.body)])
         let request = HTTPRequest(url: try #require(URL(string: "http://h/a")), fields: ["Authorization": "me"])
-        let fetcher = HTTPFetcher.make(next, time: Self.today) { $0.resume = Self.policy(storage) }
+        let fetcher = HTTPFetcher.make(next, clock: Self.today) { $0.resume = Self.policy(storage) }
         #expect(try await fetcher.fetch(request) { _ in }.data == Self.body)
         #expect(next.ranges == [nil])
     }
@@ -216,14 +217,16 @@ struct KeptPartTests {
                         head: HTTPResponseHead(url: request.url, status: 200, fields: Self.whole),
                         body: HTTPBody(DeadlyBody(pieces)))
                 }
-                let fetcher = HTTPFetcher.make(transport, time: Self.today) { $0.resume = Self.policy(Self.disk(path)) }
+                let fetcher = HTTPFetcher.make(transport, clock: Self.today) {
+                    $0.resume = Self.policy(Self.disk(path))
+                }
                 _ = try await fetcher.fetch("http://h/a")
             }
 
             let next = Script([Self.rest(6_000)])
             let steps = Guarded<[DownloadProgress]>([])
             let disk = Self.disk(directory.path)
-            let fetcher = HTTPFetcher.make(next, time: Self.today) { $0.resume = Self.policy(disk) }
+            let fetcher = HTTPFetcher.make(next, clock: Self.today) { $0.resume = Self.policy(disk) }
             let request = HTTPRequest(url: try #require(URL(string: "http://h/a")))
             let done = try await fetcher.fetch(request) { step in steps.change { $0.append(step) } }
 
@@ -235,7 +238,7 @@ struct KeptPartTests {
     #endif
 
     private static func disk(_ path: String) -> FileDiskCache {
-        FileDiskCache(directory: URL(filePath: path), lockPatience: .seconds(300))
+        FileDiskCache(directory: URL(filePath: path), lockTimeout: .seconds(300))
     }
 }
 

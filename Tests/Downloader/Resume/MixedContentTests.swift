@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoMemoryCache
 import AlcedoTesting
 import AlcedoURLResponseCache
@@ -79,10 +80,10 @@ struct MixedContentTests {
             let server = Moody(contents: contents, generator: Guarded(SeededGenerator(seed: seed)))
             let clock = ManualClock(now: Date())
             let transport: any HTTPTransport =
-                isCached ? CachingTransport(wrapping: server, store: MemoryResponseStore(), time: clock) : server
+                isCached ? CachingTransport(wrapping: server, store: MemoryResponseStore(), clock: clock) : server
             // Each round is a process of its own.
             for _ in 0..<4 {
-                let fetcher = HTTPFetcher.make(transport, time: clock) { rules in
+                let fetcher = HTTPFetcher.make(transport, clock: clock) { rules in
                     rules.retries(4)
                     rules.resume = ResumePolicy(storage: storage)
                     rules.resume?.pieceByteCount = 600

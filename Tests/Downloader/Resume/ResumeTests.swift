@@ -1,5 +1,6 @@
 import AlcedoCURL
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -165,10 +166,10 @@ struct ResumeTests {
             }
         }
         defer { origin.stop() }
-        let failed = FailedURLs()
+        let failed = FailureCache()
         let fetcher = HTTPFetcher.make(CURLTransport()) {
             $0.retries()
-            $0.failedURLs = failed
+            $0.failureCache = failed
         }
         #expect(try await fetcher.fetch(origin.url(for: "/a").absoluteString).data == large)
         #expect(origin.requests.map { $0.fields["Range"] } == [nil, "bytes=70000-", "bytes=70000-"])

@@ -1,5 +1,6 @@
 import AlcedoCURL
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -63,7 +64,7 @@ struct RetryTests {
     @Test func `a cancellation ends the pause`() async throws {
         let clock = ManualClock()
         let script = Script([.failure(.timedOut), ok])
-        let fetcher = HTTPFetcher.make(script, time: clock) { $0.retries() }
+        let fetcher = HTTPFetcher.make(script, clock: clock) { $0.retries() }
         let request = HTTPRequest(url: try #require(URL(string: "http://h/a")))
         let task = Task { try await fetcher.fetch(request) { _ in } }
         try await clock.waitForSleepers(count: 1)
@@ -77,7 +78,7 @@ struct RetryTests {
     @Test func `a pause is as long as the clock says`() async throws {
         let clock = ManualClock()
         let script = Script([.failure(.cannotConnect), ok])
-        let fetcher = HTTPFetcher.make(script, time: clock) { $0.retries() }
+        let fetcher = HTTPFetcher.make(script, clock: clock) { $0.retries() }
         let request = HTTPRequest(method: .post, url: try #require(URL(string: "http://h/a")))
         let task = Task { try await fetcher.fetch(request) { _ in } }
         try await clock.waitForSleepers(count: 1)
@@ -116,8 +117,8 @@ struct RetryTests {
     @Test func `a failure that lasts is told without asking`() async throws {
         let clock = ManualClock()
         let script = Script([.head(404, [:]), .failure(.timedOut), .failure(.timedOut), ok])
-        let failed = FailedURLs(lifetime: .seconds(60))
-        let fetcher = HTTPFetcher.make(script, time: clock) { $0.failedURLs = failed }
+        let failed = FailureCache(lifetime: .seconds(60))
+        let fetcher = HTTPFetcher.make(script, clock: clock) { $0.failureCache = failed }
         for _ in 0..<3 {
             #expect(try await failure { try await fetcher.fetch("http://h/a") }.code == .status(404))
         }

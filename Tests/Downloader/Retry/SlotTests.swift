@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoDownloader
+import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -34,7 +35,7 @@ struct SlotTests {
         var configuration = Downloader.Configuration(maximumConcurrentDownloads: limit, rate: rate)
         configuration.rules.retry = RetryPolicy(base: .zero)
         change(&configuration.rules)
-        return (Downloader(transport: transport, configuration: configuration, time: clock), transport)
+        return (Downloader(transport: transport, configuration: configuration, clock: clock), transport)
     }
 
     @discardableResult
@@ -176,7 +177,7 @@ struct SlotTests {
         for _ in 0..<1_000 { await Task.yield() }
         clock.advance(by: .seconds(10))
         try await outcomes.waitFor(1)
-        #expect(outcomes.texts == ["flaky": ["transport(AlcedoCore.HTTPTransportError.Code.timedOut)"]])
+        #expect(outcomes.texts == ["flaky": ["transport(AlcedoHTTP.HTTPTransportError.Code.timedOut)"]])
         #expect(downloader.transferCounts == (0, 0))
         downloader.isPaused = false
         try start("a", on: downloader)

@@ -13,7 +13,7 @@ struct DownloadScheduleTests {
     }
 
     private func schedule(
-        limit: Int = 2, hostLimit: Int = .max, order: DownloadOrder = .firstInFirstOut, rate: DownloadRate? = nil
+        limit: Int = 2, hostLimit: Int = .max, order: QueueOrder = .firstInFirstOut, rate: DownloadRate? = nil
     ) -> DownloadSchedule {
         DownloadSchedule(limit: limit, hostLimit: hostLimit, order: order, rate: rate)
     }
@@ -144,7 +144,7 @@ struct DownloadScheduleTests {
     @Test(arguments: 1...8)
     func `whatever happens, limits hold and everyone has a turn`(seed: Int) {
         var generator = SeededGenerator(seed: UInt64(seed))
-        let order = seed % 2 == 0 ? DownloadOrder.firstInFirstOut : .lastInFirstOut
+        let order = seed % 2 == 0 ? QueueOrder.firstInFirstOut : .lastInFirstOut
         var schedule = schedule(limit: 4, hostLimit: 2, order: order)
         var hosts: [Int: String] = [:]
         var running: Set<Int> = []

@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import FoundationEssentials
 
 /// What the servers of a storm have, and what goes wrong with it. Both are made of numbers, the same in every run.

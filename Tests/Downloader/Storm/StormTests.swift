@@ -1,6 +1,7 @@
 import AlcedoCURL
 import AlcedoCore
 import AlcedoDownloader
+import AlcedoHTTP
 import AlcedoLibc
 import AlcedoTesting
 import FoundationEssentials
@@ -23,7 +24,7 @@ struct StormTests {
         let directory = try TemporaryDirectory()
         let transport = MeasuredTransport(StormTransport())
         let downloader = Downloader(
-            transport: transport, configuration: Self.configuration(hostLimit: 2), time: ManualClock())
+            transport: transport, configuration: Self.configuration(hostLimit: 2), clock: ManualClock())
         let storm = Storm(
             downloader, seed: seed, folder: directory.path,
             origins: ["http://a", "http://b", "https://a", "http://c:81"])
@@ -42,7 +43,7 @@ struct StormTests {
         let directory = try TemporaryDirectory()
         let transport = MeasuredTransport(StormTransport())
         let downloader = Downloader(
-            transport: transport, configuration: Self.configuration(hostLimit: .max), time: ManualClock())
+            transport: transport, configuration: Self.configuration(hostLimit: .max), clock: ManualClock())
         let storm = Storm(downloader, seed: 3, folder: directory.path, origins: ["http://a"])
         async let end: Void = storm.run()
         while storm.ends.value.successes < 500 { await Task.yield() }

@@ -33,7 +33,7 @@ public struct DecoderFuzz<Decoder: ImageDecoding> {
             data,
             DecodingOptions(
                 limits: options.limits, alphaMode: .premultiplied, appliesOrientation: false,
-                target: TargetSize(PixelSize(width: 7, height: 5), mode: .fill), pixelFormat: .rgba16))
+                target: TargetSize(width: 7, height: 5, mode: .fill), pixelFormat: .rgba16))
         _ = decode(data, DecodingOptions(limits: options.limits, pixelFormat: .gray8))
         _ = try? decoder.decodingByteCount(data, options: options)
     }

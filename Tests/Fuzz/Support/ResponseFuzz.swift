@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoTesting
 import AlcedoURLResponseCache
 import Dispatch
@@ -70,7 +71,7 @@ public enum ResponseFuzz {
     ) async {
         let clock = ManualClock()
         let cache = CachingTransport(
-            wrapping: server, store: store, rules: ResponseCacheRules(role: role), time: clock)
+            wrapping: server, store: store, rules: ResponseCacheRules(role: role), clock: clock)
         for request in requests {
             let before = server.questionCount
             guard let response = try? await cache.send(request) else { continue }

@@ -9,9 +9,9 @@ import Testing
     private let gone = Guarded<[String]>([])
 
     private func cache(
-        _ limits: MemoryCacheLimits, findsHeldValues: Bool = false, policy: PolicyChoice = .lru
+        _ limits: MemoryCacheLimits, findsReferencedValues: Bool = false, policy: PolicyChoice = .lru
     ) -> ImageMemoryCache {
-        policy.cache(limits, findsHeldValues: findsHeldValues) { [gone] eviction in
+        policy.cache(limits, findsReferencedValues: findsReferencedValues) { [gone] eviction in
             gone.change { $0.append("\(eviction.key) \(eviction.reason)") }
         }
     }
@@ -23,7 +23,7 @@ import Testing
     private let unit = DecodedImage.gray(side: 1).cost
 
     @Test func `every way out has its reason, and is counted once`() {
-        let cache = cache(MemoryCacheLimits(cost: 4 * unit, count: 3))
+        let cache = cache(MemoryCacheLimits(costLimit: 4 * unit, countLimit: 3))
         let image = DecodedImage.gray(side: 1)
         for name in ["a", "b", "c", "d"] { cache.store(image, for: key(name)) }
         cache.store(image, for: key("d"))
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test func `hits and misses are counted with their bytes`() {
-        let cache = cache(MemoryCacheLimits(cost: 100 * unit))
+        let cache = cache(MemoryCacheLimits(costLimit: 100 * unit))
         cache.store(.gray(side: 2), for: key("a"))
         for name in ["a", "a", "b"] { _ = cache.image(for: key(name)) }
         _ = cache.contains(key("a"))
@@ -61,7 +61,7 @@ import Testing
     func `a listener may call the cache`(policy: PolicyChoice) {
         let box = Guarded<MemoryCache<Int, Int>?>(nil)
         let calls = Guarded(0)
-        let cache: MemoryCache<Int, Int> = policy.cache(MemoryCacheLimits(cost: 3)) { eviction in
+        let cache: MemoryCache<Int, Int> = policy.cache(MemoryCacheLimits(costLimit: 3)) { eviction in
             calls.change { $0 += 1 }
             guard calls.value < 50, let cache = box.value else { return }
             // Puts what went back in, which makes another go.
@@ -78,7 +78,7 @@ import Testing
 
     @Test(arguments: PolicyChoice.allCases)
     func `an image over the limit of a single one is not stored, and evicts nothing`(policy: PolicyChoice) {
-        let cache = cache(MemoryCacheLimits(cost: 100 * unit, entryCost: 5 * unit), policy: policy)
+        let cache = cache(MemoryCacheLimits(costLimit: 100 * unit, entryCostLimit: 5 * unit), policy: policy)
         cache.store(.gray(side: 5), for: key("a"))
         cache.store(.gray(side: 6), for: key("b"))
         #expect(cache.contains(key("a")) && !cache.contains(key("b")))
@@ -87,13 +87,13 @@ import Testing
 
     @Test(arguments: [0, -1, .min])
     func `a limit of nought for single entries stores nothing`(limit: Int) {
-        let cache = cache(MemoryCacheLimits(cost: 100, entryCost: limit))
+        let cache = cache(MemoryCacheLimits(costLimit: 100, entryCostLimit: limit))
         cache.store(.gray(side: 1), for: key("a"))
         #expect(cache.count == 0)
     }
 
     @Test func `an evicted image is found while somebody holds it, and costs nothing`() throws {
-        let cache = cache(MemoryCacheLimits(cost: unit), findsHeldValues: true)
+        let cache = cache(MemoryCacheLimits(costLimit: unit), findsReferencedValues: true)
         var held: DecodedImage? = DecodedImage.gray(side: 1, level: 9)
         cache.store(try #require(held), for: key("a"))
         cache.store(.gray(side: 1), for: key("b"))
@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test func `an image too large to store is found while it is held`() {
-        let cache = cache(MemoryCacheLimits(cost: unit), findsHeldValues: true)
+        let cache = cache(MemoryCacheLimits(costLimit: unit), findsReferencedValues: true)
         let held = DecodedImage.gray(side: 9, level: 3)
         cache.store(held, for: key("a"))
         #expect(cache.count == 0)
@@ -117,7 +117,7 @@ import Testing
     }
 
     @Test func `what was removed or replaced is not found, though it is held`() {
-        let cache = cache(MemoryCacheLimits(cost: 2 * unit), findsHeldValues: true)
+        let cache = cache(MemoryCacheLimits(costLimit: 2 * unit), findsReferencedValues: true)
         let held = (0..<4).map { DecodedImage.gray(side: 1, level: UInt8($0)) }
         for (index, name) in ["removed", "replaced", "group", "all"].enumerated() {
             cache.store(held[index], for: key(name))
@@ -142,7 +142,8 @@ import Testing
     @Test func `a warning lets half go, critical pressure everything, and held images stay to be found`() {
         let source = ManualMemoryPressureSource()
         let cache = ImageMemoryCache(
-            limits: MemoryCacheLimits(cost: 10 * unit), policy: .lru, findsHeldValues: true, pressureSource: source)
+            limits: MemoryCacheLimits(costLimit: 10 * unit), policy: .lru, findsReferencedValues: true,
+            pressureSource: source)
         let held = DecodedImage.gray(side: 1, level: 5)
         cache.store(held, for: key("held"))
         for number in 0..<9 { cache.store(.gray(side: 1), for: key("\(number)")) }
@@ -176,7 +177,7 @@ import Testing
 
     @Test func `what the policy refuses was never in`() {
         let gone = Guarded<[Int: EvictionReason]>([:])
-        let cache: MemoryCache<Int, Int> = PolicyChoice.gdsf.cache(MemoryCacheLimits(cost: 10)) { eviction in
+        let cache: MemoryCache<Int, Int> = PolicyChoice.gdsf.cache(MemoryCacheLimits(costLimit: 10)) { eviction in
             gone.change { $0[eviction.key] = eviction.reason }
         }
         for key in 0..<5 { cache.store(key, for: key, cost: 2) }
@@ -199,7 +200,7 @@ import Testing
 
     @Test func `what the policy refuses is found while it is held`() {
         let cache: MemoryCache<Int, HeldNumber> = PolicyChoice.gdsf.cache(
-            MemoryCacheLimits(cost: 10), findsHeldValues: true)
+            MemoryCacheLimits(costLimit: 10), findsReferencedValues: true)
         for key in 0..<5 { cache.store(HeldNumber(key), for: key, cost: 2) }
         for key in 0..<5 { for _ in 0..<9 { _ = cache.value(for: key) } }
         let held = HeldNumber(9)
@@ -210,7 +211,7 @@ import Testing
     @Test func `a cache that has gone observes nothing`() {
         let source = ManualMemoryPressureSource()
         do {
-            let cache = MemoryCache<Int, Int>(limits: MemoryCacheLimits(cost: 1), pressureSource: source)
+            let cache = MemoryCache<Int, Int>(limits: MemoryCacheLimits(costLimit: 1), pressureSource: source)
             withExtendedLifetime(cache) { #expect(source.observerCount == 1) }
         }
         #expect(source.observerCount == 0)
@@ -218,7 +219,7 @@ import Testing
 
     @Test(arguments: PolicyChoice.allCases)
     func `removing a resource of thousands leaves the others`(policy: PolicyChoice) {
-        let cache = cache(MemoryCacheLimits(cost: 100_000 * unit), policy: policy)
+        let cache = cache(MemoryCacheLimits(costLimit: 100_000 * unit), policy: policy)
         for number in 0..<300 {
             for variant in ["", "small", "round"] {
                 cache.store(.gray(side: 1), for: key("\(number % 100)", "\(variant)\(number / 100)"))
@@ -232,7 +233,7 @@ import Testing
     }
 
     @Test func `keys made twice from one URL are one key`() {
-        let cache = cache(MemoryCacheLimits(cost: 10 * unit))
+        let cache = cache(MemoryCacheLimits(costLimit: 10 * unit))
         let name = "https://images.example.org/a/rather/long/path/to/a/picture.jpg"
         cache.store(.gray(side: 1), for: key(name))
         #expect(cache.image(for: key(String(name.map { $0 }))) != nil)

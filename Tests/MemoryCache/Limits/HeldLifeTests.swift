@@ -14,7 +14,7 @@ struct HeldLifeTests {
         _ policy: PolicyChoice, life: Duration? = nil, extends: Bool = false
     ) -> MemoryCache<Int, DecodedImage> {
         policy.cache(
-            MemoryCacheLimits(cost: 10, timeToLive: life, extendsLifeOnUse: extends), findsHeldValues: true,
+            MemoryCacheLimits(costLimit: 10, timeToLive: life, extendsLifeOnUse: extends), findsReferencedValues: true,
             clock: clock)
     }
 

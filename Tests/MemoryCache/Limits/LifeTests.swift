@@ -11,7 +11,7 @@ import Testing
     private func cache(
         _ life: Duration?, extends: Bool = false, policy: PolicyChoice = .adaptive
     ) -> MemoryCache<Int, Int> {
-        let limits = MemoryCacheLimits(cost: 100, timeToLive: life, extendsLifeOnUse: extends)
+        let limits = MemoryCacheLimits(costLimit: 100, timeToLive: life, extendsLifeOnUse: extends)
         return policy.cache(limits, clock: clock) { [gone] eviction in
             gone.change { $0.append("\(eviction.key) \(eviction.reason)") }
         }

@@ -14,7 +14,7 @@ struct ListenerTests {
         await #expect(processExitsWith: .success) {
             let box = Guarded<MemoryCache<Int, Int>?>(nil)
             let calls = Guarded(0)
-            let cache = MemoryCache<Int, Int>(limits: MemoryCacheLimits(cost: 1), policy: .lru) { eviction in
+            let cache = MemoryCache<Int, Int>(limits: MemoryCacheLimits(costLimit: 1), policy: .lru) { eviction in
                 calls.change { $0 += 1 }
                 guard eviction.key < 100_000 else { return }
                 box.value?.store(0, for: eviction.key + 2, cost: 1)
@@ -30,7 +30,7 @@ struct ListenerTests {
     @Test func `what leaves while the listener runs is told in the order in which it left, by the first call's end`() {
         let box = Guarded<Cache?>(nil)
         let told = Guarded<[String]>([])
-        let cache = Cache(limits: MemoryCacheLimits(cost: 3), policy: .lru) { eviction in
+        let cache = Cache(limits: MemoryCacheLimits(costLimit: 3), policy: .lru) { eviction in
             told.change { $0.append("\(eviction.key) begins") }
             if eviction.key < 2 { box.value?.store(0, for: eviction.key + 10, cost: 1) }
             told.change { $0.append("\(eviction.key) ends") }
@@ -50,7 +50,7 @@ struct ListenerTests {
     @Test func `a listener may wait for that of another thread`() {
         let box = Guarded<Cache?>(nil)
         let isToldOther = DispatchSemaphore(value: 0)
-        let cache = Cache(limits: MemoryCacheLimits(cost: 1), policy: .lru) { eviction in
+        let cache = Cache(limits: MemoryCacheLimits(costLimit: 1), policy: .lru) { eviction in
             guard eviction.key == 0 else {
                 isToldOther.signal()
                 return
@@ -66,7 +66,7 @@ struct ListenerTests {
 
     @Test func `what threads make leave at the same time is told once each`() async {
         let gone = Guarded<[Int]>([])
-        let cache = Cache(limits: MemoryCacheLimits(cost: 2), policy: .lru) { eviction in
+        let cache = Cache(limits: MemoryCacheLimits(costLimit: 2), policy: .lru) { eviction in
             gone.change { $0.append(eviction.value) }
         }
         await withTaskGroup(of: Void.self) { group in

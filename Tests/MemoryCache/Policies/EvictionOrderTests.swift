@@ -7,7 +7,9 @@ import Testing
     private let gone = Guarded<[Int]>([])
 
     private func cache(_ policy: PolicyChoice, _ costLimit: Int) -> MemoryCache<Int, Int> {
-        policy.cache(MemoryCacheLimits(cost: costLimit)) { [gone] eviction in gone.change { $0.append(eviction.key) } }
+        policy.cache(MemoryCacheLimits(costLimit: costLimit)) { [gone] eviction in
+            gone.change { $0.append(eviction.key) }
+        }
     }
 
     private func store(_ keys: some Sequence<Int>, in cache: MemoryCache<Int, Int>, cost: Int = 1) {
@@ -137,7 +139,7 @@ import Testing
 
     @Test func `purging: nothing goes at the limit, above it all down to the preferred mark`() {
         let cache: MemoryCache<Int, Int> = MemoryCache(
-            limits: MemoryCacheLimits(cost: 10), policy: .purging(toPreferredCost: 6)
+            limits: MemoryCacheLimits(costLimit: 10), policy: .purging(toPreferredCost: 6)
         ) { [gone] eviction in gone.change { $0.append(eviction.key) } }
         store(1...10, in: cache)
         #expect(gone.value.isEmpty)

@@ -7,13 +7,14 @@ enum PolicyChoice: String, CaseIterable, Sendable {
 
     func cache<Key, Value>(
         _ limits: MemoryCacheLimits,
-        findsHeldValues: Bool = false,
+        findsReferencedValues: Bool = false,
         clock: any TimeSource = SystemClock(),
         onEviction: (@Sendable (MemoryCacheEviction<Key, Value>) -> Void)? = nil
     ) -> MemoryCache<Key, Value> {
         func make(_ policy: some EvictionPolicy) -> MemoryCache<Key, Value> {
             MemoryCache(
-                limits: limits, policy: policy, findsHeldValues: findsHeldValues, clock: clock, onEviction: onEviction)
+                limits: limits, policy: policy, findsReferencedValues: findsReferencedValues, clock: clock,
+                onEviction: onEviction)
         }
         return switch self {
         case .adaptive: make(.adaptive)
@@ -23,7 +24,7 @@ enum PolicyChoice: String, CaseIterable, Sendable {
         case .s3FIFO: make(.s3FIFO)
         case .wTinyLFU: make(.wTinyLFU)
         case .gdsf: make(.gdsf)
-        case .purge: make(.purging(toPreferredCost: limits.cost / 2))
+        case .purge: make(.purging(toPreferredCost: limits.costLimit / 2))
         }
     }
 }

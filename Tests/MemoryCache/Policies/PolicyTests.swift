@@ -10,7 +10,7 @@ struct PolicyTests {
 
     @Test(arguments: PolicyChoice.allCases, MemoryCacheConformance.checks)
     func conforms(policy: PolicyChoice, to check: MemoryCacheConformance.Check) async throws {
-        try await check { policy.cache(MemoryCacheLimits(cost: $0.costLimit)) as ImageMemoryCache }
+        try await check { policy.cache(MemoryCacheLimits(costLimit: $0.costLimit)) as ImageMemoryCache }
     }
 
     @Test(arguments: PolicyChoice.allCases, [1, 2, 3] as [UInt64])
@@ -20,7 +20,7 @@ struct PolicyTests {
         var random = SeededGenerator(seed: seed)
         let gone = Guarded<[Int: Int]>([:])
         let limits = MemoryCacheLimits(
-            cost: Int.random(in: 20...200, using: &random), count: seed == 2 ? 15 : .max, entryCost: 30)
+            costLimit: Int.random(in: 20...200, using: &random), countLimit: seed == 2 ? 15 : .max, entryCostLimit: 30)
         let cache: MemoryCache<Int, Int> = policy.cache(limits) { eviction in
             gone.change { $0[eviction.key] = eviction.value }
         }
@@ -43,7 +43,7 @@ struct PolicyTests {
             case 96..<99:
                 gone.change { $0 = [:] }
                 let (cost, count) = (
-                    Int.random(in: 0...limits.cost, using: &random), Int.random(in: 0...20, using: &random)
+                    Int.random(in: 0...limits.costLimit, using: &random), Int.random(in: 0...20, using: &random)
                 )
                 cache.trim(toCost: cost, count: count)
                 for other in gone.value.keys { stored[other] = nil }
@@ -54,14 +54,14 @@ struct PolicyTests {
             }
             #expect(cache.count == stored.count)
             #expect(cache.totalCost == stored.values.reduce(0) { $0 + $1.cost })
-            #expect(cache.totalCost <= limits.cost && cache.count <= limits.count)
+            #expect(cache.totalCost <= limits.costLimit && cache.count <= limits.countLimit)
         }
     }
 
     /// GDSF alone may refuse what is worth less than all the rest.
     @Test(arguments: PolicyChoice.allCases.filter { $0 != .gdsf })
     func `what was just stored is there`(policy: PolicyChoice) {
-        let cache: MemoryCache<Int, Int> = policy.cache(MemoryCacheLimits(cost: 10))
+        let cache: MemoryCache<Int, Int> = policy.cache(MemoryCacheLimits(costLimit: 10))
         for key in 0..<200 {
             #expect(cache.store(key, for: key, cost: key % 5 + 1))
             #expect(cache.value(for: key) == key)
@@ -71,7 +71,8 @@ struct PolicyTests {
     @Test(arguments: PolicyChoice.allCases)
     func `threads that read, store, remove and trim at once leave right sums`(policy: PolicyChoice) async {
         let cache: MemoryCache<Int, Int> = policy.cache(
-            MemoryCacheLimits(cost: 100, timeToLive: .seconds(3600), extendsLifeOnUse: true), findsHeldValues: true)
+            MemoryCacheLimits(costLimit: 100, timeToLive: .seconds(3600), extendsLifeOnUse: true),
+            findsReferencedValues: true)
         await withTaskGroup(of: Void.self) { group in
             for task in 0..<6 {
                 group.addTask {

@@ -19,13 +19,13 @@ struct WrongPolicyTests {
 
         init(_ fault: Fault, foreign: EntrySlot?) { (self.fault, self.foreign) = (fault, foreign) }
 
-        mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: UseMarks) {
+        mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
             slots.append(entry)
         }
 
         mutating func remove(_ entry: EntrySlot) { slots.removeAll { $0 == entry } }
 
-        mutating func evict(marks: UseMarks) -> EntrySlot? {
+        mutating func evict(marks: AccessMarks) -> EntrySlot? {
             switch fault {
             case .sameSlotAgain:
                 if let last, !slots.isEmpty { return last }
@@ -54,12 +54,12 @@ struct WrongPolicyTests {
     private struct Collector: EvictionPolicy {
         let slots: Guarded<[EntrySlot]>
 
-        mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: UseMarks) {
+        mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
             slots.change { $0.append(entry) }
         }
 
         mutating func remove(_ entry: EntrySlot) {}
-        mutating func evict(marks: UseMarks) -> EntrySlot? { nil }
+        mutating func evict(marks: AccessMarks) -> EntrySlot? { nil }
         mutating func removeAll() {}
     }
 
@@ -75,7 +75,7 @@ struct WrongPolicyTests {
     func `limits hold and sums are right whatever a policy says`(fault: Fault) {
         let gone = Guarded(0)
         let cache = MemoryCache<Int, Int>(
-            limits: MemoryCacheLimits(cost: 50, count: 12), policy: WrongPolicy(fault, foreign: foreignSlot())
+            limits: MemoryCacheLimits(costLimit: 50, countLimit: 12), policy: WrongPolicy(fault, foreign: foreignSlot())
         ) { _ in gone.change { $0 += 1 } }
         var random = SeededGenerator(seed: 3)
         for step in 0..<2000 {

@@ -10,9 +10,10 @@ struct PurgePriorityTests {
     private let gone = Guarded<[Int]>([])
 
     private func cache(
-        _ policy: PolicyChoice = .adaptive, findsHeldValues: Bool = false
+        _ policy: PolicyChoice = .adaptive, findsReferencedValues: Bool = false
     ) -> MemoryCache<Int, HeldNumber> {
-        policy.cache(MemoryCacheLimits(cost: 100), findsHeldValues: findsHeldValues) { [gone] eviction in
+        policy.cache(MemoryCacheLimits(costLimit: 100), findsReferencedValues: findsReferencedValues) {
+            [gone] eviction in
             #expect(eviction.reason == .trimmed)
             gone.change { $0.append(eviction.key) }
         }
@@ -77,7 +78,7 @@ struct PurgePriorityTests {
 
     /// `beginContentAccess()` to `endContentAccess()`.
     @Test func `a discarded value is found while it is in use, and not afterwards`() {
-        let cache = cache(findsHeldValues: true)
+        let cache = cache(findsReferencedValues: true)
         var held: HeldNumber? = HeldNumber(7)
         if let held { cache.store(held, for: 1, cost: 10, priority: .low) }
         cache.respond(to: .critical)
@@ -89,7 +90,7 @@ struct PurgePriorityTests {
 
     @Test func `a source of pressure sets it off`() {
         let cache = MemoryCache<Int, Int>(
-            limits: MemoryCacheLimits(cost: 100), findsHeldValues: false, pressureSource: source)
+            limits: MemoryCacheLimits(costLimit: 100), findsReferencedValues: false, pressureSource: source)
         cache.store(1, for: 1, cost: 10, priority: .high)
         cache.store(2, for: 2, cost: 10, priority: .low)
         source.set(.warning)

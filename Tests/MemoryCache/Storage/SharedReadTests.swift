@@ -32,7 +32,7 @@ struct SharedReadTests {
 
     @Test(arguments: [nil, .seconds(100)] as [Duration?], [false, true])
     func `a hit among readers is one also when the entry has a time`(life: Duration?, extends: Bool) async {
-        let limits = MemoryCacheLimits(cost: 100, timeToLive: life, extendsLifeOnUse: extends)
+        let limits = MemoryCacheLimits(costLimit: 100, timeToLive: life, extendsLifeOnUse: extends)
         let cache = Cache(limits: limits, clock: clock)
         cache.store(1, for: 1, cost: 1, timeToLive: .seconds(10))
         let found = Guarded(0)
@@ -46,7 +46,7 @@ struct SharedReadTests {
 
     @Test func `threads that read entries with a time while it runs out find them in time only`() async {
         let cache = Cache(
-            limits: MemoryCacheLimits(cost: 1000, timeToLive: .seconds(10), extendsLifeOnUse: true), clock: clock)
+            limits: MemoryCacheLimits(costLimit: 1000, timeToLive: .seconds(10), extendsLifeOnUse: true), clock: clock)
         await withTaskGroup(of: Void.self) { group in
             for task in 0..<4 {
                 group.addTask {

@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoRuntime
 import AlcedoTesting
 import TestSupport
 import Testing
@@ -36,8 +37,8 @@ struct ShrinkTests {
     @Test func `looking through few entries takes no longer because there were many`() {
         let clock = ManualClock()
         let (small, large) = (
-            MemoryCache<Int, Int>(limits: MemoryCacheLimits(cost: .max), policy: .fifo, clock: clock),
-            MemoryCache<Int, Int>(limits: MemoryCacheLimits(cost: .max), policy: .fifo, clock: clock)
+            MemoryCache<Int, Int>(limits: MemoryCacheLimits(costLimit: .max), policy: .fifo, clock: clock),
+            MemoryCache<Int, Int>(limits: MemoryCacheLimits(costLimit: .max), policy: .fifo, clock: clock)
         )
         for key in 0..<60_000 { large.store(key, for: key, cost: 1) }
         large.trim(count: 10)
@@ -54,7 +55,7 @@ struct ShrinkTests {
 
     @Test(arguments: ["removeAll", "trim to a count", "trim to a cost", "critical"], PolicyChoice.allCases)
     func `when everything goes, so do the places for it`(way: String, policy: PolicyChoice) {
-        let cache: MemoryCache<Int, Int> = policy.cache(MemoryCacheLimits(cost: .max))
+        let cache: MemoryCache<Int, Int> = policy.cache(MemoryCacheLimits(costLimit: .max))
         for key in 0..<5000 { cache.store(key, for: key, cost: 1) }
         switch way {
         case "removeAll": cache.removeAll()
@@ -79,7 +80,9 @@ struct ShrinkTests {
         policy: PolicyChoice
     ) {
         let gone = Guarded<[Int: EvictionReason]>([:])
-        let cache: MemoryCache<Int, HeldNumber> = policy.cache(MemoryCacheLimits(cost: .max), findsHeldValues: true) {
+        let cache: MemoryCache<Int, HeldNumber> = policy.cache(
+            MemoryCacheLimits(costLimit: .max), findsReferencedValues: true
+        ) {
             eviction in
             gone.change { $0[eviction.key] = eviction.reason }
         }
@@ -95,7 +98,8 @@ struct ShrinkTests {
 
     @Test(arguments: [PolicyChoice.lru, .adaptive])
     func `after critical pressure nothing is remembered that nobody holds`(policy: PolicyChoice) {
-        let cache: MemoryCache<Int, HeldNumber> = policy.cache(MemoryCacheLimits(cost: .max), findsHeldValues: true)
+        let cache: MemoryCache<Int, HeldNumber> = policy.cache(
+            MemoryCacheLimits(costLimit: .max), findsReferencedValues: true)
         let held = (0..<10).map { HeldNumber($0) }
         for number in held { cache.store(number, for: number.value, cost: 1) }
         for key in 10..<1000 { cache.store(HeldNumber(key), for: key, cost: 1) }
@@ -109,7 +113,7 @@ struct ShrinkTests {
     @Test(.enabled(if: !keepsFreedMemory))
     func `after critical pressure the cache has hardly more memory than a new one`() async {
         await #expect(processExitsWith: .success) {
-            let cache = MemoryCache<Int, Int>(limits: MemoryCacheLimits(cost: .max))
+            let cache = MemoryCache<Int, Int>(limits: MemoryCacheLimits(costLimit: .max))
             for key in 0..<1000 { cache.store(key, for: key, cost: 1) }
             let before = ResidentMemory.byteCount
             for key in 0..<400_000 { cache.store(key, for: key, cost: 1) }

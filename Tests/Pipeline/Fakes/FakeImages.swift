@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -41,7 +42,7 @@ struct FakeCodec: ImageDecoding {
         if words.first == "part" {
             let damage = ImageDecodingError(.truncated, "the end is missing")
             guard options.allowsPartial else { throw damage }
-            image.damage = damage
+            image.partialError = damage
         }
         if words.first == "anim" { image.frames = TwoFrames(buffer: image.pixels) }
         return image

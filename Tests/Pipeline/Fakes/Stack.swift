@@ -14,15 +14,17 @@ struct Stack: Sendable {
     let pipeline: ImagePipeline
 
     init(
-        _ downloader: FakeDownloader, disk: FakeDataCache = FakeDataCache(), pendingWriteLimit: Int = 1 << 20,
-        intermediateLimit: Int = 1 << 20, clock: any TimeSource = ManualClock()
+        _ downloader: FakeDownloader, disk: FakeDataCache = FakeDataCache(),
+        maximumPendingWriteByteCount: Int = 1 << 20, maximumIntermediateByteCount: Int = 1 << 20,
+        clock: any TimeSource = ManualClock()
     ) {
         self.downloader = downloader
         self.disk = disk
         pipeline = ImagePipeline(
             ImagePipeline.Configuration(
                 downloader: downloader, codecs: codec.registry, memoryCache: memory, diskCache: disk, observer: log,
-                clock: clock, pendingWriteLimit: pendingWriteLimit, intermediateLimit: intermediateLimit))
+                clock: clock, maximumPendingWriteByteCount: maximumPendingWriteByteCount,
+                maximumIntermediateByteCount: maximumIntermediateByteCount))
     }
 
     func load(_ request: ImageRequest) async throws -> ImageResponse { try await pipeline.load(request) }

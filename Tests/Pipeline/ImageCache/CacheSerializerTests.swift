@@ -22,7 +22,7 @@ struct CacheSerializerTests {
     /// With transparent places.
     private var holed: DecodedImage {
         var image = image
-        image.pixels = image.pixels.relabelled(.straight)
+        image.pixels = image.pixels.reinterpreted(as: .straight)
         image.pixels.withUnsafeMutableBytes { $0[3] = 0 }
         return image
     }
@@ -137,8 +137,12 @@ struct CacheSerializerTests {
     }
 
     @Test func `without anybody who writes there is the original, or nothing`() throws {
-        var readers = codecs
-        for index in readers.entries.indices { readers.entries[index].makeEncoder = nil }
+        let readers = CodecRegistry(
+            codecs.entries.map { entry in
+                var reader = entry
+                reader.makeEncoder = nil
+                return reader
+            })
         let original = try file(.png)
         for serializer in [DefaultCacheSerializer(), FormatCacheSerializer.png] as [any CacheSerializer] {
             let kept = serializer.bytes(of: image, original: original, isProcessed: true, codecs: readers)

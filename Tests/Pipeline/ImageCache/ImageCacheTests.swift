@@ -81,7 +81,7 @@ struct ImageCacheTests {
     @Test func `a part of an image is kept nowhere`() async throws {
         let cache = parts.cache()
         var part = image(7)
-        part.damage = ImageDecodingError(.truncated, "the end is missing")
+        part.partialError = ImageDecodingError(.truncated, "the end is missing")
         #expect(try await !cache.store(part, forKey: "a"))
         #expect(parts.memory.count == 0 && parts.disk.stores.value == 0)
     }
@@ -246,7 +246,7 @@ struct ImageCacheTests {
     @Test func `a clean tells what it has removed, and the size what is left`() async throws {
         let directory = try TemporaryDirectory()
         let cleaned = Guarded<[[String]]>([])
-        let limits = DataCacheLimits(age: .seconds(100))
+        let limits = DataCacheLimits(maximumAge: .seconds(100))
         let files = FileDiskCache(directory: directory.url, limits: limits, clock: parts.clock)
         let cache = parts.cache {
             $0.diskCache = files

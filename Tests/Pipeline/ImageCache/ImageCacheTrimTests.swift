@@ -43,7 +43,7 @@ struct ImageCacheTrimTests {
 
     @Test(arguments: Storage.allCases)
     func `a trim in the background is told`(storage: Storage) async throws {
-        let disk = disk(storage, DataCacheLimits(count: 10))
+        let disk = disk(storage, DataCacheLimits(maximumCount: 10))
         let cache = cache(on: disk)
 
         try await store(0..<11, in: cache)
@@ -55,7 +55,7 @@ struct ImageCacheTrimTests {
 
     @Test(arguments: Storage.allCases)
     func `a sweep for what has expired is told`(storage: Storage) async throws {
-        let cache = cache(on: disk(storage, DataCacheLimits(age: .seconds(90))))
+        let cache = cache(on: disk(storage, DataCacheLimits(maximumAge: .seconds(90))))
         try await store(0..<2, in: cache)
         try await parts.clock.waitForSleepers(count: 1)
 
@@ -67,7 +67,7 @@ struct ImageCacheTrimTests {
 
     @Test(arguments: Storage.allCases)
     func `a clean that is asked for is told once`(storage: Storage) async throws {
-        let cache = cache(on: disk(storage, DataCacheLimits(age: .seconds(90))))
+        let cache = cache(on: disk(storage, DataCacheLimits(maximumAge: .seconds(90))))
         try await store(0..<2, in: cache)
         // The look that follows the first store must not find them expired.
         await cache.flush()
@@ -81,7 +81,7 @@ struct ImageCacheTrimTests {
 
     @Test(arguments: Storage.allCases)
     func `a cache that was released is told nothing`(storage: Storage) async throws {
-        let disk = disk(storage, DataCacheLimits(count: 10))
+        let disk = disk(storage, DataCacheLimits(maximumCount: 10))
         try await store(0..<10, in: cache(on: disk))
 
         try await store(10..<11, in: parts.cache { $0.diskCache = disk })

@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoPipeline
 import AlcedoTesting
 import FoundationEssentials
@@ -24,7 +25,7 @@ struct CachedLayersTests {
         ImagePipeline(
             ImagePipeline.Configuration(
                 downloader: downloader, codecs: FakeCodec().registry, memoryCache: memory, diskCache: disk,
-                responseCache: responses, diskContent: .both, writeTimeout: .seconds(3_600)))
+                responseCache: responses, dataCachePolicy: .both, writeTimeout: .seconds(3_600)))
     }
 
     private func bright(_ step: UInt8) throws -> ImageRequest {
@@ -34,18 +35,18 @@ struct CachedLayersTests {
     @Test func `it can be asked what is cached where, and removed there`() async throws {
         let pipeline = pipeline(FakeDownloader(giving: level(7)))
         let request = try bright(1)
-        #expect(await pipeline.cachedLayers(for: request) == [])
+        #expect(await pipeline.cache.contains(request) == [])
         _ = try await pipeline.load(request)
         await pipeline.flush()
         if case .http(let http) = request.source { responses.urls.change { _ = $0.insert(http.url) } }
-        #expect(await pipeline.cachedLayers(for: request) == .all)
+        #expect(await pipeline.cache.contains(request) == .all)
 
-        await pipeline.removeCached(for: request, from: .processed)
-        #expect(await pipeline.cachedLayers(for: request) == [.memory, .original, .response])
-        await pipeline.removeCached(for: request, from: [.memory, .response])
-        #expect(await pipeline.cachedLayers(for: request) == .original)
-        await pipeline.removeCached(for: request)
-        #expect(await pipeline.cachedLayers(for: request) == [])
+        await pipeline.cache.remove(request, from: .processed)
+        #expect(await pipeline.cache.contains(request) == [.memory, .original, .response])
+        await pipeline.cache.remove(request, from: [.memory, .response])
+        #expect(await pipeline.cache.contains(request) == .original)
+        await pipeline.cache.remove(request)
+        #expect(await pipeline.cache.contains(request) == [])
     }
 
     @Test func `all variants go together where that is asked for, and no other resource`() async throws {
@@ -53,11 +54,11 @@ struct CachedLayersTests {
         for request in try [bright(1), bright(2), web("b")] { _ = try await pipeline.load(request) }
         await pipeline.flush()
 
-        await pipeline.removeCached(for: try bright(1))
-        #expect(await pipeline.cachedLayers(for: try bright(2)).contains([.memory, .processed]))
-        await pipeline.removeCached(for: try bright(1), allVariants: true)
-        #expect(await pipeline.cachedLayers(for: try bright(2)) == [])
-        #expect(await pipeline.cachedLayers(for: try web("b")) == [.memory, .original])
+        await pipeline.cache.remove(try bright(1))
+        #expect(await pipeline.cache.contains(try bright(2)).contains([.memory, .processed]))
+        await pipeline.cache.remove(try bright(1), allVariants: true)
+        #expect(await pipeline.cache.contains(try bright(2)) == [])
+        #expect(await pipeline.cache.contains(try web("b")) == [.memory, .original])
     }
 
     @Test func `a load that was under way when its image was removed brings nothing back`() async throws {
@@ -71,12 +72,12 @@ struct CachedLayersTests {
         let load = Task { try await pipeline.load(request).image.level }
         try await clock.waitForSleepers(count: 1)
 
-        await pipeline.removeCached(for: request)
+        await pipeline.cache.remove(request)
         clock.advance(by: .seconds(1))
 
         #expect(try await load.value == 8)
         await pipeline.flush()
-        #expect(await pipeline.cachedLayers(for: request) == [])
+        #expect(await pipeline.cache.contains(request) == [])
     }
 
     @Test func `the presets of NSURLRequest mean what they mean`() async throws {

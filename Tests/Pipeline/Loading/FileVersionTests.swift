@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoDownloader
+import AlcedoHTTP
 import AlcedoLibc
 import AlcedoPipeline
 import AlcedoTesting
@@ -37,7 +38,7 @@ struct FileVersionTests {
     private func bright(_ change: (inout ImageRequest) -> Void = { _ in }) -> ImageRequest {
         request {
             $0.processors = [Brighten(step: 1)]
-            $0.diskContent = .processed
+            $0.dataCachePolicy = .processed
             change(&$0)
         }
     }
@@ -53,7 +54,7 @@ struct FileVersionTests {
         try write(edited)
 
         #expect(pipeline.cachedImage(for: request()) == nil)
-        #expect(await pipeline.cachedLayers(for: request()) == [])
+        #expect(await pipeline.cache.contains(request()) == [])
         #expect(Int(try await pipeline.load(request()).image.level) == edited)
         #expect(pipeline.cachedImage(for: request()).map { Int($0.level) } == edited)
         #expect(memory.count == 1)
@@ -124,7 +125,7 @@ struct FileVersionTests {
         #expect(pipeline.cachedImage(for: request()) == nil)
         let error = await #expect(throws: PipelineError.self) { try await pipeline.load(request()) }
         #expect((error?.cause as? DownloadError)?.code == .unreadableFile)
-        await pipeline.removeCached(for: request())
+        await pipeline.cache.remove(request())
         #expect(memory.count == 0)
     }
 
@@ -135,7 +136,7 @@ struct FileVersionTests {
         await pipeline.flush()
         try write(8)
 
-        await pipeline.removeCached(for: bright())
+        await pipeline.cache.remove(bright())
 
         #expect(memory.count == 1 && disk.count == 0)
     }
@@ -150,7 +151,7 @@ struct FileVersionTests {
         #expect(disk.count == 3)
         try write(4)
 
-        await pipeline().removeCached(for: bright(), allVariants: true)
+        await pipeline().cache.remove(bright(), allVariants: true)
 
         #expect(memory.count == 0 && disk.count == 0)
     }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct InterceptorTests {
-    private struct Closure: ImageLoadIntercepting {
+    private struct Closure: ImageLoadInterceptor {
         var body:
             @Sendable (ImageRequest, @Sendable (ImageRequest) async throws -> ImageResponse) async throws ->
                 ImageResponse

@@ -34,6 +34,9 @@ struct MetricsTests {
         #expect(counts.finished == 3 && counts.failed == 0 && counts.cancelled == 0)
         #expect(counts.decodingTimes.count == 3 && counts.processingTimes.count == 1)
         #expect(counts.diskTimes.count == 1 && counts.downloadTimes.count == 2)
+        #expect(
+            metrics.description
+                == "finished 3, failed 0, cancelled 0; memory 1 of 4, disk 1 of 3, downloads 2 (14 bytes)")
     }
 
     @Test func `a load that looks into empty caches first, and goes well, is one load and no failure`() async throws {

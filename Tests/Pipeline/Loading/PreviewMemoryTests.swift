@@ -15,7 +15,7 @@ private func large(_ name: String) throws -> (any ImageDecoding, Data) {
     let image = DecodedImage(pixels: pixels)
     switch name {
     case "png":
-        let straight = DecodedImage(pixels: pixels.relabelled(.straight))
+        let straight = DecodedImage(pixels: pixels.reinterpreted(as: .straight))
         return (PNGDecoder(), try PNGEncoder(compressionLevel: 1).encode(straight))
     case "jpeg":
         return (JPEGDecoder(), try JPEGEncoder(subsampling: .none, isProgressive: true).encode(image))
@@ -46,7 +46,7 @@ private func largeFrame() throws -> Data {
             await #expect(processExitsWith: .success) { [name] in
                 let (codec, file) = try large(name)
                 for options in [
-                    DecodingOptions(target: TargetSize(PixelSize(width: 60, height: 60))), DecodingOptions(),
+                    DecodingOptions(target: TargetSize(width: 60, height: 60)), DecodingOptions(),
                     DecodingOptions(alphaMode: .premultiplied),
                 ] {
                     let decoder = codec.makeIncrementalDecoder(options: options)

@@ -111,7 +111,7 @@ struct PreviewTests {
         return ImagePipeline(
             ImagePipeline.Configuration(
                 downloader: downloader, codecs: CodecRegistry([entry]), diskCache: nil, clock: clock,
-                decodingByteBudget: byteBudget, previewInterval: interval))
+                maximumDecodingByteCount: byteBudget, previewInterval: interval))
     }
 
     private func shown(by pipeline: ImagePipeline, _ change: (inout ImageRequest) -> Void = { _ in }) async throws
@@ -121,7 +121,7 @@ struct PreviewTests {
             $0.wantsPreviews = true
             change(&$0)
         }
-        let task = pipeline.task(for: request) { [levels] event in
+        let task = pipeline.imageTask(with: request) { [levels] event in
             if case .preview(let preview) = event { levels.change { $0.append(preview.image.level) } }
         }
         _ = try await task.response
@@ -130,6 +130,25 @@ struct PreviewTests {
 
     @Test func `pictures of what has come are shown before the whole is there`() async throws {
         #expect(try await shown(by: pipeline([(0, 16), (1, 32), (2, 48)])) == [16, 32, 48])
+    }
+
+    @Test func `the sequence of previews begins with the last one and ends with the load`() async throws {
+        let downloader = FakeDownloader { [clock] request, _ in
+            request.onBytes?(0, Data([16]))
+            try await clock.sleep(for: .seconds(1))
+            return Download(data: Data([16]))
+        }
+        let task = pipeline(downloader, byteBudget: 512).imageTask(with: try web("a") { $0.wantsPreviews = true })
+        try await clock.waitForSleepers(count: 1)
+
+        var shown: [UInt8] = []
+        for await preview in task.previews {
+            shown.append(preview.image.level)
+            clock.advance(by: .seconds(1))
+        }
+
+        #expect(shown == [16])
+        #expect(try await task.image.level == 16)
     }
 
     @Test func `previews go through the processors, too`() async throws {
@@ -166,7 +185,7 @@ struct PreviewTests {
             return Download(data: Data([16]))
         }
         let pipeline = pipeline(downloader, byteBudget: 512)
-        let slow = pipeline.task(for: try web("slow") { $0.wantsPreviews = true }) { [levels] event in
+        let slow = pipeline.imageTask(with: try web("slow") { $0.wantsPreviews = true }) { [levels] event in
             if case .preview(let preview) = event { levels.change { $0.append(preview.image.level) } }
         }
         try await clock.waitForSleepers(count: 1)

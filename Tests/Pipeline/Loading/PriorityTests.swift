@@ -15,14 +15,14 @@ struct PriorityTests {
                 try await clock.sleep(for: .seconds(1))
                 return Download(data: level(7))
             })
-        let plain = stack.pipeline.task(for: try web("a") { $0.priority = .low })
+        let plain = stack.pipeline.imageTask(with: try web("a") { $0.priority = .low })
         try await clock.waitForSleepers(count: 1)
         let live = try #require(stack.downloader.requests.value.first?.priority)
         #expect(live.value == .low)
 
         // Another image of the same bytes.
-        let bright = stack.pipeline.task(
-            for: try web("a") {
+        let bright = stack.pipeline.imageTask(
+            with: try web("a") {
                 $0.processors = [Brighten(step: 1), Brighten(step: 2)]
                 $0.priority = .high
             })

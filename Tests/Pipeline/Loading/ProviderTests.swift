@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoDownloader
+import AlcedoHTTP
 import AlcedoPipeline
 import AlcedoTesting
 import FoundationEssentials
@@ -60,7 +61,7 @@ struct ProviderTests {
 
     private func end(_ requests: [ImageRequest]) async throws -> [Result<ImageResponse, any Error>] {
         var results: [Result<ImageResponse, any Error>] = []
-        try await pipeline.loadAll(requests, width: requests.count) { results.append($1) }
+        try await pipeline.loadAll(requests, maxConcurrentLoads: requests.count) { results.append($1) }
         return results
     }
 

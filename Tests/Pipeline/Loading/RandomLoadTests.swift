@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoPipeline
 import FoundationEssentials
 import TestSupport
@@ -36,7 +37,7 @@ struct RandomLoadTests {
                 $0.cachePolicy.disk = []
                 $0.priority = LoadPriority.allCases[number % 5]
             }
-            let task = stack.pipeline.task(for: request) { event in
+            let task = stack.pipeline.imageTask(with: request) { event in
                 if case .finished = event { ends.change { $0[number, default: 0] += 1 } }
             }
             let expected = UInt8(resource * 10 + steps.reduce(0) { $0 + Int($1.step) })
@@ -46,7 +47,7 @@ struct RandomLoadTests {
                 other.task.priority = LoadPriority.allCases.randomElement(using: &random) ?? .normal
             }
             if number % 7 == 0 { await Task.yield() }
-            if number % 500 == 499 { await stack.pipeline.removeCached(for: request, allVariants: true) }
+            if number % 500 == 499 { await stack.pipeline.cache.remove(request, allVariants: true) }
         }
         for entry in tasks where entry.wasCancelled { entry.task.cancel() }
         for entry in tasks {
@@ -70,7 +71,7 @@ struct RandomLoadTests {
                 return Download(data: level(7))
             })
         let request = try web("a")
-        let tasks = (0..<10_000).map { _ in stack.pipeline.task(for: request) }
+        let tasks = (0..<10_000).map { _ in stack.pipeline.imageTask(with: request) }
         isOpen.change { $0 = true }
         for task in tasks { #expect(try await task.response.image.level == 7) }
         #expect(stack.downloader.count == 1 && stack.codec.decodes.value == 1)

@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoPipeline
 import FoundationEssentials
 import TestSupport
@@ -34,7 +35,7 @@ struct RefreshTests {
     /// What a task shows, in order.
     private func shown(_ request: ImageRequest, by stack: Stack) async -> [String] {
         let shown = Guarded<[String]>([])
-        let task = stack.pipeline.task(for: request) { event in
+        let task = stack.pipeline.imageTask(with: request) { event in
             shown.change { shown in
                 switch event {
                 case .cached(let response): shown.append("cached \(response.image.level)")
@@ -179,7 +180,7 @@ struct RefreshTests {
         let common = Brighten(step: 1)
         let (shown, joined) = (Guarded<Set<UInt8>>([]), Guarded<Set<UInt8>>([]))
         let tasks = try [2, 3].map { (step: UInt8) in
-            stack.pipeline.task(for: try request { $0.processors = [common, Brighten(step: step)] }) { event in
+            stack.pipeline.imageTask(with: try request { $0.processors = [common, Brighten(step: step)] }) { event in
                 switch event {
                 case .cached: shown.change { _ = $0.insert(step) }
                 case .progress: joined.change { _ = $0.insert(step) }

@@ -86,7 +86,7 @@ struct StepTests {
         let cost = try await Stack(FakeDownloader(giving: level(100))).load(try web("a")).image.cost
         // The bytes go with the image, until they are on disk.
         let stack = Stack(
-            FakeDownloader(giving: level(100)), intermediateLimit: 2 * (cost + level(100).count))
+            FakeDownloader(giving: level(100)), maximumIntermediateByteCount: 2 * (cost + level(100).count))
         func load(_ name: String, _ step: UInt8) async throws {
             _ = try await stack.load(try web(name) { $0.processors = [Brighten(step: step)] })
         }
@@ -101,7 +101,7 @@ struct StepTests {
     }
 
     @Test func `nothing is held without a limit, nor against a request's policy`() async throws {
-        let without = Stack(FakeDownloader(giving: level(100)), intermediateLimit: 0)
+        let without = Stack(FakeDownloader(giving: level(100)), maximumIntermediateByteCount: 0)
         let against = Stack(FakeDownloader(giving: level(100)))
         for step in 1...2 as ClosedRange<UInt8> {
             let request = try web("a") { $0.processors = [Brighten(step: step)] }
@@ -114,7 +114,7 @@ struct StepTests {
     }
 
     @Test func `an image that is too large to hold is found while a processor has it`() async throws {
-        let stack = Stack(FakeDownloader(giving: level(100)), intermediateLimit: 1)
+        let stack = Stack(FakeDownloader(giving: level(100)), maximumIntermediateByteCount: 1)
         let kept = try await stack.load(try web("a") { $0.processors = [Unchanged()] })
         _ = try await stack.load(try web("a") { $0.processors = [Brighten(step: 1)] })
         #expect(kept.image.level == 100 && stack.codec.decodes.value == 1)
@@ -123,7 +123,7 @@ struct StepTests {
     @Test func `what was removed is not made of what was held`() async throws {
         let stack = Stack(changing)
         _ = try await stack.load(try web("a") { $0.processors = [Brighten(step: 1)] })
-        await stack.pipeline.removeCached(for: try web("a"), allVariants: true)
+        await stack.pipeline.cache.remove(try web("a"), allVariants: true)
         let response = try await stack.load(try web("a") { $0.processors = [Brighten(step: 2)] })
         #expect(response.image.level == 103)
     }
@@ -225,8 +225,8 @@ struct StepTests {
         let stack = Stack(FakeDownloader(giving: level(7)))
         func sized(_ side: Int, _ accepts: Bool) throws -> ImageRequest {
             try web("a") {
-                $0.decoding.target = TargetSize(PixelSize(width: side, height: side))
-                $0.acceptsLarger = accepts
+                $0.decoding.target = TargetSize(width: side, height: side)
+                $0.acceptsLargerCachedImage = accepts
             }
         }
         _ = try await stack.load(try sized(100, false))
@@ -235,8 +235,8 @@ struct StepTests {
         #expect(stack.pipeline.cachedImage(for: try sized(50, false)) == nil)
         #expect(stack.pipeline.cachedImage(for: try sized(101, true)) == nil)
         let filling = try web("a") {
-            $0.decoding.target = TargetSize(PixelSize(width: 50, height: 50), mode: .fill)
-            $0.acceptsLarger = true
+            $0.decoding.target = TargetSize(width: 50, height: 50, mode: .fill)
+            $0.acceptsLargerCachedImage = true
         }
         #expect(stack.pipeline.cachedImage(for: filling) == nil)
         _ = try await stack.load(try web("a"))

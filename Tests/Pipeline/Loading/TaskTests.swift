@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoPipeline
 import AlcedoTesting
 import Dispatch
@@ -45,14 +46,14 @@ struct TaskTests {
     @Test func `a task tells its progress and its one end, in order`() async throws {
         let stack = waiting
         let words = Guarded<[String]>([])
-        let task = stack.pipeline.task(for: try web("a")) { event in words.change { $0.append(word(event)) } }
+        let task = stack.pipeline.imageTask(with: try web("a")) { event in words.change { $0.append(word(event)) } }
         try await clock.waitForSleepers(count: 1)
-        #expect(task.progress == DownloadProgress(received: 1, expected: 7))
+        #expect(task.currentProgress == DownloadProgress(received: 1, expected: 7))
         clock.advance(by: .seconds(1))
 
         #expect(try await task.response.image.level == 7)
         #expect(words.value == ["progress 1", "progress 7", "finished 7"])
-        #expect(task.progress.received == 7 && !task.isCancelled)
+        #expect(task.currentProgress.received == 7 && !task.isCancelled)
         task.cancel()
         #expect(!task.isCancelled && words.value.count == 3)
     }
@@ -60,8 +61,8 @@ struct TaskTests {
     @Test func `a task that is cancelled ends at once, and says so once`() async throws {
         let stack = waiting
         let words = Guarded<[String]>([])
-        let task = stack.pipeline.task(for: try web("a")) { event in words.change { $0.append(word(event)) } }
-        let other = stack.pipeline.task(for: try web("a"))
+        let task = stack.pipeline.imageTask(with: try web("a")) { event in words.change { $0.append(word(event)) } }
+        let other = stack.pipeline.imageTask(with: try web("a"))
         try await clock.waitForSleepers(count: 1)
 
         task.cancel()
@@ -74,9 +75,110 @@ struct TaskTests {
         #expect(try await other.response.image.level == 7)
     }
 
+    @Test func `the sequence of progress begins with the last step and ends with the load`() async throws {
+        let stack = waiting
+        let task = stack.pipeline.imageTask(with: try web("a"))
+        try await clock.waitForSleepers(count: 1)
+
+        var steps: [Int] = []
+        for await progress in task.progress {
+            steps.append(progress.received)
+            if steps == [1] { clock.advance(by: .seconds(1)) }
+        }
+
+        #expect(steps == [1, 7])
+        #expect(try await task.image.level == 7)
+        for await _ in task.progress { Issue.record("a load that has ended reports no progress") }
+    }
+
+    @Test func `the sequences of a load that fails end without an error, and its image throws`() async throws {
+        let stack = Stack(
+            FakeDownloader { [clock] _, _ in
+                try await clock.sleep(for: .seconds(1))
+                throw HTTPTransportError(.cannotConnect, "no")
+            })
+        let task = stack.pipeline.imageTask(with: try web("a") { $0.wantsPreviews = true })
+        let (progress, previews) = (task.progress, task.previews)
+        try await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(1))
+
+        for await _ in progress { Issue.record("there was no progress") }
+        for await _ in previews { Issue.record("there was no preview") }
+
+        let error = await #expect(throws: PipelineError.self) { try await task.image }
+        #expect(error?.code == .download)
+    }
+
+    @Test(arguments: [true, false])
+    func `cancelling the Swift task that awaits cancels the load`(awaitsImage: Bool) async throws {
+        let stack = waiting
+        let task = stack.pipeline.imageTask(with: try web("a"))
+        let awaiting = Task { awaitsImage ? try await task.image : try await task.response.image }
+        try await clock.waitForSleepers(count: 1)
+
+        awaiting.cancel()
+
+        await #expect(throws: CancellationError.self) { try await awaiting.value }
+        await #expect(throws: CancellationError.self) { try await task.response }
+        #expect(task.isCancelled)
+        await stack.pipeline.shutDown()
+        #expect(clock.sleeperCount == 0)
+    }
+
+    @Test func `cancelling the Swift task that awaits leaves the load to other image tasks`() async throws {
+        let isFirst = Guarded(true)
+        let stack = Stack(
+            FakeDownloader { [clock] _, _ in
+                // A second download begins only if the other task has come when the first one was cancelled.
+                let waits = isFirst.change { isFirst in
+                    defer { isFirst = false }
+                    return isFirst
+                }
+                if waits { try await clock.sleep(for: .seconds(1)) }
+                return Download(data: level(7))
+            })
+        let task = stack.pipeline.imageTask(with: try web("a"))
+        try await clock.waitForSleepers(count: 1)
+        let other = stack.pipeline.imageTask(with: try web("a"))
+        let awaiting = Task { try await task.image }
+
+        awaiting.cancel()
+        await #expect(throws: CancellationError.self) { try await awaiting.value }
+        clock.advance(by: .seconds(1))
+
+        #expect(try await other.image.level == 7)
+        #expect(task.isCancelled && !other.isCancelled)
+    }
+
+    @Test func `cancelling a Swift task that follows the events leaves the load alone`() async throws {
+        let stack = waiting
+        let task = stack.pipeline.imageTask(with: try web("a"))
+        let following = Task { for await _ in task.events {} }
+        try await clock.waitForSleepers(count: 1)
+
+        following.cancel()
+        await following.value
+        #expect(!task.isCancelled)
+        clock.advance(by: .seconds(1))
+
+        #expect(try await task.image.level == 7)
+    }
+
+    @Test func `an image task that has ended gives its image to a cancelled Swift task`() async throws {
+        let task = Stack(FakeDownloader(giving: level(7))).pipeline.imageTask(with: try web("a"))
+        _ = try await task.image
+        let awaiting = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await task.image.level
+        }
+
+        #expect(try await awaiting.value == 7)
+        #expect(!task.isCancelled)
+    }
+
     @Test func `events can be followed by any number, and those who come late get the end`() async throws {
         let stack = waiting
-        let task = stack.pipeline.task(for: try web("a"))
+        let task = stack.pipeline.imageTask(with: try web("a"))
         let early = (0..<3).map { _ in
             let events = task.events
             return Task {
@@ -107,7 +209,7 @@ struct TaskTests {
                 return Download(data: level(8))
             })
         _ = try await stack.load(try web("a"))
-        let task = stack.pipeline.task(for: try web("a") { $0.showsCachedFirst = true })
+        let task = stack.pipeline.imageTask(with: try web("a") { $0.showsCachedFirst = true })
         try await clock.waitForSleepers(count: 1)
 
         let events = task.events
@@ -123,7 +225,7 @@ struct TaskTests {
         let pending = Guarded<[@Sendable () -> Void]>([])
         let words = Guarded<[String]>([])
         let executor = CallbackExecutor { work in pending.change { $0.append(work) } }
-        let task = stack.pipeline.task(for: try web("a"), on: executor) { event in
+        let task = stack.pipeline.imageTask(with: try web("a"), on: executor) { event in
             words.change { $0.append(word(event)) }
         }
         try await clock.waitForSleepers(count: 1)
@@ -139,7 +241,7 @@ struct TaskTests {
     @Test func `callbacks can run on the main actor`() async throws {
         let stack = Stack(FakeDownloader(giving: level(7)))
         let wasMain = Guarded<Bool?>(nil)
-        stack.pipeline.task(for: try web("a"), on: .mainActor) { event in
+        stack.pipeline.imageTask(with: try web("a"), on: .mainActor) { event in
             guard case .finished = event else { return }
             MainActor.assertIsolated()
             wasMain.change { $0 = true }
@@ -168,7 +270,7 @@ struct TaskTests {
         var levels: [Int: UInt8] = [:]
         var failed: [Int] = []
         let told = Guarded(Set<Int>())
-        try await stack.pipeline.loadAll(requests, width: 4) { index, _ in
+        try await stack.pipeline.loadAll(requests, maxConcurrentLoads: 4) { index, _ in
             told.change { _ = $0.insert(index) }
         } onResult: { index, result in
             switch result {
@@ -193,7 +295,7 @@ struct TaskTests {
             })
         let requests = try (0..<10).map { try web("\($0)") }
         await #expect(throws: Enough.self) {
-            try await stack.pipeline.loadAll(requests, width: 3) { _, _ in throw Enough() }
+            try await stack.pipeline.loadAll(requests, maxConcurrentLoads: 3) { _, _ in throw Enough() }
         }
         while clock.sleeperCount > 0 { await Task.yield() }
         #expect(stack.downloader.count <= 4)
@@ -212,7 +314,7 @@ struct TaskTests {
                 }
             ]
         }
-        let task = stack.pipeline.task(for: request)
+        let task = stack.pipeline.imageTask(with: request)
         while !begun.value { await Task.yield() }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.response }
@@ -229,7 +331,7 @@ struct TaskTests {
 
     @Test func `after its end a pipeline refuses everything, and nothing runs any more`() async throws {
         let stack = waiting
-        let task = stack.pipeline.task(for: try web("a"))
+        let task = stack.pipeline.imageTask(with: try web("a"))
         try await clock.waitForSleepers(count: 1)
 
         await stack.pipeline.shutDown()

@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoPipeline
 import AlcedoTesting
 import FoundationEssentials
@@ -16,6 +17,8 @@ struct PrefetcherTests {
                 return Download(data: level(7))
             })
     }
+
+    private func url(_ path: String) throws -> URL { try #require(URL(string: "http://127.0.0.1/\(path)")) }
 
     private func requests(_ count: Int) throws -> [ImageRequest] { try (0..<count).map { try web("\($0)") } }
 
@@ -41,6 +44,40 @@ struct PrefetcherTests {
         #expect(try await prefetcher.report().loaded.isEmpty)
     }
 
+    @Test func `URLs are prefetched as their requests are, and the report describes itself`() async throws {
+        let stack = Stack(
+            FakeDownloader { request, _ in
+                guard case .http(let http) = request.source, http.url.lastPathComponent != "2" else {
+                    throw HTTPTransportError(.cannotConnect, "no")
+                }
+                return Download(data: level(7))
+            })
+        _ = try await stack.load(try web("1"))
+        let prefetcher = ImagePrefetcher(pipeline: stack.pipeline, maxConcurrentLoads: 4)
+        prefetcher.start(try (0..<4).map { try url("\($0)") })
+
+        let report = try await prefetcher.report()
+
+        #expect(report.description == "2 loaded, 1 skipped, 1 failed")
+        for name in ["0", "1", "3"] { #expect(stack.pipeline.cachedImage(for: try web(name)) != nil) }
+    }
+
+    @Test func `stopping URLs stops their loads, and those of no others`() async throws {
+        let stack = waiting
+        let prefetcher = ImagePrefetcher(pipeline: stack.pipeline)
+        prefetcher.isPaused = true
+        prefetcher.start(try [url("0"), url("1")])
+        prefetcher.start([try web("2")])
+
+        prefetcher.stop(try [url("0"), url("2")])
+
+        #expect(prefetcher.count == 1)
+        prefetcher.isPaused = false
+        try await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(1))
+        #expect(try await prefetcher.report().loaded.map(\.key) == [try web("1").key])
+    }
+
     @Test func `to disk means the bytes, and no decoding`() async throws {
         let stack = Stack(FakeDownloader(giving: level(7)))
         let prefetcher = ImagePrefetcher(pipeline: stack.pipeline, destination: .disk)
@@ -55,7 +92,7 @@ struct PrefetcherTests {
     @Test func `no more than a few run at once, less urgent than what is wanted now, and equal ones once`() async throws
     {
         let stack = waiting
-        let prefetcher = ImagePrefetcher(pipeline: stack.pipeline, width: 2)
+        let prefetcher = ImagePrefetcher(pipeline: stack.pipeline, maxConcurrentLoads: 2)
         prefetcher.start(try requests(5))
         prefetcher.start(try requests(5))
         try await clock.waitForSleepers(count: 2)
@@ -66,7 +103,7 @@ struct PrefetcherTests {
         prefetcher.priority = .veryLow
         #expect(stack.downloader.requests.value.map(\.priority.value) == [.veryLow, .veryLow])
         // A view that wants one of them makes it as urgent as itself.
-        let view = stack.pipeline.task(for: try web("0") { $0.priority = .high })
+        let view = stack.pipeline.imageTask(with: try web("0") { $0.priority = .high })
         let live = stack.downloader.requests.value.first { request in
             if case .http(let http) = request.source { http.url.lastPathComponent == "0" } else { false }
         }
@@ -83,7 +120,7 @@ struct PrefetcherTests {
 
     @Test func `while it is paused nothing begins, and what is given up ends`() async throws {
         let stack = waiting
-        let prefetcher = ImagePrefetcher(pipeline: stack.pipeline, width: 2)
+        let prefetcher = ImagePrefetcher(pipeline: stack.pipeline, maxConcurrentLoads: 2)
         prefetcher.isPaused = true
         prefetcher.start(try requests(4))
         for _ in 0..<200 { await Task.yield() }
@@ -103,7 +140,7 @@ struct PrefetcherTests {
 
     @Test func `when it goes, its work ends`() async throws {
         let stack = waiting
-        var prefetcher: ImagePrefetcher? = ImagePrefetcher(pipeline: stack.pipeline, width: 3)
+        var prefetcher: ImagePrefetcher? = ImagePrefetcher(pipeline: stack.pipeline, maxConcurrentLoads: 3)
         prefetcher?.start(try requests(10))
         try await clock.waitForSleepers(count: 3)
         prefetcher = nil
@@ -113,7 +150,7 @@ struct PrefetcherTests {
 
     @Test func `what there is no room for is skipped`() async throws {
         let stack = Stack(FakeDownloader(giving: level(7)))
-        let prefetcher = ImagePrefetcher(pipeline: stack.pipeline, limit: 3)
+        let prefetcher = ImagePrefetcher(pipeline: stack.pipeline, maximumPendingCount: 3)
         prefetcher.isPaused = true
         prefetcher.start(try requests(5))
         prefetcher.isPaused = false
@@ -140,11 +177,11 @@ struct PrefetcherTests {
     }
 
     @Test func `an image on disk is as good as its bytes only where it is looked for`() async throws {
-        func prefetched(_ content: DiskContent) async throws -> PrefetchReport {
+        func prefetched(_ content: DataCachePolicy) async throws -> PrefetchReport {
             let stack = Stack(FakeDownloader(giving: level(7)))
             let request = try web("a") {
                 $0.processors = [Brighten(step: 1)]
-                $0.diskContent = content
+                $0.dataCachePolicy = content
             }
             try await stack.disk.store(CachedData(level(8)), for: request.key)
             let prefetcher = ImagePrefetcher(pipeline: stack.pipeline, destination: .disk)

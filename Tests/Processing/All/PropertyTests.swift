@@ -28,7 +28,7 @@ import Testing
 
     /// How much a step of the input may weigh in the output.
     private static func allowedSteps(_ processor: any ImageProcessing) -> Int {
-        guard let overlay = processor as? Overlay else { return 3 }
+        guard let overlay = processor as? ImageProcessors.Overlay else { return 3 }
         return overlay.mode == .colorDodge || overlay.mode == .colorBurn || overlay.mode == .hue
             || overlay.mode == .saturation ? 60 : 4
     }
@@ -67,10 +67,10 @@ import Testing
 
     /// Those that treat left and right alike.
     static let symmetric: [any ImageProcessing] = [
-        Resize(to: PixelSize(width: 6, height: 5), mode: .exact), Resize(width: 33, enlarges: true), Flatten(),
-        Flip(.topAndBottom), Rotate(quarterTurns: 2), Circle(border: AllProcessors.line),
-        RoundedCorners(CornerRadii(4.3), border: AllProcessors.line), GaussianBlur(sigma: 1.3),
-        GaussianBlur(sigma: 7), ColorAdjustment(brightness: 2), BlackAndWhite(), Tint(AllProcessors.red),
+        .resize(exactly: PixelSize(width: 6, height: 5)), .resize(width: 33, enlarges: true), .flatten(),
+        .flip(.topAndBottom), ImageProcessors.Rotate(quarterTurns: 2), .circle(border: AllProcessors.line),
+        .roundedCorners(radius: 4.3, border: AllProcessors.line), .blur(sigma: 1.3),
+        .blur(sigma: 7), .adjust(brightness: 2), .grayscale, .tint(AllProcessors.red),
     ]
 
     @Test(arguments: symmetric.indices)
@@ -79,9 +79,9 @@ import Testing
         // An even width, so that the middle square of a circle is in the middle.
         for (format, mode) in ResizeTests.shapes {
             let image = DecodedImage(pixels: .noise(20, 14, format, mode, seed: 6))
-            for axis in Flip.Axis.allCases {
-                let before = try processor.process(Flip(axis).process(image)).pixels
-                let after = try Flip(axis).process(processor.process(image)).pixels
+            for axis in ImageProcessors.Flip.Axis.allCases {
+                let before = try processor.process(ImageProcessors.Flip(axis).process(image)).pixels
+                let after = try ImageProcessors.Flip(axis).process(processor.process(image)).pixels
 
                 // Sums in another order.
                 #expect(before.largestDifference(to: after) <= 1, "\(processor.identifier) \(format) \(mode)")
@@ -91,10 +91,10 @@ import Testing
 
     /// Those that leave a picture of one opaque colour as it is, apart from its size.
     static let averaging: [any ImageProcessing] = [
-        Resize(width: 5), Resize(width: 31, enlarges: true), GaussianBlur(sigma: 0.7), GaussianBlur(sigma: 4),
-        GaussianBlur(sigma: 4.01), GaussianBlur(sigma: 40), GaussianBlur(sigma: 1000),
-        Crop(center: PixelSize(width: 4, height: 4)), Flip(.leftAndRight),
-        Rotate(clockwise: 33, background: PixelColor(red: 30, green: 30, blue: 30)),
+        .resize(width: 5), .resize(width: 31, enlarges: true), .blur(sigma: 0.7), .blur(sigma: 4),
+        .blur(sigma: 4.01), .blur(sigma: 40), .blur(sigma: 1000),
+        .crop(to: PixelSize(width: 4, height: 4)), .flip(.leftAndRight),
+        .rotate(clockwise: 33, background: PixelColor(red: 30, green: 30, blue: 30)),
     ]
 
     @Test(arguments: averaging.indices)
@@ -111,16 +111,17 @@ import Testing
     }
 
     static let identities: [any ImageProcessing] = [
-        Resize(to: PixelSize(width: 99, height: 99)), Crop(center: PixelSize(width: 99, height: 99)), Orient(),
-        Rotate(clockwise: 0), Rotate(clockwise: -720), Rotate(quarterTurns: 8), RoundedCorners(CornerRadii(0)),
-        RoundedCorners(CornerRadii(0), border: Border(width: 0, color: .black)),
-        RoundedCorners(CornerRadii(0), border: Border(width: 9, color: .clear)), GaussianBlur(sigma: 0),
-        GaussianBlur(sigma: 0.01), ColorAdjustment(), Tint(.clear), Tint(.clear, mode: .difference), Composition(),
-        Overlay(AllProcessors.badge, opacity: 0), Overlay(AllProcessors.badge, offset: PixelOffset(x: 999, y: 0)),
-        Overlay(AllProcessors.badge, offset: PixelOffset(x: .max, y: .min)),
-        Composition(Flip(.leftAndRight), Flip(.leftAndRight)),
-        Composition(Rotate(quarterTurns: 1), Rotate(quarterTurns: 3)),
-        Composition(Rotate(clockwise: 90), Rotate(clockwise: 90), Rotate(clockwise: 180)),
+        .resize(fitting: PixelSize(width: 99, height: 99)), .crop(to: PixelSize(width: 99, height: 99)), .orient,
+        .rotate(clockwise: 0), .rotate(clockwise: -720), ImageProcessors.Rotate(quarterTurns: 8),
+        .roundedCorners(radius: 0),
+        .roundedCorners(radius: 0, border: Border(width: 0, color: .black)),
+        .roundedCorners(radius: 0, border: Border(width: 9, color: .clear)), .blur(sigma: 0),
+        .blur(sigma: 0.01), .adjust(), .tint(.clear), .tint(.clear, mode: .difference), .composition(),
+        .overlay(AllProcessors.badge, opacity: 0), .overlay(AllProcessors.badge, offset: PixelOffset(x: 999, y: 0)),
+        .overlay(AllProcessors.badge, offset: PixelOffset(x: .max, y: .min)),
+        .composition(.flip(.leftAndRight), .flip(.leftAndRight)),
+        .composition(ImageProcessors.Rotate(quarterTurns: 1), ImageProcessors.Rotate(quarterTurns: 3)),
+        .composition(.rotate(clockwise: 90), .rotate(clockwise: 90), .rotate(clockwise: 180)),
     ]
 
     @Test(arguments: identities.indices)
@@ -138,22 +139,22 @@ import Testing
         let odd = [Double.nan, .infinity, -.infinity, -1, -1e300]
         var list: [any ImageProcessing] = []
         for value in odd {
-            list.append(GaussianBlur(sigma: value))
-            list.append(ColorAdjustment(brightness: value))
-            list.append(ColorAdjustment(contrast: value))
-            list.append(ColorAdjustment(saturation: value))
-            list.append(RoundedCorners(CornerRadii(topRight: value)))
-            list.append(RoundedCorners(CornerRadii(value, unit: .shorterSide)))
-            list.append(RoundedCorners(CornerRadii(1), border: Border(width: value, color: .black)))
-            list.append(Circle(border: Border(width: value, color: .black)))
-            list.append(Overlay(AllProcessors.badge, opacity: value))
-            list.append(Overlay(AllProcessors.badge, at: Anchor(x: 0, y: value)))
-            list.append(Crop(PixelSize(width: 2, height: 2), at: Anchor(x: value, y: 0)))
-            list.append(Composition(Flatten(), GaussianBlur(sigma: value)))
+            list.append(.blur(sigma: value))
+            list.append(.adjust(brightness: value))
+            list.append(.adjust(contrast: value))
+            list.append(.adjust(saturation: value))
+            list.append(.roundedCorners(CornerRadii(topRight: value)))
+            list.append(.roundedCorners(CornerRadii(value, unit: .shorterSide)))
+            list.append(.roundedCorners(radius: 1, border: Border(width: value, color: .black)))
+            list.append(.circle(border: Border(width: value, color: .black)))
+            list.append(.overlay(AllProcessors.badge, opacity: value))
+            list.append(.overlay(AllProcessors.badge, at: Anchor(x: 0, y: value)))
+            list.append(.crop(to: PixelSize(width: 2, height: 2), at: Anchor(x: value, y: 0)))
+            list.append(.composition(.flatten(), .blur(sigma: value)))
         }
-        for value in odd.prefix(3) { list.append(Rotate(clockwise: value)) }
-        list.append(GaussianBlur(sigma: 1e300))
-        list.append(Overlay(AllProcessors.badge, opacity: 1.01))
+        for value in odd.prefix(3) { list.append(.rotate(clockwise: value)) }
+        list.append(.blur(sigma: 1e300))
+        list.append(.overlay(AllProcessors.badge, opacity: 1.01))
         return list
     }()
 
@@ -171,19 +172,20 @@ import Testing
     }
 
     static let extremes: [any ImageProcessing] = [
-        ColorAdjustment(brightness: 1e300, contrast: 1e300, saturation: 1e300),
-        ColorAdjustment(contrast: .leastNonzeroMagnitude),
-        RoundedCorners(CornerRadii(1e308)), RoundedCorners(CornerRadii(topLeft: 1e308, bottomLeft: 1e308)),
-        RoundedCorners(CornerRadii(1e308, unit: .shorterSide), border: Border(width: 1e308, color: .black)),
-        RoundedCorners(CornerRadii(3), border: Border(width: .leastNonzeroMagnitude, color: .black)),
-        Rotate(clockwise: 1e300),
-        Rotate(clockwise: .leastNonzeroMagnitude), Rotate(clockwise: -1e-13), Rotate(quarterTurns: .min),
-        Rotate(quarterTurns: .max),
-        GaussianBlur(sigma: GaussianBlur.maximumSigma), GaussianBlur(sigma: .leastNonzeroMagnitude),
-        Circle(border: Border(width: 1000, color: AllProcessors.red)),
-        Overlay(AllProcessors.badge, offset: PixelOffset(x: .min, y: .min)),
-        PixelClosureProcessor(identifier: "nan") { _ in SIMD4(repeating: .nan) },
-        PixelClosureProcessor(identifier: "infinite") { _ in SIMD4(.infinity, -.infinity, 1e38, .infinity) },
+        .adjust(brightness: 1e300, contrast: 1e300, saturation: 1e300),
+        .adjust(contrast: .leastNonzeroMagnitude),
+        .roundedCorners(radius: 1e308), .roundedCorners(CornerRadii(topLeft: 1e308, bottomLeft: 1e308)),
+        .roundedCorners(CornerRadii(1e308, unit: .shorterSide), border: Border(width: 1e308, color: .black)),
+        .roundedCorners(radius: 3, border: Border(width: .leastNonzeroMagnitude, color: .black)),
+        .rotate(clockwise: 1e300),
+        .rotate(clockwise: .leastNonzeroMagnitude), .rotate(clockwise: -1e-13),
+        ImageProcessors.Rotate(quarterTurns: .min),
+        ImageProcessors.Rotate(quarterTurns: .max),
+        .blur(sigma: ImageProcessors.GaussianBlur.maximumSigma), .blur(sigma: .leastNonzeroMagnitude),
+        .circle(border: Border(width: 1000, color: AllProcessors.red)),
+        .overlay(AllProcessors.badge, offset: PixelOffset(x: .min, y: .min)),
+        .pixelClosure(identifier: "nan") { _ in SIMD4(repeating: .nan) },
+        .pixelClosure(identifier: "infinite") { _ in SIMD4(.infinity, -.infinity, 1e38, .infinity) },
     ]
 
     @Test(arguments: extremes.indices)

@@ -26,9 +26,9 @@ import Testing
         let image = DecodedImage(pixels: .noise(7, 5, .rgba16, .straight, seed: 4), orientation: orientation)
         let collector = PixelRowCollector()
 
-        try image.sendRows(to: Orient().rows(into: collector))
+        try image.sendRows(to: ImageProcessors.Orient().rows(into: collector))
 
-        let expected = try Orient().process(image)
+        let expected = try ImageProcessors.Orient().process(image)
         #expect(collector.image?.pixels == expected.pixels)
         #expect(collector.image?.orientation == .up && expected.orientation == .up)
     }
@@ -51,7 +51,7 @@ import Testing
         for (sigma, reach) in [(2.0, 7), (12, 36)] {
             let counter = RowCounter()
             let pixels = PixelBuffer.noise(3, 100, .gray8, .opaque, seed: 1)
-            let blur = GaussianBlur(sigma: sigma).rows(into: counter)
+            let blur = ImageProcessors.GaussianBlur(sigma: sigma).rows(into: counter)
             try blur.begin(DecodedImage(pixels: pixels).rowHeader)
             for y in 0..<pixels.height {
                 try blur.consume(pixels.row(y))
@@ -63,7 +63,8 @@ import Testing
     @Test func `headers that no buffer can have are errors before a row comes`() {
         let header = PixelRowHeader(
             size: PixelSize(width: .max / 2, height: 3), format: .rgba8, alphaMode: .straight)
-        for processor in AllProcessors.list where !(processor is FirstFrame || processor is Orient) {
+        for processor in AllProcessors.list
+        where !(processor is ImageProcessors.FirstFrame || processor is ImageProcessors.Orient) {
             #expect(throws: (any Error).self) { try processor.rows(into: PixelRowCollector()).begin(header) }
         }
     }

@@ -10,7 +10,7 @@ import Testing
             SIMD4(UInt16(x), UInt16(x), UInt16(x), UInt16(y))
         }
 
-        let result = try Flatten(onto: colour).process(DecodedImage(pixels: pixels)).pixels
+        let result = try ImageProcessors.Flatten(onto: colour).process(DecodedImage(pixels: pixels)).pixels
 
         let expected = PixelBuffer.make(256, 256, .rgba8, .opaque) { x, y in
             let blended = [255, 0, 100].map { back in
@@ -26,7 +26,7 @@ import Testing
             SIMD4(UInt16(x), UInt16(x), UInt16(x), UInt16(y))
         }
 
-        let result = try Flatten(onto: colour).process(DecodedImage(pixels: pixels)).pixels
+        let result = try ImageProcessors.Flatten(onto: colour).process(DecodedImage(pixels: pixels)).pixels
 
         let expected = PixelBuffer.make(256, 256, .rgba8, .opaque) { x, y in
             let blended = [255, 0, 100].map { back in
@@ -41,7 +41,7 @@ import Testing
     func `sixteen bits are blended at their full depth`(mode: AlphaMode) throws {
         let pixels = PixelBuffer.noise(30, 20, .rgba16, mode, seed: 8)
 
-        let result = try Flatten(onto: colour).process(DecodedImage(pixels: pixels)).pixels
+        let result = try ImageProcessors.Flatten(onto: colour).process(DecodedImage(pixels: pixels)).pixels
 
         #expect(result.format == .rgba16)
         #expect(result.alphaMode == .opaque)
@@ -60,10 +60,10 @@ import Testing
         for format in PixelFormat.allCases {
             let pixels = PixelBuffer.noise(6, 5, format, .opaque, seed: 4)
 
-            #expect(try Flatten(onto: colour).process(DecodedImage(pixels: pixels)).pixels == pixels)
+            #expect(try ImageProcessors.Flatten(onto: colour).process(DecodedImage(pixels: pixels)).pixels == pixels)
         }
-        let mislabelled = PixelBuffer.noise(6, 5, .gray8, .opaque, seed: 4).relabelled(.straight)
+        let mislabelled = PixelBuffer.noise(6, 5, .gray8, .opaque, seed: 4).reinterpreted(as: .straight)
 
-        #expect(try Flatten().process(DecodedImage(pixels: mislabelled)).pixels.alphaMode == .opaque)
+        #expect(try ImageProcessors.Flatten().process(DecodedImage(pixels: mislabelled)).pixels.alphaMode == .opaque)
     }
 }

@@ -27,15 +27,20 @@ import Testing
     }
 
     private let frames = Frames()
-    private let turn = Composition(Orient(), Resize(width: 4), BlackAndWhite())
+    private let turn = ImageProcessors.Composition(.orient, .resize(width: 4), .grayscale)
+    /// Works on one image at a time, as an app's own processor does that knows nothing of animations.
+    private let doubled = ImageProcessors.Closure(identifier: "doubled") { image in
+        DecodedImage(pixels: image.pixels, scale: image.scale * 2)
+    }
     private var image: DecodedImage {
         DecodedImage(
             pixels: Frames.picture(0), colorProfile: Data([7]), orientation: .right, scale: 2, format: .gif,
             frames: frames)
     }
 
-    @Test func `every frame is changed when it is asked for`() throws {
-        let result = try EveryFrame(turn).process(image)
+    @Test(arguments: [false, true])
+    func `every frame is processed when it is asked for`(isExplicit: Bool) throws {
+        let result = try isExplicit ? ImageProcessors.EveryFrame(turn).process(image) : turn.process(image)
 
         #expect(frames.asked.load(ordering: .relaxed) == 0)
         let changed = try #require(result.frames)
@@ -51,28 +56,66 @@ import Testing
         #expect(result.colorProfile == Data([7]) && result.scale == 2 && result.format == .gif)
     }
 
+    @Test(arguments: AllProcessors.list.indices)
+    func `every processor of the package keeps an animation, frame by frame`(index: Int) throws {
+        let processor = AllProcessors.list[index]
+        guard !(processor is ImageProcessors.FirstFrame || processor is ImageProcessors.StillImagesOnly) else { return }
+        // It passes on what its function returns.
+        guard !(processor is ImageProcessors.Closure) else { return }
+
+        let result = try processor.process(image)
+
+        let processed = try #require(result.frames)
+        #expect(frames.asked.load(ordering: .relaxed) == 0)
+        #expect(processed.canvasSize == result.size && processed.frameCount == 3)
+        let alone = DecodedImage(pixels: Frames.picture(1), orientation: .right)
+        #expect(try processed.frame(at: 1) == processor.process(alone).pixels)
+    }
+
+    @Test func `the first frame alone is processed after it has been taken`() throws {
+        let result = try ImageProcessors.Composition(.firstFrame, .resize(width: 4)).process(image)
+
+        #expect(result.frames == nil && result.size.width == 4)
+    }
+
+    @Test func `an image with processed frames can be referred to weakly`() throws {
+        let result = try ImageProcessors.Grayscale().process(image)
+        let find = try #require(result.weakReference)
+
+        #expect(find()?.frames?.frameCount == 3)
+        withExtendedLifetime(result) {}
+    }
+
+    @Test func `an app's own processor keeps an animation within EveryFrame only`() throws {
+        let alone = try doubled.process(image)
+        let every = try ImageProcessors.EveryFrame(doubled).process(image)
+
+        #expect(alone.frames == nil && every.frames?.frameCount == 3)
+    }
+
     @Test func `what a frame or its processor throws comes when the frame is asked for`() throws {
-        let result = try EveryFrame(turn).process(image)
+        let result = try ImageProcessors.EveryFrame(turn).process(image)
 
         #expect(throws: Frames.Missing.self) { try result.frames?.frame(at: 2) }
-        #expect(throws: ImageProcessingError.self) { try EveryFrame(Resize(width: 0)).process(image) }
+        #expect(throws: ImageProcessingError.self) { try ImageProcessors.EveryFrame(.resize(width: 0)).process(image) }
     }
 
     @Test func `processors of frames follow one another`() throws {
-        let grouped = try EveryFrame(Composition(Resize(width: 4), BlackAndWhite())).process(image)
-        let chained = try Composition(EveryFrame(Resize(width: 4)), EveryFrame(BlackAndWhite())).process(image)
+        let grouped = try ImageProcessors.EveryFrame(.composition(.resize(width: 4), .grayscale)).process(image)
+        let chained = try ImageProcessors.Composition(.everyFrame(.resize(width: 4)), .everyFrame(.grayscale)).process(
+            image)
 
         #expect(try grouped.frames?.frame(at: 1) == chained.frames?.frame(at: 1))
     }
 
     @Test func `animations are left alone or lose all but the first frame, as asked`() throws {
-        let alone = try StillsOnly(BlackAndWhite()).process(image)
-        let first = try FirstFrame().process(image)
-        let plain = try BlackAndWhite().process(image)
+        let alone = try ImageProcessors.StillImagesOnly(.grayscale).process(image)
+        let first = try ImageProcessors.FirstFrame().process(image)
+        let plain = try ImageProcessors.Grayscale().process(image)
 
         #expect(alone.pixels == image.pixels && alone.frames != nil)
         #expect(first.pixels == image.pixels && first.frames == nil)
-        #expect(plain.frames == nil)
+        #expect(plain.frames?.frameCount == 3)
     }
 
     @Test func `still images are changed in every way`() throws {
@@ -80,15 +123,15 @@ import Testing
         still.frames = nil
         let expected = try turn.process(still).pixels
 
-        #expect(try EveryFrame(turn).process(still).pixels == expected)
-        #expect(try EveryFrame(turn).process(still).frames == nil)
-        #expect(try StillsOnly(turn).process(still).pixels == expected)
-        #expect(try FirstFrame().process(still).pixels == still.pixels)
+        #expect(try ImageProcessors.EveryFrame(turn).process(still).pixels == expected)
+        #expect(try ImageProcessors.EveryFrame(turn).process(still).frames == nil)
+        #expect(try ImageProcessors.StillImagesOnly(turn).process(still).pixels == expected)
+        #expect(try ImageProcessors.FirstFrame().process(still).pixels == still.pixels)
     }
 
     @Test func `they are told apart by what they hold`() {
-        #expect(EveryFrame(BlackAndWhite()) == EveryFrame(BlackAndWhite()))
-        #expect(EveryFrame(BlackAndWhite()) != EveryFrame(Orient()))
-        #expect(StillsOnly(BlackAndWhite()) != StillsOnly(Orient()))
+        #expect(ImageProcessors.EveryFrame(.grayscale) == ImageProcessors.EveryFrame(.grayscale))
+        #expect(ImageProcessors.EveryFrame(.grayscale) != ImageProcessors.EveryFrame(.orient))
+        #expect(ImageProcessors.StillImagesOnly(.grayscale) != ImageProcessors.StillImagesOnly(.orient))
     }
 }

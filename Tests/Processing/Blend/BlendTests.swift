@@ -9,7 +9,7 @@ import Testing
         let base = Self.picture(seed: 31)
         let over = Self.picture(seed: 62)
 
-        let result = try Overlay(over, mode: mode).process(DecodedImage(pixels: base)).pixels
+        let result = try ImageProcessors.Overlay(over, mode: mode).process(DecodedImage(pixels: base)).pixels
 
         for (x, y) in result.positions {
             let expected = ReferenceBlend.composite(
@@ -26,7 +26,7 @@ import Testing
         let color = PixelColor(red: 200, green: 30, blue: 110, alpha: 150)
         let source = [200.0, 30, 110].map { $0 / 255 }
 
-        let result = try Tint(color, mode: mode).process(DecodedImage(pixels: base)).pixels
+        let result = try ImageProcessors.Tint(color, mode: mode).process(DecodedImage(pixels: base)).pixels
 
         for (x, y) in result.positions {
             let below = Self.doubles(base.pixel(x, y))
@@ -44,10 +44,10 @@ import Testing
         let image = DecodedImage(pixels: .pattern(.gray8))
         let red = PixelColor(red: 255, green: 0, blue: 0)
 
-        let tinted = try Tint(red, mode: .multiply).process(image).pixels
-        let veiled = try Tint(PixelColor(.white, alpha: 128)).process(image).pixels
-        let stamped = try Overlay(.pattern(.rgba8)).process(image).pixels
-        let grayStamped = try Overlay(.pattern(.gray8)).process(image).pixels
+        let tinted = try ImageProcessors.Tint(red, mode: .multiply).process(image).pixels
+        let veiled = try ImageProcessors.Tint(PixelColor(.white, alpha: 128)).process(image).pixels
+        let stamped = try ImageProcessors.Overlay(.pattern(.rgba8)).process(image).pixels
+        let grayStamped = try ImageProcessors.Overlay(.pattern(.gray8)).process(image).pixels
 
         #expect(tinted == .make(23, 17, .rgbx8, .opaque) { SIMD4(image.pixels.pixel($0, $1).x, 0, 0, 255) })
         #expect(veiled.format == .gray8 && grayStamped.format == .gray8)
@@ -63,7 +63,7 @@ import Testing
         let base = PixelBuffer.noise(11, 10, .rgbx8, .opaque, seed: 1)
         let over = PixelBuffer.noise(4, 4, .rgba8, .opaque, seed: 2)
 
-        let overlay = Overlay(over, at: anchor, offset: PixelOffset(x: x, y: y))
+        let overlay = ImageProcessors.Overlay(over, at: anchor, offset: PixelOffset(x: x, y: y))
         let result = try overlay.process(DecodedImage(pixels: base)).pixels
 
         let expected = PixelBuffer.make(11, 10, .rgbx8, .opaque) { x, y in
@@ -77,7 +77,7 @@ import Testing
         let base = PixelBuffer.make(1, 1, .rgbx8, .opaque) { _, _ in SIMD4(0, 0, 0, 255) }
         let over = PixelBuffer.make(1, 1, .rgba8, .premultiplied) { _, _ in SIMD4(102, 102, 0, 102) }
 
-        let result = try Overlay(over, opacity: 0.5).process(DecodedImage(pixels: base)).pixels
+        let result = try ImageProcessors.Overlay(over, opacity: 0.5).process(DecodedImage(pixels: base)).pixels
 
         #expect(result.pixel(0, 0) == SIMD4(51, 51, 0, 255))
     }
@@ -86,11 +86,11 @@ import Testing
         let picture = PixelBuffer.pattern(.rgba8)
         let other = PixelBuffer.noise(23, 17, .rgba8, .straight, seed: 1)
 
-        #expect(Overlay(picture) == Overlay(.pattern(.rgba8)))
-        #expect(Overlay(picture) != Overlay(other))
-        #expect(Overlay(picture) != Overlay(picture, opacity: 0.9))
-        #expect(Overlay(picture) != Overlay(picture.relabelled(.premultiplied)))
-        #expect(Set([Overlay(picture), Overlay(picture), Overlay(other)]).count == 2)
+        #expect(ImageProcessors.Overlay(picture) == ImageProcessors.Overlay(.pattern(.rgba8)))
+        #expect(ImageProcessors.Overlay(picture) != ImageProcessors.Overlay(other))
+        #expect(ImageProcessors.Overlay(picture) != ImageProcessors.Overlay(picture, opacity: 0.9))
+        #expect(ImageProcessors.Overlay(picture) != ImageProcessors.Overlay(picture.reinterpreted(as: .premultiplied)))
+        #expect(Set<ImageProcessors.Overlay>([.overlay(picture), .overlay(picture), .overlay(other)]).count == 2)
     }
 
     private static func picture(seed: UInt64) -> PixelBuffer {

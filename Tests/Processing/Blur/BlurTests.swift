@@ -10,7 +10,7 @@ import AlcedoLibc
         let (format, mode) = ResizeTests.shapes[shape]
         let pixels = PixelBuffer.noise(13, 11, format, mode, seed: 17)
 
-        let result = try GaussianBlur(sigma: sigma).process(DecodedImage(pixels: pixels)).pixels
+        let result = try ImageProcessors.GaussianBlur(sigma: sigma).process(DecodedImage(pixels: pixels)).pixels
 
         #expect(result.format == format && result.alphaMode == mode)
         let expected = Self.gaussian(pixels.premultiplied(), sigma)
@@ -25,7 +25,7 @@ import AlcedoLibc
         let edge = PixelBuffer.make(120, 9, .gray8, .opaque) { x, _ in SIMD4(repeating: x < 60 ? 0 : 255) }
         let noise = PixelBuffer.noise(40, 50, .rgbx8, .opaque, seed: 2)
         for pixels in [edge, noise] {
-            let result = try GaussianBlur(sigma: sigma).process(DecodedImage(pixels: pixels)).pixels
+            let result = try ImageProcessors.GaussianBlur(sigma: sigma).process(DecodedImage(pixels: pixels)).pixels
 
             #expect(Self.largestError(result, Self.gaussian(pixels, sigma)) <= 5)
         }
@@ -37,7 +37,7 @@ import AlcedoLibc
             SIMD4(x == 150 && y == 150 ? .max : 10_000, 10_000, 10_000, .max)
         }
 
-        let result = try GaussianBlur(sigma: sigma).process(DecodedImage(pixels: pixels)).pixels
+        let result = try ImageProcessors.GaussianBlur(sigma: sigma).process(DecodedImage(pixels: pixels)).pixels
 
         let sum = result.positions.reduce(0) { $0 + Int(result.pixel($1.x, $1.y).x) - 10_000 }
         // Every sample may be rounded by a half.
@@ -51,7 +51,7 @@ import AlcedoLibc
             x < 15 ? SIMD4(200, 0, 0, 255) : SIMD4(0, 255, 0, 0)
         }
         for sigma in [1.0, 6] {
-            let result = try GaussianBlur(sigma: sigma).process(DecodedImage(pixels: pixels)).pixels
+            let result = try ImageProcessors.GaussianBlur(sigma: sigma).process(DecodedImage(pixels: pixels)).pixels
 
             for (x, y) in result.positions {
                 let pixel = result.pixel(x, y)
@@ -66,7 +66,9 @@ import AlcedoLibc
         let header = PixelRowHeader(
             size: PixelSize(width: 100_000, height: 10), format: .rgba8, alphaMode: .opaque)
 
-        #expect { try GaussianBlur(sigma: 2000).rows(into: PixelRowCollector()).begin(header) } throws: {
+        #expect {
+            try ImageProcessors.GaussianBlur(sigma: 2000).rows(into: PixelRowCollector()).begin(header)
+        } throws: {
             ($0 as? ImageProcessingError)?.code == .tooLarge
         }
     }

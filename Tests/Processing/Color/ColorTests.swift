@@ -6,7 +6,8 @@ import Testing
     @Test(arguments: [(1.3, 1.0, 1.0), (1, 0.4, 1), (1, 1, 2.5), (0.7, 1.8, 0.3), (0, 1, 1), (1, 0, 1), (1, 1, 0)])
     func `factors do what the CSS filters do`(brightness: Double, contrast: Double, saturation: Double) throws {
         let pixels = PixelBuffer.noise(40, 30, .rgba16, .straight, seed: 12)
-        let adjustment = ColorAdjustment(brightness: brightness, contrast: contrast, saturation: saturation)
+        let adjustment = ImageProcessors.ColorAdjustment(
+            brightness: brightness, contrast: contrast, saturation: saturation)
 
         let result = try adjustment.process(DecodedImage(pixels: pixels)).pixels
 
@@ -26,7 +27,7 @@ import Testing
         for (format, mode) in ResizeTests.shapes {
             let pixels = PixelBuffer.noise(12, 9, format, mode, seed: 3)
 
-            let result = try BlackAndWhite().process(DecodedImage(pixels: pixels)).pixels
+            let result = try ImageProcessors.Grayscale().process(DecodedImage(pixels: pixels)).pixels
 
             #expect(result.format == (mode == .opaque && format != .rgba16 ? .gray8 : format))
             for (x, y) in result.positions {
@@ -40,7 +41,7 @@ import Testing
 
     @Test func `a pixel closure sees every pixel from 0 to 1, colour not multiplied by alpha`() throws {
         let pixels = PixelBuffer.make(1, 1, .rgba8, .premultiplied) { _, _ in SIMD4(51, 102, 0, 204) }
-        let seen = PixelClosureProcessor(identifier: "check") { pixel in
+        let seen = ImageProcessors.PixelClosure(identifier: "check") { pixel in
             let expected = SIMD4<Float>(0.25, 0.5, 0, 0.8)
             let difference = pixel - expected
             return (difference * difference).sum() < 1e-9 ? SIMD4(1, 0, 1, 1) : pixel

@@ -13,7 +13,7 @@ import Testing
     ) throws {
         for format in PixelFormat.allCases {
             let pixels = PixelBuffer.noise(23, 17, format, .opaque, seed: 11)
-            let crop = Crop(PixelRect(x: x, y: y, width: width, height: height))
+            let crop = ImageProcessors.Crop(PixelRect(x: x, y: y, width: width, height: height))
 
             let result = try crop.process(DecodedImage(pixels: pixels)).pixels
 
@@ -25,7 +25,8 @@ import Testing
         for mode in [AlphaMode.straight, .premultiplied] {
             let image = DecodedImage(pixels: .noise(5, 5, .rgba8, mode, seed: 2))
 
-            #expect(try Crop(center: PixelSize(width: 2, height: 2)).process(image).pixels.alphaMode == mode)
+            #expect(
+                try ImageProcessors.Crop(to: PixelSize(width: 2, height: 2)).process(image).pixels.alphaMode == mode)
         }
     }
 
@@ -36,7 +37,8 @@ import Testing
     func `a centre crop takes the middle`(width: Int, height: Int, left: Int, top: Int, wide: Int, high: Int) throws {
         let pixels = PixelBuffer.pattern(.rgbx8)
 
-        let result = try Crop(center: PixelSize(width: width, height: height)).process(DecodedImage(pixels: pixels))
+        let result = try ImageProcessors.Crop(to: PixelSize(width: width, height: height)).process(
+            DecodedImage(pixels: pixels))
 
         #expect(result.pixels == .make(wide, high, .rgbx8, .opaque) { pixels.pixel(left + $0, top + $1) })
     }
@@ -46,7 +48,7 @@ import Testing
         (.max, .max, 17, 17),
     ])
     func `proportions give the largest middle part`(width: Int, height: Int, wide: Int, high: Int) throws {
-        let crop = Crop(centerAspect: PixelSize(width: width, height: height))
+        let crop = ImageProcessors.Crop(aspect: PixelSize(width: width, height: height))
 
         let result = try crop.process(DecodedImage(pixels: .pattern(.gray8)))
 
@@ -56,19 +58,21 @@ import Testing
     @Test func `an image of one pixel can be cropped`() throws {
         let image = DecodedImage(pixels: .noise(1, 1, .rgba16, .straight, seed: 1))
 
-        #expect(try Crop(centerAspect: PixelSize(width: 3, height: 2)).process(image).pixels == image.pixels)
+        #expect(try ImageProcessors.Crop(aspect: PixelSize(width: 3, height: 2)).process(image).pixels == image.pixels)
     }
 
-    @Test(arguments: [
-        Crop(PixelRect(x: 0, y: 0, width: 0, height: 5)), Crop(PixelRect(x: 0, y: 0, width: 5, height: -1)),
-        Crop(PixelRect(x: 23, y: 0, width: 5, height: 5)), Crop(PixelRect(x: 0, y: 17, width: 5, height: 5)),
-        Crop(PixelRect(x: -5, y: 0, width: 5, height: 5)), Crop(PixelRect(x: .max, y: .max, width: .max, height: .max)),
-        Crop(PixelRect(x: .min, y: .min, width: .max, height: .max)),
-        Crop(PixelRect(x: .min, y: .min, width: .min, height: .min)),
-        Crop(center: PixelSize(width: 0, height: 1)), Crop(center: PixelSize(width: 1, height: .min)),
-        Crop(centerAspect: PixelSize(width: 0, height: 1)), Crop(centerAspect: PixelSize(width: 1, height: -1)),
-    ])
-    func `a rectangle without pixels is an invalid parameter`(crop: Crop) {
+    @Test(
+        arguments: [
+            .crop(PixelRect(x: 0, y: 0, width: 0, height: 5)), .crop(PixelRect(x: 0, y: 0, width: 5, height: -1)),
+            .crop(PixelRect(x: 23, y: 0, width: 5, height: 5)), .crop(PixelRect(x: 0, y: 17, width: 5, height: 5)),
+            .crop(PixelRect(x: -5, y: 0, width: 5, height: 5)),
+            .crop(PixelRect(x: .max, y: .max, width: .max, height: .max)),
+            .crop(PixelRect(x: .min, y: .min, width: .max, height: .max)),
+            .crop(PixelRect(x: .min, y: .min, width: .min, height: .min)),
+            .crop(to: PixelSize(width: 0, height: 1)), .crop(to: PixelSize(width: 1, height: .min)),
+            .crop(aspect: PixelSize(width: 0, height: 1)), .crop(aspect: PixelSize(width: 1, height: -1)),
+        ] as [ImageProcessors.Crop])
+    func `a rectangle without pixels is an invalid parameter`(crop: ImageProcessors.Crop) {
         let image = DecodedImage(pixels: .pattern(.rgba8))
 
         #expect { try crop.process(image) } throws: { ($0 as? ImageProcessingError)?.code == .invalidParameter }

@@ -12,7 +12,7 @@ extension GoldenCase {
     private static var resizing: [GoldenCase] {
         let whole = { (filter: ResizeFilter) in ResizeSampling(filter, averagesFirst: false) }
         let exact = { (size: PixelSize, sampling: ResizeSampling) in
-            Resize(to: size, mode: .exact, enlarges: true, sampling: sampling)
+            ImageProcessors.Resize(to: size, mode: .exact, enlarges: true, sampling: sampling)
         }
         return ResizeFilter.allCases.flatMap { filter in
             [
@@ -31,47 +31,49 @@ extension GoldenCase {
 
     private static var blurring: [GoldenCase] {
         ["1.5", "6", "20"].flatMap { sigma in
-            let blur = GaussianBlur(sigma: Double(sigma) ?? 0)
+            let blur = ImageProcessors.GaussianBlur(sigma: Double(sigma) ?? 0)
             return [
                 GoldenCase("pillow-blur-\(sigma)", blur, within: 3, margin: 20),
                 GoldenCase("magick-blur-\(sigma)", blur, within: 3),
             ]
-        } + [GoldenCase("magick-blur-clear-3", of: "clear", GaussianBlur(sigma: 3), within: 2)]
+        } + [GoldenCase("magick-blur-clear-3", of: "clear", .blur(sigma: 3), within: 2)]
     }
 
     private static var turning: [GoldenCase] {
-        let middle = Crop(center: PixelSize(width: 96, height: 72))
+        let middle = ImageProcessors.Crop(to: PixelSize(width: 96, height: 72))
         return [
-            GoldenCase("magick-rotate-31", Composition(Rotate(clockwise: 31), middle), within: 1, margin: 2),
-            GoldenCase("magick-rotate-201", Composition(Rotate(clockwise: 201), middle), within: 1, margin: 2),
-            GoldenCase("pillow-flipLeftRight", of: "clear", Flip(.leftAndRight), within: 0),
-            GoldenCase("pillow-flipTopBottom", of: "clear", Flip(.topAndBottom), within: 0),
-            GoldenCase("pillow-clockwise90", of: "clear", Rotate(quarterTurns: 1), within: 0),
-            GoldenCase("pillow-clockwise180", of: "clear", Rotate(quarterTurns: 2), within: 0),
-            GoldenCase("pillow-clockwise270", of: "clear", Rotate(quarterTurns: 3), within: 0),
+            GoldenCase("magick-rotate-31", .composition(.rotate(clockwise: 31), middle), within: 1, margin: 2),
+            GoldenCase("magick-rotate-201", .composition(.rotate(clockwise: 201), middle), within: 1, margin: 2),
+            GoldenCase("pillow-flipLeftRight", of: "clear", .flip(.leftAndRight), within: 0),
+            GoldenCase("pillow-flipTopBottom", of: "clear", .flip(.topAndBottom), within: 0),
+            GoldenCase("pillow-clockwise90", of: "clear", ImageProcessors.Rotate(quarterTurns: 1), within: 0),
+            GoldenCase("pillow-clockwise180", of: "clear", ImageProcessors.Rotate(quarterTurns: 2), within: 0),
+            GoldenCase("pillow-clockwise270", of: "clear", ImageProcessors.Rotate(quarterTurns: 3), within: 0),
             GoldenCase(
-                "pillow-transpose", of: "clear", Composition(Rotate(quarterTurns: 1), Flip(.leftAndRight)), within: 0),
+                "pillow-transpose", of: "clear",
+                .composition(ImageProcessors.Rotate(quarterTurns: 1), .flip(.leftAndRight)), within: 0),
             GoldenCase(
-                "pillow-transverse", of: "clear", Composition(Rotate(quarterTurns: 1), Flip(.topAndBottom)), within: 0),
+                "pillow-transverse", of: "clear",
+                .composition(ImageProcessors.Rotate(quarterTurns: 1), .flip(.topAndBottom)), within: 0),
         ]
     }
 
     private static var coloring: [GoldenCase] {
         [
-            GoldenCase("pillow-brightness", ColorAdjustment(brightness: 1.3), within: 1),
-            GoldenCase("pillow-contrast", ColorAdjustment(contrast: 1.4), within: 1),
-            GoldenCase("pillow-saturation", ColorAdjustment(saturation: 1.6), within: 1),
-            GoldenCase("pillow-blackAndWhite", BlackAndWhite(), within: 1),
-            GoldenCase("magick-matrix", ColorAdjustment(brightness: 1.2, saturation: 1.6), within: 1),
+            GoldenCase("pillow-brightness", .adjust(brightness: 1.3), within: 1),
+            GoldenCase("pillow-contrast", .adjust(contrast: 1.4), within: 1),
+            GoldenCase("pillow-saturation", .adjust(saturation: 1.6), within: 1),
+            GoldenCase("pillow-blackAndWhite", .grayscale, within: 1),
+            GoldenCase("magick-matrix", .adjust(brightness: 1.2, saturation: 1.6), within: 1),
             GoldenCase(
-                "pillow-flatten", of: "clear", Flatten(onto: OpaqueColor(red: 10, green: 200, blue: 30)), within: 1),
+                "pillow-flatten", of: "clear", .flatten(onto: OpaqueColor(red: 10, green: 200, blue: 30)), within: 1),
         ]
     }
 
     private static var shapes: [GoldenCase] {
         [
-            GoldenCase("magick-circle", Circle(), within: 9),
-            GoldenCase("magick-corners", RoundedCorners(CornerRadii(20)), within: 9),
+            GoldenCase("magick-circle", .circle(), within: 9),
+            GoldenCase("magick-corners", .roundedCorners(radius: 20), within: 9),
         ]
     }
 
@@ -81,13 +83,13 @@ extension GoldenCase {
         // ImageMagick's dodge of white over black is not the specification's.
         let opaque = magick.filter { $0 != .colorDodge }
         return pillow.map {
-            GoldenCase("pillow-blend-\($0)", of: "lower", Overlay(upper, mode: $0), within: 1)
+            GoldenCase("pillow-blend-\($0)", of: "lower", .overlay(upper, mode: $0), within: 1)
         }
             + opaque.map {
-                GoldenCase("magick-blend-\($0)", of: "lower", Overlay(upper, mode: $0), within: 1)
+                GoldenCase("magick-blend-\($0)", of: "lower", .overlay(upper, mode: $0), within: 1)
             }
             + magick.map {
-                GoldenCase("magick-blend-clear-\($0)", Overlay(clear, mode: $0), within: 1)
-            } + [GoldenCase("pillow-over", Overlay(clear), within: 1)]
+                GoldenCase("magick-blend-clear-\($0)", .overlay(clear, mode: $0), within: 1)
+            } + [GoldenCase("pillow-over", .overlay(clear), within: 1)]
     }
 }

@@ -154,10 +154,10 @@ import Testing
 
     @Test(arguments: [AlphaMode.straight, .premultiplied])
     func `pixels on a background equal the scalar ones`(mode: AlphaMode) throws {
-        let flatten = Flatten(onto: OpaqueColor(red: 255, green: 0, blue: 77))
+        let flatten = ImageProcessors.Flatten(onto: OpaqueColor(red: 255, green: 0, blue: 77))
         for width in [1, 3, 4, 31, 256] {
             // Any bytes at all, also color above its alpha.
-            let pixels = PixelBuffer.noise(width, 9, .rgba8, .straight, seed: 6).relabelled(mode)
+            let pixels = PixelBuffer.noise(width, 9, .rgba8, .straight, seed: 6).reinterpreted(as: mode)
             let work = try #require(try flatten.work(on: DecodedImage(pixels: pixels).rowHeader))
             for y in 0..<9 {
                 var result = [UInt8](repeating: 1, count: width * 4)

@@ -22,7 +22,8 @@ import Testing
     @Test func `results differ from Pillow's by at most two levels`() throws {
         for expected in try Self.expected() {
             let image = DecodedImage(pixels: .pattern(expected.format))
-            let processor = Resize(to: expected.size, mode: .exact, enlarges: true, filter: expected.filter)
+            let processor = ImageProcessors.Resize(
+                to: expected.size, mode: .exact, enlarges: true, sampling: ResizeSampling(expected.filter))
 
             let result = try processor.process(image).pixels.premultiplied()
 

@@ -134,7 +134,7 @@ import Testing
     private func resize(
         _ pixels: PixelBuffer, to target: PixelSize, _ sampling: ResizeSampling
     ) throws -> PixelBuffer {
-        let processor = Resize(to: target, mode: .exact, enlarges: true, sampling: sampling)
+        let processor = ImageProcessors.Resize(to: target, mode: .exact, enlarges: true, sampling: sampling)
         return try processor.process(DecodedImage(pixels: pixels)).pixels
     }
 

@@ -71,8 +71,9 @@ import Testing
             (.exact, false, (46, 5), (23, 5)), (.exact, true, (46, 5), (46, 5)), (.fit, false, (1, 1), (1, 1)),
         ]
         for (mode, enlarges, target, expected) in table {
-            let processor = Resize(
-                to: PixelSize(width: target.0, height: target.1), mode: mode, enlarges: enlarges, filter: .box)
+            let processor = ImageProcessors.Resize(
+                to: PixelSize(width: target.0, height: target.1), mode: mode, enlarges: enlarges,
+                sampling: ResizeSampling(.box))
 
             let result = try processor.process(DecodedImage(pixels: pixels))
 
@@ -83,37 +84,40 @@ import Testing
 
     @Test func `one side alone decides the size`() throws {
         let image = DecodedImage(pixels: .pattern(.gray8))
-        let table: [(Resize, Int, Int)] = [
-            (Resize(width: 10), 10, 7), (Resize(height: 5), 7, 5), (Resize(width: 46), 23, 17),
-            (Resize(width: 46, enlarges: true), 46, 34), (Resize(height: 51, enlarges: true), 69, 51),
-            (Resize(width: 1), 1, 1),
+        let table: [(ImageProcessors.Resize, Int, Int)] = [
+            (.resize(width: 10), 10, 7), (.resize(height: 5), 7, 5), (.resize(width: 46), 23, 17),
+            (.resize(width: 46, enlarges: true), 46, 34), (.resize(height: 51, enlarges: true), 69, 51),
+            (.resize(width: 1), 1, 1),
         ]
         for (processor, width, height) in table {
             #expect(try processor.process(image).size == PixelSize(width: width, height: height))
         }
-        #expect(error(of: Resize(width: 0)) == .invalidParameter)
-        #expect(error(of: Resize(height: .min)) == .invalidParameter)
-        #expect(error(of: Resize(width: 1 << 20, enlarges: true)) == .tooLarge)
+        #expect(error(of: .resize(width: 0)) == .invalidParameter)
+        #expect(error(of: .resize(height: .min)) == .invalidParameter)
+        #expect(error(of: .resize(width: 1 << 20, enlarges: true)) == .tooLarge)
     }
 
     @Test func `an identifier says everything that changes the result`() {
         let size = PixelSize(width: 30, height: 20)
-        let all = [
-            Resize(to: size), Resize(to: size, mode: .fill), Resize(to: size, enlarges: true),
-            Resize(to: size, filter: .box), Resize(width: 30), Resize(height: 20),
-            Resize(to: size, sampling: ResizeSampling(averagesFirst: false)),
-            Resize(to: size, sampling: ResizeSampling(inLinearLight: true)),
+        let all: [ImageProcessors.Resize] = [
+            .resize(fitting: size), .resize(filling: size), .resize(fitting: size, enlarges: true),
+            .resize(fitting: size, sampling: ResizeSampling(.box)), .resize(width: 30), .resize(height: 20),
+            .resize(fitting: size, sampling: ResizeSampling(averagesFirst: false)),
+            .resize(fitting: size, sampling: ResizeSampling(inLinearLight: true)),
         ]
 
         #expect(Set(all.map(\.identifier)).count == all.count)
-        #expect(Resize(to: size).identifier == "resize:30x20,fit,lanczos3")
-        #expect(Resize(width: 30, enlarges: true).identifier == "resize:30xany,fit,lanczos3,enlarge")
+        #expect(ImageProcessors.Resize(to: size).identifier == "resize:30x20,fit,lanczos3")
+        #expect(
+            ImageProcessors.Resize(to: PixelSize(width: 30, height: .max), enlarges: true).identifier
+                == "resize:30xany,fit,lanczos3,enlarge")
     }
 
     @Test(arguments: [(0, 5), (5, 0), (-1, 5), (5, -1), (0, 0), (Int.min, Int.min), (Int.max, 0)])
     func `a target side below one is an invalid parameter`(width: Int, height: Int) {
         for mode in ResizeMode.allCases {
-            let processor = Resize(to: PixelSize(width: width, height: height), mode: mode, enlarges: true)
+            let processor = ImageProcessors.Resize(
+                to: PixelSize(width: width, height: height), mode: mode, enlarges: true)
 
             #expect(processor.resultSize(for: PixelSize(width: 3, height: 3)) == PixelSize(width: 3, height: 3))
             #expect(error(of: processor) == .invalidParameter)
@@ -124,12 +128,12 @@ import Testing
     func `a target too large to make is an error`(width: Int, height: Int) {
         let target = PixelSize(width: width, height: height)
 
-        #expect(error(of: Resize(to: target, mode: .exact, enlarges: true)) == .tooLarge)
-        #expect(error(of: Resize(to: PixelSize(width: .max, height: .max), enlarges: true)) == .tooLarge)
-        #expect(error(of: Resize(to: target, mode: .exact)) == nil)
+        #expect(error(of: .resize(exactly: target, enlarges: true)) == .tooLarge)
+        #expect(error(of: .resize(fitting: PixelSize(width: .max, height: .max), enlarges: true)) == .tooLarge)
+        #expect(error(of: .resize(exactly: target)) == nil)
     }
 
-    private func error(of processor: Resize) -> ImageProcessingError.Code? {
+    private func error(of processor: ImageProcessors.Resize) -> ImageProcessingError.Code? {
         do {
             _ = try processor.process(DecodedImage(pixels: .pattern(.rgba8)))
             return nil
@@ -142,7 +146,7 @@ import Testing
         _ pixels: PixelBuffer, _ width: Int, _ height: Int, _ filter: ResizeFilter
     ) throws -> PixelBuffer {
         let size = PixelSize(width: width, height: height)
-        let processor = Resize(to: size, mode: .exact, enlarges: true, filter: filter)
+        let processor = ImageProcessors.Resize(to: size, mode: .exact, enlarges: true, sampling: ResizeSampling(filter))
         return try processor.process(DecodedImage(pixels: pixels)).pixels
     }
 }

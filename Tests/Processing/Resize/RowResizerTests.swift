@@ -15,11 +15,14 @@ import Testing
         for (format, mode) in ResizeTests.shapes {
             for (index, (source, target)) in Self.sizes.enumerated() {
                 let pixels = PixelBuffer.noise(source.width, source.height, format, mode, seed: UInt64(index + 1))
-                let resize = Resize(to: target, mode: .exact, enlarges: true, filter: filter)
+                let resize = ImageProcessors.Resize(
+                    to: target, mode: .exact, enlarges: true, sampling: ResizeSampling(filter))
                 let collector = PixelRowCollector()
 
                 try Self.send(
-                    pixels, to: RowResizer(to: target, mode: .exact, enlarges: true, filter: filter, next: collector))
+                    pixels,
+                    to: RowResizer(
+                        .resize(exactly: target, enlarges: true, sampling: ResizeSampling(filter)), next: collector))
 
                 let expected = try resize.process(DecodedImage(pixels: pixels)).pixels
                 #expect(collector.image?.pixels == expected, "\(format) \(mode) \(source) to \(target)")
@@ -32,7 +35,7 @@ import Testing
         for (format, mode) in ResizeTests.shapes {
             for (index, (source, target)) in Self.sizes.enumerated() {
                 let pixels = PixelBuffer.noise(source.width, source.height, format, mode, seed: UInt64(index + 1))
-                let resize = Resize(to: target, mode: .exact, enlarges: true, sampling: sampling)
+                let resize = ImageProcessors.Resize(to: target, mode: .exact, enlarges: true, sampling: sampling)
                 let collector = PixelRowCollector()
 
                 try Self.send(pixels, to: resize.rows(into: collector))
@@ -50,9 +53,11 @@ import Testing
             let target = PixelSize(width: width, height: height)
             let collector = PixelRowCollector()
 
-            try Self.send(pixels, to: RowResizer(to: target, mode: mode, enlarges: enlarges, next: collector))
+            try Self.send(
+                pixels,
+                to: RowResizer(ImageProcessors.Resize(to: target, mode: mode, enlarges: enlarges), next: collector))
 
-            let expected = try Resize(to: target, mode: mode, enlarges: enlarges)
+            let expected = try ImageProcessors.Resize(to: target, mode: mode, enlarges: enlarges)
                 .process(DecodedImage(pixels: pixels)).pixels
             #expect(collector.image?.pixels == expected)
         }
@@ -63,7 +68,7 @@ import Testing
             pixels: .pattern(.gray8), colorProfile: Data([1, 2, 3]), orientation: .left)
         let collector = PixelRowCollector()
 
-        try image.sendRows(to: RowResizer(to: PixelSize(width: 5, height: 5), next: collector))
+        try image.sendRows(to: RowResizer(.resize(fitting: PixelSize(width: 5, height: 5)), next: collector))
 
         #expect(collector.image?.colorProfile == Data([1, 2, 3]))
         #expect(collector.image?.orientation == .left)
@@ -73,7 +78,7 @@ import Testing
         let target = PixelSize(width: 40, height: 40)
         let pixels = PixelBuffer.noise(400, 400, .gray8, .opaque, seed: 7)
         let counter = RowCounter()
-        let resizer = RowResizer(to: target, filter: .box, next: counter)
+        let resizer = RowResizer(.resize(fitting: target, sampling: ResizeSampling(.box)), next: counter)
         try resizer.begin(DecodedImage(pixels: pixels).rowHeader)
         for y in 0..<pixels.height {
             try resizer.consume(pixels.row(y))
@@ -86,24 +91,24 @@ import Testing
 
     @Test func `sizes that cannot be made are errors before a row comes`() {
         let header = DecodedImage(pixels: .pattern(.gray8)).rowHeader
-        let none = RowResizer(to: PixelSize(width: 0, height: 4), next: RowCounter())
+        let none = RowResizer(.resize(fitting: PixelSize(width: 0, height: 4)), next: RowCounter())
         #expect(throws: ImageProcessingError(.invalidParameter, "cannot resize to 0 x 4 pixels")) {
             try none.begin(header)
         }
         let huge = RowResizer(
-            to: PixelSize(width: 1 << 40, height: 1 << 40), mode: .exact, enlarges: true, next: RowCounter())
+            .resize(exactly: PixelSize(width: 1 << 40, height: 1 << 40), enlarges: true), next: RowCounter())
         #expect(throws: ImageProcessingError.self) { try huge.begin(header) }
         for side in [-1, 0, Int.max] {
             var odd = header
             odd.size = PixelSize(width: side, height: side)
-            let resizer = RowResizer(to: PixelSize(width: 3, height: 3), next: RowCounter())
+            let resizer = RowResizer(.resize(fitting: PixelSize(width: 3, height: 3)), next: RowCounter())
             #expect(throws: ImageProcessingError.self) { try resizer.begin(odd) }
         }
     }
 
     @Test func `what the next consumer throws ends the work`() throws {
         let counter = RowCounter(failingAt: 2)
-        let resizer = RowResizer(to: PixelSize(width: 5, height: 5), next: counter)
+        let resizer = RowResizer(.resize(fitting: PixelSize(width: 5, height: 5)), next: counter)
         #expect(throws: RowCounter.Failure.self) { try Self.send(.pattern(.rgba8), to: resizer) }
         #expect(counter.rows == 2 && !counter.isFinished)
     }

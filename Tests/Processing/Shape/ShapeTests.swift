@@ -49,7 +49,7 @@ import Testing
         let pixels = PixelBuffer.make(23, 19, .rgbx8, .opaque) { _, _ in SIMD4(10, 20, 30, 255) }
         let corners = CornerRadii(topLeft: radii[0], topRight: radii[1], bottomRight: radii[2], bottomLeft: radii[3])
 
-        let result = try RoundedCorners(corners).process(DecodedImage(pixels: pixels)).pixels
+        let result = try ImageProcessors.RoundedCorners(corners).process(DecodedImage(pixels: pixels)).pixels
 
         #expect(result.format == .rgba8 && result.alphaMode == .straight)
         for (x, y) in result.positions {
@@ -66,7 +66,8 @@ import Testing
         let border = Border(width: 2.5, color: PixelColor(red: 0, green: 100, blue: 0, alpha: 128))
         let corners = CornerRadii(topLeft: 6, topRight: 2, bottomRight: 8)
 
-        let result = try RoundedCorners(corners, border: border).process(DecodedImage(pixels: pixels)).pixels
+        let result = try ImageProcessors.RoundedCorners(corners, border: border).process(DecodedImage(pixels: pixels))
+            .pixels
 
         for (x, y) in result.positions {
             let outside = Self.coverage(x, y, size, radii)
@@ -82,7 +83,7 @@ import Testing
         for (format, mode) in ResizeTests.shapes {
             let pixels = PixelBuffer.noise(31, 20, format, mode, seed: 2)
 
-            let result = try Circle().process(DecodedImage(pixels: pixels)).pixels
+            let result = try ImageProcessors.Circle().process(DecodedImage(pixels: pixels)).pixels
 
             #expect(result.size == PixelSize(width: 20, height: 20))
             #expect(result.format == (format == .rgba16 ? .rgba16 : .rgba8))
@@ -100,7 +101,7 @@ import Testing
         for side in [1, 2, 3, 10, 101] {
             let pixels = PixelBuffer.make(side, side, .rgba16, .opaque) { _, _ in SIMD4(repeating: .max) }
 
-            let result = try Circle().process(DecodedImage(pixels: pixels)).pixels
+            let result = try ImageProcessors.Circle().process(DecodedImage(pixels: pixels)).pixels
 
             let area = result.positions.reduce(0.0) { $0 + Double(result.pixel($1.x, $1.y).w) / 65_535 }
             let expected = Double.pi * Double(side * side) / 4
@@ -117,11 +118,14 @@ import Testing
             (CornerRadii(topLeft: 30, bottomLeft: 4), CornerRadii(topLeft: 15, bottomLeft: 2)),
         ]
         for (large, fitting) in pairs.dropLast() {
-            #expect(try RoundedCorners(large).process(image).pixels == RoundedCorners(fitting).process(image).pixels)
+            #expect(
+                try ImageProcessors.RoundedCorners(large).process(image).pixels
+                    == ImageProcessors.RoundedCorners(fitting).process(image).pixels)
         }
         // 34 pixels on a side of 17.
         #expect(
-            try RoundedCorners(pairs[4].0).process(image).pixels == RoundedCorners(pairs[4].1).process(image).pixels)
+            try ImageProcessors.RoundedCorners(pairs[4].0).process(image).pixels
+                == ImageProcessors.RoundedCorners(pairs[4].1).process(image).pixels)
     }
 
     @Test func `a border alone leaves an opaque picture opaque`() throws {
@@ -129,7 +133,7 @@ import Testing
         for (format, mode) in ResizeTests.shapes {
             let image = DecodedImage(pixels: .noise(5, 4, format, mode, seed: 2))
 
-            let result = try RoundedCorners(CornerRadii(0), border: border).process(image).pixels
+            let result = try ImageProcessors.RoundedCorners(radius: 0, border: border).process(image).pixels
 
             #expect(result.format == format && result.alphaMode == mode)
             let nine: UInt16 = format == .rgba16 ? 9 * 257 : 9

@@ -9,10 +9,12 @@ import AlcedoLibc
         for (format, mode) in ResizeTests.shapes {
             let pixels = PixelBuffer.noise(7, 4, format, mode, seed: 2)
             let table: [(any ImageProcessing, Int, Int, (Int, Int) -> (Int, Int))] = [
-                (Flip(.leftAndRight), 7, 4, { (6 - $0, $1) }), (Flip(.topAndBottom), 7, 4, { ($0, 3 - $1) }),
-                (Rotate(quarterTurns: 1), 4, 7, { ($1, 3 - $0) }), (Rotate(clockwise: -270), 4, 7, { ($1, 3 - $0) }),
-                (Rotate(clockwise: 180), 7, 4, { (6 - $0, 3 - $1) }),
-                (Rotate(quarterTurns: -1), 4, 7, { (6 - $1, $0) }), (Rotate(clockwise: 630), 4, 7, { (6 - $1, $0) }),
+                (.flip(.leftAndRight), 7, 4, { (6 - $0, $1) }), (.flip(.topAndBottom), 7, 4, { ($0, 3 - $1) }),
+                (ImageProcessors.Rotate(quarterTurns: 1), 4, 7, { ($1, 3 - $0) }),
+                (.rotate(clockwise: -270), 4, 7, { ($1, 3 - $0) }),
+                (.rotate(clockwise: 180), 7, 4, { (6 - $0, 3 - $1) }),
+                (ImageProcessors.Rotate(quarterTurns: -1), 4, 7, { (6 - $1, $0) }),
+                (.rotate(clockwise: 630), 4, 7, { (6 - $1, $0) }),
             ]
             for (processor, width, height, place) in table {
                 let result = try processor.process(DecodedImage(pixels: pixels)).pixels
@@ -29,20 +31,20 @@ import AlcedoLibc
     /// Rows are padded: a line of a few megabytes would take more than a gibibyte on its side.
     @Test func `a line that would take all memory on its side is not turned`() throws {
         let line = DecodedImage(pixels: .make(17_000_000, 1, .gray8, .opaque) { _, _ in SIMD4(repeating: 0) })
-        for processor in [Rotate(quarterTurns: 1), Orient()] as [any ImageProcessing] {
+        for processor in [ImageProcessors.Rotate(quarterTurns: 1), .orient] as [any ImageProcessing] {
             var image = line
             image.orientation = .right
             let error = #expect(throws: ImageProcessingError.self) { try processor.process(image) }
             #expect(error?.code == .tooLarge, "\(processor.identifier)")
         }
-        #expect(try Flip(.leftAndRight).process(line).size == line.size)
+        #expect(try ImageProcessors.Flip(.leftAndRight).process(line).size == line.size)
     }
 
     @Test(arguments: [1.0, 17, 45, 89.9, 120, 200.3, 300, -33])
     func `a turned picture is the cubic convolution of its pixels`(angle: Double) throws {
         let pixels = PixelBuffer.noise(15, 10, .rgba16, .premultiplied, seed: 14)
 
-        let result = try Rotate(clockwise: angle).process(DecodedImage(pixels: pixels)).pixels
+        let result = try ImageProcessors.Rotate(clockwise: angle).process(DecodedImage(pixels: pixels)).pixels
 
         let (c, s) = (cos(angle * .pi / 180), sin(angle * .pi / 180))
         #expect(result.width == Int((15 * abs(c) + 10 * abs(s)).rounded(.up)))
@@ -77,7 +79,7 @@ import AlcedoLibc
         for (format, mode, background, resultFormat, resultMode) in table {
             let image = DecodedImage(pixels: .noise(9, 9, format, mode, seed: 4))
 
-            let result = try Rotate(clockwise: 40, background: background).process(image).pixels
+            let result = try ImageProcessors.Rotate(clockwise: 40, background: background).process(image).pixels
 
             #expect(result.format == resultFormat && result.alphaMode == resultMode)
             let corner = result.pixel(0, 0)
@@ -88,7 +90,7 @@ import AlcedoLibc
 
     @Test func `a result that would be too large is an error`() throws {
         let wide = PixelBuffer.make(60_000, 1, .gray8, .opaque) { _, _ in SIMD4(repeating: 9) }
-        #expect { try Rotate(clockwise: 45).process(DecodedImage(pixels: wide)) } throws: {
+        #expect { try ImageProcessors.Rotate(clockwise: 45).process(DecodedImage(pixels: wide)) } throws: {
             ($0 as? ImageProcessingError)?.code == .tooLarge
         }
     }

@@ -1,5 +1,6 @@
 import AlcedoCURL
 import AlcedoCore
+import AlcedoHTTP
 import FoundationEssentials
 import TestSupport
 
@@ -34,7 +35,7 @@ struct FaultyTransport: HTTPTransport {
         case .losesTheRequestBody: request.body = nil
         case .closesConnections: request.fields["Connection"] = "close"
         case .sendsLineEnds:
-            let fields = request.fields.fields.map { field in
+            let fields = request.fields.map { field in
                 HTTPFields.Field(field.name, field.value.filter { !$0.isNewline })
             }
             request.fields = HTTPFields(fields)

@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoDiskCache
+import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -32,7 +33,7 @@ struct CustomLifetimeTests {
         let (server, clock) = (FakeTransport(), ManualClock())
         var rules = ResponseCacheRules(role: role)
         rules.lifetime = { _, _ in .seconds(600) }
-        let cache = URLResponseCache(rules: rules, time: clock)
+        let cache = URLResponseCache(rules: rules, clock: clock)
         let transport = CachingTransport(wrapping: server, cache: cache)
         let plain = HTTPRequest(url: Bench.url)
         server.answer(200, fields, body: "first")
@@ -204,8 +205,8 @@ struct CustomLifetimeTests {
         func cache() -> URLResponseCache {
             var rules = ResponseCacheRules()
             rules.lifetime = { _, _ in .seconds(600) }
-            let disk = FileDiskCache(directory: directory.url, lockPatience: .seconds(300), clock: clock)
-            return URLResponseCache(memoryCapacity: 0, disk: disk, rules: rules, time: clock)
+            let disk = FileDiskCache(directory: directory.url, lockTimeout: .seconds(300), clock: clock)
+            return URLResponseCache(memoryCapacity: 0, disk: disk, rules: rules, clock: clock)
         }
         server.answer(200, Self.long)
         _ = try await Answer(CachingTransport(wrapping: server, cache: cache()).send(HTTPRequest(url: Bench.url)))

@@ -1,4 +1,6 @@
 import AlcedoCore
+import AlcedoHTTP
+import AlcedoRuntime
 import AlcedoURLResponseCache
 import FoundationEssentials
 import Testing

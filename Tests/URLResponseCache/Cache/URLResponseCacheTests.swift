@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoDiskCache
+import AlcedoHTTP
 import AlcedoTesting
 import AlcedoURLResponseCache
 import FoundationEssentials
@@ -13,7 +14,7 @@ struct URLResponseCacheTests {
     private let clock = ManualClock()
 
     private func disk(in directory: TemporaryDirectory) -> FileDiskCache {
-        FileDiskCache(directory: directory.url, lockPatience: .seconds(300), clock: clock)
+        FileDiskCache(directory: directory.url, lockTimeout: .seconds(300), clock: clock)
     }
 
     private func url(_ path: String) -> URL { Bench.url("http://example.test/\(path)") }
@@ -29,7 +30,7 @@ struct URLResponseCacheTests {
 
     @Test func `with both capacities zero every request goes to the network`() async throws {
         let cache = URLResponseCache(memoryCapacity: 0)
-        let transport = CachingTransport(wrapping: server, cache: cache, time: clock)
+        let transport = CachingTransport(wrapping: server, cache: cache, clock: clock)
         for _ in 0..<2 {
             server.answer(200, ["Cache-Control": "max-age=60"])
             #expect(try await Answer(transport.send(HTTPRequest(url: Bench.url))).source == .new)
@@ -43,7 +44,7 @@ struct URLResponseCacheTests {
         for isOnDisk in [true, false] {
             let cache = URLResponseCache(
                 memoryCapacity: isOnDisk ? 0 : 1 << 20, disk: isOnDisk ? disk(in: directory) : nil)
-            let transport = CachingTransport(wrapping: server, cache: cache, time: clock)
+            let transport = CachingTransport(wrapping: server, cache: cache, clock: clock)
             server.answer(200, ["Cache-Control": "max-age=60"])
             _ = try await Answer(transport.send(HTTPRequest(url: Bench.url)))
 
@@ -56,7 +57,7 @@ struct URLResponseCacheTests {
     @Test func `what is for memory only never reaches the disk`() async throws {
         let directory = try TemporaryDirectory()
         let cache = URLResponseCache(memoryCapacity: 1 << 20, disk: disk(in: directory))
-        let transport = CachingTransport(wrapping: server, cache: cache, time: clock) { stored, _ in
+        let transport = CachingTransport(wrapping: server, cache: cache, clock: clock) { stored, _ in
             var stored = stored
             stored.storagePolicy = .allowedInMemoryOnly
             return stored
@@ -88,7 +89,7 @@ struct URLResponseCacheTests {
         #expect(found.responseTime == start)
         #expect(await cache.response(for: HTTPRequest(url: url("b"))) == nil)
         // And a transport serves it.
-        let transport = CachingTransport(wrapping: server, cache: cache, time: clock)
+        let transport = CachingTransport(wrapping: server, cache: cache, clock: clock)
         let answer = try await Answer(
             transport.send(HTTPRequest(url: url("a"), cachePolicy: .returnCacheDataDontLoad)))
         #expect(answer.body == "one" && answer.source == .stale)
@@ -164,7 +165,7 @@ struct URLResponseCacheTests {
 
     @Test func `removal since a date forgets what was confirmed since, too`() async throws {
         let cache = URLResponseCache()
-        let transport = CachingTransport(wrapping: server, cache: cache, time: clock)
+        let transport = CachingTransport(wrapping: server, cache: cache, clock: clock)
         server.answer(200, ["Cache-Control": "max-age=5", "ETag": "\"v\""])
         _ = try await Answer(transport.send(HTTPRequest(url: Bench.url)))
         clock.advance(by: .seconds(10))

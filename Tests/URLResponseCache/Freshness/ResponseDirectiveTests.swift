@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoURLResponseCache
 import Testing
 
@@ -60,13 +61,13 @@ struct ResponseDirectiveTests {
             "Cache-Control": row.control + ", max-age=60", "X-One": "1", "X-Two": "2", "X-Three": "3",
         ]
         let first = try await bench.load(fields)
-        #expect(first.fields.fields.map(\.name).filter { $0.hasPrefix("X-") } == ["X-One", "X-Two", "X-Three"])
+        #expect(first.fields.map(\.name).filter { $0.hasPrefix("X-") } == ["X-One", "X-Two", "X-Three"])
 
         let second = try await bench.send()
 
         #expect(second.isHit)
         #expect(
-            second.fields.fields.map(\.name).filter { $0.hasPrefix("X-") }
+            second.fields.map(\.name).filter { $0.hasPrefix("X-") }
                 == (role == .private ? row.inPrivate : row.inShared))
     }
 

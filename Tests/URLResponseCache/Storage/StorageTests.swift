@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoURLResponseCache
 import FoundationEssentials
 import Testing
@@ -11,7 +12,7 @@ struct StorageTests {
         var status: Int
         var fields: HTTPFields
         var stored: Roles
-        /// For which roles the verdict is that others must not keep it either.
+        /// For which roles the decision is that others must not keep it either.
         var forbidden: Roles
 
         init(

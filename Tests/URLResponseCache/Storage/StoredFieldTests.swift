@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoURLResponseCache
 import Testing
 
@@ -23,7 +24,7 @@ struct StoredFieldTests {
 
         let cookies = role == .private ? ["Set-Cookie", "set-cookie", "Set-Cookie2"] : []
         #expect(
-            second.fields.fields.map(\.name)
+            second.fields.map(\.name)
                 == ["Cache-Control"] + cookies + ["Content-Type", "X-End", "Date", "Age", "Cache-Status"])
         #expect(second.fields.values(of: "Set-Cookie") == (role == .private ? ["a=b", "c=d"] : []))
     }

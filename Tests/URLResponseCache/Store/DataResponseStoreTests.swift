@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoDiskCache
+import AlcedoHTTP
 import AlcedoMemoryCache
 import AlcedoTesting
 import AlcedoURLResponseCache
@@ -69,7 +70,7 @@ struct DataResponseStoreTests {
     @Test func `a cache that lists its entries forgets only those since a date, another all`() async throws {
         let directory = try TemporaryDirectory()
         let clock = ManualClock()
-        let files = FileDiskCache(directory: directory.url, lockPatience: .seconds(300), clock: clock)
+        let files = FileDiskCache(directory: directory.url, lockTimeout: .seconds(300), clock: clock)
         let stores = [
             (DataResponseStore(files as any MaintainableDataCache), true),
             (DataResponseStore(data as any DataCaching), false),
@@ -92,7 +93,7 @@ struct DataResponseStoreTests {
         let directory = try TemporaryDirectory()
         let clock = ManualClock()
         let store = DataResponseStore(
-            FileDiskCache(directory: directory.url, lockPatience: .seconds(300), clock: clock)
+            FileDiskCache(directory: directory.url, lockTimeout: .seconds(300), clock: clock)
                 as any MaintainableDataCache)
         clock.setDate(start)
         await store.store(.response(response()), for: key("a", "old"))

@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import FoundationEssentials
 
 /// What came back for a request, its body read.
@@ -17,7 +18,7 @@ struct Answer: Sendable {
         body = String(decoding: bytes, as: UTF8.self)
         interim = response.interim
         source = response.caching?.source
-        policy = response.caching?.verdict.policy
+        policy = response.caching?.decision.policy
     }
 
     /// What the cache says it did.

@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoTesting
 import AlcedoURLResponseCache
 import FoundationEssentials
@@ -20,7 +21,7 @@ struct Bench: Sendable {
         change(&rules)
         self.store = store
         cache = CachingTransport(
-            wrapping: server, store: store, rules: rules, time: clock, maximumBodyByteCount: limit,
+            wrapping: server, store: store, rules: rules, clock: clock, maximumBodyByteCount: limit,
             willStore: willStore)
     }
 

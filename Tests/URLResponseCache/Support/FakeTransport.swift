@@ -1,4 +1,6 @@
 import AlcedoCore
+import AlcedoHTTP
+import AlcedoRuntime
 import FoundationEssentials
 
 /// A server of prepared answers, which notes what it is asked. Without one it cannot be reached.

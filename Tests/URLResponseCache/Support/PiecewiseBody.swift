@@ -1,4 +1,6 @@
 import AlcedoCore
+import AlcedoHTTP
+import AlcedoRuntime
 import FoundationEssentials
 
 /// A body of given pieces that may end badly: it then throws once, and has an end after that.

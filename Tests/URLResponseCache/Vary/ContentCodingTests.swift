@@ -1,5 +1,6 @@
 import AlcedoCURL
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import Testing
@@ -50,7 +51,8 @@ struct ContentCodingTests {
         let origin = try origin()
         defer { origin.stop() }
         let cache = CachingTransport(
-            wrapping: CURLTransport(), store: MemoryResponseStore(), rules: ResponseCacheRules(role: role), time: clock)
+            wrapping: CURLTransport(), store: MemoryResponseStore(), rules: ResponseCacheRules(role: role), clock: clock
+        )
         let kinds = isReversed ? Self.kinds.reversed() : Self.kinds
         for kind in kinds {
             #expect(
@@ -75,7 +77,7 @@ struct ContentCodingTests {
     {
         let origin = try origin(confirms: false)
         defer { origin.stop() }
-        let cache = CachingTransport(wrapping: CURLTransport(), store: MemoryResponseStore(), time: clock)
+        let cache = CachingTransport(wrapping: CURLTransport(), store: MemoryResponseStore(), clock: clock)
 
         #expect(try await body(origin, ["Range": "bytes=0-999"], through: cache).body == Self.packed)
         #expect(try await body(origin, [:], through: cache).body == Self.unpacked)
@@ -95,7 +97,7 @@ struct ContentCodingTests {
             return OriginReply(fields: Self.coded, body: Self.packed)
         }
         defer { origin.stop() }
-        let cache = CachingTransport(wrapping: CURLTransport(), store: MemoryResponseStore(), time: clock)
+        let cache = CachingTransport(wrapping: CURLTransport(), store: MemoryResponseStore(), clock: clock)
         await #expect(throws: HTTPTransportError.self) { try await body(origin, [:], through: cache) }
 
         #expect(try await body(origin, [:], through: cache).body == Self.unpacked)

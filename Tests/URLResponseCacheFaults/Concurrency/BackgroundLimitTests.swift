@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoTesting
 import AlcedoURLResponseCache
 import FoundationEssentials
@@ -24,7 +25,7 @@ struct BackgroundLimitTests {
             return isFirst ? HTTPResponse(request, Self.terms, "old") : later(request)
         }
         let cache = CachingTransport(
-            wrapping: server, store: MemoryResponseStore(), time: clock, backgroundTimeLimit: .seconds(30),
+            wrapping: server, store: MemoryResponseStore(), clock: clock, backgroundTimeLimit: .seconds(30),
             backgroundByteLimit: byteLimit)
         return (cache, server)
     }
@@ -65,7 +66,7 @@ struct BackgroundLimitTests {
             if isKnown { try await clock.sleep(for: .seconds(100_000)) }
             return HTTPResponse(request, Self.terms, "old")
         }
-        let cache = CachingTransport(wrapping: server, store: MemoryResponseStore(), time: clock)
+        let cache = CachingTransport(wrapping: server, store: MemoryResponseStore(), clock: clock)
         _ = try await text(cache)
         clock.advance(by: .seconds(20))
         #expect(try await text(cache) == "old")
@@ -111,7 +112,7 @@ struct BackgroundLimitTests {
             HTTPResponse(request, Self.terms, bodies.change { $0.removeFirst() })
         }
         let cache = CachingTransport(
-            wrapping: server, store: MemoryResponseStore(), time: clock, maximumBodyByteCount: 4_000)
+            wrapping: server, store: MemoryResponseStore(), clock: clock, maximumBodyByteCount: 4_000)
         _ = try await text(cache)
         clock.advance(by: .seconds(20))
         _ = try await text(cache)

@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -29,7 +30,7 @@ struct BackgroundTests {
             }
         }
         let cache = CachingTransport(
-            wrapping: server, store: MemoryResponseStore(), time: clock, backgroundLimit: limit)
+            wrapping: server, store: MemoryResponseStore(), clock: clock, backgroundLimit: limit)
         return (cache, server)
     }
 
@@ -102,7 +103,7 @@ struct BackgroundTests {
     @Test func `what finds a full line is not done, nor anything with a limit of 0`() async {
         let done = Guarded<[String]>([])
         for (limit, lineLimit, expected) in [(1, 2, ["0", "1", "2"]), (0, 2, [])] {
-            let work = BackgroundWork(limit: limit, lineLimit: lineLimit, timeLimit: .seconds(60), time: clock)
+            let work = BackgroundWork(limit: limit, lineLimit: lineLimit, timeLimit: .seconds(60), clock: clock)
             let gate = Gate()
             done.change { $0 = [] }
             for name in ["0", "1", "1", "2", "3"] {

@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -24,7 +25,7 @@ struct BodyTests {
         }
         return (
             CachingTransport(
-                wrapping: server, store: MemoryResponseStore(), time: ManualClock(), maximumBodyByteCount: maximum,
+                wrapping: server, store: MemoryResponseStore(), clock: ManualClock(), maximumBodyByteCount: maximum,
                 collectedByteCount: collected), server
         )
     }

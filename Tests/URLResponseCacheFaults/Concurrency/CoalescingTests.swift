@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -28,7 +29,7 @@ struct CoalescingTests {
             try Task.checkCancellation()
             return HTTPResponse(request, status: status, ["ETag": "\"a\""], status == 304 ? "" : "body")
         }
-        let cache = CachingTransport(wrapping: server, store: store, time: ManualClock())
+        let cache = CachingTransport(wrapping: server, store: store, clock: ManualClock())
         _ = try await cache.send(HTTPRequest(url: .page())).text()
         return (cache, server)
     }

@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -31,7 +32,7 @@ struct OrderTests {
             default: return HTTPResponse(request, fields, says)
             }
         }
-        cache = CachingTransport(wrapping: server, store: MemoryResponseStore(), time: clock)
+        cache = CachingTransport(wrapping: server, store: MemoryResponseStore(), clock: clock)
     }
 
     /// A body that waits at a gate before its end.

@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -22,7 +23,7 @@ struct BadAnswerTests {
             }
             return try await answers[index](request)
         }
-        return (CachingTransport(wrapping: server, store: store, time: clock), server)
+        return (CachingTransport(wrapping: server, store: store, clock: clock), server)
     }
 
     private func get(_ cache: CachingTransport, _ fields: HTTPFields = [:]) async throws -> HTTPResponse {

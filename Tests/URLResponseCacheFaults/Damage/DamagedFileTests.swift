@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoDiskCache
+import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -24,7 +25,8 @@ struct DamagedFileTests {
     private func cache() -> CachingTransport {
         CachingTransport(
             wrapping: server,
-            store: DataResponseStore(FileDiskCache(directory: directory.url, lockPatience: .seconds(300))), time: clock)
+            store: DataResponseStore(FileDiskCache(directory: directory.url, lockTimeout: .seconds(300))), clock: clock
+        )
     }
 
     private var files: [URL] {
@@ -66,7 +68,7 @@ struct DamagedFileTests {
     }
 
     @Test func `notes that are no answer's are a miss that goes`() async throws {
-        let data = FileDiskCache(directory: directory.url, lockPatience: .seconds(300))
+        let data = FileDiskCache(directory: directory.url, lockTimeout: .seconds(300))
         let key = ImageKey(ResourceKey(normal: .page()))
         let request = HTTPRequest(url: .page())
         for notes in [Data(), Data("foreign".utf8), Data(repeating: 0, count: 64), Data(repeating: 0xFF, count: 4_096)]
@@ -75,13 +77,13 @@ struct DamagedFileTests {
             let store = DataResponseStore(data)
             #expect(await store.entry(for: key) == nil)
             #expect(await data.contains(key) == false)
-            let cache = CachingTransport(wrapping: server, store: store, time: clock)
+            let cache = CachingTransport(wrapping: server, store: store, clock: clock)
             #expect(try await cache.send(request).text() == body)
         }
     }
 
     @Test func `an entry of a later format is a miss`() async throws {
-        let data = FileDiskCache(directory: directory.url, lockPatience: .seconds(300))
+        let data = FileDiskCache(directory: directory.url, lockTimeout: .seconds(300))
         let key = ImageKey(ResourceKey(normal: .page()))
         var (metadata, _) = ResponseEntryCoder.encode(.variants(ResponseVariants()))
         metadata[metadata.startIndex] += 1
@@ -103,8 +105,8 @@ struct DamagedFileTests {
         let file = directory.url.appending(path: "file")
         try Data("x".utf8).write(to: file)
         let cache = CachingTransport(
-            wrapping: server, store: DataResponseStore(FileDiskCache(directory: file, lockPatience: .seconds(1))),
-            time: clock)
+            wrapping: server, store: DataResponseStore(FileDiskCache(directory: file, lockTimeout: .seconds(1))),
+            clock: clock)
         for _ in 0..<2 { #expect(try await cache.send(HTTPRequest(url: .page())).text() == body) }
 
         #expect(server.requests.count == 2)

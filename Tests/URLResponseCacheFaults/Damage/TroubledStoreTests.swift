@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -14,7 +15,7 @@ struct TroubledStoreTests {
         HTTPResponse($0, ["Cache-Control": "max-age=60", "ETag": "\"a\"", "Vary": "X"], "body")
     }
 
-    private var cache: CachingTransport { CachingTransport(wrapping: server, store: store, time: ManualClock()) }
+    private var cache: CachingTransport { CachingTransport(wrapping: server, store: store, clock: ManualClock()) }
 
     /// Throws at everything.
     private struct BrokenDataCache: DataCaching {
@@ -38,7 +39,8 @@ struct TroubledStoreTests {
     }
 
     @Test func `a data cache that refuses, and finds nonsense, fails no request`() async throws {
-        let cache = CachingTransport(wrapping: server, store: DataResponseStore(BrokenDataCache()), time: ManualClock())
+        let store = DataResponseStore(BrokenDataCache())
+        let cache = CachingTransport(wrapping: server, store: store, clock: ManualClock())
         for method in [HTTPMethod.get, .head, .post, .get] {
             #expect(try await cache.send(HTTPRequest(method: method, url: .page())).head.status == 200)
         }

@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -59,7 +60,7 @@ struct HistoryRun {
         _ server: HistoryServer, _ store: any ResponseStoring, _ role: CacheRole
     ) -> CachingTransport {
         CachingTransport(
-            wrapping: server, store: store, rules: ResponseCacheRules(role: role), time: server.clock)
+            wrapping: server, store: store, rules: ResponseCacheRules(role: role), clock: server.clock)
     }
 
     mutating func play(steps: Int) async throws {

@@ -46,11 +46,11 @@ struct RandomHistoryTests {
             return { _ in TieredResponseStore(MemoryResponseStore(byteLimit: 8_000), over: DataResponseStore(data)) }
         case .files:
             return { _ in
-                DataResponseStore(FileDiskCache(directory: directory.url, lockPatience: .seconds(300)))
+                DataResponseStore(FileDiskCache(directory: directory.url, lockTimeout: .seconds(300)))
             }
         case .database:
             return { _ in
-                DataResponseStore(SQLiteDiskCache(directory: directory.url, lockPatience: .seconds(300)))
+                DataResponseStore(SQLiteDiskCache(directory: directory.url, lockTimeout: .seconds(300)))
             }
         }
     }

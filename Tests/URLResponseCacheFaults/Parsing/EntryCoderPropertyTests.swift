@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import FoundationEssentials
 import TestSupport
 import Testing
@@ -124,7 +125,7 @@ struct EntryCoderPropertyTests {
                 let answer = StoredAnswer.make(
                     found, for: request, directives, age: found.age(at: now),
                     CacheStatus(outcome: .hit(timeToLive: 0)),
-                    ResponseCaching(source: .fresh, verdict: StorageVerdict(.allowed)))
+                    ResponseCaching(source: .fresh, decision: StorageDecision(.allowed)))
                 #expect((Int(answer.head.fields.values(of: "Age").last ?? "") ?? -1) >= 0)
             default: break
             }

@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoDiskCache
+import AlcedoHTTP
 import AlcedoLibc
 import AlcedoSQLiteCache
 import AlcedoTesting
@@ -18,8 +19,8 @@ struct RestartTests {
         func make(_ path: String) -> any MaintainableDataCache {
             let url = URL(filePath: path)
             return switch self {
-            case .files: FileDiskCache(directory: url, lockPatience: .seconds(300))
-            case .database: SQLiteDiskCache(directory: url, lockPatience: .seconds(300))
+            case .files: FileDiskCache(directory: url, lockTimeout: .seconds(300))
+            case .database: SQLiteDiskCache(directory: url, lockTimeout: .seconds(300))
             }
         }
     }
@@ -73,7 +74,7 @@ struct RestartTests {
         let clock = ManualClock(now: start)
         let cache = CachingTransport(
             wrapping: server(firstVersion: Int(seed) * 1_000_000), store: DataResponseStore(disk.make(path)),
-            time: clock)
+            clock: clock)
         for _ in 0..<steps {
             let page = "page-\(Int.random(in: 0..<pageCount, using: &random))"
             let language = ["en", "de", "fr"].randomElement(using: &random) ?? ""
@@ -122,7 +123,7 @@ struct RestartTests {
                         $0.fields["Accept-Language"] ?? "")
                 }
                 let cache = CachingTransport(
-                    wrapping: server, store: DataResponseStore(disk.make(path)), time: ManualClock(now: Self.start))
+                    wrapping: server, store: DataResponseStore(disk.make(path)), clock: ManualClock(now: Self.start))
                 for language in ["en", "de"] {
                     _ = try await cache.send(HTTPRequest(url: .page(), fields: ["Accept-Language": language])).text()
                 }
@@ -130,7 +131,7 @@ struct RestartTests {
             }
             let nobody = ClosureTransport { _ in throw HTTPTransportError(.cannotConnect, "nobody") }
             let clock = ManualClock(now: Self.start + 20)
-            let cache = CachingTransport(wrapping: nobody, store: DataResponseStore(disk.make(path)), time: clock)
+            let cache = CachingTransport(wrapping: nobody, store: DataResponseStore(disk.make(path)), clock: clock)
             for language in ["en", "de"] {
                 let response = try await cache.send(HTTPRequest(url: .page(), fields: ["Accept-Language": language]))
                 #expect(response.caching?.source == .fresh)
@@ -153,7 +154,7 @@ struct RestartTests {
         var freshCount = 0
         for _ in 0..<100 {
             let cache = CachingTransport(
-                wrapping: server, store: DataResponseStore(disk.make(directory.path)), time: clock)
+                wrapping: server, store: DataResponseStore(disk.make(directory.path)), clock: clock)
             let page = "page-\(Int.random(in: 0..<3, using: &random))"
             let language = ["en", "de"].randomElement(using: &random) ?? ""
             let response = try await cache.send(HTTPRequest(url: .page(page), fields: ["Accept-Language": language]))

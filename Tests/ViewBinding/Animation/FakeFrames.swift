@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoRuntime
 import Dispatch
 
 @testable import AlcedoViewBinding

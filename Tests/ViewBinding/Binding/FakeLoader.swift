@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoRuntime
 import FoundationEssentials
 
 /// A loader whose loads end when the test says so, and which pays no heed to cancellation, like work that is past the

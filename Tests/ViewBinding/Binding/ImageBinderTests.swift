@@ -1,5 +1,7 @@
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoViewBinding
+import FoundationEssentials
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) @MainActor struct ImageBinderTests {
@@ -32,10 +34,10 @@ import Testing
         }
     }
 
-    init() { binder = ImageBinder(view: view, loader: loader) }
+    init() { binder = ImageBinder(view: view, pipeline: loader) }
 
     private func bind(_ image: Int, serial: Int, options: BindingOptions? = nil) -> Task<Void, Never>? {
-        binder.bind(
+        binder.load(
             ImageRequest(image: image, serial: serial), options: options ?? self.options, completion: { log($0) })
         return binder.task
     }
@@ -121,11 +123,21 @@ import Testing
         #expect(loader.started == [2])
     }
 
-    @Test func `a nil request cancels, shows the placeholder and fails`() async {
+    @Test func `a URL is loaded as its request is`() throws {
+        let url = try #require(URL(string: "http://127.0.0.1/a"))
+        loader.setMemory(.gray(7), for: ImageRequest(source: .http(HTTPRequest(url: url))))
+
+        binder.load(url, options: options) { log($0) }
+
+        #expect(view.history == [.image(7, .memory)])
+        #expect(log.endings == [.image(7)])
+    }
+
+    @Test func `a nil URL cancels, shows the placeholder and fails`() async {
         let old = bind(1, serial: 1)
         await loader.arrival(of: 1)
 
-        binder.bind(nil, options: options) { log($0) }
+        binder.load(nil, options: options) { log($0) }
         loader.finish(1, .gray(1))
         await old?.value
 
@@ -134,11 +146,11 @@ import Testing
         #expect(!binder.isLoading)
     }
 
-    @Test func `a nil request clears even a picture that is kept while loading`() {
+    @Test func `a nil URL clears even a picture that is kept while loading`() {
         loader.setMemory(.gray(7), for: ImageRequest(image: 1, serial: 0))
         _ = bind(1, serial: 1)
 
-        binder.bind(nil, options: BindingOptions(keepsCurrentImage: true))
+        binder.load(nil, options: BindingOptions(keepsCurrentImage: true))
 
         #expect(view.shown == .nothing)
     }
@@ -156,7 +168,7 @@ import Testing
 
     @Test func `a failure shows the failure image and passes the error on`() async {
         var failure: (any Error)?
-        binder.bind(ImageRequest(image: 1, serial: 1), options: options) { result in
+        binder.load(ImageRequest(image: 1, serial: 1), options: options) { result in
             if case .failure(let error) = result { failure = error }
         }
         let task = binder.task
@@ -192,8 +204,8 @@ import Testing
     }
 
     @Test func `a binder that goes cancels its load`() async {
-        var binder: ImageBinder? = ImageBinder(view: view, loader: loader)
-        binder?.bind(ImageRequest(image: 1, serial: 1)) { log($0) }
+        var binder: ImageBinder? = ImageBinder(view: view, pipeline: loader)
+        binder?.load(ImageRequest(image: 1, serial: 1)) { log($0) }
         let task = binder?.task
         await loader.arrival(of: 1)
 
@@ -210,8 +222,8 @@ import Testing
     func `a view that goes ends its load as cancelled`(outcome: FakeLoader.Outcome) async {
         var view: FakeView? = FakeView()
         weak let gone = view
-        let binder = view.map { ImageBinder(view: $0, loader: loader) }
-        binder?.bind(ImageRequest(image: 1, serial: 1), options: options) { log($0) }
+        let binder = view.map { ImageBinder(view: $0, pipeline: loader) }
+        binder?.load(ImageRequest(image: 1, serial: 1), options: options) { log($0) }
         let task = binder?.task
         await loader.arrival(of: 1)
 
@@ -221,16 +233,16 @@ import Testing
         await task?.value
 
         #expect(log.endings == [.cancelled])
-        binder?.bind(ImageRequest(image: 2, serial: 2)) { log($0) }
+        binder?.load(ImageRequest(image: 2, serial: 2)) { log($0) }
         #expect(log.endings == [.cancelled, .cancelled])
         #expect(loader.started == [1])
     }
 
     @Test func `a view that goes is noticed while bytes arrive`() async {
         var view: FakeView? = FakeView()
-        let binder = view.map { ImageBinder(view: $0, loader: loader) }
+        let binder = view.map { ImageBinder(view: $0, pipeline: loader) }
         let task = await withCheckedContinuation { ended in
-            binder?.bind(ImageRequest(image: 1, serial: 1)) { _ in ended.resume(returning: binder?.task) }
+            binder?.load(ImageRequest(image: 1, serial: 1)) { _ in ended.resume(returning: binder?.task) }
             let task = binder?.task
             Task {
                 await loader.arrival(of: 1)
@@ -250,13 +262,13 @@ import Testing
         let old = bind(1, serial: 1)
         await loader.arrival(of: 1)
         loader.setMemory(.gray(3), for: ImageRequest(image: 3, serial: 0))
-        binder.bind(nil)
-        binder.bind(ImageRequest(image: 2, serial: 2), options: options) { [binder, log] in
+        binder.load(nil)
+        binder.load(ImageRequest(image: 2, serial: 2), options: options) { [binder, log] in
             log($0)
-            binder.bind(ImageRequest(image: 3, serial: 3)) { log($0) }
+            binder.load(ImageRequest(image: 3, serial: 3)) { log($0) }
         }
 
-        binder.bind(ImageRequest(image: 4, serial: 4), options: options)
+        binder.load(ImageRequest(image: 4, serial: 4), options: options)
 
         #expect(view.shown == .image(3, .memory))
         #expect(log.endings == [.cancelled, .cancelled, .image(3)])

@@ -10,12 +10,12 @@ import Testing
     private let low = BindingOptions(
         placeholder: .gray(200), lowResolution: ImageRequest(image: 51, serial: 51))
 
-    init() { binder = ImageBinder(view: view, loader: loader) }
+    init() { binder = ImageBinder(view: view, pipeline: loader) }
 
     private func bind(_ image: Int, showsCachedFirst: Bool = false, options: BindingOptions) -> Task<Void, Never>? {
         var request = ImageRequest(image: image, serial: image)
         request.showsCachedFirst = showsCachedFirst
-        binder.bind(request, options: options)
+        binder.load(request, options: options)
         return binder.task
     }
 
@@ -192,7 +192,7 @@ import Testing
         var endings = 0
         var request = ImageRequest(image: 1, serial: 1)
         request.showsCachedFirst = true
-        binder.bind(request) { _ in endings += 1 }
+        binder.load(request) { _ in endings += 1 }
         let task = binder.task
         #expect(endings == 0)
 
@@ -209,7 +209,7 @@ import Testing
         request.showsCachedFirst = true
         request.cachePolicy.allowsNetwork = false
 
-        binder.bind(request)
+        binder.load(request)
 
         #expect(view.history == [.image(7, .memory)])
         #expect(!binder.isLoading)

@@ -31,7 +31,7 @@ import Testing
         init(seed: UInt64) {
             random = SeededGenerator(seed: seed)
             loader = FakeLoader()
-            binder = ImageBinder(view: view, loader: loader)
+            binder = ImageBinder(view: view, pipeline: loader)
         }
 
         func chance(_ part: Int) -> Bool { Int.random(in: 0..<part, using: &random) == 0 }
@@ -60,7 +60,7 @@ import Testing
             request.showsCachedFirst = draw.showsCachedFirst
             bound += 1
             if model.bind(draw) { last = draw }
-            binder.bind(request, options: options(draw)) { _ in self.ended += 1 }
+            binder.load(request, options: options(draw)) { _ in self.ended += 1 }
             await noteLoad(draw)
         }
 
@@ -110,7 +110,7 @@ import Testing
         private func bindNothing() {
             bound += 1
             model.bindNothing()
-            binder.bind(nil) { _ in self.ended += 1 }
+            binder.load(nil) { _ in self.ended += 1 }
         }
 
         private func retry() async {
@@ -136,8 +136,8 @@ import Testing
 
         private func changeSize() async {
             let sizes = [
-                DisplaySize.any, .pending, .target(TargetSize(PixelSize(width: 9, height: 9))),
-                .target(TargetSize(PixelSize(width: 0, height: 9))),
+                DisplaySize.any, .pending, .target(TargetSize(width: 9, height: 9)),
+                .target(TargetSize(width: 0, height: 9)),
             ]
             let size = sizes[Int.random(in: 0..<4, using: &random)]
             view.displaySize = size
@@ -152,7 +152,7 @@ import Testing
             let size = view.displaySize
             view = FakeView()
             view.displaySize = size
-            binder = ImageBinder(view: view, loader: loader)
+            binder = ImageBinder(view: view, pipeline: loader)
             let before = model
             model = ReuseModel()
             (model.size, model.inMemory, model.lowInMemory) = (before.size, before.inMemory, before.lowInMemory)

@@ -7,7 +7,7 @@ import Testing
     private let loader = FakeLoader()
     private let view = FakeView()
     private let binder: ImageBinder
-    private let target = TargetSize(PixelSize(width: 30, height: 20), mode: .fill)
+    private let target = TargetSize(width: 30, height: 20, mode: .fill)
 
     /// As little as a view can be.
     private final class BareView: ImageDisplaying {
@@ -16,10 +16,10 @@ import Testing
         func display(_ content: DisplayContent) { count += 1 }
     }
 
-    init() { binder = ImageBinder(view: view, loader: loader) }
+    init() { binder = ImageBinder(view: view, pipeline: loader) }
 
     private func bind(_ image: Int, options: BindingOptions = BindingOptions()) -> Task<Void, Never>? {
-        binder.bind(ImageRequest(image: image, serial: image), options: options)
+        binder.load(ImageRequest(image: image, serial: image), options: options)
         return binder.task
     }
 
@@ -37,10 +37,10 @@ import Testing
 
     @Test func `a request's own size, and one that is not to be set, stay`() async {
         view.displaySize = .target(target)
-        let own = TargetSize(PixelSize(width: 5, height: 5))
+        let own = TargetSize(width: 5, height: 5)
         var request = ImageRequest(image: 1, serial: 1)
         request.decoding.target = own
-        binder.bind(request)
+        binder.load(request)
         let first = binder.task
         loader.finish(1, .gray(1))
         await first?.value
@@ -53,13 +53,13 @@ import Testing
     }
 
     @Test(arguments: [
-        DisplaySize.pending, .target(TargetSize(PixelSize(width: 0, height: 20))),
-        .target(TargetSize(PixelSize(width: 20, height: -1))),
+        DisplaySize.pending, .target(TargetSize(width: 0, height: 20)),
+        .target(TargetSize(width: 20, height: -1)),
     ])
     func `a load waits until the view has a size`(size: DisplaySize) async {
         view.displaySize = size
         var endings = 0
-        binder.bind(
+        binder.load(
             ImageRequest(image: 1, serial: 1), options: BindingOptions(placeholder: .gray(200))
         ) { _ in endings += 1 }
         #expect(binder.isLoading)
@@ -96,10 +96,10 @@ import Testing
     @Test func `a load that waits for a size can be joined, replaced and cancelled`() {
         view.displaySize = .pending
         var endings: [Int] = []
-        binder.bind(ImageRequest(image: 1, serial: 1)) { _ in endings.append(1) }
-        binder.bind(ImageRequest(image: 1, serial: 2)) { _ in endings.append(2) }
+        binder.load(ImageRequest(image: 1, serial: 1)) { _ in endings.append(1) }
+        binder.load(ImageRequest(image: 1, serial: 2)) { _ in endings.append(2) }
         #expect(endings.isEmpty)
-        binder.bind(ImageRequest(image: 3, serial: 3)) { _ in endings.append(3) }
+        binder.load(ImageRequest(image: 3, serial: 3)) { _ in endings.append(3) }
         #expect(endings == [1, 2])
 
         binder.cancel()
@@ -111,14 +111,14 @@ import Testing
     }
 
     @Test func `a view that has grown gets a larger picture when it is bound again`() async {
-        view.displaySize = .target(TargetSize(PixelSize(width: 10, height: 10)))
+        view.displaySize = .target(TargetSize(width: 10, height: 10))
         _ = bind(1)
         await loader.arrival(of: 1)
         view.displaySize = .target(target)
         binder.viewSizeChanged()
         #expect(loader.started == [1])
 
-        binder.bind(ImageRequest(image: 1, serial: 2))
+        binder.load(ImageRequest(image: 1, serial: 2))
         await loader.arrival(of: 2)
 
         #expect(loader.requests.last?.decoding.target == target)
@@ -169,7 +169,7 @@ import Testing
         _ = bind(6)
         _ = bind(1)
         _ = bind(7)
-        binder.bind(nil)
+        binder.load(nil)
 
         #expect(view.activity == [true, false, true, false, true, false, true, false, true, false])
     }
@@ -201,9 +201,9 @@ import Testing
 
     @Test func `a view of one function is enough`() async {
         let view = BareView()
-        let binder = ImageBinder(view: view, loader: loader)
+        let binder = ImageBinder(view: view, pipeline: loader)
 
-        binder.bind(ImageRequest(image: 1, serial: 1))
+        binder.load(ImageRequest(image: 1, serial: 1))
         let task = binder.task
         await loader.arrival(of: 1)
         loader.report(1, .received(10))
@@ -248,7 +248,7 @@ import Testing
         let options = BindingOptions(lowResolution: ImageRequest(image: 51, serial: 51))
         var request = ImageRequest(image: 1, serial: 1)
         request.priority = .high
-        binder.bind(request, options: options)
+        binder.load(request, options: options)
         await loader.arrival(of: 1)
         await loader.arrival(of: 51)
         #expect(loader.priority(of: 1) == .high)
@@ -286,7 +286,7 @@ import Testing
         let first = bind(1)
         loader.finish(1, .failure(LoadFailure()))
         await first?.value
-        binder.bind(nil)
+        binder.load(nil)
         #expect(!binder.retry())
 
         let second = bind(2)

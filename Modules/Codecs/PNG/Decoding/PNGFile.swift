@@ -1,4 +1,5 @@
 import AlcedoCore
+private import CPNGShim
 import FoundationEssentials
 
 /// One PNG file: its chunks, its header and what it says about its picture.
@@ -48,5 +49,94 @@ struct PNGFile {
         var result = info
         if parser.frames.count > 1 { result.delays = parser.frames.map(\.control.rawDelay) }
         return result
+    }
+}
+
+/// Reads what a file says about its picture, within the limits: what is beyond them is left out.
+struct PNGMetadata {
+    private(set) var metadata = ImageMetadata()
+    private let bytes: PNGBytes
+    private let limits: DecodingLimits
+
+    /// - Parameter colorProfile: As libpng has unpacked it.
+    init(_ outline: PNGOutline, in bytes: PNGBytes, colorProfile: Data?, limits: DecodingLimits) {
+        self.bytes = bytes
+        self.limits = limits
+        if let profile = colorProfile, profile.count <= budget { metadata.colorProfile = profile }
+        if let chunk = outline.exif, chunk.body.count <= budget, chunk.isIntact(in: bytes) {
+            metadata.exif = Data(bytes.part(chunk.body))
+        } else if let chunk = outline.rawProfile, let text = unpacked(chunk) {
+            metadata.exif = Self.exif(rawProfile: text)
+        }
+        if let chunk = outline.xmp { metadata.xmp = unpacked(chunk) }
+    }
+
+    /// EXIF says it, or in older files XMP.
+    var orientation: ImageOrientation {
+        if let exif = metadata.exif { return exif.withUnsafeBytes { ImageOrientation(exif: $0.bytes) } }
+        return metadata.xmp?.withUnsafeBytes { ImageOrientation(xmp: $0.bytes) } ?? .up
+    }
+
+    /// The bytes that may still be kept.
+    private var budget: Int {
+        let kept = [metadata.colorProfile, metadata.exif, metadata.xmp].reduce(0) { $0 + ($1?.count ?? 0) }
+        return min(limits.maximumMetadataByteCount - kept, limits.maximumChunkByteCount)
+    }
+
+    /// The text of a chunk, by libpng: it stands in a file of its own, so that no other is read or unpacked.
+    private func unpacked(_ chunk: PNGChunk) -> Data? {
+        guard budget > 0, chunk.body.count <= limits.maximumChunkByteCount else { return nil }
+        let size = [UInt8](repeating: 0, count: 3) + [1]
+        let before = PNGChunk.signature + PNGFrameFile.chunk("IHDR", size + size + [8, 0, 0, 0, 0])
+        let after = PNGFrameFile.chunk("IDAT", [])
+        // One byte more than may be kept tells a text that is too long from one that just fits.
+        let chunkLimit = max(budget, chunk.body.count)
+        let text = before.withUnsafeBufferPointer { before in
+            after.withUnsafeBufferPointer { after in
+                try? PNGReader(
+                    [before, bytes.part(chunk.range), after], chunkLimit: chunkLimit + (chunkLimit < .max ? 1 : 0),
+                    purpose: ALCEDO_PNG_TEXT
+                ).text
+            }
+        }
+        return text.flatMap { $0.count <= budget ? $0 : nil }
+    }
+
+    /// EXIF of ImageMagick: a name, a number of bytes, and the bytes as hexadecimal digits, in lines.
+    private static func exif(rawProfile text: Data) -> Data? {
+        let lines = text.split(separator: UInt8(ascii: "\n"))
+        guard lines.count > 2 else { return nil }
+        let digits = lines.dropFirst(2).joined().compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+        let data = Data(stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
+        let prefix = Data("Exif\0\0".utf8)
+        return data.starts(with: prefix) ? Data(data.dropFirst(prefix.count)) : data
+    }
+}
+
+extension ImageOrientation {
+    /// Reads `tiff:Orientation` of an XMP packet, written as an attribute or as an element.
+    ///
+    /// PNG had no EXIF before 2017, so older tools put the orientation here. Absence and values other than 1 to 8 mean
+    /// `.up`. O(bytes). Source: XMP specification part 2, section 3.1, "TIFF properties".
+    init(xmp: RawSpan) {
+        self = Self.value(in: xmp).flatMap(ImageOrientation.init(rawValue:)) ?? .up
+    }
+
+    private static func value(in xmp: RawSpan) -> Int? {
+        let name = Array("tiff:Orientation".utf8)
+        let openings = ["=\"", "='", ">"].map { Array($0.utf8) }
+        let closings = Array("\"'<".utf8)
+        func byte(at offset: Int) -> UInt8? {
+            offset < xmp.byteCount ? xmp.unsafeLoad(fromByteOffset: offset, as: UInt8.self) : nil
+        }
+        for start in 0..<xmp.byteCount where byte(at: start) == name[0] && xmp.contains(name, at: start) {
+            let end = start + name.count
+            guard let opening = openings.first(where: { xmp.contains($0, at: end) }),
+                let digit = byte(at: end + opening.count), let next = byte(at: end + opening.count + 1),
+                closings.contains(next)
+            else { continue }
+            return Int(digit) - Int(UInt8(ascii: "0"))
+        }
+        return nil
     }
 }

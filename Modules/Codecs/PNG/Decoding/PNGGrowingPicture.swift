@@ -49,7 +49,7 @@ final class PNGGrowingPicture {
         guard progress.has_pixels != 0 else { return nil }
         shown = state
         let isWhole = progress.pass == lastPass && progress.rows == pixels.height
-        var rows = pixels.relabelled(isWhole ? plan.alphaMode : previewAlphaMode)
+        var rows = pixels.reinterpreted(as: isWhole ? plan.alphaMode : previewAlphaMode)
         premultiply(&rows)
         let image = try plan.image(rows.reduced(by: plan.reduction))
         return ImagePreview(image: image, pass: Int(progress.pass) + 1, rowCount: Int(progress.rows))
@@ -65,7 +65,7 @@ final class PNGGrowingPicture {
         let mode = isMissingRows && plan.alphaMode == .opaque ? AlphaMode.straight : plan.alphaMode
         // In place: nothing is added to the picture any more.
         premultiply(&pixels)
-        return try plan.image(pixels.relabelled(mode).reduced(by: plan.reduction), damage: problem)
+        return try plan.image(pixels.reinterpreted(as: mode).reduced(by: plan.reduction), damage: problem)
     }
 
     private var lastPass: UInt32 { plan.header.isInterlaced ? 6 : 0 }

@@ -78,6 +78,80 @@ struct PNGPlan {
     ) throws(ImageDecodingError) -> DecodedImage {
         DecodedImage(
             pixels: try pixels.upright(from: turn), colorProfile: info.metadata.colorProfile,
-            orientation: options.appliesOrientation ? .up : info.orientation, format: .png, damage: damage)
+            orientation: options.appliesOrientation ? .up : info.orientation, format: .png, partialError: damage)
+    }
+}
+
+extension PNGPlan {
+    /// The maximum number of bytes that decoding holds, also of a damaged file: what it makes, what it turns that into,
+    /// rows and batches of them, and what two readers of libpng and zlib need (each a window of 32 KiB, two rows, and
+    /// their states).
+    var byteCount: Int {
+        // A part of a gray picture has an alpha channel.
+        let made = options.allowsPartial && format == .gray8 ? withAlphaChannel : self
+        return Self.sum([
+            reduction.factor > 1 ? made.reducedByteCount : 0,
+            isReducedByRows ? Self.batchByteCount + made.pushedByteCount : made.wholeByteCount,
+            turn == .up ? 0 : made.finishedByteCount, readerByteCount,
+        ])
+    }
+
+    /// The maximum number of bytes that decoding holds while the bytes come, previews included: the whole picture, and
+    /// what a preview makes of it. The next rows copy the picture when a preview shares its memory.
+    var growingByteCount: Int {
+        let sharesMemory = reduction.factor == 1 && turn == .up
+        return Self.sum([
+            wholeByteCount, premultiplies || sharesMemory ? wholeByteCount : 0,
+            reduction.factor > 1 ? reducedByteCount : 0, turn == .up ? 0 : finishedByteCount, readerByteCount,
+        ])
+    }
+
+    /// Rows that a piece of ``pushedPieceByteCount`` completes at most.
+    var pushedRowCount: Int {
+        let (stored, inflated) = (header.storedBytesPerRow, (Self.leastPiece + Self.heldByteCount) * Self.inflation)
+        let fewest = 2 + (inflated + stored - 1) / stored
+        return min(max(Self.pushedBatchByteCount / rowHeader.bytesPerRow, fewest), header.size.height)
+    }
+
+    /// Bytes that the progressive reader gets at once, so that the rows fit.
+    var pushedPieceByteCount: Int {
+        guard pushedRowCount < header.size.height else { return .max }
+        let inflated = (pushedRowCount - 2) * header.storedBytesPerRow
+        return inflated / Self.inflation - Self.heldByteCount
+    }
+
+    /// Bytes of the rows that the progressive reader makes at once.
+    var pushedByteCount: Int { pushedRowCount * rowHeader.bytesPerRow }
+
+    /// About as many bytes of rows are made at once.
+    private static let pushedBatchByteCount = 128 << 10
+
+    /// The least bytes of a piece: the call for each takes far longer than one byte does.
+    private static let leastPiece = 16
+
+    /// The most bytes that one of Deflate becomes: four pairs of codes of one bit, each a match of 258 bytes.
+    private static let inflation = 4 * 258
+
+    /// Compressed bytes that zlib may hold back, a match that it has begun included.
+    private static let heldByteCount = 9
+
+    private var wholeByteCount: Int { PixelBuffer.byteCount(size: header.size, format: format) ?? Int.max }
+
+    private var reducedByteCount: Int {
+        PixelBuffer.byteCount(size: reduction.size(of: header.size), format: format) ?? Int.max
+    }
+
+    private var finishedByteCount: Int { PixelBuffer.byteCount(size: finishedSize, format: format) ?? Int.max }
+
+    private var readerByteCount: Int {
+        let rows = header.size.width.multipliedReportingOverflow(by: 32)
+        return rows.overflow ? Int.max : Self.sum([rows.partialValue, 256 << 10])
+    }
+
+    private static func sum(_ parts: [Int]) -> Int {
+        parts.reduce(0) { sum, part in
+            let (total, overflow) = sum.addingReportingOverflow(part)
+            return overflow ? Int.max : total
+        }
     }
 }

@@ -112,3 +112,73 @@ extension DecodingOptions {
         allowsPartial && (damage.code == .truncated || damage.code == .corrupt)
     }
 }
+
+/// Reads a picture that is not interlaced row by row. Memory: a few rows.
+private struct PNGRowStream {
+    let reader: PNGReader
+    let plan: PNGPlan
+
+    /// Hands the stored rows to `consumer`, its beginning included, its end not. To be called once.
+    ///
+    /// - Returns: The number of rows that were handed over, and what was found wrong, which is not the final word:
+    ///   ``PNGPushReader`` accepts a little more.
+    /// - Throws: ``ImageDecodingError``, or what the consumer throws.
+    func send(to consumer: any PixelRowConsumer) throws -> (rows: Int, ImageDecodingError?) {
+        let header = plan.rowHeader
+        let rowBytes = header.bytesPerRow
+        let batch = max(1, PNGPlan.batchByteCount / rowBytes)
+        var scratch = [UInt8](repeating: 0, count: batch * rowBytes)
+        try reader.start(plan.format, premultiplies: plan.premultiplies)
+        try consumer.begin(header)
+        var sent = 0
+        while sent < header.size.height {
+            let count = min(batch, header.size.height - sent)
+            let problem = try scratch.withUnsafeMutableBytes { memory -> ImageDecodingError? in
+                if let problem = reader.readRows(count, into: memory, stride: rowBytes) { return problem }
+                for row in 0..<count {
+                    let bytes = UnsafeRawBufferPointer(rebasing: memory[row * rowBytes..<(row + 1) * rowBytes])
+                    try consumer.consume(RawSpan(_unsafeBytes: bytes))
+                }
+                return nil
+            }
+            if let problem { return (sent, problem) }
+            sent += count
+        }
+        return (sent, reader.finish())
+    }
+}
+
+/// Reads a damaged picture that is not interlaced row by row. Memory: ``PNGPlan/pushedByteCount``.
+private struct PNGPushedRows {
+    let file: PNGFile
+    let plan: PNGPlan
+
+    /// Hands the stored rows from `first` on, as far as they reach, to a consumer that has begun and that does not end
+    /// here.
+    ///
+    /// - Returns: The number of rows of the file, those before `first` included, and what is wrong with it.
+    /// - Throws: `outOfMemory`, or what the consumer throws.
+    func send(from first: Int = 0, to consumer: any PixelRowConsumer) throws -> (rows: Int, ImageDecodingError?) {
+        let reader = try PNGPushReader(plan.format, limits: plan.options.limits)
+        let rowBytes = plan.rowHeader.bytesPerRow
+        let most = plan.pushedPieceByteCount
+        var batch = [UInt8](repeating: 0, count: plan.pushedRowCount * rowBytes)
+        var made = 0
+        try batch.withUnsafeMutableBytes { memory in
+            reader.feed(file.head, into: PNGPushReader.Output(memory: memory, stride: rowBytes))
+            var rest = file.body
+            while let piece = reader.next(&rest, atMost: most) {
+                reader.feed(piece, into: PNGPushReader.Output(memory: memory, stride: rowBytes, firstRow: made))
+                let end = Int(reader.progress.rows)
+                for y in max(first, made)..<max(first, end) {
+                    let start = (y - made) * rowBytes
+                    let row = UnsafeMutableRawBufferPointer(rebasing: memory[start..<start + rowBytes])
+                    if plan.premultiplies { plan.premultiply(row) }
+                    try consumer.consume(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(row)))
+                }
+                made = end
+            }
+        }
+        return (made, reader.problem)
+    }
+}

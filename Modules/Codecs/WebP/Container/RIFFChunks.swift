@@ -39,3 +39,16 @@ extension UnsafeBufferPointer<UInt8> {
         (0..<bytes).reduce(0) { $0 | Int(self[offset + $1]) << (8 * $1) }
     }
 }
+
+/// One chunk of a RIFF file, as positions in the file's bytes.
+struct RIFFChunk {
+    /// The four characters, for example `VP8X`.
+    var id: String
+    /// Where the header begins.
+    var start: Int
+    /// May reach beyond the bytes that have come so far, never beyond the container.
+    var payload: Range<Int>
+
+    /// Whether all of the chunk is among the bytes.
+    func isThere(in bytes: UnsafeBufferPointer<UInt8>) -> Bool { payload.upperBound <= bytes.count }
+}

@@ -1,6 +1,7 @@
 import AlcedoCore
 import AlcedoLibc
 private import CBeneath
+import AlcedoRuntime
 import FoundationEssentials
 
 /// An open file, closed when the value goes.
@@ -9,9 +10,9 @@ struct Descriptor: ~Copyable {
     /// Opens a folder only to look up what is in it. Of Linux on the machines that Swift runs on.
     static let onlyPath = ALCEDO_O_PATH | O_DIRECTORY
 
-    init(opening path: UnsafePointer<CChar>, _ flags: Int32) throws(SystemRefusal) {
+    init(opening path: UnsafePointer<CChar>, _ flags: Int32) throws(SystemError) {
         let opened = open(path, flags | O_CLOEXEC, 0o600)
-        guard opened >= 0 else { throw SystemRefusal(number: errno) }
+        guard opened >= 0 else { throw SystemError(number: errno) }
         number = opened
     }
 
@@ -20,9 +21,9 @@ struct Descriptor: ~Copyable {
     /// - Parameter path: From `directory` on, and not out of it.
     init(
         opening path: UnsafePointer<CChar>, beneath directory: borrowing Descriptor, _ flags: Int32
-    ) throws(SystemRefusal) {
+    ) throws(SystemError) {
         let opened = alcedo_open_beneath(directory.number, path, flags, 0o600)
-        guard opened >= 0 else { throw SystemRefusal(number: errno) }
+        guard opened >= 0 else { throw SystemError(number: errno) }
         number = opened
     }
 
@@ -35,18 +36,18 @@ struct Descriptor: ~Copyable {
     }
 
     /// nil for anything but a regular file.
-    func regularFileSize() throws(SystemRefusal) -> FileSize? {
-        guard let status else { throw SystemRefusal(number: errno) }
+    func regularFileSize() throws(SystemError) -> FileSize? {
+        guard let status else { throw SystemError(number: errno) }
         return status.st_mode & S_IFMT == S_IFREG ? FileSize(status) : nil
     }
 
     /// Reads at most `memory.count` bytes from `offset`: fewer only at the file's end.
-    func read(into memory: UnsafeMutableRawBufferPointer, at offset: Int) throws(SystemRefusal) -> Int {
+    func read(into memory: UnsafeMutableRawBufferPointer, at offset: Int) throws(SystemError) -> Int {
         var done = 0
         while done < memory.count, let base = memory.baseAddress {
             let read = pread(number, base + done, memory.count - done, off_t(offset + done))
             if read < 0, errno == EINTR { continue }
-            guard read >= 0 else { throw SystemRefusal(number: errno) }
+            guard read >= 0 else { throw SystemError(number: errno) }
             guard read > 0 else { break }
             done += read
         }
@@ -54,14 +55,14 @@ struct Descriptor: ~Copyable {
     }
 
     /// `count` bytes from `offset` on, or nil when there are fewer.
-    func read(_ count: Int, at offset: Int = 0) throws(SystemRefusal) -> FileBytes? {
+    func read(_ count: Int, at offset: Int = 0) throws(SystemError) -> FileBytes? {
         let bytes = try FileBytes(count: count)
         guard try read(into: bytes.room, at: offset) == count else { return nil }
         return bytes
     }
 
     /// All bytes of a file that has `count`, or nil when it has another number.
-    func readAll(_ count: Int) throws(SystemRefusal) -> FileBytes? {
+    func readAll(_ count: Int) throws(SystemError) -> FileBytes? {
         // Room for one more, which must stay empty.
         let bytes = try FileBytes(count: count, spare: 1)
         guard try read(into: bytes.room, at: 0) == count else { return nil }
@@ -114,9 +115,9 @@ struct Descriptor: ~Copyable {
     func unlock() { flock(number, LOCK_UN) }
 
     /// The file's bytes, mapped into memory.
-    func map(_ count: Int) throws(SystemRefusal) -> UnsafeMutableRawPointer {
+    func map(_ count: Int) throws(SystemError) -> UnsafeMutableRawPointer {
         guard let memory = mmap(nil, count, PROT_READ, MAP_PRIVATE, number, 0), memory != MAP_FAILED else {
-            throw SystemRefusal(number: errno)
+            throw SystemError(number: errno)
         }
         return memory
     }
@@ -125,7 +126,7 @@ struct Descriptor: ~Copyable {
 
     /// Nought, or why not all names are to be had.
     func forEachName(in folder: String = ".", _ body: (UnsafeBufferPointer<UInt8>) -> Void) -> Int32 {
-        FolderListing.forEachName(in: folder, of: number, body)
+        DirectoryListing.forEachName(in: folder, of: number, body)
     }
 
     /// nil when nothing has the name. Tells of a link itself.
@@ -138,15 +139,15 @@ struct Descriptor: ~Copyable {
     }
 
     /// Makes a folder, unless something has the name.
-    func makeFolder(_ name: UnsafePointer<CChar>) throws(SystemRefusal) {
-        guard mkdirat(number, name, 0o700) == 0 || errno == EEXIST else { throw SystemRefusal(number: errno) }
+    func makeFolder(_ name: UnsafePointer<CChar>) throws(SystemError) {
+        guard mkdirat(number, name, 0o700) == 0 || errno == EEXIST else { throw SystemError(number: errno) }
     }
 
     /// Removes what is no folder; nought, or why not.
     func unlink(_ name: UnsafePointer<CChar>) -> Int32 { unlinkat(number, name, 0) == 0 ? 0 : errno }
 
     /// Removes what has the name, a folder with everything in it too.
-    func clear(_ name: UnsafePointer<CChar>) { FolderRemoval.remove(name, in: number) }
+    func clear(_ name: UnsafePointer<CChar>) { DirectoryRemoval.remove(name, in: number) }
 
     /// Gives a file another name, replacing what has it already; nought, or why not.
     func rename(
@@ -175,4 +176,71 @@ extension iovec {
             iov_base: bytes.baseAddress.map { UnsafeMutableRawPointer(mutating: $0 + start) },
             iov_len: bytes.count - start)
     }
+}
+
+/// The bytes of a file in memory of their own, freed when the value goes.
+struct FileBytes: ~Copyable {
+    private let memory: UnsafeMutableRawPointer
+    private let count: Int
+    /// What it can hold, to be filled.
+    let room: UnsafeMutableRawBufferPointer
+
+    /// Allocates room for `count` bytes, and for `spare` more.
+    init(count: Int, spare: Int = 0) throws(SystemError) {
+        guard let memory = malloc(max(1, count + spare)) else { throw SystemError(number: ENOMEM) }
+        self.memory = memory
+        self.count = count
+        room = UnsafeMutableRawBufferPointer(start: memory, count: count + spare)
+    }
+
+    deinit { free(memory) }
+
+    func withBytes<Result>(_ body: (RawSpan) -> Result) -> Result {
+        body(UnsafeRawBufferPointer(start: memory, count: count).bytes)
+    }
+
+    /// Gives the memory away as its first `length` bytes, without copying.
+    consuming func prefix(_ length: Int) -> Data {
+        let memory = memory
+        discard self
+        return Data(bytesNoCopy: memory, count: length, deallocator: .free)
+    }
+}
+
+/// The size of an entry's file.
+struct FileSize: Equatable, Sendable {
+    /// The number of its bytes.
+    var length: Int
+    /// The bytes that it occupies on the disk, which is what limits, listings and reports count.
+    var occupied: Int
+
+    init(length: Int, occupied: Int) {
+        self.length = length
+        self.occupied = occupied
+    }
+
+    init(_ status: stat) {
+        length = Int(status.st_size)
+        occupied = DiskUsage.byteCount(
+            length: length, blocks: Int(status.st_blocks), blockSize: Int(status.st_blksize))
+    }
+}
+
+extension SystemError {
+    /// - Parameter place: Empty where it is not known.
+    func cacheError(_ action: String, _ place: String = "") -> DataCacheError {
+        let code: DataCacheError.Code =
+            switch number {
+            case ENOSPC, EDQUOT, EFBIG: .noSpace
+            case EACCES, EPERM, EROFS, ENOTDIR, ENOENT, ELOOP: .notWritable
+            default: .failed
+            }
+        return DataCacheError(
+            code,
+            "cannot \(action) the cache directory\(place.isEmpty ? "" : " ")\(place): \(String(cString: strerror(number)))"
+        )
+    }
+
+    /// Whether it says something of one file, rather than of the process or the machine at this time.
+    var isOfOneFile: Bool { [EACCES, EPERM, EIO, ESTALE].contains(number) }
 }

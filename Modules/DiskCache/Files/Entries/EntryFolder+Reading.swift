@@ -1,11 +1,12 @@
 import AlcedoCore
 import AlcedoLibc
+import AlcedoRuntime
 import FoundationEssentials
 
 extension EntryFolder {
     /// Opens the file of an entry, and tells its size.
     func open(_ name: EntryName, suffix: [UInt8]? = nil) -> Opening {
-        do throws(SystemRefusal) {
+        do throws(SystemError) {
             let descriptor = try openFile(name, suffix, in: openDirectory())
             guard let size = try descriptor.regularFileSize(), size.length >= EntryTrailer.size else { return .damaged }
             return .open(descriptor, size: size)
@@ -24,10 +25,10 @@ extension EntryFolder {
         case absent
         case damaged
         /// The file may be whole, but is not to be had now: the process has no descriptors left, for one.
-        case unavailable(SystemRefusal)
+        case unavailable(SystemError)
 
         /// nil when there is none, or none of an entry.
-        consuming func file() throws(SystemRefusal) -> OpenFile? {
+        consuming func file() throws(SystemError) -> OpenFile? {
             switch consume self {
             case .open(let descriptor, let size): return OpenFile(descriptor: descriptor, size: size)
             case .absent: return nil
@@ -59,7 +60,7 @@ extension EntryFolder {
     ///
     /// - Parameter size: Of the file.
     func read(_ name: EntryName, key: ImageKey, size: FileSize, in directory: borrowing Descriptor) -> Reading {
-        do throws(SystemRefusal) {
+        do throws(SystemError) {
             return try Self.copy(openFile(name, in: directory), size, key)
         } catch {
             return .unavailable
@@ -69,7 +70,7 @@ extension EntryFolder {
     private static func read(
         _ descriptor: borrowing Descriptor, _ size: FileSize, _ key: ImageKey, isMapped: Bool
     ) -> Reading {
-        do throws(SystemRefusal) {
+        do throws(SystemError) {
             guard try hasTrailer(descriptor, size.length) else { return .damaged }
             return isMapped ? try map(descriptor, size, key) : try copy(descriptor, size, key)
         } catch {
@@ -79,14 +80,14 @@ extension EntryFolder {
 
     /// Whether a file ends as an entry of its size does. Asked before there has to be memory for all of it: a file may claim
     /// to be of any size.
-    private static func hasTrailer(_ descriptor: borrowing Descriptor, _ size: Int) throws(SystemRefusal) -> Bool {
+    private static func hasTrailer(_ descriptor: borrowing Descriptor, _ size: Int) throws(SystemError) -> Bool {
         let end = try descriptor.read(EntryTrailer.size, at: size - EntryTrailer.size)
         return end?.withBytes { EntryTrailer($0, fileSize: size) } != nil
     }
 
     private static func copy(
         _ descriptor: borrowing Descriptor, _ size: FileSize, _ key: ImageKey
-    ) throws(SystemRefusal) -> Reading {
+    ) throws(SystemError) -> Reading {
         guard let bytes = try descriptor.readAll(size.length),
             let (trailer, metadata) = bytes.withBytes({ verify($0, key: key) })
         else { return .damaged }
@@ -97,7 +98,7 @@ extension EntryFolder {
 
     private static func map(
         _ descriptor: borrowing Descriptor, _ size: FileSize, _ key: ImageKey
-    ) throws(SystemRefusal) -> Reading {
+    ) throws(SystemError) -> Reading {
         let length = size.length
         let memory = try descriptor.map(length)
         let file = UnsafeRawBufferPointer(start: memory, count: length)
@@ -124,7 +125,7 @@ extension EntryFolder {
     /// - Throws: Why the file is not to be had now.
     func verifiedEntry(
         _ name: EntryName, suffix: [UInt8]? = nil
-    ) throws(SystemRefusal) -> VerifiedEntry? {
+    ) throws(SystemError) -> VerifiedEntry? {
         guard let file = try open(name, suffix: suffix).file(),
             try Self.hasTrailer(file.descriptor, file.size.length),
             let bytes = try file.descriptor.read(file.size.length)
@@ -145,7 +146,7 @@ extension EntryFolder {
     /// What the file of an entry says of itself; nil for what is no entry. Reads its end only.
     ///
     /// - Throws: Why the file is not to be had now.
-    func outline(_ name: EntryName) throws(SystemRefusal) -> Outline? {
+    func outline(_ name: EntryName) throws(SystemError) -> Outline? {
         guard let file = try open(name).file() else { return nil }
         let size = file.size
         let end = try file.descriptor.read(EntryTrailer.size, at: size.length - EntryTrailer.size)
@@ -170,11 +171,54 @@ extension EntryFolder {
     /// Whether something has the entry's name, or that is not to be told. A link counts, and so does one in the place of
     /// its folder.
     func contains(_ name: EntryName) -> Bool {
-        do throws(SystemRefusal) {
+        do throws(SystemError) {
             let shard = try openShard(of: name, in: openDirectory())
             return paths.withFileName(name) { shard.kind(of: $0) != nil || errno != ENOENT && errno != ENOTDIR }
         } catch {
             return error.number != ENOENT && error.number != ENOTDIR
         }
+    }
+}
+
+/// The open file of an entry that has been verified. It can be read though the entry is replaced or removed.
+final class EntryReader: Sendable {
+    let metadata: Data
+    let storedAt: Timestamp
+    let expiry: Timestamp?
+    let dataCount: Int
+    let chunkSize: Int
+    private let descriptor: Descriptor
+
+    /// Reads all of the file once, a piece at a time; nil when it is no whole entry of `key`.
+    init?(
+        _ descriptor: consuming Descriptor, size: Int, key: ImageKey, expiry: Timestamp?, chunkSize: Int
+    ) throws(SystemError) {
+        guard let end = try descriptor.read(EntryTrailer.size, at: size - EntryTrailer.size),
+            let trailer = end.withBytes({ EntryTrailer($0, fileSize: size) }),
+            let notes = try descriptor.read(trailer.notesCount, at: trailer.dataCount),
+            notes.withBytes({ EntryFile.notes($0, of: trailer, belongTo: key) })
+        else { return nil }
+        var hash = XXH64(seed: end.withBytes { EntryFile.seed($0) })
+        for start in stride(from: 0, to: trailer.dataCount, by: chunkSize) {
+            let count = min(chunkSize, trailer.dataCount - start)
+            guard let piece = try descriptor.read(count, at: start) else { return nil }
+            piece.withBytes { hash.update($0) }
+        }
+        let isRight = end.withBytes { end in
+            notes.withBytes { EntryFile.checksum(end, notes: $0, dataHash: hash.value) }
+        }
+        guard isRight else { return nil }
+        metadata = notes.withBytes { EntryFile.metadata($0, of: trailer) }
+        dataCount = trailer.dataCount
+        storedAt = trailer.storedAt
+        self.expiry = expiry
+        self.chunkSize = chunkSize
+        self.descriptor = descriptor
+    }
+
+    /// The piece that begins at `offset`; nil when the file has been cut short.
+    func chunk(at offset: Int) throws(SystemError) -> Data? {
+        let count = min(chunkSize, dataCount - offset)
+        return try descriptor.read(count, at: offset)?.prefix(count)
     }
 }

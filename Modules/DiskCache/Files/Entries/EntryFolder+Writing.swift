@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoLibc
+import AlcedoRuntime
 import FoundationEssentials
 
 extension EntryFolder {
@@ -15,9 +16,9 @@ extension EntryFolder {
     }
 
     func makeUnfinishedFile() throws(DataCacheError) -> UnfinishedFile {
-        var refusal = SystemRefusal(number: ENOENT)
+        var refusal = SystemError(number: ENOENT)
         for _ in 0..<8 {
-            do throws(SystemRefusal) {
+            do throws(SystemError) {
                 return try unfinished.makeFile()
             } catch {
                 refusal = error
@@ -44,7 +45,7 @@ extension EntryFolder {
     func place(
         _ file: UnfinishedFile, as name: EntryName, in directory: borrowing Descriptor, durability: Durability
     ) throws(DataCacheError) -> Bool {
-        do throws(SystemRefusal) {
+        do throws(SystemError) {
             var hasMadeWay = false
             let shard = try makeShard(of: name, in: directory, &hasMadeWay)
             var number = paths.withFileName(name) { file.move(to: shard, $0) }
@@ -56,7 +57,7 @@ extension EntryFolder {
             guard number == 0 else {
                 // The folder that is held may be that of a directory that had this path before.
                 unfinished.forget()
-                throw SystemRefusal(number: number)
+                throw SystemError(number: number)
             }
             if durability == .directory {
                 // The shard is only looked up in.
@@ -74,8 +75,8 @@ extension EntryFolder {
     /// The folder of an entry, made where there is none.
     private func makeShard(
         of name: EntryName, in directory: borrowing Descriptor, _ hasMadeWay: inout Bool
-    ) throws(SystemRefusal) -> Descriptor {
-        do throws(SystemRefusal) {
+    ) throws(SystemError) -> Descriptor {
+        do throws(SystemError) {
             return try openShard(of: name, in: directory)
         } catch {
             guard [ENOENT, ELOOP].contains(error.number) else { throw error }
@@ -96,7 +97,7 @@ extension EntryFolder {
     /// - Returns: Whether a file is gone that was there.
     @discardableResult
     func remove(_ name: EntryName, suffix: [UInt8]? = nil, in directory: borrowing Descriptor) -> Bool {
-        do throws(SystemRefusal) {
+        do throws(SystemError) {
             let shard = try openShard(of: name, in: directory)
             return paths.withFileName(name, suffix) { file in
                 let number = shard.unlink(file)
@@ -137,5 +138,5 @@ extension EntryFolder {
         }
     }
 
-    private var refusal: SystemRefusal { SystemRefusal(number: errno) }
+    private var refusal: SystemError { SystemError(number: errno) }
 }

@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoLibc
+import AlcedoRuntime
 import Synchronization
 
 /// A file that is being written where nobody looks for entries. Goes with the value, unless it was moved into its place.
@@ -20,7 +21,7 @@ final class UnfinishedFile {
     static let sweptAway = EBUSY
 
     /// Makes an empty file in a folder.
-    init(in folder: OpenFolder) throws(SystemRefusal) {
+    init(in folder: OpenFolder) throws(SystemError) {
         let serial = Self.serial.add(1, ordering: .relaxed).newValue
         name = "\(Self.prefix)\(Self.process)-\(serial)"
         self.folder = folder
@@ -28,7 +29,7 @@ final class UnfinishedFile {
         // Before it is locked, whoever sweeps takes it for what a dead process left. Where the file system has no locks, sweeps
         // find none either, and leave it.
         guard descriptor.lock() || errno != EWOULDBLOCK, descriptor.status?.st_nlink != 0 else {
-            throw SystemRefusal(number: Self.sweptAway)
+            throw SystemError(number: Self.sweptAway)
         }
     }
 
@@ -42,9 +43,47 @@ final class UnfinishedFile {
     }
 
     /// The same with a path.
-    func move(to path: String) throws(SystemRefusal) {
+    func move(to path: String) throws(SystemError) {
         let number = folder.descriptor.rename(name, toPath: path)
-        guard number == 0 else { throw SystemRefusal(number: number) }
+        guard number == 0 else { throw SystemError(number: number) }
         isInPlace = true
+    }
+}
+
+/// The folder that entries are written in, held open from one to the next: opening it costs as much as a twentieth of a
+/// store of a few KB.
+final class UnfinishedFolder: Sendable {
+    private let path: String
+    private let opened = Locked<OpenFolder?>(nil)
+
+    init(_ path: String) { self.path = path }
+
+    /// Makes an empty file.
+    func makeFile() throws(SystemError) -> UnfinishedFile {
+        if let held = opened.withLock({ $0 }) {
+            do throws(SystemError) {
+                return try UnfinishedFile(in: held)
+            } catch {
+                // Somebody has removed the folder; another one may have its name.
+                guard error.number == ENOENT else { throw error }
+            }
+        }
+        forget()
+        let folder = try OpenFolder(path)
+        opened.withLock { $0 = folder }
+        return try UnfinishedFile(in: folder)
+    }
+
+    /// Opens it anew for the next file: it may be another one now.
+    func forget() { opened.withLock { $0 = nil } }
+}
+
+/// An open folder that several files share.
+final class OpenFolder: Sendable {
+    let descriptor: Descriptor
+
+    /// - Parameter path: Of a folder, not of a link to one: that is refused with `ENOTDIR`.
+    init(_ path: String) throws(SystemError) {
+        descriptor = try Descriptor(opening: path, Descriptor.onlyPath | O_NOFOLLOW)
     }
 }

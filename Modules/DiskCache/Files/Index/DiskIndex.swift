@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoLibc
+import AlcedoRuntime
 
 /// What a directory holds, in memory and in an index file that all caches on the directory share.
 ///
@@ -12,15 +13,15 @@ final class DiskIndex: Sendable {
 
     private let folder: EntryFolder
     /// Longest wait for another process. One that died keeps nobody; one that was stopped does.
-    private let lockPatience: Duration
+    private let lockTimeout: Duration
     private let state: Locked<IndexState>
     /// Keeps this process's own threads apart, which the file's lock does not. Held while files are changed: for threads
     /// that may block.
     private let turn = Locked(())
 
-    init(_ folder: EntryFolder, lockPatience: Duration, bootHash: UInt64) {
+    init(_ folder: EntryFolder, lockTimeout: Duration, bootHash: UInt64) {
         self.folder = folder
-        self.lockPatience = lockPatience
+        self.lockTimeout = lockTimeout
         state = Locked(
             IndexState(suffixHash: XXH64.hash(folder.paths.suffix.utf8Span.span.bytes), bootHash: bootHash))
     }
@@ -126,7 +127,7 @@ final class DiskIndex: Sendable {
         /// Notes changes, in memory and in the file.
         func note(_ records: [IndexRecord]) throws(DataCacheError) {
             let refusal = index.state.withLock { state in
-                state.append(records) ? nil : SystemRefusal(number: errno)
+                state.append(records) ? nil : SystemError(number: errno)
             }
             if let refusal { throw refusal.cacheError("write to", index.path) }
         }
@@ -153,7 +154,7 @@ final class DiskIndex: Sendable {
     ) throws(DataCacheError) -> Result {
         while true {
             let file = try open()
-            guard file.lock(patience: lockPatience) else {
+            guard file.lock(patience: lockTimeout) else {
                 throw DataCacheError(.failed, "another process keeps the index of \(path)")
             }
             defer { file.descriptor.unlock() }
@@ -185,10 +186,10 @@ final class DiskIndex: Sendable {
 
     /// The index file that is at the path now, made if there is none.
     private func open() throws(DataCacheError) -> IndexFile {
-        var refusal = SystemRefusal(number: ENOENT)
+        var refusal = SystemError(number: ENOENT)
         for _ in 0..<3 {
             if let file = state.withLock({ $0.file }), file.isWritable, file.isAt(filePath) { return file }
-            do throws(SystemRefusal) {
+            do throws(SystemError) {
                 let opened = try IndexFile(in: path, makesFile: true)
                 state.withLock { $0.install(opened) }
                 return opened
@@ -215,7 +216,7 @@ final class DiskIndex: Sendable {
         var table = trustsTable ? copy() : state.withLock { $0 }.salvaged()
         var isThere = [Bool](repeating: false, count: table.count)
         var found: [EntryName] = []
-        do throws(SystemRefusal) {
+        do throws(SystemError) {
             try folder.forEachName { name, otherSuffix in
                 if let otherSuffix, !folder.rename(name, from: otherSuffix) { return }
                 let place = table.place(of: name)
@@ -282,7 +283,7 @@ final class DiskIndex: Sendable {
     /// What a file tells of itself; a file that is no entry goes.
     private func adopted(_ name: EntryName) throws(DataCacheError) -> IndexEntry? {
         let outline: EntryFolder.Outline?
-        do throws(SystemRefusal) {
+        do throws(SystemError) {
             outline = try folder.outline(name)
         } catch {
             // A file that nobody can read is not to be had; another one may be.
@@ -311,7 +312,7 @@ final class DiskIndex: Sendable {
             guard let bytes else { throw DataCacheError(.failed, "the cache directory \(path) has vanished") }
             try write(bytes, to: file, at: &end)
         }
-        do throws(SystemRefusal) {
+        do throws(SystemError) {
             try file.move(to: filePath)
         } catch {
             throw error.cacheError("write to", path)
@@ -321,7 +322,7 @@ final class DiskIndex: Sendable {
 
     private func write(_ bytes: [UInt8], to file: UnfinishedFile, at end: inout Int) throws(DataCacheError) {
         guard file.descriptor.write(bytes, at: end) else {
-            throw SystemRefusal(number: errno).cacheError("write to", path)
+            throw SystemError(number: errno).cacheError("write to", path)
         }
         end += bytes.count
     }

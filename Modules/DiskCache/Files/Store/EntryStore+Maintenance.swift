@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoLibc
+import AlcedoRuntime
 import FoundationEssentials
 
 extension EntryStore {
@@ -70,7 +71,7 @@ extension EntryStore {
     }
 
     private func found(_ name: EntryName) throws(DataCacheError) -> EntryFolder.VerifiedEntry? {
-        do throws(SystemRefusal) {
+        do throws(SystemError) {
             return try folder.verifiedEntry(name)
         } catch {
             throw error.cacheError("read the entry \(name.text) of", folder.paths.directory)
@@ -157,7 +158,7 @@ extension EntryStore {
         _ name: EntryName, _ suffix: [UInt8]?, of other: EntryFolder, as known: IndexEntry?
     ) throws(DataCacheError) -> Bool {
         let verified: EntryFolder.VerifiedEntry?
-        do throws(SystemRefusal) {
+        do throws(SystemError) {
             verified = try other.verifiedEntry(name, suffix: suffix)
         } catch {
             throw error.cacheError("look into", other.paths.directory)

@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoRuntime
 import FoundationEssentials
 
 /// The entries of a directory, with their index and limits. Every call blocks; any thread may make it.
@@ -22,11 +23,11 @@ final class EntryStore: Sendable {
     private let unreported = Locked<[DataCacheTrimReport.Removal]>([])
 
     init(
-        _ paths: EntryPaths, limits: DataCacheLimits, durability: Durability, lockPatience: Duration,
+        _ paths: EntryPaths, limits: DataCacheLimits, durability: Durability, lockTimeout: Duration,
         clock: any TimeSource, bootHash: UInt64 = IndexHeader.bootHash
     ) {
         folder = EntryFolder(paths: paths)
-        index = DiskIndex(folder, lockPatience: lockPatience, bootHash: bootHash)
+        index = DiskIndex(folder, lockTimeout: lockTimeout, bootHash: bootHash)
         self.limits = limits
         self.durability = durability
         self.clock = clock
@@ -93,15 +94,15 @@ final class EntryStore: Sendable {
         known.map { $0.entry.storedAt == storedAt } ?? true
     }
 
-    /// Opens an entry to be read in pieces, and verifies all of it.
-    func openPieces(_ key: ImageKey, pieceSize: Int) -> (reader: EntryReader?, reading: Reading) {
+    /// Opens an entry to be read in chunks, and verifies all of it.
+    func openChunks(_ key: ImageKey, chunkSize: Int) -> (reader: EntryReader?, reading: Reading) {
         let name = EntryName(key)
         switch admit(name).0 {
         case .refused(let refusal): return (nil, refusal)
         case .admitted(let expiry, let known):
             guard case .open(let descriptor, let size) = folder.open(name),
                 let reader = try? EntryReader(
-                    descriptor, size: size.length, key: key, expiry: expiry, pieceSize: pieceSize),
+                    descriptor, size: size.length, key: key, expiry: expiry, chunkSize: chunkSize),
                 isKnown(reader.storedAt, known)
             else { return (nil, .doubtful) }
             return (reader, .absent)
@@ -251,10 +252,11 @@ final class EntryStore: Sendable {
 
     /// - Throws: ``DataCacheError`` of the code `tooLarge` when there is no room for an entry of so many bytes.
     func check(_ size: Int) throws(DataCacheError) {
-        guard size <= limits.size, limits.count > 0 else {
+        guard size <= limits.maximumSize, limits.maximumCount > 0 else {
             throw DataCacheError(
                 .tooLarge,
-                "an entry of \(size) bytes exceeds the limits of \(limits.size) bytes and \(limits.count) entries")
+                "an entry of \(size) bytes exceeds the limits of \(limits.maximumSize) bytes and \(limits.maximumCount) entries"
+            )
         }
     }
 
@@ -316,7 +318,7 @@ final class EntryStore: Sendable {
         folder.removeAbandonedFiles()
         let isDone: Void? = try? index.change { change throws(DataCacheError) in
             var kept: Set<EntryName> = []
-            do throws(SystemRefusal) {
+            do throws(SystemError) {
                 try folder.forEachName { name, otherSuffix in
                     if !removeFile(name, in: change.file.directory) { kept.insert(name) }
                     if let otherSuffix { folder.remove(name, suffix: otherSuffix, in: change.file.directory) }
@@ -349,8 +351,8 @@ final class EntryStore: Sendable {
     /// Whether a limit is exceeded, by a share of it.
     func isOverLimits(by share: Double = 0) -> Bool {
         index.read { table in
-            Double(table.totalSize) > Double(limits.size) * (1 + share)
-                || Double(table.count) > Double(limits.count) * (1 + share)
+            Double(table.totalSize) > Double(limits.maximumSize) * (1 + share)
+                || Double(table.count) > Double(limits.maximumCount) * (1 + share)
         }
     }
 
@@ -360,7 +362,7 @@ final class EntryStore: Sendable {
         // What is stored while it looks is for the trim that is asked for then: this one would leave more than a trim is to.
         return EntryTrim(
             toSize: isOver ? limits.sizeAfterTrim : .max, count: isOver ? limits.countAfterTrim : .max,
-            sizeOfLast: limits.count > 0 ? limits.size : 0, reason: .sizeLimit)
+            sizeOfLast: limits.maximumCount > 0 ? limits.maximumSize : 0, reason: .sizeLimit)
     }
 
     /// Does a step of a trim. Returns whether that was the last.
@@ -387,11 +389,5 @@ final class EntryStore: Sendable {
         var trim = EntryTrim(toSize: size, count: .max, reason: reason)
         while !advance(&trim) {}
         return trim.report
-    }
-}
-
-extension IndexEntry {
-    func isOver(_ limits: DataCacheLimits, at now: Timestamp) -> Bool {
-        limits.isOver(storedAt: storedAt, lastUse: lastUse, expiry: expiry, now: now)
     }
 }

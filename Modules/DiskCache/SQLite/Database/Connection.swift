@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoRuntime
 private import CSQLite
 
 /// One connection to a database file. Not for two threads at once.

@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoLibc
+import AlcedoRuntime
 import FoundationEssentials
 
 /// One connection to the database file of a cache, with what it is asked: opened when it is first needed, and again when
@@ -17,7 +18,7 @@ struct DatabaseFile<Queries> {
     private let directory: URL
     private let role: Role
     /// Longest wait for another process that writes.
-    private let lockPatience: Duration
+    private let lockTimeout: Duration
     /// The first use of a connection.
     private let prepare: Preparation
     /// Told of each file that was removed because it was damaged, or none.
@@ -31,13 +32,13 @@ struct DatabaseFile<Queries> {
     private var tried: HeldFile?
 
     init(
-        directory: URL, role: Role, lockPatience: Duration, noteDamage: @escaping @Sendable () -> Void = {},
+        directory: URL, role: Role, lockTimeout: Duration, noteDamage: @escaping @Sendable () -> Void = {},
         prepare: @escaping Preparation
     ) {
         self.directory = directory
         self.noteDamage = noteDamage
         self.role = role
-        self.lockPatience = lockPatience
+        self.lockTimeout = lockTimeout
         self.prepare = prepare
     }
 
@@ -70,12 +71,12 @@ struct DatabaseFile<Queries> {
         guard makesFile || identity != nil else { return nil }
         if role == .writer { try makeDirectory() }
         let isReading = role == .reader && !isWritable
-        let lock = try DirectoryLock(path: path + ".lock", patience: lockPatience, isReading: isReading)
+        let lock = try DirectoryLock(path: path + ".lock", patience: lockTimeout, isReading: isReading)
         defer { extendLifetime(lock) }
         // Under the lock, so that what makes way is not another's new file.
         for suffix in ["", "-wal", "-shm"] where !isFileOrNothing(path + suffix) {
             guard role == .writer else { return nil }
-            guard FolderRemoval.remove(path + suffix) else {
+            guard DirectoryRemoval.remove(path + suffix) else {
                 throw SQLiteFailure(.notWritable, "\(path)\(suffix) is no file, and cannot be removed")
             }
             noteDamage()
@@ -109,20 +110,20 @@ struct DatabaseFile<Queries> {
     }
 
     /// In milliseconds.
-    private var busyTimeout: Int32 { Int32(max(0, min(Double(Int32.max), lockPatience / .milliseconds(1)))) }
+    private var busyTimeout: Int32 { Int32(max(0, min(Double(Int32.max), lockTimeout / .milliseconds(1)))) }
 
     /// Removes the file, unless another process has already replaced it.
     private mutating func discard(isDamaged: Bool) throws(SQLiteFailure) {
         let path = try self.path
         (opened, unchanged, companions) = (nil, nil, [])
-        let lock = try DirectoryLock(path: path + ".lock", patience: lockPatience)
+        let lock = try DirectoryLock(path: path + ".lock", patience: lockTimeout)
         defer { extendLifetime(lock) }
         guard tried?.identity == FileIdentity(path: path) else { return }
         // At once, not when the last connection closes: the reason may be that the disk is full. Who still reads there
         // sees damage, and then the new file.
         for suffix in ["", "-wal"] { Self.empty(path + suffix) }
         for suffix in ["", "-wal", "-shm"] {
-            guard FolderRemoval.remove(path + suffix) else {
+            guard DirectoryRemoval.remove(path + suffix) else {
                 throw SQLiteFailure(systemError: errno, doing: "cannot remove the damaged \(path)\(suffix)")
             }
         }
@@ -164,4 +165,119 @@ struct DatabaseFile<Queries> {
             throw SQLiteFailure(.notWritable, "cannot make \(directory.path): \(error)")
         }
     }
+}
+
+/// Keeps other processes from opening or replacing the database file while this one does.
+///
+/// Held only for that, by a lock on a file beside it; the kernel frees it when the process dies.
+private struct DirectoryLock: ~Copyable {
+    /// Below nought where nothing is locked.
+    private let file: Int32
+
+    /// Waits at most `patience` for another process. Blocks.
+    ///
+    /// - Parameter isReading: Whether nobody may write here: then a lock that is not there is not missed.
+    init(path: String, patience: Duration, isReading: Bool = false) throws(SQLiteFailure) {
+        let opened = isReading ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : try Self.openFile(path)
+        file = try Self.locked(opened, isReading ? LOCK_SH : LOCK_EX, patience, path)
+    }
+
+    deinit { if file >= 0 { close(file) } }
+
+    private static func openFile(_ path: String) throws(SQLiteFailure) -> Int32 {
+        for isLast in [false, true] {
+            let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+            if file >= 0 { return file }
+            // A link, a folder or a socket in its place.
+            guard !isLast, [ELOOP, EISDIR, ENXIO].contains(errno) else { break }
+            DirectoryRemoval.remove(path)
+        }
+        throw SQLiteFailure(systemError: errno, doing: "cannot open \(path)")
+    }
+
+    /// Locks a file if there is one.
+    private static func locked(
+        _ file: Int32, _ kind: Int32, _ patience: Duration, _ path: String
+    ) throws(SQLiteFailure) -> Int32 {
+        guard file >= 0 else { return file }
+        for _ in 0..<max(1, min(Int(Int32.max), patience.milliseconds / 10)) {
+            if flock(file, kind | LOCK_NB) == 0 { return file }
+            guard errno == EWOULDBLOCK || errno == EINTR else { break }
+            // The kernel can wait for a lock, but not for at most so long. The thread is the cache's own, which does
+            // nothing else meanwhile.
+            usleep(10_000)
+        }
+        let reason = errno
+        close(file)
+        throw SQLiteFailure(systemError: reason, doing: "cannot lock \(path)")
+    }
+}
+
+/// Tells a file from another one that has taken its name.
+private struct FileIdentity: Equatable {
+    private let device: UInt64
+    private let node: UInt64
+
+    /// The file that has this name now; nil when there is none.
+    init?(path: String) {
+        var facts = stat()
+        guard lstat(path, &facts) == 0 else { return nil }
+        self.init(facts)
+    }
+
+    /// nil when the descriptor is none.
+    init?(descriptor: Int32) {
+        var facts = stat()
+        guard fstat(descriptor, &facts) == 0 else { return nil }
+        self.init(facts)
+    }
+
+    private init(_ facts: stat) {
+        device = UInt64(facts.st_dev)
+        node = UInt64(facts.st_ino)
+    }
+}
+
+/// Tells whether a file that nobody here may write to has been changed by somebody who may.
+private struct FileState: Equatable {
+    private let identity: FileIdentity
+    private let size: Int
+    private let seconds: Int
+    private let nanoseconds: Int
+
+    /// nil when there is no file of this name.
+    init?(path: String) {
+        var facts = stat()
+        guard let identity = FileIdentity(path: path), lstat(path, &facts) == 0 else { return nil }
+        self.identity = identity
+        size = Int(facts.st_size)
+        seconds = facts.st_mtim.tv_sec
+        nanoseconds = facts.st_mtim.tv_nsec
+    }
+
+    var isEmpty: Bool { size == 0 }
+}
+
+/// Keeps a file that has no name any more from making room for another one of the same number, so that its identity
+/// stays its own.
+private final class HeldFile {
+    let identity: FileIdentity
+    private let descriptor: Int32
+    /// O_PATH, which is a macro of macros. Of Linux on the machines that Swift runs on.
+    private static let onlyPath: Int32 = 0o10_000_000
+
+    /// nil when there is no file of this name.
+    init?(path: String) {
+        // Only a path: closing any other descriptor of the file would take away the locks that SQLite has on it.
+        let opened = open(path, Self.onlyPath | O_CLOEXEC)
+        guard opened >= 0 else { return nil }
+        guard let identity = FileIdentity(descriptor: opened) else {
+            close(opened)
+            return nil
+        }
+        descriptor = opened
+        self.identity = identity
+    }
+
+    deinit { close(descriptor) }
 }

@@ -1,5 +1,7 @@
 import AlcedoCore
+import AlcedoRuntime
 import FoundationEssentials
+import Synchronization
 
 /// Connections to one database file, each on a thread of its own while it works.
 final class DatabaseLanes<Queries>: Sendable {
@@ -16,14 +18,14 @@ final class DatabaseLanes<Queries>: Sendable {
 
     /// - Parameter width: Most pieces of work that run at once.
     init(
-        name: String, width: Int, directory: URL, role: DatabaseFile<Queries>.Role, lockPatience: Duration,
+        name: String, width: Int, directory: URL, role: DatabaseFile<Queries>.Role, lockTimeout: Duration,
         noteDamage: @escaping @Sendable () -> Void = {}, prepare: @escaping DatabaseFile<Queries>.Preparation
     ) {
         executor = BlockingExecutor(name: name, width: width)
         makeFile = {
             ConfinedFile(
                 DatabaseFile(
-                    directory: directory, role: role, lockPatience: lockPatience, noteDamage: noteDamage,
+                    directory: directory, role: role, lockTimeout: lockTimeout, noteDamage: noteDamage,
                     prepare: prepare))
         }
     }
@@ -53,4 +55,19 @@ final class DatabaseLanes<Queries>: Sendable {
             for file in files { file.close() }
         }
     }
+}
+
+/// A connection that is handed from one piece of work to the next.
+///
+/// Whoever has it has it alone, so nobody ever waits for this lock; it is there to let the compiler prove it.
+private final class ConfinedFile<Queries>: Sendable {
+    private let file: Mutex<DatabaseFile<Queries>>
+
+    init(_ file: sending DatabaseFile<Queries>) { self.file = Mutex(file) }
+
+    func perform<Value: Sendable>(makesFile: Bool, _ work: @Sendable (Queries) throws -> Value) throws -> Value? {
+        try file.withLock { try $0.perform(makesFile: makesFile, work) }
+    }
+
+    func close() { file.withLock { $0.close() } }
 }

@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoRuntime
 import FoundationEssentials
 
 /// What changes the entries in an open database, and the files of their values.
@@ -273,7 +274,7 @@ final class EntryChanges {
         let find = { [overItems] () throws(SQLiteFailure) -> [StoredItem] in
             try overItems.rows(
                 .integer(id), scanned, .integer(now.milliseconds), .integer(limits.ageBasis == .lastUse ? 1 : 0),
-                .optional(limits.age.map { Int64($0.milliseconds) }), read: Self.item)
+                .optional(limits.maximumAge.map { Int64($0.milliseconds) }), read: Self.item)
         }
         guard try !find().isEmpty else { return ([], next) }
         let removed = try connection.transaction { () throws(SQLiteFailure) in

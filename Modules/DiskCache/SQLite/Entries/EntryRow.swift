@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoRuntime
 import FoundationEssentials
 
 /// What the database has of an entry.
@@ -53,5 +54,47 @@ struct EntryRow {
     /// Finds the entries of a resource.
     static func hash(of resource: ResourceKey) -> Int64 {
         Int64(bitPattern: XXH64.hash(resource.description.utf8Span.span.bytes))
+    }
+}
+
+/// When an entry was stored and used, and when its time is over.
+struct EntryTimes: Equatable, Sendable {
+    var stored: Timestamp
+    var used: Timestamp
+    /// The entry's own; nil when only the cache's age limit counts.
+    var expiry: Timestamp?
+
+    /// Whether the entry is not found any more.
+    func areOver(_ limits: DataCacheLimits, at now: Timestamp) -> Bool {
+        limits.isOver(storedAt: stored, lastUse: used, expiry: expiry, now: now)
+    }
+
+    /// The times after a use.
+    func used(at now: Timestamp, _ limits: DataCacheLimits) -> EntryTimes {
+        EntryTimes(
+            stored: stored, used: limits.lastUse(used, usedAt: now),
+            expiry: limits.expiry(expiry, after: used, usedAt: now))
+    }
+}
+
+/// What the database has under an entry's number, unverified.
+struct FoundEntry {
+    var row: EntryRow
+    /// Of the text that is there, if it is what it was.
+    var key: ImageKey
+    /// What the entry is found by when its resource is removed.
+    var resourceHash: Int64
+    /// Whether it has all columns, and a name that it can be found by.
+    var isComplete: Bool
+
+    /// Whether it is as it was stored: key, numbers and bytes. Reads the file of a large value.
+    ///
+    /// - Throws: Why the file is not to be had now.
+    func isWhole(_ values: ValueFolder) throws(SQLiteFailure) -> Bool {
+        guard isComplete, key.fileName == row.name, EntryRow.hash(of: key.resource) == resourceHash,
+            let entry = try row.entry(for: key, values: values)
+        else { return false }
+        guard row.file == nil ? row.fileSize == 0 : row.fileSize >= entry.data.count else { return false }
+        return row.size == EntryRow.size(of: entry, for: key, fileSize: row.fileSize)
     }
 }

@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoRuntime
 
 /// The one ledger of a cache's uses, for all of its threads.
 final class UseLog: Sendable {
@@ -24,4 +25,54 @@ final class UseLog: Sendable {
     var isEmpty: Bool { ledger.withLock { $0.isEmpty } }
 
     func takeAll() -> [Int64: UseLedger.Use] { ledger.withLock { $0.takeAll() } }
+}
+
+/// Uses that are not in the database yet, so that a read costs no write. Decides the order of uses; touches no file.
+///
+/// An entry's recency is the date in microseconds, or one more than the highest before, whichever is greater: exact in
+/// one process however its clock is set, and as good as the clock between processes.
+struct UseLedger: Sendable {
+    struct Use: Sendable {
+        var recency: Int64
+        var times: EntryTimes
+    }
+
+    /// Entries used, beyond which it is time to write.
+    static let capacity = 64
+
+    private var uses: [Int64: Use] = [:]
+    private var highest: Int64 = 0
+
+    var isEmpty: Bool { uses.isEmpty }
+    var isFull: Bool { uses.count >= Self.capacity }
+
+    /// Notes how far the database is.
+    mutating func learn(recency: Int64) {
+        // What no date of this age can be is damage.
+        if recency < .max / 2 { highest = max(highest, recency) }
+    }
+
+    /// The recency of an entry that is used now.
+    mutating func nextRecency(at now: Timestamp) -> Int64 {
+        highest = max(highest + 1, now.milliseconds * 1_000)
+        return highest
+    }
+
+    /// Notes a use of an entry.
+    mutating func use(_ id: Int64, times: EntryTimes) {
+        uses[id] = Use(recency: nextRecency(at: times.used), times: times)
+    }
+
+    /// The times of a row, uses that are not in it included.
+    func times(of id: Int64, recency: Int64, times: EntryTimes) -> EntryTimes {
+        // The row of a number that was given again was stored later than its use.
+        guard let use = uses[id], use.recency > recency else { return times }
+        return EntryTimes(stored: times.stored, used: use.times.used, expiry: use.times.expiry)
+    }
+
+    /// Returns what is to be written, and forgets it.
+    mutating func takeAll() -> [Int64: Use] {
+        defer { uses = [:] }
+        return uses
+    }
 }

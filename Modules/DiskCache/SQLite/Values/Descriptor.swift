@@ -1,6 +1,7 @@
 import AlcedoCore
 import AlcedoLibc
 private import CBeneath
+import AlcedoRuntime
 import FoundationEssentials
 
 /// An open file, closed when the value goes.
@@ -10,21 +11,21 @@ struct Descriptor: ~Copyable {
     private static let onlyPath = ALCEDO_O_PATH | O_DIRECTORY | O_CLOEXEC
 
     /// Opens a folder, or what a link to one leads to, to look up what is in it.
-    init(openingFolder path: String) throws(SystemRefusal) {
+    init(openingFolder path: String) throws(SystemError) {
         let opened = open(path, Self.onlyPath)
-        guard opened >= 0 else { throw SystemRefusal(number: errno) }
+        guard opened >= 0 else { throw SystemError(number: errno) }
         number = opened
     }
 
     /// Opens what is below a folder. Follows no link, wherever in the path it is: that is refused with `ELOOP`.
-    init(opening path: String, beneath folder: borrowing Descriptor, _ flags: Int32) throws(SystemRefusal) {
+    init(opening path: String, beneath folder: borrowing Descriptor, _ flags: Int32) throws(SystemError) {
         let opened = alcedo_open_beneath(folder.number, path, flags, 0o600)
-        guard opened >= 0 else { throw SystemRefusal(number: errno) }
+        guard opened >= 0 else { throw SystemError(number: errno) }
         number = opened
     }
 
     /// Opens a folder below a folder, to look up what is in it.
-    init(openingFolder path: String, beneath folder: borrowing Descriptor) throws(SystemRefusal) {
+    init(openingFolder path: String, beneath folder: borrowing Descriptor) throws(SystemError) {
         try self.init(opening: path, beneath: folder, Self.onlyPath)
     }
 
@@ -33,17 +34,17 @@ struct Descriptor: ~Copyable {
     // MARK: Files
 
     /// The first `count` bytes of a regular file of just that length; nil for any other.
-    func wholeFile(count: Int) throws(SystemRefusal) -> Data? {
-        guard let status else { throw SystemRefusal(number: errno) }
+    func wholeFile(count: Int) throws(SystemError) -> Data? {
+        guard let status else { throw SystemError(number: errno) }
         guard status.st_mode & S_IFMT == S_IFREG, Int(status.st_size) == count else { return nil }
-        guard let memory = malloc(max(1, count)) else { throw SystemRefusal(number: ENOMEM) }
+        guard let memory = malloc(max(1, count)) else { throw SystemError(number: ENOMEM) }
         // Not copied again: the memory becomes the value's own.
         let data = Data(bytesNoCopy: memory, count: count, deallocator: .free)
         var done = 0
         while done < count {
             let read = pread(number, memory + done, count - done, off_t(done))
             if read < 0, errno == EINTR { continue }
-            guard read >= 0 else { throw SystemRefusal(number: errno) }
+            guard read >= 0 else { throw SystemError(number: errno) }
             // It has been cut short.
             guard read > 0 else { return nil }
             done += read
@@ -91,12 +92,12 @@ struct Descriptor: ~Copyable {
     // MARK: Folders
 
     /// The names of what is in it; nil when they are not to be had.
-    func names() -> [String]? { FolderListing.names(in: ".", of: number) }
+    func names() -> [String]? { DirectoryListing.names(in: ".", of: number) }
 
     /// Makes a folder, unless one has the name. A link makes way for it.
-    func makeFolder(_ name: String) throws(SystemRefusal) {
+    func makeFolder(_ name: String) throws(SystemError) {
         removeLink(name)
-        guard mkdirat(number, name, 0o700) == 0 || errno == EEXIST else { throw SystemRefusal(number: errno) }
+        guard mkdirat(number, name, 0o700) == 0 || errno == EEXIST else { throw SystemError(number: errno) }
     }
 
     /// Removes what has the name if that is a link.
@@ -109,5 +110,5 @@ struct Descriptor: ~Copyable {
     }
 
     /// Removes what has the name, a folder with everything in it too.
-    func clear(_ name: String) { FolderRemoval.remove(name, in: number) }
+    func clear(_ name: String) { DirectoryRemoval.remove(name, in: number) }
 }

@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoLibc
+import AlcedoRuntime
 import FoundationEssentials
 
 /// The files of large values, in 256 folders by the first two digits of the entry's name.
@@ -25,7 +26,7 @@ struct ValueFolder: Sendable {
     ///
     /// - Throws: Why they are not to be had now, which says nothing of what they are.
     func read(_ name: ValueName, count: Int) throws(SQLiteFailure) -> Data? {
-        do throws(SystemRefusal) {
+        do throws(SystemError) {
             let file = try Descriptor(opening: Self.path(of: name), beneath: openDirectory(), O_RDONLY | O_NONBLOCK)
             return try file.wholeFile(count: count)
         } catch {
@@ -50,7 +51,7 @@ struct ValueFolder: Sendable {
 
     /// Removes a value, or what stands in its place, or a link in the place of its folder.
     func remove(_ name: ValueName) {
-        do throws(SystemRefusal) {
+        do throws(SystemError) {
             let folder = try Descriptor(openingFolder: Self.path(of: name.folder), beneath: openDirectory())
             folder.clear(name.fileName)
         } catch {
@@ -77,7 +78,7 @@ struct ValueFolder: Sendable {
     /// The file stays locked until it is removed. A cache that has created it and has not locked it yet then finds it locked
     /// or without a name, and takes another name.
     func remove(_ name: ValueName, if isAbandoned: () throws(SQLiteFailure) -> Bool) throws(SQLiteFailure) {
-        let opened: Result<Descriptor, SystemRefusal> = Result { () throws(SystemRefusal) in
+        let opened: Result<Descriptor, SystemError> = Result { () throws(SystemError) in
             try Descriptor(opening: Self.path(of: name), beneath: openDirectory(), O_RDONLY | O_NONBLOCK)
         }
         switch consume opened {
@@ -95,14 +96,14 @@ struct ValueFolder: Sendable {
     private static func path(of name: ValueName) -> String { "\(path(of: name.folder))/\(name.fileName)" }
 
     /// Whether what stands in a value's place is none, or nothing does; else it may be whole.
-    private static func isWrong(_ refusal: SystemRefusal) -> Bool {
+    private static func isWrong(_ refusal: SystemError) -> Bool {
         [ENOENT, ENOTDIR, ELOOP, ENXIO, ENODEV].contains(refusal.number)
     }
 
-    private func openDirectory() throws(SystemRefusal) -> Descriptor { try Descriptor(openingFolder: directory) }
+    private func openDirectory() throws(SystemError) -> Descriptor { try Descriptor(openingFolder: directory) }
 
     private func names(in folder: String) throws(SQLiteFailure) -> [String] {
-        do throws(SystemRefusal) {
+        do throws(SystemError) {
             let opened = try Descriptor(openingFolder: folder, beneath: openDirectory())
             if let names = opened.names() { return names }
         } catch {
@@ -124,7 +125,7 @@ struct ValueFolder: Sendable {
         // Another process that sweeps may take a file for abandoned before it is locked here.
         for _ in 0..<16 {
             let name = ValueName(newFor: key)
-            do throws(SystemRefusal) {
+            do throws(SystemError) {
                 let file = try makeFile(name)
                 if file.lock() { return WrittenValue(name: name, file: file) }
                 remove(name)
@@ -135,10 +136,10 @@ struct ValueFolder: Sendable {
         throw SQLiteFailure(.other, "cannot lock a new file in \(directory)")
     }
 
-    private func makeFile(_ name: ValueName) throws(SystemRefusal) -> Descriptor {
+    private func makeFile(_ name: ValueName) throws(SystemError) -> Descriptor {
         let directory = try openDirectory()
         let flags = O_WRONLY | O_CREAT | O_EXCL
-        do throws(SystemRefusal) {
+        do throws(SystemError) {
             return try Descriptor(opening: Self.path(of: name), beneath: directory, flags)
         } catch {
             guard [ENOENT, ELOOP].contains(error.number) else { throw error }
@@ -152,7 +153,7 @@ struct ValueFolder: Sendable {
     /// A value's name, and those of the folders above it, which may be as new. False when the system refuses, and `errno`
     /// says why.
     private func synchronizeFolder(of name: ValueName) -> Bool {
-        do throws(SystemRefusal) {
+        do throws(SystemError) {
             let directory = try openDirectory()
             for folder in [Self.path(of: name.folder), Self.name, "."] {
                 let opened = try Descriptor(opening: folder, beneath: directory, O_RDONLY | O_DIRECTORY)
@@ -167,5 +168,19 @@ struct ValueFolder: Sendable {
 
     private func failure(_ reason: Int32, doing action: String = "write to") -> SQLiteFailure {
         SQLiteFailure(systemError: reason, doing: "cannot \(action) \(directory)/\(Self.name)")
+    }
+}
+
+/// A value that is being written, and that no row names yet. Locked as long as this lives, so that no other process
+/// takes it for what a crash left behind.
+struct WrittenValue: ~Copyable {
+    let name: ValueName
+    let file: Descriptor
+    /// The bytes that the file occupies, once it is written.
+    var occupiedSize = 0
+
+    init(name: ValueName, file: consuming Descriptor) {
+        self.name = name
+        self.file = file
     }
 }

@@ -1,4 +1,6 @@
 import AlcedoCore
+import AlcedoLibc
+import AlcedoRuntime
 import FoundationEssentials
 
 /// Writes a content to a file, which appears whole and at once, or not at all.
@@ -50,5 +52,151 @@ struct FileSink: ContentSink {
             // Refused only where it could be cancelled.
             try? await threads.run { file.discard() }
         }.value
+    }
+}
+
+/// A file beside the one that a content is for. Goes with the value at the latest, unless it was moved into its place.
+/// Blocks.
+///
+/// Its name is made of the target's, and who writes it holds a lock on it (`flock`), which the system gives back
+/// whatever becomes of the process. So what a killed process has left is known by being free: the next download to the
+/// same target takes it over, and no folder has to be searched for leftovers.
+///
+/// The descriptor and the paths never change; the file may be used from any thread, by one at a time.
+final class UnfinishedFile: Sendable {
+    /// Most downloads to one target at once.
+    private static let nameCount = 100
+
+    private let target: String
+    private let path: String
+    private let file: Int32
+    private let isGone = Locked(false)
+
+    /// - Throws: ``DownloadError`` `unwritableFile`.
+    init(for target: String) throws(DownloadError) {
+        guard !target.isEmpty, !target.utf8.contains(0) else {
+            throw DownloadError(.unwritableFile, "\(target.debugDescription) is no path")
+        }
+        for number in 0..<Self.nameCount {
+            let path = Self.name(for: target, number)
+            guard let file = try Self.claim(path, for: target) else { continue }
+            (self.target, self.path, self.file) = (target, path, file)
+            guard ftruncate(file, 0) == 0 else { throw Self.refusal(of: target, errno) }
+            Self.sweep(target, after: number)
+            return
+        }
+        throw DownloadError(.unwritableFile, "\(Self.nameCount) others write \(target)")
+    }
+
+    deinit {
+        discard()
+        close(file)
+    }
+
+    /// Removes the file. Does nothing when it was moved: the name may be another's by now.
+    func discard() {
+        let isHere = isGone.withLock { isGone in
+            defer { isGone = true }
+            return !isGone
+        }
+        if isHere { unlink(path) }
+    }
+
+    func append(_ piece: Data) throws(DownloadError) {
+        var rest = piece[...]
+        while !rest.isEmpty {
+            let written = rest.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
+            if written < 0 {
+                guard errno == EINTR else { throw Self.refusal(of: target, errno) }
+                continue
+            }
+            rest = rest.dropFirst(written)
+        }
+    }
+
+    func removeAll() throws(DownloadError) {
+        guard ftruncate(file, 0) == 0, lseek(file, 0, SEEK_SET) == 0 else { throw Self.refusal(of: target, errno) }
+    }
+
+    /// Gives the file its place, replacing what is there, when its bytes are on the disk.
+    func moveIntoPlace() throws(DownloadError) {
+        guard fdatasync(file) == 0, rename(path, target) == 0 else { throw Self.refusal(of: target, errno) }
+        isGone.withLock { $0 = true }
+    }
+
+    // MARK: Names
+
+    /// Where the content of a target is put together, by the first download to it that there is, the second, and so on.
+    private static func name(for target: String, _ number: Int) -> String {
+        let slash = target.utf8.lastIndex(of: UInt8(ascii: "/"))
+        let start = slash.map { target.utf8.index(after: $0) } ?? target.startIndex
+        var name = String(target[start...])
+        // Names have at most 255 bytes.
+        if name.utf8.count > 200 {
+            var hash = SHA256()
+            hash.update(Array(name.utf8))
+            name = hash.finalizedHexadecimal()
+        }
+        return "\(target[..<start]).\(name).alcedo-part\(number == 0 ? "" : String(number))"
+    }
+
+    /// Opens a file of that name that nobody writes, and locks it; nil when somebody does, or it is not one of ours.
+    ///
+    /// - Throws: ``DownloadError`` `unwritableFile`.
+    private static func claim(_ path: String, for target: String) throws(DownloadError) -> Int32? {
+        // Each time round another has moved or removed the file between the two calls.
+        for _ in 0..<nameCount {
+            let file = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0o666)
+            guard file >= 0 else {
+                let number = errno
+                // A link, a directory, a pipe, another user's.
+                var status = stat()
+                if [ELOOP, EISDIR, ENXIO, EACCES].contains(number), lstat(path, &status) == 0 { return nil }
+                throw refusal(of: target, number)
+            }
+            let (hold, number) = (hold(file, named: path), errno)
+            if hold == .ours { return file }
+            close(file)
+            switch hold {
+            case .ours, .moved: continue
+            case .others: return nil
+            // A file system without locks.
+            case .unknown: throw refusal(of: target, number)
+            }
+        }
+        return nil
+    }
+
+    private enum Hold {
+        case ours, others, moved, unknown
+    }
+
+    private static func hold(_ file: Int32, named path: String) -> Hold {
+        guard flock(file, LOCK_EX | LOCK_NB) == 0 else { return errno == EWOULDBLOCK ? .others : .unknown }
+        var opened = stat()
+        guard fstat(file, &opened) == 0,
+            // Who made it, or has it under another name too, would have what is put into it.
+            opened.st_mode & S_IFMT == S_IFREG, opened.st_uid == geteuid()
+        else { return .others }
+        var named = stat()
+        guard lstat(path, &named) == 0, named.st_ino == opened.st_ino, named.st_dev == opened.st_dev else {
+            return .moved
+        }
+        return opened.st_nlink == 1 ? .ours : .others
+    }
+
+    /// Removes what dead processes have left under the names that follow.
+    private static func sweep(_ target: String, after number: Int) {
+        for next in (number + 1)..<max(number + 1, nameCount) {
+            let path = name(for: target, next)
+            let file = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+            guard file >= 0 else { return }
+            if hold(file, named: path) == .ours { unlink(path) }
+            close(file)
+        }
+    }
+
+    private static func refusal(of target: String, _ number: Int32) -> DownloadError {
+        DownloadError(.unwritableFile, "cannot write \(target): \(String(cString: strerror(number)))")
     }
 }

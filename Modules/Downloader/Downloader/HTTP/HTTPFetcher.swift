@@ -1,4 +1,6 @@
 import AlcedoCore
+import AlcedoHTTP
+import AlcedoRuntime
 import FoundationEssentials
 
 /// Downloads from servers: one call is one download, with all that the rules say about it.
@@ -7,19 +9,19 @@ final class HTTPFetcher: Sendable {
 
     let rules: DownloadRules
     private let http: RuledTransport
-    private let time: any TimeSource
+    private let clock: any TimeSource
     private let random: @Sendable () -> Double
     private let parts: PartStore?
     private let threads = BlockingExecutor(name: "alcedo.downloads", width: 2)
 
     /// - Parameter random: Gives numbers from 0 to 1.
     init(
-        transport: any HTTPTransport, rules: DownloadRules, time: any TimeSource = SystemClock(),
+        transport: any HTTPTransport, rules: DownloadRules, clock: any TimeSource = SystemClock(),
         random: @escaping @Sendable () -> Double = { Double.random(in: 0...1) }
     ) {
-        (self.rules, self.time, self.random) = (rules, time, random)
-        http = RuledTransport(transport, rules: rules, time: time)
-        parts = PartStore(rules.resume, time: time)
+        (self.rules, self.clock, self.random) = (rules, clock, random)
+        http = RuledTransport(transport, rules: rules, clock: clock)
+        parts = PartStore(rules.resume, clock: clock)
     }
 
     /// The request as the rules change it: what is to be compared with others, and given to ``fetch(_:pause:onBytes:report:)``.
@@ -56,7 +58,7 @@ final class HTTPFetcher: Sendable {
 
     /// Whether a request may become several, or must end by a time.
     private var hasDetours: Bool {
-        rules.timeouts.total != nil || rules.alternatives != nil || rules.failedURLs != nil
+        rules.timeouts.total != nil || rules.alternatives != nil || rules.failureCache != nil
     }
 
     /// Fetches a content into a file, which is replaced when the content is whole, and else left as it is. Where the rules
@@ -109,7 +111,7 @@ final class HTTPFetcher: Sendable {
     private func firstThatWorks<Value: Sendable>(
         _ request: HTTPRequest, _ fetch: @escaping @Sendable (HTTPRequest) async throws -> Value
     ) async throws -> Value {
-        let deadline = Deadline(limit: rules.timeouts.total, time: time, subject: "not done")
+        let deadline = Deadline(limit: rules.timeouts.total, clock: clock, subject: "not done")
         do {
             return try await deadline.run { [self] in
                 do {
@@ -134,12 +136,12 @@ final class HTTPFetcher: Sendable {
     private func remembering<Value: Sendable>(
         _ request: HTTPRequest, _ fetch: @Sendable (HTTPRequest) async throws -> Value
     ) async throws -> Value {
-        guard let failed = rules.failedURLs else { return try await fetch(request) }
-        if let error = failed.failure(of: request, at: time.uptime) { throw error }
+        guard let failed = rules.failureCache else { return try await fetch(request) }
+        if let error = failed.failure(of: request, at: clock.uptime) { throw error }
         do {
             return try await fetch(request)
         } catch let error as DownloadError {
-            failed.note(error, of: request, at: time.uptime)
+            failed.note(error, of: request, at: clock.uptime)
             throw error
         }
     }

@@ -1,18 +1,19 @@
 import AlcedoCore
+import AlcedoHTTP
 import FoundationEssentials
 
 /// Sends requests and takes answers as the rules say.
 final class RuledTransport: Sendable {
     let rules: DownloadRules
-    let time: any TimeSource
+    let clock: any TimeSource
     private let follower: RedirectFollower
 
-    init(_ transport: any HTTPTransport, rules: DownloadRules, time: any TimeSource) {
-        (self.rules, self.time) = (rules, time)
+    init(_ transport: any HTTPTransport, rules: DownloadRules, clock: any TimeSource) {
+        (self.rules, self.clock) = (rules, clock)
         let hook = rules.redirects.hook.map { hook -> RedirectFollower.Hook in
             { head, next in try await AppClosure.run("the redirect hook") { try await hook(head, next) } }
         }
-        follower = RedirectFollower(transport, limit: rules.redirects.limit, hook: hook, time: time)
+        follower = RedirectFollower(transport, limit: rules.redirects.limit, hook: hook, sleep: clock.sleep)
     }
 
     /// The request as the rules change it.
@@ -34,7 +35,7 @@ final class RuledTransport: Sendable {
     }
 
     private func send(_ request: HTTPRequest, within limit: Duration) async throws -> HTTPResponse {
-        let deadline = Deadline(limit: limit, time: time, subject: "no answer")
+        let deadline = Deadline(limit: limit, clock: clock, subject: "no answer")
         return try await deadline.run { [follower] in try await follower.send(request) }
     }
 
@@ -69,5 +70,49 @@ final class RuledTransport: Sendable {
                 .declined, "the app does not want the answer of \(head.url.shown)", head: head)
         }
         return modified
+    }
+}
+
+/// A closure of the app's, of those in the rules.
+enum AppClosure {
+    /// Runs one, and names what it is where it fails.
+    ///
+    /// - Throws: ``DownloadError``, `hook` for errors that are none, or `CancellationError`.
+    static func run<Value: Sendable>(_ name: String, _ work: () async throws -> Value) async throws -> Value {
+        do {
+            return try await work()
+        } catch let error as CancellationError {
+            throw error
+        } catch let error as DownloadError {
+            throw error
+        } catch {
+            throw DownloadError(.hook, "\(name) failed: \(error)", cause: error)
+        }
+    }
+}
+
+/// Ends work whose time is up.
+struct Deadline: Sendable {
+    /// Zero or less is no limit.
+    let limit: Duration?
+    let clock: any TimeSource
+    /// What was to be done by then, as in "no answer within 5 seconds".
+    let subject: String
+
+    /// - Throws: ``/AlcedoHTTP/HTTPTransportError`` `timedOut` after the limit, when the cancelled work has ended; or what `work`
+    ///   throws.
+    func run<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
+        guard let limit, limit > .zero else { return try await work() }
+        return try await withThrowingTaskGroup(of: Value?.self) { group in
+            defer { group.cancelAll() }
+            group.addTask { try await work() }
+            group.addTask { [clock] in
+                try await clock.sleep(for: limit)
+                return nil
+            }
+            if let value = try await group.next() ?? nil { return value }
+            try Task.checkCancellation()
+            throw HTTPTransportError(.timedOut, "\(subject) within \(limit)")
+        }
     }
 }

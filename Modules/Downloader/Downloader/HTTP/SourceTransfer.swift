@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import FoundationEssentials
 
 /// Returns after a time, as ``TimeSource/sleep(for:)``.
@@ -30,8 +31,8 @@ struct SourceTransfer<Sink: ContentSink> {
         sink: Sink, pause: TransferPause?, report: @escaping @Sendable (DownloadProgress) -> Void
     ) {
         (self.http, self.request, self.parts, self.random, self.sink) = (http, request, parts, random, sink)
-        self.pause = pause ?? { [time = http.time] in try await time.sleep(for: $0) }
-        meter = ProgressMeter(interval: http.rules.progressInterval, time: http.time, report: report)
+        self.pause = pause ?? { [clock = http.clock] in try await clock.sleep(for: $0) }
+        meter = ProgressMeter(interval: http.rules.progressInterval, clock: http.clock, report: report)
     }
 
     private var rules: DownloadRules { http.rules }
@@ -40,7 +41,7 @@ struct SourceTransfer<Sink: ContentSink> {
 
     /// - Throws: ``DownloadError``, or `CancellationError`.
     mutating func run() async throws -> SourceEnd {
-        if mayRetry { rules.retryBudget.deposit(at: http.time.uptime) }
+        if mayRetry { rules.retryBudget.deposit(at: http.clock.uptime) }
         if parts != nil { try await restore() }
         var attempts = 0
         while true {
@@ -115,7 +116,7 @@ struct SourceTransfer<Sink: ContentSink> {
     }
 
     private mutating func remember(_ response: HTTPResponse) {
-        content = UnfinishedContent(of: request, head: response.head, now: http.time.now)
+        content = UnfinishedContent(of: request, head: response.head, now: http.clock.now)
         guard let content, let parts else { return }
         recorder = PartRecorder(parts, request: request, content: content)
         recorder?.heed(response)
@@ -175,13 +176,13 @@ struct SourceTransfer<Sink: ContentSink> {
         switch (failure as? DownloadError)?.code {
         case .status(let status)?:
             let fields = (failure as? DownloadError)?.head?.fields ?? HTTPFields()
-            cause = .status(status, retryAfter: RetryAfter.delay(in: fields, now: http.time.now))
+            cause = .status(status, retryAfter: RetryAfter.delay(in: fields, now: http.clock.now))
         case .transport(let code)?: cause = .transport(code)
         default: return nil
         }
         let decision = rules.retry.decide(
             after: cause, method: request.method, attempts: attempts, random: random())
-        guard case .retry(let wait) = decision, rules.retryBudget.withdraw(at: http.time.uptime) else { return nil }
+        guard case .retry(let wait) = decision, rules.retryBudget.withdraw(at: http.clock.uptime) else { return nil }
         return wait
     }
 
@@ -200,7 +201,7 @@ struct SourceTransfer<Sink: ContentSink> {
 
     /// Keeps what has arrived, or drops it when it is no good.
     private mutating func settle(after failure: any Error) async {
-        let isLasting = (failure as? DownloadError).map { FailedURLs.isLasting($0.code) } ?? false
+        let isLasting = (failure as? DownloadError).map { FailureCache.isLasting($0.code) } ?? false
         if isLasting || sink.count > content?.total ?? .max { content = nil }
         guard let recorder else { return }
         let isUseful = content != nil
@@ -210,5 +211,38 @@ struct SourceTransfer<Sink: ContentSink> {
             if isUseful { await recorder.keepRest() } else { await recorder.forget() }
             return recorder
         }.value
+    }
+}
+
+/// The errors of a transfer, made here so that what reads a body does not hold their parts.
+private enum TransferFailure {
+    @inline(never)
+    static func part(_ head: HTTPResponseHead) -> any Error {
+        DownloadError(.transport(.invalidResponse), "the server sends a part, and was asked for the whole", head: head)
+    }
+
+    @inline(never)
+    static func declaredTooLarge(_ count: Int, _ limit: Int, _ head: HTTPResponseHead) -> any Error {
+        DownloadError(.tooLarge, "the server declares \(count) bytes, more than \(limit)", head: head)
+    }
+
+    @inline(never)
+    static func tooLarge(_ limit: Int, _ head: HTTPResponseHead) -> any Error {
+        DownloadError(.tooLarge, "the content has more than \(limit) bytes", head: head)
+    }
+
+    @inline(never)
+    static func tooMany(_ expected: Int) -> any Error {
+        HTTPTransportError(.invalidResponse, "more than the \(expected) declared bytes have arrived")
+    }
+
+    @inline(never)
+    static func tooFew(_ count: Int, _ expected: Int) -> any Error {
+        HTTPTransportError(.connectionLost, "\(count) of \(expected) declared bytes have arrived")
+    }
+
+    @inline(never)
+    static func empty(_ head: HTTPResponseHead) -> any Error {
+        DownloadError(.empty, "there are no bytes", head: head)
     }
 }

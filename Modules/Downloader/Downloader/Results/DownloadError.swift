@@ -1,4 +1,5 @@
 public import AlcedoCore
+public import AlcedoHTTP
 
 /// Why a source gave no bytes.
 public struct DownloadError: Error, Sendable, CustomStringConvertible {
@@ -20,8 +21,10 @@ public struct DownloadError: Error, Sendable, CustomStringConvertible {
         case declined
         /// A closure of the app's that looks after requests and answers failed; ``DownloadError/cause`` is its error.
         case hook
-        /// The `data:` URL or the path makes no sense.
+        /// The `data:` URL or the path makes no sense, or the source has no bytes.
         case invalidSource
+        /// The URL has a scheme that the downloader does not know, or names a file of another machine.
+        case unsupportedURL
         /// The file is missing or cannot be read.
         case unreadableFile
         /// The file that the content was to go to cannot be written.
@@ -52,4 +55,11 @@ public struct DownloadError: Error, Sendable, CustomStringConvertible {
     }
 
     public var description: String { message }
+}
+
+extension DownloadError {
+    init(_ error: HTTPTransportError) {
+        let code: Code = error.code == .bodyTooLarge ? .tooLarge : .transport(error.code)
+        self.init(code, error.message, cause: error)
+    }
 }

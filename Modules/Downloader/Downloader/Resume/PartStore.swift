@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import FoundationEssentials
 
 /// Keeps the first part of contents in a data cache, in pieces, each an entry of its own.
@@ -8,12 +9,12 @@ import FoundationEssentials
 struct PartStore: Sendable {
     let policy: ResumePolicy
     let storage: any DataCaching
-    let time: any TimeSource
+    let clock: any TimeSource
 
     /// Nil when nothing is to be kept.
-    init?(_ policy: ResumePolicy?, time: any TimeSource) {
+    init?(_ policy: ResumePolicy?, clock: any TimeSource) {
         guard let policy, let storage = policy.storage else { return nil }
-        (self.policy, self.storage, self.time) = (policy, storage, time)
+        (self.policy, self.storage, self.clock) = (policy, storage, clock)
     }
 
     /// Reads what is kept of the answer to a request into an empty sink.
@@ -27,7 +28,7 @@ struct PartStore: Sendable {
         var found: (content: UnfinishedContent, pieceCount: Int)?
         while let entry = await storage.entry(for: key(request, found?.pieceCount ?? 0)) {
             guard let piece = PartPiece(entry.metadata), piece.offset == sink.count, !entry.data.isEmpty,
-                let content = piece.content(of: request, now: time.now), found?.content.isSame(as: content) != false,
+                let content = piece.content(of: request, now: clock.now), found?.content.isSame(as: content) != false,
                 entry.data.count <= min(limit, content.total ?? .max) - sink.count
             else { break }
             try await sink.append(entry.data)
@@ -45,7 +46,7 @@ struct PartStore: Sendable {
         async throws -> Bool
     {
         guard let metadata = PartPiece(of: content, offset: offset).metadata else { return false }
-        let expiry = time.now.addingTimeInterval(policy.lifetime / .seconds(1))
+        let expiry = clock.now.addingTimeInterval(policy.lifetime / .seconds(1))
         do {
             try await storage.store(CachedData(data, metadata: metadata, expiry: expiry), for: key(request, number))
             return true
@@ -66,5 +67,116 @@ struct PartStore: Sendable {
     /// Beside the resource itself, which may be in the same cache.
     private static func resource(_ request: HTTPRequest) -> ResourceKey {
         ResourceKey("unfinished: \(ResourceKey(request))")
+    }
+}
+
+/// Keeps the bytes of one content while they arrive.
+struct PartRecorder: Sendable {
+    private let store: PartStore
+    private let request: HTTPRequest
+    private let content: UnfinishedContent
+    /// The response cache's, which may become stricter.
+    private var decision: StorageDecision?
+    /// Pieces that are kept, from earlier downloads too.
+    private(set) var pieceCount: Int
+    /// Where the next one begins.
+    private var offset: Int
+    private var pending = Data()
+    private var isRefused = false
+
+    /// - Parameters:
+    ///   - pieceCount: Pieces that are kept already.
+    ///   - offset: Bytes that they have.
+    init(
+        _ store: PartStore, request: HTTPRequest, content: UnfinishedContent, pieceCount: Int = 0, offset: Int = 0
+    ) {
+        (self.store, self.request, self.content) = (store, request, content)
+        (self.pieceCount, self.offset) = (pieceCount, offset)
+        // RFC 9111 section 5.2.1.5 for the field.
+        isRefused = !request.allowsStoring || request.fields.list("Cache-Control", contains: "no-store")
+    }
+
+    /// Obeys what an answer says about keeping its bytes, which are the next to come.
+    mutating func heed(_ response: HTTPResponse) {
+        decision = response.caching?.decision
+        // RFC 9111 section 5.2.2.5.
+        if response.head.fields.list("Cache-Control", contains: "no-store") { refuse() }
+    }
+
+    /// Takes bytes, and keeps those that make a piece.
+    mutating func append(_ bytes: Data) async {
+        guard !isRefused else { return }
+        pending.append(bytes)
+        if pending.count >= max(1, store.policy.pieceByteCount) { await keep() }
+    }
+
+    /// Keeps the bytes that have arrived since the last piece, when the transfer has ended early. Not to be called from a
+    /// cancelled task.
+    mutating func keepRest() async {
+        if pending.count >= max(1, store.policy.minimumByteCount) { await keep() }
+    }
+
+    /// Removes everything that is kept of the content.
+    mutating func forget() async {
+        if pieceCount > 0 { await store.forget(request) }
+        (pieceCount, offset, pending, isRefused) = (0, 0, Data(), true)
+    }
+
+    private mutating func keep() async {
+        guard decision?.policy ?? .allowed == .allowed, pending.count <= store.policy.maximumByteCount - offset else {
+            return refuse()
+        }
+        do {
+            let isKept = try await store.keep(
+                pending, of: content, request: request, number: pieceCount, offset: offset)
+            guard isKept else { return refuse() }
+            pieceCount += 1
+            offset += pending.count
+            pending = Data()
+        } catch {
+            // Cancelled: whoever ends the transfer keeps the rest.
+        }
+    }
+
+    /// What is kept stays: a beginning is of use.
+    private mutating func refuse() { (pending, isRefused) = (Data(), true) }
+}
+
+/// What a stored piece of a content says about itself, as JSON.
+private struct PartPiece: Codable, Equatable {
+    /// Where in the content it begins.
+    var offset: Int
+    var url: String
+    /// Names and values in turn.
+    var fields: [String]
+
+    /// Speak of somebody, or of one exchange; nothing that a file should have.
+    private static let leftOut = [
+        "set-cookie", "set-cookie2", "www-authenticate", "proxy-authenticate", "authentication-info",
+        "proxy-authentication-info",
+    ]
+
+    init(of content: UnfinishedContent, offset: Int) {
+        self.offset = offset
+        url = content.head.url.absoluteString
+        fields = content.head.fields.filter { !Self.leftOut.contains($0.name.lowercased()) }
+            .flatMap { [$0.name, $0.value] }
+    }
+
+    init?(_ metadata: Data) {
+        guard let piece = try? JSONDecoder().decode(Self.self, from: metadata), piece.fields.count % 2 == 0 else {
+            return nil
+        }
+        self = piece
+    }
+
+    var metadata: Data? { try? JSONEncoder().encode(self) }
+
+    /// The content that it is of; nil when no such content could go on.
+    func content(of request: HTTPRequest, now: Date) -> UnfinishedContent? {
+        guard let url = URL(string: url) else { return nil }
+        let lines = stride(from: 0, to: fields.count, by: 2).map { HTTPFields.Field(fields[$0], fields[$0 + 1]) }
+        let head = HTTPResponseHead(url: url, status: 200, fields: HTTPFields(lines))
+        return UnfinishedContent(of: request, head: head, now: now)
     }
 }

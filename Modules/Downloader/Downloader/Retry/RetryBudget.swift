@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoRuntime
 
 /// Bounds retries by the work that goes well or ill for the first time, so that a server in trouble is not buried.
 ///

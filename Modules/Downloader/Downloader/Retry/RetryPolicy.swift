@@ -1,4 +1,6 @@
 public import AlcedoCore
+public import AlcedoHTTP
+import FoundationEssentials
 
 /// Whether a failed request is sent again, and when: exponential backoff with full jitter.
 ///
@@ -73,5 +75,32 @@ public struct RetryPolicy: Sendable, Hashable {
     /// Within a span that can be reckoned with: up to a year.
     private static func sensible(_ duration: Duration) -> Duration {
         min(max(.zero, duration), .seconds(365 * 86_400))
+    }
+}
+
+/// Why an attempt has failed, as far as it matters for another one. A cancellation is none of them.
+public enum RetryCause: Sendable, Hashable {
+    /// The server answered with this status, and perhaps said how long to wait.
+    case status(Int, retryAfter: Duration?)
+    /// The exchange failed.
+    case transport(HTTPTransportError.Code)
+}
+
+/// What to do after an attempt has failed.
+enum RetryDecision: Sendable, Equatable {
+    case giveUp
+    case retry(after: Duration)
+}
+
+/// How long a server asks to be left alone. Source: RFC 9110 section 10.2.3.
+enum RetryAfter {
+    /// Nil when the server does not say, or nothing that makes sense; a date that has passed is no time.
+    static func delay(in fields: HTTPFields, now: Date) -> Duration? {
+        let lines = fields.values(of: "Retry-After")
+        // The same thing said twice, as some proxies do, is said once.
+        guard let line = lines.first, lines.allSatisfy({ $0 == line }) else { return nil }
+        if case .value(let seconds) = DeltaSeconds(line) { return .seconds(seconds) }
+        guard let date = HTTPDate.parse(line, now: now) else { return nil }
+        return .seconds(min(max(0, date.timeIntervalSince(now)), Double(DeltaSeconds.limit)))
     }
 }

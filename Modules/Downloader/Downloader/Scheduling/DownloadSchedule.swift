@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoRuntime
 
 /// Decides which transfer begins next, within a limit in total, one for each host, and a rate. Decides only: it knows
 /// neither threads nor clocks.
@@ -25,22 +26,22 @@ struct DownloadSchedule: Sendable {
 
     private let limit: Int
     private let hostLimit: Int
-    private let order: WaitingLine<String>.Order
+    private let order: WaiterQueue<String>.Order
     private var bucket: TokenBucket?
     private var transfers: [Int: Transfer] = [:]
-    private var ready: WaitingLine<String>
+    private var ready: WaiterQueue<String>
     /// Those whose host had no slot when they were first in the line.
-    private var blocked: [String: WaitingLine<String>] = [:]
+    private var blocked: [String: WaiterQueue<String>] = [:]
     private var runningOfHost: [String: Int] = [:]
     private(set) var runningCount = 0
     /// While true nothing begins; what runs goes on.
     var isPaused = false
 
-    init(limit: Int, hostLimit: Int, order: DownloadOrder, rate: DownloadRate?) {
+    init(limit: Int, hostLimit: Int, order: QueueOrder, rate: DownloadRate?) {
         self.limit = max(1, limit)
         self.hostLimit = max(1, hostLimit)
         self.order = order == .firstInFirstOut ? .firstComeFirst : .lastComeFirst
-        ready = WaitingLine(order: self.order)
+        ready = WaiterQueue(order: self.order)
         bucket = rate.map { TokenBucket($0) }
     }
 
@@ -72,7 +73,7 @@ struct DownloadSchedule: Sendable {
             let host = first.element
             guard runningOfHost[host] ?? 0 < hostLimit else {
                 transfers[first.id]?.place = .blocked
-                blocked[host, default: WaitingLine(order: order)].put(back: first)
+                blocked[host, default: WaiterQueue(order: order)].put(back: first)
                 continue
             }
             // Only what begins costs a token.
@@ -134,5 +135,34 @@ struct DownloadSchedule: Sendable {
             ready.put(back: first)
         }
         if blocked[host]?.isEmpty == true { blocked[host] = nil }
+    }
+}
+
+/// Lets so many pieces of work begin a second, and a number at once after a rest.
+private struct TokenBucket: Sendable {
+    private let rate: Double
+    private let burst: Double
+    private var tokens: Double
+    /// When `tokens` was right.
+    private var time: Duration?
+
+    init(_ limit: DownloadRate) {
+        rate = max(limit.perSecond, .leastNormalMagnitude)
+        burst = Double(max(1, limit.burst))
+        tokens = burst
+    }
+
+    /// Takes a token; returns how long to wait for the next when there is none.
+    ///
+    /// - Parameter now: Never goes back.
+    mutating func take(at now: Duration) -> Duration? {
+        if let time { tokens = min(burst, tokens + max(0, (now - time) / .seconds(1)) * rate) }
+        time = now
+        guard tokens < 1 else {
+            tokens -= 1
+            return nil
+        }
+        // A little more than needed, so that the next look finds one.
+        return .seconds(min((1 - tokens) / rate, 3_600)) + .microseconds(100)
     }
 }

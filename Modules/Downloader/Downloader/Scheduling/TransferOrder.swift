@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 
 /// What a transfer is to fetch, and where to. A class, so that it is handed on as one reference.
 final class TransferOrder: Sendable {
@@ -8,15 +9,66 @@ final class TransferOrder: Sendable {
     /// Whether the bytes are told as they come to memory.
     let tellsBytes: Bool
     /// What is awaited before it begins; nil: nothing.
-    let room: DownloadRequest.Room?
+    let admission: DownloadRequest.Admission?
     /// The version of a local file that is wanted; nil: any.
     let fileVersion: FileVersion?
 
     init(
-        source: ImageSource, path: String?, tellsBytes: Bool, room: DownloadRequest.Room? = nil,
+        source: ImageSource, path: String?, tellsBytes: Bool, admission: DownloadRequest.Admission? = nil,
         fileVersion: FileVersion? = nil
     ) {
-        (self.source, self.path, self.tellsBytes, self.room) = (source, path, tellsBytes, room)
+        (self.source, self.path, self.tellsBytes, self.admission) = (source, path, tellsBytes, admission)
         self.fileVersion = fileVersion
+    }
+}
+
+/// What makes two downloads the same: for a server the whole request, otherwise the source's identity and the version of a
+/// file, and where the content goes. Requests of methods that are not safe (RFC 9110 section 9.2.1) are never the same.
+struct TransferKey: Hashable, Sendable {
+    private let order: TransferOrder
+    /// Made once, because a key is looked for several times.
+    private let digest: Int
+
+    init(_ order: TransferOrder) {
+        self.order = order
+        var hasher = Hasher()
+        if case .http(let request) = order.source {
+            hasher.combine(request)
+        } else {
+            hasher.combine(order.source.resource)
+            hasher.combine(order.fileVersion)
+        }
+        hasher.combine(order.path)
+        digest = hasher.finalize()
+    }
+
+    static func == (a: Self, b: Self) -> Bool {
+        if a.order === b.order { return true }
+        guard a.digest == b.digest, a.order.path == b.order.path, a.order.fileVersion == b.order.fileVersion else {
+            return false
+        }
+        // Who asks twice for something to be done wants it done twice.
+        if case .http(let request) = a.order.source, !request.method.isSafe { return false }
+        return a.order.source.identity == b.order.source.identity
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(digest) }
+}
+
+/// Where a transfer waits for its slot.
+enum TransferLine: Sendable {
+    /// With those for the same server.
+    case server(String)
+    /// With the other files: a few are read at once.
+    case files
+    /// Nowhere.
+    case nowhere
+
+    init(_ source: ImageSource) {
+        switch source {
+        case .http(let request): self = .server(request.url.origin)
+        case .file: self = .files
+        case .dataURL, .bytes, .provider, .image, .url: self = .nowhere
+        }
     }
 }

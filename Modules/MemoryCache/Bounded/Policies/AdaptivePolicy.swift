@@ -77,7 +77,7 @@ public struct AdaptivePolicy: EvictionPolicy {
     public init() {}
 
     public mutating func insert(
-        _ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: UseMarks
+        _ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks
     ) {
         let slot = entry.index
         while entries.count <= slot { entries.append(Entry()) }
@@ -100,7 +100,7 @@ public struct AdaptivePolicy: EvictionPolicy {
 
     public mutating func remove(_ entry: EntrySlot) { forget(entry.index) }
 
-    public mutating func evict(marks: UseMarks) -> EntrySlot? {
+    public mutating func evict(marks: AccessMarks) -> EntrySlot? {
         if loop.isActive { moveExcessToMain(marks) }
         while true {
             let defender = leastValuable(marks)
@@ -144,7 +144,7 @@ public struct AdaptivePolicy: EvictionPolicy {
 
     /// Gives the main part, without duels, what the window holds in excess of its share; the next candidate remains
     /// in the window, because without one the main part would lose an entry for it.
-    private mutating func moveExcessToMain(_ marks: UseMarks) {
+    private mutating func moveExcessToMain(_ marks: AccessMarks) {
         while window.count > 2, let oldest = leastRecentlyUsed(marks),
             Double(windowCost - entries[oldest].cost) > windowShare * Double(totalCost)
         {
@@ -170,7 +170,7 @@ public struct AdaptivePolicy: EvictionPolicy {
     }
 
     /// The window's oldest, after those that were used since they took their place have moved on.
-    private mutating func leastRecentlyUsed(_ marks: UseMarks) -> Int? {
+    private mutating func leastRecentlyUsed(_ marks: AccessMarks) -> Int? {
         while let slot = window.least() {
             let lastUse = marks.lastUse(EntrySlot(slot))
             countUses(slot, marks)
@@ -182,7 +182,7 @@ public struct AdaptivePolicy: EvictionPolicy {
     }
 
     /// The main part's least valuable, after those that were used since they took their place have moved on.
-    private mutating func leastValuable(_ marks: UseMarks) -> Int? {
+    private mutating func leastValuable(_ marks: AccessMarks) -> Int? {
         while let slot = main.least() {
             guard countUses(slot, marks) else { return slot }
             (duelsWithoutUse, replacements) = (0, 0)
@@ -193,7 +193,7 @@ public struct AdaptivePolicy: EvictionPolicy {
 
     /// Whether there were any.
     @discardableResult
-    private mutating func countUses(_ slot: Int, _ marks: UseMarks) -> Bool {
+    private mutating func countUses(_ slot: Int, _ marks: AccessMarks) -> Bool {
         let uses = marks.takeCount(EntrySlot(slot))
         guard uses > 0 else { return false }
         entries[slot].idleDuels = 0
@@ -223,7 +223,7 @@ public struct AdaptivePolicy: EvictionPolicy {
         main.insert(slot, aboveFloor: worth(of: slot))
     }
 
-    private mutating func bury(_ slot: Int, from part: Part, number: Int, _ marks: UseMarks) -> EntrySlot {
+    private mutating func bury(_ slot: Int, from part: Part, number: Int, _ marks: AccessMarks) -> EntrySlot {
         let entry = entries[slot]
         let ghost = GhostList.Ghost(
             hash: entry.hash, number: number, lastUse: UInt32(truncatingIfNeeded: marks.lastUse(EntrySlot(slot))),
@@ -239,5 +239,46 @@ public struct AdaptivePolicy: EvictionPolicy {
         guard entry.isInWindow else { return main.remove(slot) }
         window.remove(slot)
         windowCost -= entry.cost
+    }
+}
+
+/// Recognizes a loop: a sequence of entries that is requested again and again and does not fit into the cache.
+///
+/// In a loop, entries return in the order of their last uses, each shortly after its predecessor. Other patterns lack
+/// that order: scrolling back returns entries in reverse, and independent requests return them at random. The
+/// detector counts returns in order. A return out of order, or an entry that is not remembered, takes eight of them
+/// back, so about nine of ten misses must be returns in order for the count to grow. A loop is recognized when the
+/// count reaches a quarter of the number of entries, plus eight.
+///
+/// O(1), 24 bytes.
+struct LoopDetector: Sendable {
+    /// The number of returns in order that one other miss outweighs.
+    private static let penalty = 8
+
+    /// The last use of the entry that returned last.
+    private var lastUse: UInt32 = 0
+    private var returnsInOrder = 0
+    /// Whether the misses of late are those of a loop.
+    private(set) var isActive = false
+
+    /// Records a miss, and returns whether it is part of a loop.
+    ///
+    /// - Parameters:
+    ///   - ghost: The entry as it was remembered; nil for one that is not.
+    ///   - count: The number of entries in the cache.
+    mutating func contains(_ ghost: GhostList.Ghost?, count: Int) -> Bool {
+        var isInOrder = false
+        if let ghost {
+            let distance = Int(Int32(bitPattern: ghost.lastUse &- lastUse))
+            // Uses that follow each other too closely are not told apart, and prove nothing.
+            guard distance != 0 else { return isActive }
+            lastUse = ghost.lastUse
+            // The low eight bits of a use tell apart those between two stores.
+            isInOrder = distance > 0 && distance >> 8 <= 1 + count / 8
+        }
+        let threshold = 8 + count / 4
+        returnsInOrder = isInOrder ? min(returnsInOrder + 1, 2 * threshold) : max(0, returnsInOrder - Self.penalty)
+        isActive = returnsInOrder >= threshold
+        return isActive && isInOrder
     }
 }

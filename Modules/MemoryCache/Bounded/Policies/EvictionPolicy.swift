@@ -6,7 +6,7 @@
 /// The limits hold whatever a policy says: for an answer that names no entry of the cache, or none while there are some,
 /// the cache takes any entry, and tells the policy by ``remove(_:)``.
 public protocol EvictionPolicy: Sendable {
-    /// Whether the policy looks at ``UseMarks`` when something must go, rather than be told of each use at once.
+    /// Whether the policy looks at ``AccessMarks`` when something must go, rather than be told of each use at once.
     ///
     /// A cache whose policy does so lets several threads read at once.
     static var readsMarks: Bool { get }
@@ -19,7 +19,7 @@ public protocol EvictionPolicy: Sendable {
     ///   - hasRoom: Whether the entry fits without another going.
     ///   - cost: At least 0, and at most half of `Int.max`. The sum over all entries is at most as much again.
     ///   - marks: Where the cache notes uses, for a policy that reads them.
-    mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: UseMarks)
+    mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks)
 
     /// An entry was read, or stored again at the same cost. Never called when ``EvictionPolicy/readsMarks`` is true.
     mutating func use(_ entry: EntrySlot)
@@ -31,7 +31,7 @@ public protocol EvictionPolicy: Sendable {
     ///
     /// The entry that was inserted last may be chosen: that is how a policy refuses what is not worth its room. It
     /// then counts as refused, not as stored and evicted.
-    mutating func evict(marks: UseMarks) -> EntrySlot?
+    mutating func evict(marks: AccessMarks) -> EntrySlot?
 
     /// Forgets everything, what it remembers of past entries too.
     mutating func removeAll()

@@ -10,13 +10,13 @@ public struct FIFOPolicy: EvictionPolicy {
     /// A policy that knows no entries yet.
     public init() {}
 
-    public mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: UseMarks) {
+    public mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
         order.append(entry.index, to: 0)
     }
 
     public mutating func remove(_ entry: EntrySlot) { order.remove(entry.index, from: 0) }
 
-    public mutating func evict(marks: UseMarks) -> EntrySlot? { order.removeOldest(of: 0).map { EntrySlot($0) } }
+    public mutating func evict(marks: AccessMarks) -> EntrySlot? { order.removeOldest(of: 0).map { EntrySlot($0) } }
 
     public mutating func removeAll() { order.removeAll() }
 }

@@ -20,7 +20,7 @@ public struct GDSFPolicy: EvictionPolicy {
     /// A policy that knows no entries yet.
     public init() {}
 
-    public mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: UseMarks) {
+    public mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
         while entries.count <= entry.index { entries.append(Entry()) }
         entries[entry.index] = Entry(cost: cost)
         queue.insert(entry.index, aboveFloor: worth(of: entry.index))
@@ -34,7 +34,7 @@ public struct GDSFPolicy: EvictionPolicy {
 
     public mutating func remove(_ entry: EntrySlot) { queue.remove(entry.index) }
 
-    public mutating func evict(marks: UseMarks) -> EntrySlot? {
+    public mutating func evict(marks: AccessMarks) -> EntrySlot? {
         guard let least = queue.least() else { return nil }
         queue.remove(least)
         return EntrySlot(least)

@@ -7,7 +7,7 @@ public struct LRUPolicy: EvictionPolicy {
     /// A policy that knows no entries yet.
     public init() {}
 
-    public mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: UseMarks) {
+    public mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
         order.append(entry.index, to: 0)
     }
 
@@ -15,7 +15,34 @@ public struct LRUPolicy: EvictionPolicy {
 
     public mutating func remove(_ entry: EntrySlot) { order.remove(entry.index, from: 0) }
 
-    public mutating func evict(marks: UseMarks) -> EntrySlot? { order.removeOldest(of: 0).map { EntrySlot($0) } }
+    public mutating func evict(marks: AccessMarks) -> EntrySlot? { order.removeOldest(of: 0).map { EntrySlot($0) } }
 
     public mutating func removeAll() { order.removeAll() }
+}
+
+/// Lets everything be until the limit is passed, then the least recently used go until the rest cost no more than a lower
+/// mark: one purge in a while instead of one at each store.
+///
+/// Source: AFNetworking's and AlamofireImage's `AutoPurgingImageCache`.
+public struct PurgeToPreferredPolicy: EvictionPolicy {
+    private var recency = LRUPolicy()
+    /// What the entries may cost after a purge.
+    public let preferredCost: Int
+
+    /// - Parameter preferredCost: Below nought counts as nought; above the cache's limit, as that limit.
+    public init(preferredCost: Int) { self.preferredCost = max(0, preferredCost) }
+
+    public mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
+        recency.insert(entry, hash: hash, cost: cost, hasRoom: hasRoom, marks: marks)
+    }
+
+    public mutating func use(_ entry: EntrySlot) { recency.use(entry) }
+
+    public mutating func remove(_ entry: EntrySlot) { recency.remove(entry) }
+
+    public mutating func evict(marks: AccessMarks) -> EntrySlot? { recency.evict(marks: marks) }
+
+    public mutating func removeAll() { recency.removeAll() }
+
+    public func costToKeep(limit: Int) -> Int { min(limit, preferredCost) }
 }

@@ -28,7 +28,7 @@ public struct S3FIFOPolicy: EvictionPolicy {
     /// A policy that knows no entries yet.
     public init() {}
 
-    public mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: UseMarks) {
+    public mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
         while entries.count <= entry.index { entries.append(Entry()) }
         let isKnown = ghosts.take(hash) != nil
         entries[entry.index] = Entry(hash: hash, cost: cost, isInMain: isKnown)
@@ -41,7 +41,7 @@ public struct S3FIFOPolicy: EvictionPolicy {
         count -= 1
     }
 
-    public mutating func evict(marks: UseMarks) -> EntrySlot? {
+    public mutating func evict(marks: AccessMarks) -> EntrySlot? {
         while let slot = nextInLine {
             dequeue(slot)
             let uses = Int(entries[slot].frequency) + marks.takeCount(EntrySlot(slot))

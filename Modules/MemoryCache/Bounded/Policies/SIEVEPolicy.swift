@@ -12,7 +12,7 @@ public struct SIEVEPolicy: EvictionPolicy {
     /// A policy that knows no entries yet.
     public init() {}
 
-    public mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: UseMarks) {
+    public mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
         order.append(entry.index, to: 0)
     }
 
@@ -21,7 +21,7 @@ public struct SIEVEPolicy: EvictionPolicy {
         order.remove(entry.index, from: 0)
     }
 
-    public mutating func evict(marks: UseMarks) -> EntrySlot? {
+    public mutating func evict(marks: AccessMarks) -> EntrySlot? {
         // Each step but the last, and the one past the newest, takes a mark away that a hit has made.
         while let slot = hand ?? order.oldest(of: 0) {
             hand = order.next(after: slot)

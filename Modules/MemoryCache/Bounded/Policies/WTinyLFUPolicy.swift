@@ -28,7 +28,7 @@ public struct WTinyLFUPolicy: EvictionPolicy {
     /// A policy that knows no entries yet.
     public init() {}
 
-    public mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: UseMarks) {
+    public mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
         while entries.count <= entry.index { entries.append(Entry()) }
         count += 1
         sketch.reserve(count)
@@ -61,7 +61,7 @@ public struct WTinyLFUPolicy: EvictionPolicy {
         count -= 1
     }
 
-    public mutating func evict(marks: UseMarks) -> EntrySlot? {
+    public mutating func evict(marks: AccessMarks) -> EntrySlot? {
         let victim = oldest(.probation) ?? oldest(.protected)
         guard isWindowTooLarge || victim == nil, let candidate = oldest(.window) else {
             return victim.map { forget($0) }
@@ -105,5 +105,126 @@ public struct WTinyLFUPolicy: EvictionPolicy {
         let entry = entries[slot]
         segments.remove(slot, from: entry.segment.rawValue)
         costs[entry.segment.rawValue] -= entry.cost
+    }
+}
+
+/// Estimates how often hashes came by lately: a count-min sketch of four-bit counters, four for each hash, behind a
+/// *doorkeeper*, a Bloom filter that holds those that came once. All counts are halved, and the doorkeeper emptied, after
+/// ten times as many increments as there is room for entries, and then every five times.
+///
+/// Ten to twenty bytes an entry. O(1); the halving is O(1) amortised. Estimates are never too low, short of the halving.
+///
+/// Sources: G. Cormode, S. Muthukrishnan, "An Improved Data Stream Summary: The Count-Min Sketch and its Applications",
+/// Journal of Algorithms 55 (2005); G. Einziger, R. Friedman, B. Manes, "TinyLFU", ACM Transactions on Storage 13 (2017),
+/// sections 3.2 to 3.4.
+struct FrequencySketch: Sendable {
+    private static let highestCount: UInt64 = 15
+    /// Increments before the first halving, for each entry there is room for.
+    private static let sampleFactor = 10
+
+    /// Sixteen counters a word.
+    private var table = ContiguousArray<UInt64>(repeating: 0, count: 16)
+    private var doorkeeper = ContiguousArray<UInt64>(repeating: 0, count: 4)
+    private var capacity = 16
+    private var increments = 0
+
+    /// Makes it large enough for so many entries. Growing forgets all counts.
+    mutating func reserve(_ count: Int) {
+        guard count > capacity else { return }
+        while capacity < count { capacity *= 2 }
+        table = ContiguousArray(repeating: 0, count: capacity)
+        doorkeeper = ContiguousArray(repeating: 0, count: capacity / 4)
+        increments = 0
+    }
+
+    /// Up to 16: 15 by the counters, and one by the doorkeeper.
+    func estimate(_ hash: UInt64) -> Int {
+        var least = Self.highestCount
+        for row in 0..<4 {
+            let (word, shift) = counter(hash, row)
+            least = min(least, table[word] >> shift & Self.highestCount)
+        }
+        return Int(least) + (isKnown(hash) ? 1 : 0)
+    }
+
+    mutating func increment(_ hash: UInt64) {
+        increments += 1
+        if increments >= Self.sampleFactor * capacity { halve() }
+        guard isKnown(hash) else {
+            for (word, bit) in bits(hash) { doorkeeper[word] |= bit }
+            return
+        }
+        for row in 0..<4 {
+            let (word, shift) = counter(hash, row)
+            if table[word] >> shift & Self.highestCount < Self.highestCount { table[word] += 1 << shift }
+        }
+    }
+
+    mutating func removeAll() { self = FrequencySketch() }
+
+    private mutating func halve() {
+        for word in table.indices { table[word] = table[word] >> 1 & 0x7777_7777_7777_7777 }
+        for word in doorkeeper.indices { doorkeeper[word] = 0 }
+        increments /= 2
+    }
+
+    /// Word and shift of a hash's counter in one of four rows, which share the table.
+    private func counter(_ hash: UInt64, _ row: Int) -> (word: Int, shift: UInt64) {
+        let mixed = Self.mixed(hash, UInt64(row))
+        return (Int(truncatingIfNeeded: mixed >> 32) & (table.count - 1), (mixed & 15) << 2)
+    }
+
+    private func bits(_ hash: UInt64) -> [(word: Int, bit: UInt64)] {
+        (4..<7).map { row in
+            let mixed = Self.mixed(hash, UInt64(row))
+            return (Int(truncatingIfNeeded: mixed >> 32) & (doorkeeper.count - 1), 1 << (mixed & 63))
+        }
+    }
+
+    private func isKnown(_ hash: UInt64) -> Bool { bits(hash).allSatisfy { doorkeeper[$0.word] & $0.bit != 0 } }
+
+    /// SplitMix64's finaliser, from another start in each row.
+    private static func mixed(_ hash: UInt64, _ row: UInt64) -> UInt64 {
+        var z = hash &+ (row &+ 1) &* 0x9E37_79B9_7F4A_7C15
+        z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
+        return z ^ z >> 31
+    }
+}
+
+/// Finds the size of a window by climbing the hit ratio: each sample changes the window, on in the same direction while
+/// that pays, else back, by ever smaller steps, and by large ones again when the ratio jumps.
+///
+/// Source: G. Einziger, O. Eytan, R. Friedman, B. Manes, "Adaptive Software Cache Management", Middleware 2018.
+private struct WindowClimber: Sendable {
+    private static let firstStep = 0.0625
+    private static let decay = 0.98
+    /// A change of the hit ratio that means the load has changed.
+    private static let restart = 0.05
+    private static let samplePerEntry = 10
+
+    /// Share of the cache that the window should have.
+    private(set) var share = 0.01
+    private var step = firstStep
+    private var hits = 0
+    private var misses = 0
+    private var lastRatio: Double?
+
+    mutating func noteHit() { hits += 1 }
+
+    /// - Parameter count: How many entries there are.
+    mutating func noteMiss(count: Int) {
+        misses += 1
+        guard hits + misses >= Self.samplePerEntry * max(count, 16) else { return }
+        let ratio = Double(hits) / Double(hits + misses)
+        if let lastRatio {
+            let change = ratio - lastRatio
+            if change < 0 { step = -step }
+            share = min(0.8, max(0.01, share + step))
+            let size = abs(change) >= Self.restart ? Self.firstStep : abs(step) * Self.decay
+            step = step < 0 ? -size : size
+        }
+        lastRatio = ratio
+        (hits, misses) = (0, 0)
     }
 }

@@ -98,3 +98,117 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         entries[slot].life = life
     }
 }
+
+/// One entry of a memory cache, or a free place for one.
+@usableFromInline
+struct CacheEntry<Key: Sendable, Value: Sendable>: Sendable {
+    /// The first, so that its deadline is where the entry begins: see ``EntryReader/atomicDeadline(of:)``.
+    @usableFromInline var life = EntryLife()
+    /// nil while the place is free, as is the value.
+    @usableFromInline var key: Key?
+    @usableFromInline var value: Value?
+    @usableFromInline var hash = 0
+    @usableFromInline var cost = 0
+    @usableFromInline var groupHash = 0
+    /// Neighbours in the list of the group; -1 for none.
+    @usableFromInline var nextInGroup: Int32 = -1
+    @usableFromInline var previousInGroup: Int32 = -1
+
+    @inlinable
+    init() {}
+}
+
+/// Finds entries by the hash of their group: an index to the first entry of a list that runs through the entries.
+///
+/// Groups of one hash share a list.
+@usableFromInline
+struct GroupIndex: Sendable {
+    @usableFromInline var heads = HashIndex()
+
+    @inlinable
+    init() {}
+
+    @inlinable
+    func first<Key, Value>(_ hash: Int, in entries: StableBuffer<CacheEntry<Key, Value>>) -> Int? {
+        heads.slot(hash) { entries[$0].groupHash == hash }
+    }
+
+    /// Adds an entry, whose group hash is set.
+    @inlinable
+    mutating func insert<Key, Value>(_ slot: Int, into entries: StableBuffer<CacheEntry<Key, Value>>) {
+        let hash = entries[slot].groupHash
+        entries[slot].previousInGroup = -1
+        entries[slot].nextInGroup = -1
+        guard let head = first(hash, in: entries) else {
+            return heads.insert(slot, hash: hash) { entries[$0].groupHash }
+        }
+        // Behind the first, so that the index need not change.
+        let second = entries[head].nextInGroup
+        entries[slot].previousInGroup = Int32(head)
+        entries[slot].nextInGroup = second
+        entries[head].nextInGroup = Int32(slot)
+        if second >= 0 { entries[Int(second)].previousInGroup = Int32(slot) }
+    }
+
+    @inlinable
+    mutating func remove<Key, Value>(_ slot: Int, from entries: StableBuffer<CacheEntry<Key, Value>>) {
+        let (previous, next) = (entries[slot].previousInGroup, entries[slot].nextInGroup)
+        if next >= 0 { entries[Int(next)].previousInGroup = previous }
+        if previous >= 0 {
+            entries[Int(previous)].nextInGroup = next
+            return
+        }
+        let hash = entries[slot].groupHash
+        heads.remove(slot, hash: hash) { entries[$0].groupHash }
+        if next >= 0 { heads.insert(Int(next), hash: hash) { entries[$0].groupHash } }
+    }
+}
+
+/// Which slots hold an entry: all slots in a row, those in use before those that are free, so that a walk over the former
+/// meets no other. Eight bytes a slot, every operation O(1), amortised where memory grows.
+///
+/// Source: P. Briggs, L. Torczon, "An Efficient Representation for Sparse Sets", ACM Letters on Programming Languages and
+/// Systems 2 (1993).
+@usableFromInline
+struct SlotSet: Sendable {
+    @usableFromInline var row = StableBuffer<Int32>()
+    /// Where in the row a slot stands.
+    @usableFromInline var places = StableBuffer<Int32>()
+    /// How many are in use.
+    @usableFromInline var count = 0
+
+    @inlinable
+    init() {}
+
+    /// How many slots there are, in use or free.
+    @inlinable var capacity: Int { row.count }
+
+    /// The slot at a place below ``count``.
+    @inlinable
+    subscript(place: Int) -> Int { Int(row[place]) }
+
+    @inlinable
+    func contains(_ slot: Int) -> Bool { slot >= 0 && slot < places.count && places[slot] < count }
+
+    /// Takes a free slot, the one that was freed last; a new one, numbered ``capacity``, when there is none.
+    @inlinable
+    mutating func take() -> Int {
+        if count == row.count {
+            row.append(Int32(count))
+            places.append(Int32(count))
+        }
+        count += 1
+        return self[count - 1]
+    }
+
+    /// Frees a slot that is in use. The last one in use comes to its place.
+    @inlinable
+    mutating func free(_ slot: Int) {
+        count -= 1
+        let (place, last) = (places[slot], row[count])
+        row[Int(place)] = last
+        places[Int(last)] = place
+        row[count] = Int32(slot)
+        places[slot] = Int32(count)
+    }
+}

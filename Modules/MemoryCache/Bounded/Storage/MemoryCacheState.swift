@@ -7,7 +7,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
 
     @usableFromInline var table: EntryTable<Key, Value>
     @usableFromInline var policy: any EvictionPolicy
-    @usableFromInline var marks = UseMarks()
+    @usableFromInline var marks = AccessMarks()
     /// Of ``marks``, for readers.
     @usableFromInline var markBase: UnsafeMutablePointer<Atomic<UInt64>>
     /// nil when evicted values are not looked for.
@@ -54,7 +54,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
         marks.reset(slot, stamp: tick << 8)
         policy.insert(
             EntrySlot(slot), hash: UInt64(bitPattern: Int64(hash)), cost: cost,
-            hasRoom: table.totalCost <= limits.effectiveCost && table.count <= limits.count, marks: marks)
+            hasRoom: table.totalCost <= limits.effectiveCost && table.count <= limits.countLimit, marks: marks)
         evict(limits, newcomer: slot, into: &gone)
         // Nothing else can have taken the slot meanwhile.
         guard table.slots.contains(slot) else {
@@ -92,7 +92,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
             let kept = min(limit, max(0, policy.costToKeep(limit: limit)))
             while table.totalCost > kept, evictOne(.costLimit, newcomer: newcomer, into: &gone) {}
         }
-        while table.count > limits.count, evictOne(.countLimit, newcomer: newcomer, into: &gone) {}
+        while table.count > limits.countLimit, evictOne(.countLimit, newcomer: newcomer, into: &gone) {}
     }
 
     @inlinable
@@ -150,7 +150,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
         gone.retired.append(retired)
         policy.removeAll()
         table = EntryTable(hasGroups: table.groups != nil)
-        marks = UseMarks()
+        marks = AccessMarks()
         markBase = marks.marks
         sweepPlace = 0
         return count
@@ -169,7 +169,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
     /// goes by the marks.
     @inlinable
     mutating func noteUse(of slot: Int, stamp: UInt64) {
-        UseMarks.note(markBase + slot, stamp: stamp)
+        AccessMarks.note(markBase + slot, stamp: stamp)
         if !type(of: policy).readsMarks { policy.use(EntrySlot(slot)) }
     }
 

@@ -1,5 +1,5 @@
 #if GTK
-    import AlcedoCore
+    package import AlcedoCore
     import CGTK
 
     /// What a picture widget shows: a texture, and for a moment the one before it.
@@ -153,5 +153,58 @@
                     width: Float(place.size.width) / scale, height: Float(place.size.height) / scale))
             gtk_snapshot_append_texture(snapshot, shown.texture.pointer, &bounds)
         }
+    }
+
+    /// How far one picture has covered another.
+    package struct PictureFade {
+        package private(set) var isRunning = false
+        /// Of the picture that comes, from 0 to 1.
+        package private(set) var opacity = 1.0
+        private var length = Duration.zero
+        private var start: Duration?
+
+        package init() {}
+
+        /// Begins with the next frame, whenever that is drawn.
+        package mutating func start(lasting length: Duration) {
+            self.length = length
+            (isRunning, opacity, start) = (true, 0, nil)
+        }
+
+        /// - Parameter time: Of the frame that will be drawn.
+        package mutating func advance(to time: Duration) {
+            guard isRunning else { return }
+            let first = start ?? time
+            start = first
+            let part = length > .zero ? (time - first) / length : 1
+            // Slow at the end, where an even course looks as if it stopped short.
+            opacity = 1 - (1 - min(max(part, 0), 1)) * (1 - min(max(part, 0), 1))
+            if part >= 1 { end() }
+        }
+
+        package mutating func end() { (isRunning, opacity) = (false, 1) }
+    }
+
+    /// Where a picture is drawn in a view, in device pixels.
+    package struct PicturePlacement: Equatable {
+        package var x: Int
+        package var y: Int
+        package var size: PixelSize
+
+        /// The picture in the middle of the view; nil when one of them has no size.
+        ///
+        /// At whole pixels, so that a picture that was decoded for this view is drawn as it is, without being sampled
+        /// anew. A picture that is smaller than the view is enlarged.
+        package init?(of picture: PixelSize, in view: PixelSize, mode: ContentMode) {
+            guard picture.isPositive, view.isPositive else { return nil }
+            size = picture.scaled(to: view, mode: mode, enlarging: true)
+            x = (view.width - size.width).floored(by: 2)
+            y = (view.height - size.height).floored(by: 2)
+        }
+    }
+
+    extension Int {
+        /// The quotient rounded down, where `/` rounds to nought.
+        fileprivate func floored(by divisor: Int) -> Int { (self - (self % divisor + divisor) % divisor) / divisor }
     }
 #endif

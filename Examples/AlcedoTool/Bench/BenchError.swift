@@ -1,4 +1,0 @@
-/// A benchmark that could not be run as it says.
-struct BenchError: Error, CustomStringConvertible {
-    let description: String
-}

@@ -1,0 +1,58 @@
+#if GTK
+    import AlcedoProgramSupport
+
+    /// What the command line asks for.
+    struct GalleryOptions {
+        static let help = """
+            usage: gallery [DIRECTORY | FILE... | URL... | -] [options]
+
+            Shows pictures in a scrolling grid: those below a directory, those that are named, those that the lines of
+            standard input name (-), as they come and 50,000 at most, or, without arguments, 5,000 drawn landscapes from a
+            server of its own.
+
+              --count N         how many landscapes
+              --delay MS        how long each answer of the network takes longer, 0 to 5000
+              --failures N      how many per cent of the landscapes are not to be had
+              --memory N        most MiB of decoded pictures in memory (default: 128)
+              --cell N          width of a cell in points, 80 to 480 (default: 176)
+              --no-cache        keeps nothing on disk
+              --self-test       takes commands from standard input, for Scripts/test-gtk
+
+            Keys: arrows, Home, End, Page Up and Down move; Enter shows the details, Escape closes them; / searches;
+            + and - change the size; R loads again what failed; Q ends.
+
+            """
+
+        var names: [String] = []
+        var count = 5_000
+        var delay = 0
+        var failures = 0
+        var memoryLimit = 128 << 20
+        var cellWidth = 176
+        var usesDisk = true
+        var isSelfTest = false
+
+        /// - Returns: nil when only help is wanted.
+        init?(_ words: some Sequence<String>) throws {
+            var arguments = Arguments(words)
+            while let option = arguments.nextOption() {
+                switch option {
+                case "--count": count = try arguments.number(of: option, in: 1...50_000)
+                case "--delay": delay = try arguments.number(of: option, in: 0...5_000)
+                case "--failures": failures = try arguments.number(of: option, in: 0...100)
+                case "--memory": memoryLimit = try arguments.number(of: option, in: 1...65_536) << 20
+                case "--cell": cellWidth = try arguments.number(of: option, in: 80...480)
+                case "--no-cache": usesDisk = false
+                case "--self-test": isSelfTest = true
+                case "--help", "-h": return nil
+                default: throw UsageError("there is no option '\(option)'")
+                }
+            }
+            try arguments.finish()
+            names = arguments.rest
+            if isSelfTest, names == ["-"] {
+                throw UsageError("--self-test takes commands from standard input, which then can name no pictures")
+            }
+        }
+    }
+#endif

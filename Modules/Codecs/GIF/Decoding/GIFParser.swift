@@ -1,0 +1,287 @@
+import AlcedoCore
+import FoundationEssentials
+
+/// Reads the blocks of a GIF as far as there are bytes, and goes on when there are more.
+///
+/// Every byte is looked at once, however the bytes come. The caller passes all bytes so far each time. Source: GIF89a.
+struct GIFParser {
+    private enum State {
+        case header
+        case block
+        case subBlocks
+        case pixels(GIFFrame)
+        case ended
+    }
+
+    /// Disposal, transparency and delay of the next image. Source: GIF89a section 23.
+    private struct GraphicControl {
+        var disposal = FrameDisposal.keep
+        var transparentIndex: Int?
+        var delay = Duration.zero
+    }
+
+    private let limits: DecodingLimits
+    private var state = State.header
+    private var offset = 0
+    private var control = GraphicControl()
+    /// Changed in its place: a copy in the state would be copied, with all it has collected, for every sub-block.
+    private var currentExtension = GIFExtension(label: 0)
+
+    /// nil until the header is complete.
+    private(set) var structure: GIFStructure?
+    /// The image whose pixels are arriving.
+    private(set) var unfinished: GIFFrame?
+
+    init(limits: DecodingLimits) { self.limits = limits }
+
+    /// The first image, finished or not.
+    var firstFrame: GIFFrame? { structure?.frames.first ?? unfinished }
+
+    /// Reads on.
+    mutating func advance(_ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) {
+        while try step(bytes) {}
+    }
+
+    /// Throws `truncated`, or `corrupt` for a file without an image, unless the trailer has been read.
+    func requireEnd() throws(ImageDecodingError) {
+        guard case .ended = state else { throw ImageDecodingError(.truncated, "GIF: the bytes end before the trailer") }
+        guard let structure, !structure.frames.isEmpty else {
+            throw ImageDecodingError(.corrupt, "GIF: there is no image")
+        }
+    }
+
+    /// Reads one piece; false when more bytes are needed, or none.
+    private mutating func step(_ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) -> Bool {
+        switch state {
+        case .header: return try readHeader(bytes)
+        case .block: return try readBlock(bytes)
+        case .subBlocks: return readSubBlock(bytes)
+        case .pixels(let frame): return try skipPixels(bytes, frame)
+        case .ended: return false
+        }
+    }
+
+    private mutating func readHeader(_ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) -> Bool {
+        try Self.checkSignature(bytes.prefix(6))
+        guard bytes.count >= 13 else { return false }
+        let canvas = PixelSize(width: bytes.word(at: 6), height: bytes.word(at: 8))
+        try limits.check(canvas, format: .rgba8)
+        let palette = Self.palette(after: 13, flags: bytes[10])
+        guard bytes.count >= palette?.upperBound ?? 13 else { return false }
+        structure = GIFStructure(canvas: canvas, palette: palette)
+        offset = palette?.upperBound ?? 13
+        state = .block
+        return true
+    }
+
+    private mutating func readBlock(_ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) -> Bool {
+        guard offset < bytes.count else { return false }
+        switch bytes[offset] {
+        case 0x21:
+            guard bytes.count - offset >= 2 else { return false }
+            currentExtension = GIFExtension(label: bytes[offset + 1])
+            state = .subBlocks
+            offset += 2
+        case 0x2C:
+            return try readImage(bytes)
+        case 0x3B:
+            state = .ended
+        case 0:
+            // A second end of sub-blocks: the last bytes of an XMP packet may read as one, and some writers leave them.
+            offset += 1
+        case let introducer:
+            throw ImageDecodingError(.corrupt, "GIF: \(introducer) introduces no block")
+        }
+        return true
+    }
+
+    private mutating func readImage(_ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) -> Bool {
+        guard bytes.count - offset >= 10 else { return false }
+        let flags = bytes[offset + 9]
+        let palette = Self.palette(after: offset + 10, flags: flags)
+        let dataStart = palette?.upperBound ?? offset + 10
+        // One more: the size of the first code.
+        guard bytes.count > dataStart else { return false }
+        let frame = GIFFrame(
+            area: PixelRect(
+                x: bytes.word(at: offset + 1), y: bytes.word(at: offset + 3), width: bytes.word(at: offset + 5),
+                height: bytes.word(at: offset + 7)),
+            isInterlaced: flags & 0x40 != 0, palette: palette, transparentIndex: control.transparentIndex,
+            disposal: control.disposal, delay: control.delay, dataStart: dataStart)
+        // It may be larger than the canvas it is clipped to; its rows are decoded all the same.
+        try limits.check(frame.size, format: .rgba8)
+        try limits.check(frameCount: (structure?.frames.count ?? 0) + 1)
+        guard (palette ?? structure?.palette) != nil else {
+            throw ImageDecodingError(.corrupt, "GIF: the image has no palette")
+        }
+        control = GraphicControl()
+        unfinished = frame
+        offset = dataStart + 1
+        state = .pixels(frame)
+        return true
+    }
+
+    private mutating func skipPixels(
+        _ bytes: UnsafeBufferPointer<UInt8>, _ frame: GIFFrame
+    ) throws(ImageDecodingError) -> Bool {
+        guard let block = bytes.subBlock(at: offset) else { return false }
+        offset = block.upperBound
+        if block.isEmpty {
+            structure?.frames.append(frame)
+            unfinished = nil
+            state = .block
+        }
+        return true
+    }
+
+    private mutating func readSubBlock(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let block = bytes.subBlock(at: offset) else { return false }
+        offset = block.upperBound
+        currentExtension.take(bytes, block, limits: limits)
+        guard block.isEmpty else { return true }
+        state = .block
+        let content = currentExtension.content
+        currentExtension = GIFExtension(label: 0)
+        switch content {
+        case .graphicControl(let disposal, let transparentIndex, let delay):
+            control = GraphicControl(disposal: disposal, transparentIndex: transparentIndex, delay: delay)
+        case .plainText:
+            // It is a picture of its own, which nobody draws, and uses the control up.
+            control = GraphicControl()
+        case .loopCount(let count):
+            // Of several the last counts, as in Firefox, WebKit, Pillow and ImageMagick.
+            structure?.loopCount = count
+        case .colorProfile(let profile):
+            if profile.count + (structure?.metadata.xmp?.count ?? 0) <= limits.maximumMetadataByteCount {
+                structure?.metadata.colorProfile = profile
+            }
+        case .xmp(let packet):
+            if packet.count + (structure?.metadata.colorProfile?.count ?? 0) <= limits.maximumMetadataByteCount {
+                structure?.metadata.xmp = packet
+            }
+        case .nothing: break
+        }
+        return true
+    }
+
+    /// Where the palette lies that the flags of a screen or an image announce.
+    private static func palette(after start: Int, flags: UInt8) -> Range<Int>? {
+        flags & 0x80 == 0 ? nil : start..<start + (3 << (Int(flags & 7) + 1))
+    }
+
+    private static func checkSignature(_ found: some Collection<UInt8>) throws(ImageDecodingError) {
+        let versions = [Array("GIF87a".utf8), Array("GIF89a".utf8)]
+        if versions.contains(where: { $0.starts(with: found) }) { return }
+        guard found.starts(with: "GIF".utf8) else { throw ImageDecodingError(.corrupt, "the bytes are not a GIF") }
+        throw ImageDecodingError(.unsupportedVariant, "GIF: only versions 87a and 89a are known")
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// Two bytes, low byte first. They must be there.
+    fileprivate func word(at offset: Int) -> Int { Int(self[offset]) | Int(self[offset + 1]) << 8 }
+
+    /// The bytes of the sub-block whose count is at `offset`; nil until all of them are there. Source: GIF89a section 15.
+    func subBlock(at offset: Int) -> Range<Int>? {
+        guard offset < count else { return nil }
+        let end = offset + 1 + Int(self[offset])
+        return end <= count ? offset + 1..<end : nil
+    }
+}
+
+/// An extension whose sub-blocks are being read.
+///
+/// Source: GIF89a sections 23, 25 and 26; Netscape's and ANIMEXTS's looping extension; ICC.1 annex B.5 for profiles;
+/// XMP specification part 3, section 1.1.2.
+private struct GIFExtension {
+    enum Content {
+        case graphicControl(disposal: FrameDisposal, transparentIndex: Int?, delay: Duration)
+        case plainText
+        case loopCount(Int)
+        case colorProfile(Data)
+        case xmp(Data)
+        case nothing
+    }
+
+    private enum Kind {
+        case graphicControl, plainText, application, looping, colorProfile, xmp, ignored
+    }
+
+    private var kind: Kind
+    private var blockCount = 0
+    private var collected = Data()
+
+    /// Known when the last sub-block has been taken.
+    private(set) var content = Content.nothing
+
+    init(label: UInt8) {
+        switch label {
+        case 0xF9: kind = .graphicControl
+        case 0x01: kind = .plainText
+        case 0xFF: kind = .application
+        default: kind = .ignored
+        }
+    }
+
+    /// Takes the next sub-block; an empty one is the last.
+    mutating func take(_ bytes: UnsafeBufferPointer<UInt8>, _ block: Range<Int>, limits: DecodingLimits) {
+        defer { blockCount += 1 }
+        switch kind {
+        case .graphicControl where blockCount == 0 && block.count == 4:
+            readControl(Array(bytes[block]))
+        case .plainText where block.isEmpty: content = .plainText
+        case .application where blockCount == 0: kind = Self.application(bytes[block])
+        case .looping where block.count >= 3 && bytes[block.lowerBound] & 7 == 1:
+            content = .loopCount(Int(bytes[block.lowerBound + 1]) | Int(bytes[block.lowerBound + 2]) << 8)
+        case .colorProfile:
+            collect(bytes[block], limits)
+            if block.isEmpty, !collected.isEmpty { content = .colorProfile(collected) }
+        case .xmp:
+            // The packet lies there as it is; what reads as counts are letters of it.
+            collect(bytes[(block.lowerBound - 1)..<block.upperBound], limits)
+            if block.isEmpty { readXMP() }
+        default: break
+        }
+    }
+
+    private mutating func readControl(_ block: [UInt8]) {
+        let disposal: FrameDisposal =
+            switch block[0] >> 2 & 7 {
+            case 2: .clear
+            case 3: .restore
+            default: .keep
+            }
+        content = .graphicControl(
+            disposal: disposal, transparentIndex: block[0] & 1 == 1 ? Int(block[3]) : nil,
+            delay: .milliseconds(10 * (Int(block[1]) | Int(block[2]) << 8)))
+    }
+
+    private static func application(_ identifier: some Collection<UInt8>) -> Kind {
+        switch String(decoding: identifier, as: UTF8.self) {
+        case "NETSCAPE2.0", "ANIMEXTS1.0": .looping
+        case "ICCRGBG1012": .colorProfile
+        case "XMP DataXMP": .xmp
+        default: .ignored
+        }
+    }
+
+    private mutating func collect(_ bytes: Slice<UnsafeBufferPointer<UInt8>>, _ limits: DecodingLimits) {
+        guard collected.count + bytes.count <= min(limits.maximumMetadataByteCount, limits.maximumChunkByteCount) else {
+            kind = .ignored
+            collected = Data()
+            return
+        }
+        collected.append(contentsOf: bytes)
+    }
+
+    /// The packet ends before the 258 bytes that lead every reader of sub-blocks to the end: to the last of them, or to
+    /// the one before.
+    private mutating func readXMP() {
+        let trailer = [0x01] + (0...255).reversed().map { UInt8($0) } + [0x00]
+        for end in [trailer[...], trailer.dropLast()] where collected.count > end.count {
+            guard collected.suffix(end.count).elementsEqual(end) else { continue }
+            content = .xmp(Data(collected.dropLast(end.count)))
+            return
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import AlcedoCore
+
+/// Decodes the rows of one image as far as there are bytes. Memory: a row and a few strings of indices.
+final class GIFRowDecoder {
+    private let frame: GIFFrame
+    private var lzw: LZWDecoder
+    private let indices: UnsafeMutableBufferPointer<UInt8>
+    /// Where the indices are that were not handed over.
+    private var start = 0
+    private var count = 0
+    /// How much of the sub-block has been used.
+    private var position = 0
+    /// Where the next sub-block's count is.
+    private var offset: Int
+    private let rowOrder: [Int]
+
+    /// Rows that were handed over; in an interlaced image not those at the top.
+    private(set) var rowCount = 0
+
+    /// - Parameter codeSize: The byte at the image's `dataStart`.
+    init(_ frame: GIFFrame, codeSize: UInt8) throws(ImageDecodingError) {
+        try LZWDecoder.checkCodeSize(codeSize)
+        self.frame = frame
+        lzw = LZWDecoder(minimumCodeSize: Int(codeSize))
+        indices = .allocate(capacity: frame.size.width + 8 * LZWDecoder.longestString)
+        offset = frame.dataStart + 1
+        rowOrder = frame.rowOrder
+    }
+
+    deinit { indices.deallocate() }
+
+    var isComplete: Bool { rowCount == rowOrder.count }
+
+    /// The next row; nil when there is none yet, or no more.
+    ///
+    /// - Parameter bytes: All bytes of the file so far.
+    /// - Returns: The row's number, and its indices, which are there until the next call.
+    /// - Throws: `corrupt` for impossible codes and for pixels that end early.
+    func next(
+        _ bytes: UnsafeBufferPointer<UInt8>
+    ) throws(ImageDecodingError) -> (y: Int, indices: UnsafePointer<UInt8>)? {
+        guard !isComplete, let base = indices.baseAddress else { return nil }
+        let width = frame.size.width
+        if count - start < width { try fill(bytes) }
+        guard count - start >= width else { return nil }
+        defer {
+            start += width
+            rowCount += 1
+        }
+        return (rowOrder[rowCount], UnsafePointer(base + start))
+    }
+
+    /// Decodes until there is a row, or no more bytes.
+    private func fill(_ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) {
+        guard let base = indices.baseAddress else { return }
+        count -= start
+        base.update(from: base + start, count: count)
+        start = 0
+        while count < frame.size.width, let block = bytes.subBlock(at: offset) {
+            if position >= block.count || block.isEmpty {
+                guard !block.isEmpty else { throw shortage }
+                offset = block.upperBound
+                position = 0
+                continue
+            }
+            try lzw.decode(
+                UnsafeBufferPointer(rebasing: bytes[block]), position: &position, into: indices, count: &count)
+            if lzw.hasEnded, count < frame.size.width { throw shortage }
+        }
+    }
+
+    private var shortage: ImageDecodingError {
+        ImageDecodingError(.corrupt, "GIF: the image has \(rowCount) of \(rowOrder.count) rows")
+    }
+}
+
+/// The colour of every index, as the four bytes of a pixel. Indices without a colour are opaque black.
+struct GIFPalette: Sendable {
+    /// The most colours of a palette.
+    private static let maximumCount = 256
+
+    /// One word an index; in memory red, green, blue, alpha.
+    private var pixels = [UInt32](repeating: Self.word(0, 0, 0, 255), count: Self.maximumCount)
+
+    /// The palette of an image, which must be among the bytes: its own, or the global one.
+    init(of frame: GIFFrame, in structure: GIFStructure, _ bytes: UnsafeBufferPointer<UInt8>) {
+        let rgb = (frame.palette ?? structure.palette).map { bytes[$0] } ?? bytes[0..<0]
+        for index in 0..<min(Self.maximumCount, rgb.count / 3) {
+            let color = rgb.startIndex + 3 * index
+            pixels[index] = Self.word(rgb[color], rgb[color + 1], rgb[color + 2], 255)
+        }
+        if let index = frame.transparentIndex, pixels.indices.contains(index) { pixels[index] = 0 }
+    }
+
+    /// Writes the pixels of `count` indices.
+    func write(_ indices: UnsafePointer<UInt8>, count: Int, to out: UnsafeMutableRawPointer) {
+        let out = out.assumingMemoryBound(to: UInt32.self)
+        pixels.withUnsafeBufferPointer { table in
+            guard let table = table.baseAddress else { return }
+            for x in 0..<count { out[x] = table[Int(indices[x])] }
+        }
+    }
+
+    private static func word(_ red: UInt8, _ green: UInt8, _ blue: UInt8, _ alpha: UInt8) -> UInt32 {
+        UInt32(littleEndian: UInt32(red) | UInt32(green) << 8 | UInt32(blue) << 16 | UInt32(alpha) << 24)
+    }
+}

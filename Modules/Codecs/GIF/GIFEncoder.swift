@@ -1,0 +1,169 @@
+public import AlcedoCore
+private import CGIFShim
+public import FoundationEssentials
+
+/// Encodes GIF, by giflib: stills, and animations one frame at a time.
+///
+/// A picture of at most 256 colours, a transparent one among them, is kept exactly. Others get a palette by median cut
+/// (see `MedianCut`), and their pixels the nearest colours of it, dithered if wished. Pixels of an alpha below 128
+/// become transparent, all others opaque; samples of 16 bits lose their low byte. Of an animation's frame only the
+/// rectangle that changed is written, with a palette of its own; raw delays are rounded to hundredths of a second, and
+/// the number of plays becomes a NETSCAPE2.0 loop count. GIF knows no orientation, so pictures are made upright. The
+/// ICC profile is kept in an ICCRGBG1012 extension.
+///
+/// Memory: three pictures of four bytes a pixel, indices, and the output, however many frames there are. Rows are
+/// collected, for the palette depends on all of them.
+public struct GIFEncoder: ImageEncoding {
+    /// Whether the error of colours that the palette lacks is spread over the neighbours. Default: true.
+    public var dithers: Bool
+    /// Most colours of a palette, the transparent one included: 2 to 256; others count as the nearest. Default: 256.
+    public var maximumColorCount: Int
+
+    /// By default with dithering, and with as many colours as the format holds.
+    public init(dithers: Bool = true, maximumColorCount: Int = 256) {
+        self.dithers = dithers
+        self.maximumColorCount = maximumColorCount
+    }
+
+    public var format: ImageFormat { .gif }
+
+    public func holds(_ image: DecodedImage) -> Bool { true }
+
+    /// Encodes any pixel format; an animation with all its frames.
+    ///
+    /// - Throws: ``ImageEncodingError``: `unsupportedImage` for sides above 65,535 pixels and for frames of unlike
+    ///   sizes; `failed` when a frame of the animation cannot be had.
+    public func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
+        let first = try GIFPicture(image.frames == nil ? image.pixels : frame(0, of: image), image.orientation)
+        let output = try GIFOutput(
+            size: first.size, loopCount: Self.loopCount(of: image.frames), colorProfile: image.colorProfile)
+        guard let frames = image.frames, frames.frameCount > 1 else {
+            try output.add(indexed(first, in: first.bounds), at: first.bounds, delay: 0, clears: false)
+            return try output.finish()
+        }
+        var shown: GIFPicture?
+        var current = first
+        for index in 0..<frames.frameCount {
+            var next: GIFPicture?
+            if index + 1 < frames.frameCount {
+                next = try GIFPicture(frame(index + 1, of: image), image.orientation)
+                guard next?.size == first.size else {
+                    throw ImageEncodingError(.unsupportedImage, "GIF: the frames have different sizes")
+                }
+            }
+            // Nothing can be drawn to make a pixel transparent again: then the whole canvas is cleared.
+            let clears = next.map(current.hasHoles(in:)) ?? false
+            let area = clears ? current.bounds : shown.map(current.changes(from:)) ?? current.bounds
+            try output.add(
+                indexed(current, in: area), at: area, delay: Self.hundredths(frames.rawDelay(at: index)),
+                clears: clears)
+            shown = clears ? nil : current
+            if let next { current = next }
+        }
+        return try output.finish()
+    }
+
+    private func indexed(_ picture: GIFPicture, in area: PixelRect) -> GIFIndexedPicture {
+        GIFIndexedPicture(
+            picture, in: area, maximumColorCount: min(max(maximumColorCount, 2), 256), dithers: dithers)
+    }
+
+    private func frame(_ index: Int, of image: DecodedImage) throws(ImageEncodingError) -> PixelBuffer {
+        do {
+            return try image.frames?.frame(at: index) ?? image.pixels
+        } catch {
+            throw ImageEncodingError(.failed, "GIF: frame \(index) cannot be had: \(error)")
+        }
+    }
+
+    /// The repeats after the first play, 0 for ever; nil for one play, of which the file then says nothing.
+    private static func loopCount(of frames: (any ImageFrameSource)?) -> Int? {
+        guard let frames, frames.frameCount > 1 else { return nil }
+        guard let plays = frames.playCount else { return 0 }
+        return plays > 1 ? min(plays - 1, 65_535) : nil
+    }
+
+    /// Rounded to nearest, within what the format can say.
+    private static func hundredths(_ delay: Duration) -> Int {
+        let (seconds, attoseconds) = delay.components
+        guard seconds >= 0, attoseconds >= 0 else { return 0 }
+        guard seconds < 656 else { return 65_535 }
+        return min(65_535, Int(seconds) * 100 + Int((attoseconds + 5_000_000_000_000_000) / 10_000_000_000_000_000))
+    }
+}
+
+extension ImageEncoding where Self == GIFEncoder {
+    /// GIF.
+    ///
+    /// - Parameters:
+    ///   - dithers: Whether the error of colors that the palette lacks is spread over the neighbors. Default: true.
+    ///   - maximumColorCount: The maximum number of colors of a palette: 2 to 256. Default: 256.
+    public static func gif(dithers: Bool = true, maximumColorCount: Int = 256) -> Self {
+        GIFEncoder(dithers: dithers, maximumColorCount: maximumColorCount)
+    }
+}
+
+/// Writes the blocks of a GIF to memory, by giflib.
+private final class GIFOutput {
+    private let encoder: OpaquePointer
+
+    /// Writes the header.
+    ///
+    /// - Parameters:
+    ///   - size: At most 65,535 pixels a side.
+    ///   - loopCount: 0 to 65,535 for a NETSCAPE2.0 extension; nil for none.
+    init(size: PixelSize, loopCount: Int?, colorProfile: Data?) throws(ImageEncodingError) {
+        guard let encoder = alcedo_gif_encoder_create() else {
+            throw ImageEncodingError(.outOfMemory, "GIF: there is no memory for the encoder")
+        }
+        self.encoder = encoder
+        let profile = colorProfile ?? Data()
+        let isWritten = profile.bytes.withUnsafeBytes { icc in
+            alcedo_gif_encoder_begin(
+                encoder, UInt32(clamping: size.width), UInt32(clamping: size.height),
+                Int32(clamping: loopCount ?? -1), icc.baseAddress?.assumingMemoryBound(to: UInt8.self), icc.count)
+        }
+        guard isWritten != 0 else { throw failure }
+    }
+
+    deinit { alcedo_gif_encoder_destroy(encoder) }
+
+    /// Writes one image.
+    ///
+    /// - Parameters:
+    ///   - delay: In hundredths of a second, at most 65,535.
+    ///   - clears: Whether the image's area becomes transparent after it was shown.
+    func add(
+        _ picture: GIFIndexedPicture, at area: PixelRect, delay: Int, clears: Bool
+    ) throws(ImageEncodingError) {
+        var indices = picture.indices
+        let isWritten = indices.withUnsafeMutableBufferPointer { indices in
+            picture.palette.withUnsafeBufferPointer { palette -> Int32 in
+                guard let indices = indices.baseAddress, let colors = palette.baseAddress else { return 0 }
+                // Source of the numbers: GIF89a section 23.
+                var image = alcedo_gif_image(
+                    left: UInt32(clamping: area.x), top: UInt32(clamping: area.y),
+                    width: UInt32(clamping: area.size.width), height: UInt32(clamping: area.size.height),
+                    indices: indices, palette: colors, color_count: UInt32(clamping: palette.count / 3),
+                    transparent_index: Int32(clamping: picture.transparentIndex ?? -1), disposal: clears ? 2 : 1,
+                    delay: UInt32(clamping: delay))
+                return alcedo_gif_encoder_add(encoder, &image)
+            }
+        }
+        guard isWritten != 0 else { throw failure }
+    }
+
+    /// Writes the end and returns the file.
+    func finish() throws(ImageEncodingError) -> Data {
+        var bytes: UnsafeMutablePointer<UInt8>?
+        var count = 0
+        guard alcedo_gif_encoder_finish(encoder, &bytes, &count) != 0, let bytes else { throw failure }
+        return Data(
+            bytesNoCopy: bytes, count: count,
+            deallocator: .custom { pointer, _ in alcedo_gif_free(pointer.assumingMemoryBound(to: UInt8.self)) })
+    }
+
+    private var failure: ImageEncodingError {
+        ImageEncodingError(.failed, "GIF: \(String(cString: alcedo_gif_encoder_message(encoder)))")
+    }
+}

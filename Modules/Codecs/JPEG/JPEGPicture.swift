@@ -1,0 +1,64 @@
+import AlcedoCore
+import FoundationEssentials
+
+/// The pixels of a JPEG as far as they have been read.
+struct JPEGPicture {
+    let header: PixelRowHeader
+    var pixels: PixelBuffer
+    var rowCount = 0
+
+    init(_ header: PixelRowHeader) throws(ImageDecodingError) {
+        self.header = header
+        // Memory for the rows, every one of which will be written.
+        guard
+            let pixels = PixelBuffer(
+                size: header.size, format: header.format, alphaMode: .opaque, initialize: { _, _ in })
+        else { throw ImageDecodingError(.outOfMemory, "there is no memory for \(header.size) pixels") }
+        self.pixels = pixels
+    }
+
+    var isComplete: Bool { rowCount == header.size.height }
+
+    /// Reads as many of the missing rows as the reader has.
+    mutating func read(from reader: JPEGReader) throws(ImageDecodingError) {
+        let stride = pixels.bytesPerRow
+        let start = rowCount * stride
+        var count = 0
+        defer { rowCount += count }
+        try pixels.withUnsafeMutableBytes { memory throws(ImageDecodingError) in
+            try reader.readRows(
+                into: UnsafeMutableRawBufferPointer(rebasing: memory[start...]), bytesPerRow: stride, count: &count)
+        }
+    }
+
+    /// The image; rows that have not come are transparent, or in gray pictures black. They are cleared in their place.
+    mutating func image(
+        _ options: DecodingOptions, damage: ImageDecodingError? = nil
+    ) throws(ImageDecodingError) -> DecodedImage {
+        var alphaMode = pixels.alphaMode
+        if !isComplete {
+            let missing = rowCount * pixels.bytesPerRow
+            _ = pixels.withUnsafeMutableBytes { memory in
+                UnsafeMutableRawBufferPointer(rebasing: memory[missing...]).initializeMemory(
+                    as: UInt8.self, repeating: 0)
+            }
+            if header.format == .rgba8 { alphaMode = options.alphaMode == .premultiplied ? .premultiplied : .straight }
+        }
+        let rows = pixels.reinterpreted(as: alphaMode)
+        return DecodedImage(
+            pixels: options.appliesOrientation ? try rows.upright(from: header.orientation) : rows,
+            colorProfile: header.colorProfile, orientation: options.appliesOrientation ? .up : header.orientation,
+            format: .jpeg, partialError: damage)
+    }
+
+    /// The image of bytes that are all there, and whole.
+    static func decode(_ data: Data, _ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+        try data.withDecoderInput { bytes throws(ImageDecodingError) in
+            let reader = try JPEGReader(bytes, limits: options.limits)
+            var picture = try JPEGPicture(reader.start(options))
+            try picture.read(from: reader)
+            _ = try reader.finish()
+            return try picture.image(options)
+        }
+    }
+}

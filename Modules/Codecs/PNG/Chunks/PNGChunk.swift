@@ -1,0 +1,84 @@
+import AlcedoCore
+private import CPNGShim
+
+/// Where one chunk of a file lies, and what it is. Source: W3C PNG specification, third edition, section 5.3.
+struct PNGChunk {
+    /// Names as numbers, so that a file of a million chunks is walked through quickly.
+    enum Name {
+        static let actl: UInt32 = 0x6163_544C
+        static let exif: UInt32 = 0x6558_4966
+        static let fctl: UInt32 = 0x6663_544C
+        static let fdat: UInt32 = 0x6664_4154
+        static let idat: UInt32 = 0x4944_4154
+        static let iend: UInt32 = 0x4945_4E44
+        static let ihdr: UInt32 = 0x4948_4452
+        static let itxt: UInt32 = 0x6954_5874
+        static let plte: UInt32 = 0x504C_5445
+        static let text: UInt32 = 0x7445_5874
+        static let trns: UInt32 = 0x7452_4E53
+        static let ztxt: UInt32 = 0x7A54_5874
+    }
+
+    /// The longest that a chunk may say it is.
+    static let longest = 0x7FFF_FFFF
+    static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+    /// Bytes of length and name.
+    static let headerByteCount = 8
+
+    /// Throws `corrupt` unless the bytes, as far as they reach, begin as a PNG does.
+    static func checkSignature(_ bytes: some Collection<UInt8>) throws(ImageDecodingError) {
+        guard bytes.prefix(signature.count).elementsEqual(signature.prefix(bytes.count)) else {
+            throw ImageDecodingError(.corrupt, "PNG: the bytes begin as no PNG does")
+        }
+    }
+
+    let name: UInt32
+    /// All of it, length and checksum included, as it claims; may reach over the end of the file.
+    let range: Range<Int>
+
+    var body: Range<Int> { range.lowerBound + Self.headerByteCount..<range.upperBound - 4 }
+
+    func isWhole(in bytes: PNGBytes) -> Bool { range.upperBound <= bytes.count }
+
+    /// Whether the checksum, of a whole chunk, is that of its name and body.
+    func isIntact(in bytes: PNGBytes) -> Bool {
+        let checked = bytes.part(range.lowerBound + 4..<body.upperBound)
+        return Int(alcedo_png_crc(checked.baseAddress, checked.count)) == bytes.bigEndian(at: body.upperBound)
+    }
+
+    /// Whether decoders may pass the chunk over: bit 5 of the first letter. Section 5.4.
+    var isAncillary: Bool { name & 0x2000_0000 != 0 }
+}
+
+/// Walks through the chunks of a file. O(chunks); looks at their first eight bytes only.
+struct PNGChunkWalk {
+    private let bytes: PNGBytes
+    private var offset = PNGChunk.signature.count
+
+    init(_ bytes: PNGBytes) { self.bytes = bytes }
+
+    /// The next chunk; nil when there are no eight bytes for one, or after the end of the image.
+    mutating func next() -> PNGChunk? {
+        guard offset <= bytes.count - PNGChunk.headerByteCount else { return nil }
+        let length = bytes.bigEndian(at: offset)
+        let name = UInt32(truncatingIfNeeded: bytes.bigEndian(at: offset + 4))
+        let chunk = PNGChunk(name: name, range: offset..<offset + length + 12)
+        offset = name == PNGChunk.Name.iend ? bytes.count : chunk.range.upperBound
+        return chunk
+    }
+}
+
+/// The bytes of a file. Valid as long as the closure that was given them runs.
+typealias PNGBytes = UnsafeBufferPointer<UInt8>
+
+extension PNGBytes {
+    /// A number of two or four bytes, as PNG stores all of them; the caller has checked that it is there.
+    func bigEndian(at offset: Int, bytes: Int = 4) -> Int {
+        (0..<bytes).reduce(0) { $0 << 8 | Int(self[offset + $1]) }
+    }
+
+    /// A part of the bytes; what is outside is left out.
+    func part(_ range: Range<Int>) -> PNGBytes {
+        PNGBytes(rebasing: self[range.clamped(to: 0..<count)])
+    }
+}

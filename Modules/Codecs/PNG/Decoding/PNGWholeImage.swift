@@ -1,0 +1,114 @@
+import AlcedoCore
+private import CPNGShim
+import FoundationEssentials
+
+/// Decodes files all of whose bytes are there.
+enum PNGWholeImage {
+    static func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
+        try data.withDecoderInput { bytes throws(ImageDecodingError) in
+            try PNGFile(bytes, limits: limits).inspected()
+        }
+    }
+
+    static func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+        try data.withDecoderInput { bytes throws(ImageDecodingError) in
+            let file = try PNGFile(bytes, limits: options.limits)
+            guard let control = file.outline.animation else { return try PNGStill.decode(file, options) }
+            return try PNGAnimation(file, data, control, options).decode()
+        }
+    }
+}
+
+/// Decodes a file that says it is animated.
+private struct PNGAnimation {
+    private let file: PNGFile
+    private let data: Data
+    private let options: DecodingOptions
+    private let parser: PNGAnimationParser
+
+    /// Looks at all chunks.
+    ///
+    /// - Throws: `exceedsLimit`; and what is wrong with the frames, unless parts are allowed.
+    init(
+        _ file: PNGFile, _ data: Data, _ control: PNGAnimationControl, _ options: DecodingOptions
+    ) throws(ImageDecodingError) {
+        var options = options
+        options.pixelFormat = .rgba8
+        try PNGPlan(file.reader.header, file.info, options).check()
+        self.file = file
+        self.data = data
+        self.options = options
+        parser = PNGAnimationParser(file.bytes, control, file.reader.header, checksums: true)
+        if let problem = parser.problem, !options.isPartAllowed(problem) { throw problem }
+    }
+
+    func decode() throws(ImageDecodingError) -> DecodedImage {
+        let frames = parser.frames
+        guard let animation = makeAnimation(frames) else { return try decodePart() }
+        var pixels: PixelBuffer?
+        var problem = parser.problem
+        do throws(ImageDecodingError) {
+            pixels = try animation.composited(0)
+        } catch {
+            guard options.isPartAllowed(error) else { throw error }
+            problem = error
+        }
+        guard let pixels else { return try decodePart(problem) }
+        let isAnimated = frames.count > 1 && options.includesAnimation
+        return DecodedImage(
+            pixels: pixels, colorProfile: file.info.metadata.colorProfile,
+            orientation: options.appliesOrientation ? .up : file.info.orientation, format: .png,
+            frames: isAnimated ? animation : nil, partialError: problem)
+    }
+
+    private func makeAnimation(_ frames: [PNGFrame]) -> CompositedAnimation<PNGFrameDecoder>? {
+        guard !frames.isEmpty else { return nil }
+        let plays = file.outline.animation?.playCount ?? 0
+        return CompositedAnimation(
+            AnimationLayout(
+                canvas: file.info.size, frames: frames.map(\.control), playCount: plays == 0 ? nil : plays),
+            decoder: PNGFrameDecoder(
+                data: data, header: file.reader.header, colors: file.outline.colors, frames: frames),
+            orientation: file.info.orientation, options: options)
+    }
+
+    /// The part there is of the first picture, when not one frame is whole.
+    private func decodePart(_ problem: ImageDecodingError? = nil) throws(ImageDecodingError) -> DecodedImage {
+        var image = try PNGStill.decode(file, options)
+        image.partialError = problem ?? parser.problem
+        return image
+    }
+}
+
+/// Decodes frames of an animated PNG, each from the file's own bytes.
+private struct PNGFrameDecoder: FrameDecoding {
+    let data: Data
+    let header: PNGHeader
+    let colors: [PNGChunk]
+    let frames: [PNGFrame]
+
+    var byteCount: Int { data.count }
+
+    func decodeFrame(_ index: Int) throws(ImageDecodingError) -> PixelBuffer {
+        let frame = frames[index]
+        return try data.withDecoderInput { bytes throws(ImageDecodingError) in
+            let file = PNGFrameFile(frame, start: bytes.part(0..<33), colors: colors)
+            return try file.withParts(of: bytes) { parts throws(ImageDecodingError) in
+                let reader = try PNGReader(parts, chunkLimit: 1, purpose: ALCEDO_PNG_CHECKED_FILE)
+                try reader.start(.rgba8, premultiplies: false)
+                var problem: ImageDecodingError?
+                let size = frame.control.area.size
+                let pixels = PixelBuffer(
+                    size: size, format: .rgba8, alphaMode: header.hasAlpha ? .straight : .opaque
+                ) { memory, stride in
+                    problem = reader.readAll(into: memory, stride: stride)
+                }
+                if let problem { throw problem }
+                guard let pixels else {
+                    throw ImageDecodingError(.outOfMemory, "there is no memory for \(size) pixels")
+                }
+                return pixels
+            }
+        }
+    }
+}

@@ -1,0 +1,174 @@
+import AlcedoCore
+
+/// Changes the size of one plane of 8-bit samples: every output sample is the mean of the area that it covers.
+struct PlaneAverager {
+    private let source: PixelSize
+    private let height: Int
+    private let columns: [AreaSpan]
+    /// The shares of each column's samples, nought behind the last; empty when a column has more than eight.
+    private let shares: [(SIMD4<Float>, SIMD4<Float>)]
+    /// Of the rows wholly covered: a few at a time, as many as fit.
+    private var counts: [UInt16]
+    private var sums: [Float]
+    /// The last row that was made.
+    private(set) var row: [Float]
+
+    private static let mostCountedRows = 257
+
+    /// - Parameters: Both sizes are positive.
+    init(from source: PixelSize, to size: PixelSize) {
+        self.source = source
+        height = size.height
+        columns = (0..<size.width).map { AreaSpan($0, of: size.width, over: source.width) }
+        counts = Array(repeating: 0, count: source.width)
+        shares = columns.allSatisfy { $0.count <= SIMD8<Float>.scalarCount } ? columns.map(Self.shares) : []
+        // Eight more, so that eight can be read from every column's first on.
+        sums = Array(repeating: 0, count: source.width + SIMD8<Float>.scalarCount)
+        row = Array(repeating: 0, count: size.width)
+    }
+
+    /// The source rows that an output row is made of.
+    func rows(of y: Int) -> AreaSpan { AreaSpan(y, of: height, over: source.height) }
+
+    /// Makes an output row of the plane that begins at `plane`, whose rows follow one another without padding.
+    mutating func make(_ y: Int, of plane: UnsafePointer<UInt8>) {
+        let span = rows(of: y)
+        let width = source.width
+        let first = plane + span.first * width
+        guard span.count > 1 else {
+            sums.withUnsafeMutableBufferPointer { sums in
+                for x in 0..<width { sums[x] = span.firstShare * Float(first[x]) }
+            }
+            return averageColumns()
+        }
+        let last = plane + (span.end - 1) * width
+        let inner = span.first + 1..<span.end - 1
+        count(plane, inner.prefix(Self.mostCountedRows))
+        counts.withUnsafeBufferPointer { counts in
+            sums.withUnsafeMutableBufferPointer { sums in
+                for x in 0..<width {
+                    sums[x] =
+                        span.firstShare * Float(first[x]) + span.lastShare * Float(last[x])
+                        + span.innerShare * Float(counts[x])
+                }
+            }
+        }
+        addFurther(plane, inner.dropFirst(Self.mostCountedRows), share: span.innerShare)
+        averageColumns()
+    }
+
+    /// Those inner rows whose samples could be too large a sum with the first ones.
+    private mutating func addFurther(_ plane: UnsafePointer<UInt8>, _ rows: Range<Int>, share: Float) {
+        var left = rows
+        while !left.isEmpty {
+            count(plane, left.prefix(Self.mostCountedRows))
+            left = left.dropFirst(Self.mostCountedRows)
+            counts.withUnsafeBufferPointer { counts in
+                sums.withUnsafeMutableBufferPointer { sums in
+                    for x in 0..<counts.count { sums[x] += share * Float(counts[x]) }
+                }
+            }
+        }
+    }
+
+    /// Puts the sums of at most ``mostCountedRows`` rows into ``counts``, four at a time, because every pass over them
+    /// takes as long as the additions.
+    private mutating func count(_ plane: UnsafePointer<UInt8>, _ rows: Range<Int>) {
+        let width = source.width
+        counts.withUnsafeMutableBufferPointer { counts in
+            for x in 0..<width { counts[x] = 0 }
+            var left = rows
+            while let first = left.first {
+                let (a, b, c, d) = (
+                    plane + first * width, plane + (first + 1) * width, plane + (first + 2) * width,
+                    plane + (first + 3) * width
+                )
+                switch left.count {
+                case 1: for x in 0..<width { counts[x] &+= UInt16(a[x]) }
+                case 2: for x in 0..<width { counts[x] &+= UInt16(a[x]) &+ UInt16(b[x]) }
+                case 3: for x in 0..<width { counts[x] &+= UInt16(a[x]) &+ UInt16(b[x]) &+ UInt16(c[x]) }
+                default:
+                    for x in 0..<width {
+                        counts[x] &+= UInt16(a[x]) &+ UInt16(b[x]) &+ (UInt16(c[x]) &+ UInt16(d[x]))
+                    }
+                }
+                left = left.dropFirst(4)
+            }
+        }
+    }
+
+    private static func shares(_ span: AreaSpan) -> (SIMD4<Float>, SIMD4<Float>) {
+        var shares = SIMD8<Float>()
+        for index in 0..<span.count { shares[index] = span.innerShare }
+        shares[span.count - 1] = span.lastShare
+        shares[0] = span.firstShare
+        return (shares.lowHalf, shares.highHalf)
+    }
+
+    private mutating func averageColumns() {
+        guard !shares.isEmpty else { return averageWideColumns() }
+        sums.withUnsafeBytes { sums in
+            columns.withUnsafeBufferPointer { columns in
+                shares.withUnsafeBufferPointer { shares in
+                    row.withUnsafeMutableBufferPointer { row in
+                        for x in 0..<row.count {
+                            let (low, high) = shares[x]
+                            let offset = 4 &* columns[x].first
+                            let four =
+                                sums.loadUnaligned(fromByteOffset: offset, as: SIMD4<Float>.self) * low
+                                + sums.loadUnaligned(fromByteOffset: offset &+ 16, as: SIMD4<Float>.self) * high
+                            row[x] = (four.x + four.z) + (four.y + four.w)
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    private mutating func averageWideColumns() {
+        sums.withUnsafeBufferPointer { sums in
+            columns.withUnsafeBufferPointer { columns in
+                row.withUnsafeMutableBufferPointer { row in
+                    for x in 0..<columns.count {
+                        let span = columns[x]
+                        let last = span.first &+ span.count &- 1
+                        var inner: Float = 0
+                        var index = span.first &+ 1
+                        while index < last {
+                            inner += sums[index]
+                            index &+= 1
+                        }
+                        row[x] =
+                            span.firstShare * sums[span.first] + span.innerShare * inner + span.lastShare * sums[last]
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The source pixels of one axis that an output pixel covers, and what share each has in it.
+struct AreaSpan {
+    let first: Int
+    /// At least one.
+    let count: Int
+    let firstShare: Float
+    /// Of every pixel between the first and the last.
+    let innerShare: Float
+    /// nought when there is only one.
+    let lastShare: Float
+
+    var end: Int { first + count }
+
+    /// Output pixel `index` of `length`, over `source` pixels. All are positive, and products of two lengths fit.
+    init(_ index: Int, of length: Int, over source: Int) {
+        // In parts of a pixel of which each output pixel has `source`, and each source pixel `length`.
+        let (low, high) = (index * source, (index + 1) * source)
+        let last = (high - 1) / length
+        first = low / length
+        count = last - first + 1
+        firstShare = Float(min(high, (first + 1) * length) - low) / Float(source)
+        innerShare = Float(length) / Float(source)
+        lastShare = count > 1 ? Float(high - last * length) / Float(source) : 0
+    }
+}

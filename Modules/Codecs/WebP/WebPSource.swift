@@ -1,0 +1,90 @@
+import AlcedoCore
+import CWebP
+import FoundationEssentials
+
+/// Pixels as libwebp encodes them: a copy in its own planes.
+final class WebPSource {
+    private var picture = WebPPicture()
+
+    /// - Parameter usesARGB: Whether the copy is of whole pixels, which lossless compression and animations need, or of
+    ///   luminance and colour differences.
+    /// - Throws: ``ImageEncodingError`` `unsupportedImage` for sides that do not fit the format, `outOfMemory`.
+    init(_ pixels: PixelBuffer, usesARGB: Bool) throws(ImageEncodingError) {
+        try Self.check(pixels.size)
+        guard WebPPictureInit(&picture) != 0 else {
+            throw ImageEncodingError(.failed, "WebP: libwebp could not be started")
+        }
+        picture.use_argb = usesARGB ? 1 : 0
+        picture.width = Int32(pixels.width)
+        picture.height = Int32(pixels.height)
+        let rgba = try Self.straightRGBA(pixels)
+        let isOpaque = pixels.alphaMode == .opaque || pixels.format == .rgbx8
+        let isCopied = rgba.withUnsafeBytes { memory in
+            let base = memory.baseAddress?.assumingMemoryBound(to: UInt8.self)
+            let stride = Int32(rgba.bytesPerRow)
+            return isOpaque
+                ? WebPPictureImportRGBX(&picture, base, stride) : WebPPictureImportRGBA(&picture, base, stride)
+        }
+        guard isCopied != 0 else { throw ImageEncodingError(libwebp: picture.error_code) }
+    }
+
+    deinit { WebPPictureFree(&picture) }
+
+    /// The file of this picture alone.
+    func encode(_ config: WebPConfig) throws(ImageEncodingError) -> Data {
+        var config = config
+        var output = WebPMemoryWriter()
+        WebPMemoryWriterInit(&output)
+        defer { WebPMemoryWriterClear(&output) }
+        let isEncoded = withUnsafeMutablePointer(to: &output) { output in
+            picture.writer = WebPMemoryWrite
+            picture.custom_ptr = UnsafeMutableRawPointer(output)
+            return WebPEncode(&config, &picture)
+        }
+        guard isEncoded != 0, let bytes = output.mem else { throw ImageEncodingError(libwebp: picture.error_code) }
+        return Data(bytes: bytes, count: output.size)
+    }
+
+    /// Hands the picture to `encoder` as the frame that begins at `milliseconds`. libwebp may change it.
+    func add(to encoder: OpaquePointer, at milliseconds: Int32, _ config: WebPConfig) -> Bool {
+        var config = config
+        return WebPAnimEncoderAdd(encoder, &picture, milliseconds, &config) != 0
+    }
+
+    /// Throws `unsupportedImage` unless both sides fit the 14 bits that bitstreams have for them.
+    static func check(_ size: PixelSize) throws(ImageEncodingError) {
+        let most = Int(WEBP_MAX_DIMENSION)
+        guard size.isPositive, size.width <= most, size.height <= most else {
+            throw ImageEncodingError(.unsupportedImage, "WebP: \(size) pixels are more than \(most) in a direction")
+        }
+    }
+
+    /// The pixels themselves where they are straight and of four bytes, otherwise a copy that is.
+    private static func straightRGBA(_ pixels: PixelBuffer) throws(ImageEncodingError) -> PixelBuffer {
+        if pixels.format.bytesPerPixel == 4, pixels.alphaMode != .premultiplied { return pixels }
+        var converter = StraightRow(DecodedImage(pixels: pixels).rowHeader)
+        let copy = PixelBuffer(size: pixels.size, format: .rgba8, alphaMode: .straight) { memory, stride in
+            for y in 0..<pixels.height {
+                UnsafeMutableRawBufferPointer(rebasing: memory[(y * stride)...]).copyBytes(
+                    from: converter.convert(pixels.row(y)))
+            }
+        }
+        guard let copy else { throw ImageEncodingError(.outOfMemory, "there is no memory for \(pixels.size) pixels") }
+        return copy
+    }
+}
+
+extension ImageEncodingError {
+    /// What libwebp's code means. `code` must not be the one of success.
+    init(libwebp code: WebPEncodingError) {
+        switch code {
+        case VP8_ENC_ERROR_OUT_OF_MEMORY, VP8_ENC_ERROR_BITSTREAM_OUT_OF_MEMORY:
+            self.init(.outOfMemory, "WebP: there is no memory to encode with")
+        case VP8_ENC_ERROR_BAD_DIMENSION:
+            self.init(.unsupportedImage, "WebP: the picture's sides do not fit the format")
+        case VP8_ENC_ERROR_PARTITION0_OVERFLOW, VP8_ENC_ERROR_PARTITION_OVERFLOW, VP8_ENC_ERROR_FILE_TOO_BIG:
+            self.init(.unsupportedImage, "WebP: the picture has more detail than the format can hold")
+        default: self.init(.failed, "WebP: libwebp failed with code \(code.rawValue)")
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import Alcedo
+import AlcedoProgramSupport
+
+/// `alcedo contact-sheet`
+struct ContactSheetCommand: ProgramCommand {
+    static let name = "contact-sheet"
+    static let help =
+        """
+        usage: alcedo contact-sheet URL|FILE|FOLDER... [options]
+
+        Draws all images on one picture, a cell each, and writes it as PNG. What cannot be read is a line on standard
+        error and an empty cell.
+
+          --output, -o FILE
+                           where the sheet goes; - is standard output (default: contact-sheet.png)
+          --columns N      cells in a row (default: as many as make the sheet square, of up to a thousand images at most
+                           16)
+          --cell N         a cell's picture is at most N pixels wide and high (default: 160, or as many as leave the sheet
+                           below 67 million pixels)
+
+        """ + ImageOptions.help(jobs: 8)
+
+    private var columns: Int?
+    private var side: Int?
+    private var options = ImageOptions()
+
+    mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
+        switch option {
+        case "--columns": columns = try arguments.number(of: option, in: 1...1_000)
+        case "--cell": side = try arguments.number(of: option, in: 1...4_096)
+        default: return try options.take(option, from: &arguments)
+        }
+        return true
+    }
+
+    mutating func finish(_ words: [String]) throws {
+        try options.finish(words, for: Self.name, takesStandardOutput: true)
+        guard let output = options.output else { return }
+        if output.hasSuffix("/") {
+            throw UsageError("--output is the name of a file here, not of a folder: '\(output)'")
+        }
+        if FileEnding.isImage(output), OutputFormat(fileName: output) != .png {
+            throw UsageError("'\(output)' is no name for png")
+        }
+    }
+
+    func run() async throws -> ExitStatus {
+        let images = try await options.images()
+        let tally = RunTally(of: images.count, "loaded", options.writing.report)
+        return try await options.stack.run(downloads: images.count, tally: tally) { configuration, interruption in
+            var configuration = configuration
+            configuration.memoryCache = nil
+            let output = options.output ?? "contact-sheet.png"
+            var job = ContactSheetJob(
+                images: images, configuration: configuration, output: output == "-" ? nil : output,
+                report: options.writing.report)
+            (job.side, job.columns, job.width) = (side, columns, options.jobs ?? job.width)
+            job.processors = options.processors
+            job.replaces = options.writing.replaces
+            (job.interruption, job.tally) = (interruption, tally)
+            return await job.run()
+        }
+    }
+}

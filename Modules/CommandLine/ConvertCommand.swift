@@ -1,0 +1,146 @@
+import Alcedo
+import AlcedoProgramSupport
+import AlcedoRuntime
+import FoundationEssentials
+
+/// `alcedo convert`
+struct ConvertCommand: ProgramCommand {
+    static let name = "convert"
+    static let help =
+        """
+        usage: alcedo convert URL|FILE|FOLDER... --format NAME --output DIR [options]
+               alcedo convert URL|FILE --output FILE [options]
+
+        Writes every image in another format, upright and at its full size. Colour profiles are kept, 16 bits in png, and
+        animations in webp and gif; EXIF and XMP are not, but for the orientation, which is applied. What a file does not
+        keep is told. What cannot be read is a line on standard error, and the others are made.
+
+          --output, -o DIR|FILE
+                           a folder for files under the images' names, of which equal ones get a number; or, for one
+                           image, a file whose name ends with its format, or - for standard output
+          --format NAME    png, jpeg, webp or gif (default: as FILE ends)
+          --quality Q      of jpeg and webp, from 1 to 100 (default: 85)
+
+        """ + EncodingOptions.help + ImageOptions.help(jobs: 4)
+
+    private var encoding = EncodingOptions()
+    private var options = ImageOptions()
+
+    mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
+        try encoding.take(option, from: &arguments) || options.take(option, from: &arguments)
+    }
+
+    mutating func finish(_ words: [String]) throws {
+        try options.finish(words, for: Self.name, takesStandardOutput: true)
+        _ = try maker
+    }
+
+    private var place: FilePlace {
+        get throws {
+            try FilePlace(options.requiredOutput(for: Self.name), formats: OutputFormat.names) {
+                OutputFormat(fileName: $0) != nil
+            }
+        }
+    }
+
+    private var maker: ConversionMaker {
+        get throws {
+            let place = try place
+            var format = encoding.format
+            if case .file(let path) = place, let named = OutputFormat(fileName: path) {
+                if let format, format != named { throw UsageError("'\(path)' is no name for \(format.rawValue)") }
+                format = named
+            }
+            guard let format else { throw UsageError("convert needs --format") }
+            let encoder = try encoding.encoder(of: format, quality: 85)
+            return ConversionMaker(format: format, encoder: encoder, processors: options.processors)
+        }
+    }
+
+    func run() async throws -> ExitStatus {
+        let (place, maker) = (try place, try maker)
+        let images = try await options.images()
+        if images.count > 1 {
+            if case .folder = place {} else { throw UsageError("several images need a folder for --output") }
+        }
+        return try await options.run("converted", images, to: place, by: maker, jobs: options.jobs ?? 4)
+    }
+}
+
+/// Writes an image in a format, with all that its encoder keeps.
+private struct ConversionMaker: FileMaking {
+    let format: OutputFormat
+    let encoder: any ImageEncoding
+    /// What is done to the image first, in order.
+    let processors: [any ImageProcessing]
+
+    var fileExtension: String { format.fileExtension }
+
+    var makesFrames: Bool { false }
+
+    var tellsLosses: Bool { true }
+
+    func make(
+        _ request: ImageRequest, with tools: FileTools, into sink: FileSink, progress: @escaping BatchLoad.Progress
+    ) async throws -> MadeImage {
+        let original = try await tools.original(request, progress: progress)
+        var request = original.request
+        let exact = original.info.exactFormat
+        request.decoding.pixelFormat = exact == .rgba16 && format != .png ? .rgba8 : exact
+        request.decoding.includesAnimation = format.holdsAnimations
+        request.processors += processors
+        var image = try await tools.pipeline.load(request).image
+        let frames = image.frames.map { StoppableFrames($0) }
+        image.frames = frames
+        let (count, losses) = try await withTaskCancellationHandler {
+            try await tools.files.run { [image] in
+                let data = try encode(image, frames)
+                let losses = try tools.losses(from: original.info, image, in: data)
+                try sink.write(data, frame: nil)
+                return (data.count, losses)
+            }
+        } onCancel: {
+            frames?.stop()
+        }
+        return MadeImage(
+            size: image.size, layer: original.layer, bytesIn: original.byteCount, bytesOut: count, losses: losses)
+    }
+
+    /// Whoever has stopped the frames hears of that, and not of the encoder, which could not go on without them.
+    private func encode(_ image: DecodedImage, _ frames: StoppableFrames?) throws -> Data {
+        do {
+            return try encoder.encode(image)
+        } catch {
+            throw frames?.isStopped == true ? CancellationError() : error
+        }
+    }
+}
+
+/// An animation that ends when nobody wants its frames any more: an encoder asks for one after another, of which a small
+/// file may have thousands, and asks nothing else.
+final class StoppableFrames: ImageFrameSource {
+    private let frames: any ImageFrameSource
+    private let stopped = Locked(false)
+
+    init(_ frames: any ImageFrameSource) { self.frames = frames }
+
+    var isStopped: Bool { stopped.withLock { $0 } }
+
+    /// From now on no frame is to be had.
+    func stop() { stopped.withLock { $0 = true } }
+
+    var canvasSize: PixelSize { frames.canvasSize }
+    var frameCount: Int { frames.frameCount }
+    var playCount: Int? { frames.playCount }
+    var cost: Int { frames.cost }
+
+    func delay(at index: Int) -> Duration { frames.delay(at: index) }
+
+    func rawDelay(at index: Int) -> Duration { frames.rawDelay(at: index) }
+
+    /// - Throws: What the animation throws; `CancellationError` when it is stopped.
+    func frame(at index: Int) throws -> PixelBuffer {
+        if isStopped { throw CancellationError() }
+        return try frames.frame(at: index)
+    }
+}

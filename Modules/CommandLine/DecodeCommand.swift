@@ -1,0 +1,142 @@
+import Alcedo
+import AlcedoProgramSupport
+import AlcedoRuntime
+
+/// `alcedo decode`
+struct DecodeCommand: ProgramCommand {
+    static let name = "decode"
+    static let help =
+        """
+        usage: alcedo decode URL|FILE|FOLDER... --output DIR|FILE|- [options]
+
+        Writes the pixels of every image, upright, with straight alpha; of animations every frame as it is shown. Profiles
+        are not applied. What cannot be read is a line on standard error, and the others are made.
+
+          --output, -o DIR|FILE|-
+                           a folder for files under the images' names, frames with +0000 and so on behind; or, for one
+                           image, a file whose name ends with its format; or standard output. Frames in one file, and
+                           images on standard output, come one after another, as Netpbm's tools read them
+          --format NAME    pam, RGB, RGBA where there is alpha, or 8-bit gray; ppm, without alpha; or rgba, four samples
+                           a pixel without a header, of 16 bits in this machine's byte order (default: as FILE ends, else
+                           pam)
+          --frame N        of animations only this frame; the first is 0
+          --depth N        bits of a sample: 8, or 16 where the file has more than 8 (default: 16)
+
+        """ + ImageOptions.help(jobs: 4)
+
+    private var format: PixelFile?
+    private var frame: Int?
+    private var isShallow = false
+    private var options = ImageOptions()
+
+    mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
+        switch option {
+        case "--format":
+            let name = try arguments.value(of: option)
+            guard let format = PixelFile(rawValue: name) else {
+                throw UsageError("--format takes \(PixelFile.names), not '\(name)'")
+            }
+            self.format = format
+        case "--frame": frame = try arguments.number(of: option, in: 0...1_000_000)
+        case "--depth":
+            let depth = try arguments.number(of: option, in: 8...16)
+            guard depth == 8 || depth == 16 else { throw UsageError("--depth takes 8 or 16, not '\(depth)'") }
+            isShallow = depth == 8
+        default: return try options.take(option, from: &arguments)
+        }
+        return true
+    }
+
+    mutating func finish(_ words: [String]) throws {
+        try options.finish(words, for: Self.name, takesStandardOutput: true)
+        if case .file(let path) = try place, let format, format != PixelFile(fileName: path) {
+            throw UsageError("'\(path)' is no name for \(format.rawValue)")
+        }
+    }
+
+    private var place: FilePlace {
+        get throws {
+            try FilePlace(options.requiredOutput(for: Self.name), formats: PixelFile.names) {
+                PixelFile(fileName: $0) != nil
+            }
+        }
+    }
+
+    func run() async throws -> ExitStatus {
+        let place = try place
+        var (file, jobs) = (format, options.jobs ?? 4)
+        let images = try await options.images()
+        switch place {
+        case .file(let path):
+            file = file ?? PixelFile(fileName: path)
+            if images.count > 1 { throw UsageError("several images need a folder for --output") }
+        // One after another, in order.
+        case .standardOutput: jobs = 1
+        case .folder: break
+        }
+        let maker = PixelMaker(
+            file: file ?? .pam, frame: frame, isShallow: isShallow, processors: options.processors)
+        return try await options.run("decoded", images, to: place, by: maker, jobs: jobs)
+    }
+}
+
+/// Writes the pixels of an image, and of each frame of an animation.
+private struct PixelMaker: FileMaking {
+    let file: PixelFile
+    /// The only frame of animations that is wanted; nil: all.
+    let frame: Int?
+    /// Whether 16 bits become 8.
+    let isShallow: Bool
+    /// What is done to the image first, in order.
+    let processors: [any ImageProcessing]
+
+    var fileExtension: String { file.rawValue }
+
+    var makesFrames: Bool { true }
+
+    var tellsLosses: Bool { true }
+
+    func make(
+        _ request: ImageRequest, with tools: FileTools, into sink: FileSink, progress: @escaping BatchLoad.Progress
+    ) async throws -> MadeImage {
+        let original = try await tools.original(request, progress: progress)
+        var request = original.request
+        let exact = original.info.exactFormat
+        request.decoding.pixelFormat = exact == .rgba16 && isShallow ? .rgba8 : exact
+        request.processors += processors
+        let image = try await tools.pipeline.load(request).image
+        var made = MadeImage(
+            size: image.size, layer: original.layer, bytesIn: original.byteCount, bytesOut: 0, frames: [])
+        var losesAlpha = false
+        // One after another: an animation of any length needs the memory of few frames.
+        for frame in try frames(of: image) {
+            do {
+                let (count, isTransparent) = try await tools.files.run {
+                    let pixels = try frame.flatMap { try image.frames?.frame(at: $0) } ?? image.pixels
+                    let data = file.data(of: pixels)
+                    try sink.write(data, frame: frame)
+                    return (data.count, file == .ppm && pixels.hasTransparency)
+                }
+                made.frames.append(frame)
+                made.bytesOut += count
+                losesAlpha = losesAlpha || isTransparent
+            } catch is CancellationError where sink.keepsEach && !made.frames.isEmpty {
+                // The files of these frames are there.
+                made.isWhole = false
+                break
+            }
+        }
+        made.losses = (losesAlpha ? [.alpha] : []) + (isShallow && exact == .rgba16 ? [.depth] : [])
+        return made
+    }
+
+    /// The frames to write; nil among them is the image itself.
+    private func frames(of image: DecodedImage) throws -> [Int?] {
+        let count = image.frames?.frameCount ?? 1
+        if let frame, frame >= count {
+            throw OutputError(description: "there is no frame \(frame); the last is \(count - 1)")
+        }
+        guard image.isAnimated else { return [nil] }
+        return frame.map { [$0] } ?? Array(0..<count)
+    }
+}

@@ -1,0 +1,118 @@
+import Alcedo
+import AlcedoProgramSupport
+import AlcedoRuntime
+import FoundationEssentials
+
+/// What is known of one image; nil is not known, or not in the file.
+struct ImageReport: Sendable, Encodable {
+    /// As it was given.
+    var input: String
+    var format: String?
+    var width: Int?
+    var height: Int?
+    var hasAlpha: Bool?
+    /// The value of the EXIF tag, 1 to 8.
+    var orientation: Int?
+    var bitDepth: Int?
+    var colorModel: String?
+    var frameCount: Int?
+    /// The number in the file.
+    var loopCount: Int?
+    /// The numbers in the file.
+    var delaysMs: [Double]?
+    var profileBytes: Int?
+    var exifBytes: Int?
+    var xmpBytes: Int?
+    /// Only when pixels were asked for.
+    var frames: [FrameDigest]?
+    /// Begins with the code of ``ImageDecodingError``, or with `empty` or `unreadable`.
+    var error: String?
+
+    init(input: String) { self.input = input }
+
+    mutating func take(_ info: ImageInfo) {
+        format = info.format.rawValue
+        width = info.size.width
+        height = info.size.height
+        hasAlpha = info.hasAlpha
+        orientation = info.orientation.rawValue
+        bitDepth = info.bitDepth
+        colorModel = info.colorModel.rawValue
+        frameCount = info.frameCount
+        loopCount = info.loopCount
+        delaysMs = info.delays.map { $0 / .milliseconds(1) }
+        profileBytes = info.metadata.colorProfile?.count
+        exifBytes = info.metadata.exif?.count
+        xmpBytes = info.metadata.xmp?.count
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case input, format, width, height, hasAlpha, orientation, bitDepth, colorModel, frameCount, loopCount, delaysMs
+        case profileBytes, exifBytes, xmpBytes, frames, error
+    }
+
+    /// Every key is there, so that a script need not ask; what is not known is null.
+    func encode(to encoder: any Encoder) throws {
+        var keys = encoder.container(keyedBy: CodingKeys.self)
+        try keys.encode(input, forKey: .input)
+        try keys.encode(format, forKey: .format)
+        try keys.encode(width, forKey: .width)
+        try keys.encode(height, forKey: .height)
+        try keys.encode(hasAlpha, forKey: .hasAlpha)
+        try keys.encode(orientation, forKey: .orientation)
+        try keys.encode(bitDepth, forKey: .bitDepth)
+        try keys.encode(colorModel, forKey: .colorModel)
+        try keys.encode(frameCount, forKey: .frameCount)
+        try keys.encode(loopCount, forKey: .loopCount)
+        try keys.encode(delaysMs, forKey: .delaysMs)
+        try keys.encode(profileBytes, forKey: .profileBytes)
+        try keys.encode(exifBytes, forKey: .exifBytes)
+        try keys.encode(xmpBytes, forKey: .xmpBytes)
+        try keys.encodeIfPresent(frames, forKey: .frames)
+        try keys.encode(error, forKey: .error)
+    }
+}
+
+extension ImageReport {
+    /// Some lines for a person, none where nothing is known; errors are told elsewhere.
+    var text: String {
+        var lines = [Console.printable(input)]
+        if let format, let width, let height {
+            let alpha = hasAlpha == true ? ", with alpha" : ""
+            lines.append("  \(format), \(width) x \(height), \(colorModel ?? "?") of \(bitDepth ?? 0) bits\(alpha)")
+        }
+        if let orientation, orientation != 1 { lines.append("  orientation \(orientation)") }
+        if let frameCount, let delaysMs, frameCount > 1 {
+            let total = delaysMs.reduce(0, +) / 1000
+            let loops = loopCount.map { $0 == 0 ? "for ever" : "loop count \($0)" } ?? "no loop count"
+            lines.append("  \(frameCount) frames, \(total) s, \(loops)")
+        }
+        let metadata = [("profile", profileBytes), ("EXIF", exifBytes), ("XMP", xmpBytes)]
+        for (name, count) in metadata { if let count { lines.append("  \(name): \(count) bytes") } }
+        for (index, frame) in (frames ?? []).enumerated() { lines.append("  frame \(index): \(frame.sha256)") }
+        return lines.count == 1 ? "" : lines.map { $0 + "\n" }.joined()
+    }
+}
+
+/// The SHA-256 of one frame's rows.
+struct FrameDigest: Sendable, Encodable {
+    let sha256: String
+    /// With every pixel of alpha 0 taken for four noughts: the colour under it is a decoder's own choice.
+    let sha256Alpha0Zeroed: String
+
+    /// - Parameter pixels: Straight or opaque RGBA8.
+    init(_ pixels: PixelBuffer) {
+        var plain = SHA256()
+        var zeroed = SHA256()
+        for y in 0..<pixels.height {
+            var row = pixels.row(y).withUnsafeBytes { Array($0) }
+            plain.update(row)
+            for alpha in stride(from: 3, to: row.count, by: 4) where row[alpha] == 0 {
+                for channel in alpha - 3..<alpha { row[channel] = 0 }
+            }
+            zeroed.update(row)
+        }
+        sha256 = plain.finalizedHexadecimal()
+        sha256Alpha0Zeroed = zeroed.finalizedHexadecimal()
+    }
+}

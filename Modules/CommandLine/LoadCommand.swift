@@ -1,0 +1,63 @@
+import Alcedo
+import AlcedoProgramSupport
+
+/// `alcedo load`
+struct LoadCommand: ProgramCommand {
+    static let name = "load"
+    static let help =
+        """
+        usage: alcedo load URL|FILE|FOLDER... [options]
+
+        Loads all images at once, prints where each came from, and writes contact-sheet.png.
+
+        What broke off, or was ended by Ctrl-C (status 130) or worse, goes on where it was when the same is loaded again,
+        if the server tells that it has not changed.
+
+          --output, -o DIR
+                           write the contact sheet, and every image as PNG, to DIR (default: the sheet only, here)
+          --no-sheet       draw no contact sheet
+          --size N         make images at most N pixels wide and high
+          --repeat N       load the list N times in one process: what the first pass loaded, the next has in memory
+
+        """ + ImageOptions.help(jobs: 16)
+
+    private var drawsSheet = true
+    private var longestSide: Int?
+    private var passes = 1
+    private var options = ImageOptions()
+
+    mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
+        switch option {
+        case "--no-sheet": drawsSheet = false
+        case "--size": longestSide = try arguments.number(of: option, in: 1...65_535)
+        case "--repeat": passes = try arguments.number(of: option, in: 1...1000)
+        default: return try options.take(option, from: &arguments)
+        }
+        return true
+    }
+
+    mutating func finish(_ words: [String]) throws {
+        try options.finish(words, for: Self.name, takesStandardOutput: false)
+        if let output = options.output { _ = try FilePlace(output) }
+    }
+
+    func run() async throws -> ExitStatus {
+        let images = try await options.images()
+        let loads = images.count * passes
+        let tally = RunTally(of: loads, "loaded", options.writing.report)
+        return try await options.stack.run(downloads: loads, tally: tally) { configuration, interruption in
+            var job = LoadJob(
+                images: images, configuration: configuration, outputDirectory: options.output ?? ".",
+                report: options.writing.report)
+            job.writesImages = options.output != nil
+            job.drawsSheet = drawsSheet
+            job.replaces = options.writing.replaces
+            job.longestSide = longestSide
+            job.processors = options.processors
+            job.passes = passes
+            job.width = options.jobs ?? options.stack.network.width(atLeast: job.width)
+            (job.interruption, job.tally) = (interruption, tally)
+            return await job.run()
+        }
+    }
+}

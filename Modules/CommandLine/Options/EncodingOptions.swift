@@ -1,0 +1,84 @@
+import Alcedo
+import AlcedoProgramSupport
+
+/// The options of how images are written.
+struct EncodingOptions: Sendable {
+    static let help = """
+          --effort N       how hard to try for a small file: of png from 0 to 9 (default: 6), of webp from 0 to 6 (default: 4)
+          --lossless       of webp, keep every pixel as it is
+          --progressive    of jpeg, from coarse to fine
+
+        """
+
+    private(set) var format: OutputFormat?
+    private var quality: Int?
+    private var effort: Int?
+    private var isLossless = false
+    private var isProgressive = false
+
+    /// Takes an option and its value. Returns false for one that is about something else.
+    mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
+        switch option {
+        case "--format": format = try OutputFormat(option, arguments.value(of: option))
+        case "--quality": quality = try arguments.number(of: option, in: 1...100)
+        case "--effort": effort = try arguments.number(of: option, in: 0...9)
+        case "--lossless": isLossless = true
+        case "--progressive": isProgressive = true
+        default: return false
+        }
+        return true
+    }
+
+    /// - Throws: ``UsageError`` for options that the format has no use for.
+    func encoder(of format: OutputFormat, quality usual: Int) throws -> any ImageEncoding {
+        try check(quality != nil, "--quality", format == .jpeg || (format == .webp && !isLossless), format)
+        try check(effort != nil, "--effort", format == .png || (format == .webp && (effort ?? 0) <= 6), format)
+        try check(isLossless, "--lossless", format == .webp, format)
+        try check(isProgressive, "--progressive", format == .jpeg, format)
+        let quality = quality ?? usual
+        switch format {
+        case .png: return PNGEncoder(compressionLevel: effort ?? 6)
+        case .jpeg: return JPEGEncoder(quality: quality, isProgressive: isProgressive)
+        case .webp:
+            return WebPEncoder(
+                compression: isLossless ? .lossless : .lossy(quality: Double(quality)), method: effort ?? 4,
+                keepsHiddenColor: isLossless)
+        case .gif: return GIFEncoder()
+        }
+    }
+
+    private func check(_ isGiven: Bool, _ option: String, _ isOfUse: Bool, _ format: OutputFormat) throws {
+        if isGiven, !isOfUse {
+            throw UsageError("\(isLossless ? "lossless " : "")\(format.rawValue) has no use for this \(option)")
+        }
+    }
+}
+
+/// A format that images are written in.
+enum OutputFormat: String, CaseIterable, Sendable {
+    case png, jpeg, webp, gif
+
+    static let names = "png, jpeg, webp or gif"
+
+    /// Throws ``UsageError`` for a name that is none.
+    init(_ option: String, _ name: String) throws {
+        guard let format = Self(rawValue: name) else {
+            throw UsageError("\(option) takes \(Self.names), not '\(name)'")
+        }
+        self = format
+    }
+
+    /// The format of a file's name; nil where its end says none.
+    init?(fileName: String) {
+        let ending = fileName.lastIndex(of: ".").map { fileName[fileName.index(after: $0)...].lowercased() }
+        guard let format = Self.allCases.first(where: { [$0.rawValue, $0.fileExtension].contains(ending) }) else {
+            return nil
+        }
+        self = format
+    }
+
+    var fileExtension: String { self == .jpeg ? "jpg" : rawValue }
+
+    /// Whether a file may hold several frames.
+    var holdsAnimations: Bool { self == .webp || self == .gif }
+}

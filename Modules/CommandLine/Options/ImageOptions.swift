@@ -1,0 +1,107 @@
+import Alcedo
+import AlcedoProgramSupport
+
+/// The options of commands that load images and write what they make of them.
+struct ImageOptions: Sendable {
+    /// - Parameter jobs: How many images are worked on at once where nothing is said.
+    static func help(jobs: Int) -> String {
+        "  --jobs N         work on at most N images at once (default: \(jobs))\n" + WritingOptions.help
+            + ProcessorArgument.help + InputOptions.help + StackOptions.help
+    }
+
+    private(set) var output: String?
+    private(set) var jobs: Int?
+    private(set) var processors: [any ImageProcessing] = []
+    private(set) var writing = WritingOptions()
+    private(set) var stack = StackOptions()
+    private var inputs = InputOptions()
+
+    /// Takes an option and its value. Returns false for one that is about something else.
+    mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
+        switch option {
+        case "--output", "-o": output = try arguments.value(of: option)
+        case "--jobs": jobs = try arguments.number(of: option, in: 1...256)
+        case "--processor": processors.append(try ProcessorArgument(arguments.value(of: option)).processor)
+        default:
+            return try inputs.take(option, from: &arguments) || writing.take(option, from: &arguments)
+                || stack.take(option, from: &arguments)
+        }
+        return true
+    }
+
+    /// Takes the words that name images.
+    ///
+    /// - Parameter takesStandardOutput: Whether `--output -` makes sense.
+    mutating func finish(_ words: [String], for command: String, takesStandardOutput: Bool) throws {
+        try inputs.take(words, for: command)
+        guard output == "-" else { return }
+        if !takesStandardOutput { throw UsageError("\(command) writes to a folder, not to standard output") }
+        if writing.report.isJSON { throw UsageError("--json and --output - are both standard output") }
+    }
+
+    /// Throws ``UsageError`` when there is none.
+    func requiredOutput(for command: String) throws -> String {
+        guard let output else { throw UsageError("\(command) needs --output") }
+        return output
+    }
+
+    func images() async throws -> ImageList { try await inputs.images(changing: stack.network.apply) }
+
+    /// Makes files of images.
+    func run(
+        _ title: String, _ images: ImageList, to place: FilePlace, by maker: any FileMaking, jobs: Int
+    ) async throws -> ExitStatus {
+        let tally = RunTally(of: images.count, "written", writing.report)
+        return try await stack.run(downloads: images.count, tally: tally) { configuration, interruption in
+            await FileJob(
+                title: title, images: images, configuration: configuration, place: place, maker: maker, width: jobs,
+                replaces: writing.replaces, report: writing.report, interruption: interruption, tally: tally
+            ).run()
+        }
+    }
+}
+
+/// The options of commands that write files: what is told of them, and whether others go for them.
+struct WritingOptions: Sendable {
+    static let help =
+        """
+          --force, -f      replace files that are there already; without it nothing begins. An image is never replaced
+
+        """ + ReportOptions.help
+
+    private(set) var replaces = false
+    private(set) var reporting = ReportOptions()
+
+    var report: JobReport { reporting.report }
+
+    /// Takes an option and its value. Returns false for one that is about something else.
+    mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
+        switch option {
+        case "--force", "-f": replaces = true
+        default: return try reporting.take(option, from: &arguments)
+        }
+        return true
+    }
+}
+
+/// The options of how much is told, and how.
+struct ReportOptions: Sendable {
+    static let help = """
+          --json           for scripts: one JSON object a line, with input, output, frame, width, height, bytes, layer,
+                           lost and error; null is not known, or none
+          --quiet, -q      no summary, no progress, no notes; problems are told
+
+        """
+
+    var report = JobReport(program: "alcedo")
+
+    /// Takes an option and its value. Returns false for one that is about something else.
+    mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
+        switch option {
+        case "--json": report.isJSON = true
+        case "--quiet", "-q": report.isQuiet = true
+        default: return false
+        }
+        return true
+    }
+}

@@ -1,0 +1,78 @@
+import Alcedo
+import AlcedoProgramSupport
+import AlcedoRuntime
+
+/// Which images a command is about: its words, and lists of more.
+struct InputOptions: Sendable {
+    static let help = """
+          --list FILE      also the images that FILE names, one a line; - is standard input; may be repeated
+          --null, -0       lists have zero bytes between names, as from find -print0, not lines
+          --max-pixels N   refuse images, or frames, of more than N pixels before they are decoded, which takes 4 bytes of
+                           memory a pixel, or 8 (default: \(DecodingLimits().maximumPixelCount))
+
+        An image is a URL, a file, or - for standard input. A folder stands for all images below it, told by their names'
+        ends; a pattern that the shell has left alone, such as '*.jpg', for the files that it matches. -- ends the options.
+
+
+        """
+
+    private var words: [String] = []
+    private var lists: [String] = []
+    private var hasNulls = false
+    /// What an image may cost at most.
+    private(set) var limits = DecodingLimits()
+
+    /// Takes an option and its value. Returns false for one that is about something else.
+    mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
+        switch option {
+        case "--list": lists.append(try arguments.value(of: option))
+        case "--null", "-0": hasNulls = true
+        case "--max-pixels": setPixelLimit(try arguments.number(of: option, in: 1...65_535 * 65_535))
+        default: return false
+        }
+        return true
+    }
+
+    /// Bytes follow, for samples of 16 bits, with room for the padding of rows.
+    private mutating func setPixelLimit(_ count: Int) {
+        limits.maximumPixelCount = count
+        limits.maximumByteCount = max(limits.maximumByteCount, count * 8 + (64 << 20))
+    }
+
+    /// Takes the words that name images. Throws ``UsageError`` when none can be.
+    mutating func take(_ words: [String], for command: String) throws {
+        if words.contains(where: \.isEmpty) { throw UsageError("an argument is empty") }
+        if words.isEmpty, lists.isEmpty { throw UsageError("\(command) needs a URL, a file, a folder or --list") }
+        if words.count(where: { $0 == "-" }) + lists.count(where: { $0 == "-" }) > 1 {
+            throw UsageError("standard input can be read only once")
+        }
+        if hasNulls, lists.isEmpty { throw UsageError("--null goes with --list") }
+        self.words = words
+    }
+
+    /// Reads the lists, and looks into folders.
+    ///
+    /// - Parameter change: Is done to each image's request.
+    /// - Throws: ``UsageError`` when there is no image at all; ``InputError`` when a list cannot be read.
+    func images(
+        changing change: @escaping @Sendable (ImageRequest) -> ImageRequest = { $0 }
+    ) async throws -> ImageList {
+        let items = try await BlockingExecutor(name: "alcedo.inputs", width: 1).run {
+            var gathering = InputGathering()
+            for word in words { try gathering.add(word) }
+            for list in lists { try gathering.addAll(of: list, hasNulls: hasNulls) }
+            return gathering.items
+        }
+        guard !items.isEmpty else {
+            let places = (words + lists.map { $0 == "-" ? "standard input" : $0 }).joined(separator: "', '")
+            throw UsageError("there is no image in '\(places)'")
+        }
+        return ImageList(items) { [limits] image in
+            image.changing { request in
+                var request = change(request)
+                request.decoding.limits = limits
+                return request
+            }
+        }
+    }
+}

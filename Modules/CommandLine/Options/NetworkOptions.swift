@@ -1,0 +1,180 @@
+import Alcedo
+import AlcedoCore
+import AlcedoHTTP
+import AlcedoLibc
+import AlcedoProgramSupport
+import AlcedoRuntime
+import FoundationEssentials
+
+/// How `alcedo load` fetches: the options that are about servers, and the parts that obey them.
+struct NetworkOptions: Sendable {
+    /// Most loads at once may each hold a decoded image.
+    static let connectionRange = 1...256
+
+    static let help = """
+          --max-connections N           at most N transfers at once (default: 6)
+          --max-connections-per-host N  at most N at once from one host (default: no limit of its own)
+          --retry N        try up to N times more where that may help, ever longer pauses between (default: 0)
+          --timeout SECONDS
+                           longest time until the first byte, and without a byte (default: 15; decimals allowed)
+          --header 'Name: value'
+                           send this with every request; may be repeated. A redirect to another origin takes only
+                           along what can be no credential, such as Accept
+          --ca FILE        trust the authorities in FILE (certificates in PEM), and no others
+          --verbose, -v    a line for each exchange with a server as it ends: times, bytes, connection, attempt,
+                           what was resumed, what the response cache did
+
+        """
+
+    private(set) var isVerbose = false
+    private var connections: Int?
+    private var connectionsPerHost: Int?
+    private var retries = 0
+    private var timeout: Duration?
+    private var headers: [HeaderOption] = []
+    private var authorities: String?
+
+    /// Takes an option and its value. Returns false for one that is about something else.
+    mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
+        switch option {
+        case "--verbose", "-v": isVerbose = true
+        case "--max-connections": connections = try arguments.number(of: option, in: Self.connectionRange)
+        case "--max-connections-per-host":
+            connectionsPerHost = try arguments.number(of: option, in: Self.connectionRange)
+        case "--retry": retries = try arguments.number(of: option, in: 0...100)
+        case "--timeout": timeout = try arguments.seconds(of: option)
+        case "--header": headers.append(try HeaderOption(arguments.value(of: option)))
+        case "--ca": authorities = try arguments.value(of: option)
+        default: return false
+        }
+        return true
+    }
+
+    /// Loads that are to be under way at once, so that the limit can be reached.
+    func width(atLeast width: Int) -> Int { max(width, connections ?? 0) }
+
+    /// The request as it is to be sent.
+    func apply(to request: ImageRequest) -> ImageRequest {
+        var request = HeaderOption.add(headers, to: request)
+        guard case .http(var http) = request.source, let timeout else { return request }
+        (http.idleTimeout, http.firstByteTimeout) = (timeout, timeout)
+        request.source = .http(http)
+        return request
+    }
+
+    /// - Parameters:
+    ///   - parts: Where the beginnings of broken transfers are kept; nil keeps them within the run only.
+    ///   - downloads: How many there may be, each of which may use up its own retries.
+    ///   - log: Is told of exchanges; nil: nobody.
+    /// - Throws: When the authorities cannot be read.
+    func downloader(parts: (any DataCaching)?, downloads: Int, log: TransferLog?) throws -> Downloader {
+        var network = CURLTransport.Options()
+        if let connections { network.maxConcurrentTransfers = connections }
+        if let limit = connectionsPerHost ?? connections { network.maxConcurrentTransfersPerHost = limit }
+        if let authorities { network.authorities = .pem(try CertificateFile.read(authorities)) }
+        var configuration = Downloader.Configuration()
+        if let connections { configuration.maximumConcurrentDownloads = connections }
+        if let connectionsPerHost { configuration.maximumConcurrentDownloadsPerHost = connectionsPerHost }
+        configuration.rules.retry = RetryPolicy(maximumAttempts: retries + 1)
+        configuration.rules.retryBudget = RetryBudget(share: Double(retries), burst: max(20, retries * downloads))
+        configuration.rules.redirects.hook = { [headers] in HeaderOption.keepSecrets($0, $1, of: headers) }
+        configuration.rules.resume?.storage = parts
+        return .standard(configuration: configuration, network: network) { log?.watching($0) ?? $0 }
+    }
+}
+
+/// A field that every request is to have, as `--header` names it.
+private struct HeaderOption: Sendable {
+    /// These belong to one connection, or to a body; a false one would break the exchange.
+    private static let ofTheExchange: Set = [
+        "connection", "content-length", "expect", "keep-alive", "proxy-connection", "te", "trailer",
+        "transfer-encoding", "upgrade",
+    ]
+
+    /// Go along to another origin. Of any other field nobody can tell whether it is a secret.
+    private static let harmless: Set = [
+        "accept", "accept-encoding", "accept-language", "cache-control", "dnt", "pragma", "user-agent",
+    ]
+
+    let field: HTTPFields.Field
+
+    /// - Parameter text: `Name: value`; the value may be missing, the colon not.
+    init(_ text: String) throws {
+        guard let colon = text.firstIndex(of: ":"), text[..<colon].isToken else {
+            throw UsageError("--header takes 'Name: value', not '\(text)'")
+        }
+        let name = String(text[..<colon])
+        let value = text[text.index(after: colon)...].trimmingPrefix { $0 == " " || $0 == "\t" }
+        guard let bytes = String(value).latin1, bytes.allSatisfy({ $0 == 9 || $0 >= 32 && $0 != 127 }) else {
+            throw UsageError("--header cannot send the value of \(name): it has characters that no field can have")
+        }
+        guard !Self.ofTheExchange.contains(name.lowercased()) else {
+            throw UsageError("--header cannot set \(name), which belongs to the connection")
+        }
+        let end = value.reversed().prefix { $0 == " " || $0 == "\t" }.count
+        field = HTTPFields.Field(name, String(value.dropLast(end)))
+    }
+
+    /// The request with the fields, kept apart in every cache from the same one without: a server may look at any field.
+    static func add(_ headers: [HeaderOption], to request: ImageRequest) -> ImageRequest {
+        guard case .http(var http) = request.source, !headers.isEmpty else { return request }
+        for header in headers { http.fields.append(header.field.name, header.field.value) }
+        var request = request
+        request.source = .http(http)
+        let lines = headers.map { "\($0.field.name.lowercased()): \($0.field.value)" }
+        request.resource = ResourceKey(
+            "\(request.source.resource) \(SHA256.hexDigest(of: lines.joined(separator: "\n")))")
+        return request
+    }
+
+    /// Keeps what may be a credential from another origin.
+    static func keepSecrets(_ head: HTTPResponseHead, _ next: HTTPRequest, of headers: [HeaderOption]) -> HTTPRequest {
+        guard head.url.origin != next.url.origin else { return next }
+        var next = next
+        for header in headers where !harmless.contains(header.field.name.lowercased()) {
+            next.fields[header.field.name] = nil
+        }
+        return next
+    }
+}
+
+/// The authorities' certificates of `--ca`, read before anything is loaded.
+private enum CertificateFile {
+    /// The system's own list has a quarter of a megabyte.
+    private static let sizeLimit = 16 << 20
+    private static let (opening, closing) = ("-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----")
+
+    /// - Throws: A ``Problem`` when the file cannot be read, or has no certificate in PEM.
+    static func read(_ path: String) throws -> Data {
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            throw Problem("cannot read \(path): \(String(cString: strerror(errno)))")
+        }
+        guard status.st_mode & S_IFMT == S_IFREG, status.st_size <= sizeLimit else {
+            throw Problem("cannot read \(path): not a file of certificates")
+        }
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw Problem("cannot read \(path): permission denied")
+        }
+        guard hasCertificate(String(decoding: data, as: UTF8.self)) else {
+            throw Problem("\(path) has no certificate in PEM")
+        }
+        return data
+    }
+
+    /// Whether there is a block that holds a DER sequence, as certificates are (RFC 7468 section 5). The TLS library
+    /// looks closer.
+    private static func hasCertificate(_ text: String) -> Bool {
+        text.split(separator: opening).dropFirst(text.hasPrefix(opening) ? 0 : 1).contains { block in
+            guard let end = block.firstRange(of: closing) else { return false }
+            let body = block[..<end.lowerBound].filter { !$0.isWhitespace }
+            return Data(base64Encoded: String(body))?.first == 0x30
+        }
+    }
+
+    struct Problem: Error, CustomStringConvertible {
+        let description: String
+
+        init(_ description: String) { self.description = description }
+    }
+}

@@ -1,0 +1,104 @@
+import Alcedo
+import AlcedoProgramSupport
+
+/// Shows one image after another on standard output.
+@MainActor final class TerminalShow {
+    private let pipeline: ImagePipeline
+    private let playCount: Int?
+    private let interruption: Interruption
+    private let tally: RunTally
+    private let pool = FramePool(pressureSource: SystemMemoryPressureSource())
+    private var player: TerminalPlayer?
+    private var binder: ImageBinder?
+    /// What is shown, when all of it has come, and the size that it was decoded for.
+    private var shown: (request: ImageRequest, size: PixelSize)?
+    private var isStopped = false
+
+    /// - Parameters:
+    ///   - playCount: How many times animations are played; nil: as the files say.
+    ///   - interruption: Ends transfers before ``stop()`` is called; nothing begins after it.
+    ///   - tally: Counts the images that have come to the terminal.
+    init(pipeline: ImagePipeline, playCount: Int?, interruption: Interruption, tally: RunTally) {
+        self.pipeline = pipeline
+        self.tally = tally
+        self.playCount = playCount
+        self.interruption = interruption
+    }
+
+    /// Shows the images; returns whether all could be.
+    ///
+    /// - Parameters:
+    ///   - hasNames: Whether each has its name above it.
+    ///   - canvas: Gives the canvas for a new size of the terminal, which is drawn over while animations are played.
+    ///     nil: the output is no such terminal, and of animations the first frame is shown.
+    func show(
+        _ images: ImageList, named hasNames: Bool, by renderer: TerminalRenderer,
+        resizing canvas: (@MainActor (TerminalCanvas) -> TerminalCanvas)?
+    ) async -> Bool {
+        var renderer = renderer
+        let watch = canvas.map { canvas in
+            TerminalSizeWatch(fileDescriptor: 1) { [weak self] size in
+                renderer.canvas = canvas(size)
+                self?.resize(to: renderer)
+            }
+        }
+        if canvas != nil { HiddenCursor.begin() }
+        defer {
+            if canvas != nil { HiddenCursor.end() }
+            withExtendedLifetime(watch) {}
+        }
+        var isGood = true
+        for index in images.indices where !isStopped && !interruption.hasCome {
+            let image = images[index]
+            if hasNames { Console.output("\(image.name)\n") }
+            do {
+                try await show(image, by: renderer, isLive: canvas != nil)
+            } catch  where error is CancellationError || interruption.hasCome {
+                continue
+            } catch {
+                Console.problem("alcedo: \(image.name): \(image.withoutPassword("\(error)"))")
+                isGood = false
+            }
+        }
+        return isGood
+    }
+
+    /// Ends what is going on.
+    func stop() {
+        isStopped = true
+        binder?.cancel()
+        player?.stop()
+    }
+
+    private func show(_ image: ImageArgument, by renderer: TerminalRenderer, isLive: Bool) async throws {
+        let request = try image.request.get()
+        let view = TerminalView(renderer: renderer, redrawsInPlace: isLive) { Console.output($0) }
+        let player = isLive ? TerminalPlayer(view: view, pool: pool) : nil
+        player?.playCount = playCount
+        let binder = ImageBinder(view: player ?? view, pipeline: pipeline)
+        (self.player, self.binder, shown) = (player, binder, nil)
+        var size: PixelSize
+        repeat {
+            size = view.renderer.pixelSize
+            _ = try await withCheckedThrowingContinuation { result in
+                binder.load(request, options: BindingOptions(keepsCurrentImage: true)) { result.resume(with: $0) }
+            }
+        } while Self.isLarger(view.renderer.pixelSize, than: size) && !isStopped
+        shown = (request, size)
+        tally.add()
+        await player?.finish()
+        shown = nil
+    }
+
+    /// A picture that was decoded for a smaller terminal is decoded again, while the old one goes on.
+    private func resize(to renderer: TerminalRenderer) {
+        player?.resize(to: renderer.canvas)
+        guard let (request, size) = shown, Self.isLarger(renderer.pixelSize, than: size), !isStopped else { return }
+        shown = (request, renderer.pixelSize)
+        binder?.load(request, options: BindingOptions(keepsCurrentImage: true))
+    }
+
+    private static func isLarger(_ size: PixelSize, than other: PixelSize) -> Bool {
+        size.width > other.width || size.height > other.height
+    }
+}

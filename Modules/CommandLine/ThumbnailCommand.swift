@@ -1,0 +1,93 @@
+import Alcedo
+import AlcedoProgramSupport
+import AlcedoRuntime
+
+/// `alcedo thumbnail`
+struct ThumbnailCommand: ProgramCommand {
+    static let name = "thumbnail"
+    static let help =
+        """
+        usage: alcedo thumbnail URL|FILE|FOLDER... --size N --output DIR [options]
+
+        Makes a small picture of every image, decoded at about its size, and writes it to DIR under the image's name;
+        equal names get a number. What cannot be read is a line on standard error, and the others are made.
+
+          --size N         at most N pixels wide and high
+          --output, -o DIR
+                           where the thumbnails go
+          --format NAME    png, jpeg, webp or gif (default: jpeg)
+          --quality Q      of jpeg and webp, from 1 to 100 (default: 80)
+
+        """ + EncodingOptions.help + ImageOptions.help(jobs: 8)
+
+    private var side: Int?
+    private var encoding = EncodingOptions()
+    private var options = ImageOptions()
+
+    mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
+        if option == "--size" {
+            side = try arguments.number(of: option, in: 1...65_535)
+            return true
+        }
+        return try encoding.take(option, from: &arguments) || options.take(option, from: &arguments)
+    }
+
+    mutating func finish(_ words: [String]) throws {
+        try options.finish(words, for: Self.name, takesStandardOutput: false)
+        _ = try (maker, place)
+    }
+
+    private var place: FilePlace {
+        get throws { try FilePlace(options.requiredOutput(for: Self.name)) }
+    }
+
+    private var maker: ThumbnailMaker {
+        get throws {
+            guard let side else { throw UsageError("thumbnail needs --size") }
+            let format = encoding.format ?? .jpeg
+            return ThumbnailMaker(
+                side: side, processors: options.processors, encoder: try encoding.encoder(of: format, quality: 80),
+                fileExtension: format.fileExtension)
+        }
+    }
+
+    func run() async throws -> ExitStatus {
+        try await options.run(
+            "thumbnails", try await options.images(), to: try place, by: try maker, jobs: options.jobs ?? 8)
+    }
+}
+
+/// Makes a small picture of an image, decoded at about its size.
+private struct ThumbnailMaker: FileMaking {
+    /// Longest side in pixels. Smaller images stay as they are.
+    let side: Int
+    /// What is done to the thumbnail then, in order.
+    let processors: [any ImageProcessing]
+    let encoder: any ImageEncoding
+    let fileExtension: String
+
+    var makesFrames: Bool { false }
+
+    /// That a small still picture is neither large nor moving is no news.
+    var tellsLosses: Bool { false }
+
+    func make(
+        _ request: ImageRequest, with tools: FileTools, into sink: FileSink, progress: @escaping BatchLoad.Progress
+    ) async throws -> MadeImage {
+        let size = PixelSize(width: side, height: side)
+        let original = try await tools.original(request, progress: progress)
+        var request = original.request
+        request.decoding.target = TargetSize(size)
+        request.decoding.includesAnimation = false
+        request.processors += [.resize(fitting: size)] + processors
+        let image = try await tools.pipeline.load(request).image
+        let (count, losses) = try await tools.files.run {
+            let data = try encoder.encode(image)
+            let losses = try tools.losses(from: original.info, image, in: data)
+            try sink.write(data, frame: nil)
+            return (data.count, losses)
+        }
+        return MadeImage(
+            size: image.size, layer: original.layer, bytesIn: original.byteCount, bytesOut: count, losses: losses)
+    }
+}

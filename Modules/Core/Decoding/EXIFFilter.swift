@@ -1,0 +1,168 @@
+package import FoundationEssentials
+
+extension ImageMetadata {
+    /// The EXIF data without a location: the tags of the camera, the exposure, the dates, the author and the copyright,
+    /// written anew; nil when there are none or the data is damaged.
+    ///
+    /// Tags that are not listed in ``EXIFFilter`` are left out, because what is not known may hold a location: not only the
+    /// GPS directory, but also maker notes, comments, IPTC and XMP records, private tags, and the preview image of the
+    /// original. Time zones are left out too. O(bytes).
+    package var exifWithoutLocation: Data? {
+        exif.flatMap { data in data.withUnsafeBytes { EXIFFilter($0.bytes)?.filtered() } }
+    }
+}
+
+/// Copies known tags of EXIF data. Reads nothing outside the data, and writes no more bytes than it has.
+///
+/// Source: CIPA DC-008 (Exif 2.32) sections 4.6.4 and 4.6.5; TIFF 6.0 section 2.
+private struct EXIFFilter: ~Escapable {
+    /// One value of a directory. The bytes are in the data's own order.
+    private struct Entry {
+        var tag: Int
+        var type: Int
+        var count: Int
+        var value: [UInt8]
+    }
+
+    /// Description, maker, model, orientation, resolution, software, date, artist, copyright.
+    private static let imageTags: Set = [
+        0x010E, 0x010F, 0x0110, 0x0112, 0x011A, 0x011B, 0x0128, 0x0131, 0x0132, 0x013B, 0x8298,
+    ]
+    /// Exposure, sensitivity, version, dates without zones, lens, light, color space, scene, and the names and serial
+    /// numbers of camera and lens.
+    private static let photoTags = Set(
+        [0x829A, 0x829D, 0x8822, 0x8827, 0x9000, 0x9003, 0x9004, 0xA001, 0xA217, 0xA300, 0xA301]
+            + Array(0x8830...0x8835) + Array(0x9201...0x920A) + Array(0x9290...0x9292) + Array(0xA401...0xA406)
+            + Array(0xA408...0xA40A)
+            + [0xA40C] + Array(0xA430...0xA435))
+    /// Points to the directory of the photo tags.
+    private static let photoDirectory = 0x8769
+    /// Bytes of a value of each type of TIFF, from type 1 on.
+    private static let typeSizes = [1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8]
+
+    private let tiff: RawSpan
+    private let bigEndian: Bool
+
+    /// nil when the data does not begin as TIFF does.
+    @_lifetime(copy tiff)
+    init?(_ tiff: RawSpan) {
+        guard let bigEndian = TIFF.isBigEndian(tiff) else { return nil }
+        self.tiff = tiff
+        self.bigEndian = bigEndian
+    }
+
+    func filtered() -> Data? {
+        guard let first = number(at: 4, bytes: 4), first >= 8 else { return nil }
+        var image = entries(at: first, in: Self.imageTags)
+        let photo = pointer(Self.photoDirectory, at: first).map { entries(at: $0, in: Self.photoTags) } ?? []
+        guard !image.isEmpty || !photo.isEmpty else { return nil }
+        var bytes = Array((0..<4).map { tiff.unsafeLoad(fromByteOffset: $0, as: UInt8.self) }) + encoded(8, bytes: 4)
+        if !photo.isEmpty {
+            image.append(Entry(tag: Self.photoDirectory, type: 4, count: 1, value: encoded(0, bytes: 4)))
+            image.sort { $0.tag < $1.tag }
+            // The directory of the photo follows the image's, whose length does not depend on where that is.
+            let start = 8 + directory(image, at: 8).count
+            image = image.map { entry in
+                var entry = entry
+                if entry.tag == Self.photoDirectory { entry.value = encoded(start, bytes: 4) }
+                return entry
+            }
+        }
+        bytes += directory(image, at: 8)
+        if !photo.isEmpty { bytes += directory(photo, at: bytes.count) }
+        // Values that overlap would be written several times.
+        return bytes.count <= tiff.byteCount ? Data(bytes) : nil
+    }
+
+    /// The entries of a directory that are kept, each tag once, as far as their values are within the data.
+    private func entries(at directory: Int, in tags: Set<Int>) -> [Entry] {
+        guard let count = number(at: directory, bytes: 2) else { return [] }
+        var entries: [Entry] = []
+        var rest = tags
+        for index in 0..<count {
+            let start = directory + 2 + 12 * index
+            guard let tag = number(at: start, bytes: 2), let type = number(at: start + 2, bytes: 2),
+                let valueCount = number(at: start + 4, bytes: 4)
+            else { break }
+            guard tags.contains(tag), (1...Self.typeSizes.count).contains(type), valueCount > 0 else { continue }
+            // At most 2^32 * 8.
+            let size = valueCount * Self.typeSizes[type - 1]
+            guard let offset = size <= 4 ? start + 8 : number(at: start + 8, bytes: 4),
+                offset <= tiff.byteCount, size <= tiff.byteCount - offset, rest.remove(tag) != nil
+            else { continue }
+            let value = (0..<size).map { tiff.unsafeLoad(fromByteOffset: offset + $0, as: UInt8.self) }
+            entries.append(Entry(tag: tag, type: type, count: valueCount, value: value))
+        }
+        return entries.sorted { $0.tag < $1.tag }
+    }
+
+    private func pointer(_ tag: Int, at directory: Int) -> Int? {
+        guard let count = number(at: directory, bytes: 2) else { return nil }
+        let entries = (0..<count).lazy.map { directory + 2 + 12 * $0 }
+        return entries.first { number(at: $0, bytes: 2) == tag }.flatMap { number(at: $0 + 8, bytes: 4) }
+    }
+
+    /// A directory without a successor, and behind it the values that do not fit in it.
+    private func directory(_ entries: [Entry], at start: Int) -> [UInt8] {
+        var bytes = encoded(entries.count, bytes: 2)
+        var values: [UInt8] = []
+        let valueStart = start + 2 + 12 * entries.count + 4
+        for entry in entries {
+            bytes += encoded(entry.tag, bytes: 2) + encoded(entry.type, bytes: 2) + encoded(entry.count, bytes: 4)
+            if entry.value.count <= 4 {
+                bytes += entry.value + [UInt8](repeating: 0, count: 4 - entry.value.count)
+            } else {
+                bytes += encoded(valueStart + values.count, bytes: 4)
+                // Values begin at even offsets.
+                values += entry.value + [UInt8](repeating: 0, count: entry.value.count % 2)
+            }
+        }
+        return bytes + [0, 0, 0, 0] + values
+    }
+
+    private func number(at offset: Int, bytes: Int) -> Int? {
+        TIFF.number(in: tiff, at: offset, bytes: bytes, bigEndian: bigEndian)
+    }
+
+    private func encoded(_ number: Int, bytes: Int) -> [UInt8] {
+        let little = (0..<bytes).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+        return bigEndian ? little.reversed() : little
+    }
+}
+
+/// Numbers in TIFF data, of which EXIF consists. Source: TIFF 6.0 section 2.
+enum TIFF {
+    /// Whether numbers begin with their highest byte; nil when the data does not begin as TIFF does.
+    static func isBigEndian(_ tiff: RawSpan) -> Bool? {
+        if tiff.contains(Array("II*\0".utf8)) { return false }
+        return tiff.contains(Array("MM\0*".utf8)) ? true : nil
+    }
+
+    /// The number at an offset; nil when it is not within the data.
+    static func number(in tiff: RawSpan, at offset: Int, bytes: Int, bigEndian: Bool) -> Int? {
+        guard offset >= 0, offset <= tiff.byteCount - bytes else { return nil }
+        return (0..<bytes).reduce(0) { value, index in
+            let byte = Int(tiff.unsafeLoad(fromByteOffset: offset + index, as: UInt8.self))
+            return bigEndian ? value << 8 | byte : value | byte << (8 * index)
+        }
+    }
+
+    /// Where the two bytes of the orientation are; nil when the first directory has no such tag.
+    static func orientationOffset(in tiff: RawSpan) -> Int? {
+        guard let bigEndian = isBigEndian(tiff) else { return nil }
+        func number(at offset: Int, bytes: Int) -> Int? {
+            Self.number(in: tiff, at: offset, bytes: bytes, bigEndian: bigEndian)
+        }
+        guard let directory = number(at: 4, bytes: 4), let count = number(at: directory, bytes: 2) else { return nil }
+        for index in 0..<count {
+            let entry = directory + 2 + 12 * index
+            guard let tag = number(at: entry, bytes: 2) else { return nil }
+            // Tag 0x0112, one value of type SHORT, stored in the first two bytes of the value field.
+            if tag == 0x0112 {
+                guard number(at: entry + 2, bytes: 2) == 3, number(at: entry + 8, bytes: 2) != nil else { return nil }
+                return entry + 8
+            }
+        }
+        return nil
+    }
+}

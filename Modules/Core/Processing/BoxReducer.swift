@@ -1,0 +1,197 @@
+/// Averages squares of pixels as rows arrive, and hands on the smaller rows. Memory: one row of sums.
+///
+/// Colour under partial transparency is weighed by its alpha; averages are rounded to nearest.
+package final class BoxReducer: PixelRowConsumer {
+    private let reduction: BoxReduction
+    private let next: any PixelRowConsumer
+    private var header: PixelRowHeader?
+    private var sums: [SIMD4<UInt64>] = []
+    /// Sums of the columns of 8-bit samples that need no weights, while a few rows come: their cells are added up once.
+    private var columns: [UInt16] = []
+    private var columnRows = 0
+    private var output: [UInt8] = []
+    private var pendingRows = 0
+    private var rowsLeft = 0
+
+    /// - Parameter reduction: With a factor of 1 rows pass as they are.
+    package init(_ reduction: BoxReduction, next: any PixelRowConsumer) {
+        self.reduction = reduction
+        self.next = next
+    }
+
+    package func begin(_ header: PixelRowHeader) throws {
+        var reduced = header
+        reduced.size = reduction.size(of: header.size)
+        if reduction.factor > 1 {
+            sums = Array(repeating: SIMD4(repeating: 0), count: reduced.size.width)
+            output = Array(repeating: 0, count: reduced.bytesPerRow)
+            let addsColumns = header.format == .gray8 || header.format != .rgba16 && header.alphaMode != .straight
+            columns = Array(repeating: 0, count: addsColumns ? header.bytesPerRow : 0)
+        }
+        self.header = header
+        rowsLeft = header.size.height
+        try next.begin(reduced)
+    }
+
+    package func consume(_ row: RawSpan) throws {
+        guard let header, reduction.factor > 1 else { return try next.consume(row) }
+        row.withUnsafeBytes { columns.isEmpty ? add($0, header) : addColumns($0) }
+        pendingRows += 1
+        rowsLeft -= 1
+        let isCellComplete = pendingRows == reduction.factor || rowsLeft == 0
+        if isCellComplete || columnRows == Self.mostColumnRows { addCells(ofColumns: header) }
+        guard isCellComplete else { return }
+        writeAverages(header)
+        pendingRows = 0
+        for cell in sums.indices { sums[cell] = SIMD4(repeating: 0) }
+        try output.withUnsafeBytes { try next.consume(RawSpan(_unsafeBytes: $0)) }
+    }
+
+    package func finish() throws { try next.finish() }
+
+    /// As many bytes as fit the sums of columns.
+    private static let mostColumnRows = 257
+
+    private func addColumns(_ row: UnsafeRawBufferPointer) {
+        columns.withUnsafeMutableBufferPointer { columns in
+            for index in columns.indices { columns[index] &+= UInt16(row[index]) }
+        }
+        columnRows += 1
+    }
+
+    /// Adds the sums of columns to those of their cells, and begins new ones.
+    private func addCells(ofColumns header: PixelRowHeader) {
+        guard columnRows > 0 else { return }
+        columns.withUnsafeMutableBytes { columns in
+            guard let base = columns.baseAddress else { return }
+            if header.format == .gray8 {
+                addCells(header.size.width) {
+                    SIMD4<UInt32>(UInt32(base.load(fromByteOffset: $0 &* 2, as: UInt16.self)), 0, 0, 0)
+                }
+            } else {
+                addCells(header.size.width) {
+                    SIMD4<UInt32>(
+                        truncatingIfNeeded: base.loadUnaligned(fromByteOffset: $0 &* 8, as: SIMD4<UInt16>.self))
+                }
+            }
+            columns.initializeMemory(as: UInt16.self, repeating: 0)
+        }
+        columnRows = 0
+    }
+
+    private func add(_ row: UnsafeRawBufferPointer, _ header: PixelRowHeader) {
+        guard let base = row.baseAddress else { return }
+        let width = header.size.width
+        if header.format == .rgba16 {
+            addCells(width) {
+                let pixel = SIMD4<UInt64>(
+                    truncatingIfNeeded: base.loadUnaligned(fromByteOffset: $0 &* 8, as: SIMD4<UInt16>.self))
+                return header.alphaMode == .straight ? pixel &* SIMD4(pixel.w, pixel.w, pixel.w, 1) : pixel
+            }
+        } else {
+            addCells(width) {
+                let pixel = SIMD4<UInt32>(
+                    truncatingIfNeeded: base.loadUnaligned(fromByteOffset: $0 &* 4, as: SIMD4<UInt8>.self))
+                return pixel &* SIMD4(pixel.w, pixel.w, pixel.w, 1)
+            }
+        }
+    }
+
+    /// Adds the pixels of every cell of one row. A row of a cell fits the sums of either width:
+    /// 4096 × 255² and 4096 × 257 × 255 are below 2³².
+    @inline(__always)
+    private func addCells<Sum: FixedWidthInteger & UnsignedInteger & SIMDScalar>(
+        _ width: Int, _ pixel: (_ x: Int) -> SIMD4<Sum>
+    ) {
+        let factor = reduction.factor
+        sums.withUnsafeMutableBufferPointer { sums in
+            var x = 0
+            for cell in sums.indices {
+                let end = min(width, x &+ factor)
+                var sum = SIMD4<Sum>(repeating: 0)
+                while x < end {
+                    sum &+= pixel(x)
+                    x &+= 1
+                }
+                sums[cell] &+= SIMD4<UInt64>(truncatingIfNeeded: sum)
+            }
+        }
+    }
+
+    private func writeAverages(_ header: PixelRowHeader) {
+        let isStraight = header.alphaMode == .straight && header.format != .gray8
+        let pixelBytes = header.format.bytesPerPixel
+        output.withUnsafeMutableBytes { output in
+            for cell in sums.indices {
+                let columns = min(reduction.factor, header.size.width - cell * reduction.factor)
+                let sum = sums[cell]
+                let average = Self.rounded(sum, over: UInt64(columns * pendingRows))
+                var pixel = isStraight ? Self.rounded(sum, over: sum.w) : average
+                pixel.w = average.w
+                switch header.format {
+                case .gray8:
+                    output.storeBytes(of: UInt8(truncatingIfNeeded: pixel.x), toByteOffset: cell, as: UInt8.self)
+                case .rgba8, .rgbx8:
+                    output.storeBytes(
+                        of: SIMD4<UInt8>(truncatingIfNeeded: pixel), toByteOffset: cell * pixelBytes,
+                        as: SIMD4<UInt8>.self)
+                case .rgba16:
+                    output.storeBytes(
+                        of: SIMD4<UInt16>(truncatingIfNeeded: pixel), toByteOffset: cell * pixelBytes,
+                        as: SIMD4<UInt16>.self)
+                }
+            }
+        }
+    }
+
+    /// The quotient of each lane, rounded to nearest; nought over nought is nought.
+    private static func rounded(_ sum: SIMD4<UInt64>, over count: UInt64) -> SIMD4<UInt64> {
+        guard count > 0 else { return SIMD4(repeating: 0) }
+        let half = count / 2
+        return SIMD4((sum.x + half) / count, (sum.y + half) / count, (sum.z + half) / count, (sum.w + half) / count)
+    }
+}
+
+/// By how much a picture may be averaged down before it meets a target, as whole numbers of pixels.
+package struct BoxReduction: Sendable, Hashable {
+    /// Source pixels, in each direction, that become one.
+    package let factor: Int
+
+    /// The largest factor that leaves both sides at least as long as `target` needs.
+    ///
+    /// - Parameters:
+    ///   - stored: The size of the rows that will be averaged.
+    ///   - orientation: How those rows relate to the upright picture that `target` speaks of.
+    package init(from stored: PixelSize, orientation: ImageOrientation = .up, towards target: TargetSize?) {
+        guard let target, stored.isPositive, target.size.isPositive else {
+            factor = 1
+            return
+        }
+        let box = orientation.swapsSides ? target.size.transposed : target.size
+        let needed = stored.scaled(to: box, mode: target.mode)
+        factor = max(1, min(stored.width / needed.width, stored.height / needed.height, Self.largestFactor))
+    }
+
+    /// 4096² samples of 16 bits times alpha fit the sums of ``BoxReducer``, with room.
+    package static let largestFactor = 4096
+
+    /// The size that `size` becomes; the last column and row are averages of the pixels there are.
+    package func size(of size: PixelSize) -> PixelSize {
+        PixelSize(width: (size.width - 1) / factor + 1, height: (size.height - 1) / factor + 1)
+    }
+}
+
+extension PixelBuffer {
+    /// The picture averaged down; itself when there is nothing to do. O(*w* × *h*).
+    package func reduced(by reduction: BoxReduction) throws(ImageDecodingError) -> PixelBuffer {
+        guard reduction.factor > 1 else { return self }
+        let collector = PixelRowCollector()
+        do {
+            try DecodedImage(pixels: self).sendRows(to: BoxReducer(reduction, next: collector))
+        } catch {
+            throw error as? ImageDecodingError ?? ImageDecodingError(.corrupt, "\(error)")
+        }
+        guard let image = collector.image else { throw ImageDecodingError(.corrupt, "no picture was made") }
+        return image.pixels
+    }
+}

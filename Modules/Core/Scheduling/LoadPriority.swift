@@ -1,0 +1,112 @@
+public import AlcedoRuntime
+
+/// How urgent a piece of work is. Work of equal priority runs in the order it came.
+public enum LoadPriority: Int, Sendable, Comparable, CaseIterable {
+    /// After everything else.
+    case veryLow
+    /// What will be wanted soon, such as prefetched images.
+    case low
+    /// The default.
+    case normal
+    /// What somebody looks at.
+    case high
+    /// Before everything else.
+    case veryHigh
+
+    public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+
+    init(level: Int) {
+        self = LoadPriority(rawValue: level + Self.normal.rawValue) ?? (level < 0 ? .veryLow : .veryHigh)
+    }
+
+    /// As a number, as AlcedoRuntime takes it: 0 is the default.
+    @inlinable package var level: Int { rawValue - Self.normal.rawValue }
+}
+
+/// A priority that may change while the work it is of waits or runs.
+///
+/// Whoever does the work observes it, and asks for ``value`` under a lock of its own when it is told of a change: so the
+/// last one to look has the last word, whatever order the changes arrive in. Copies share one priority.
+public struct LivePriority: Sendable {
+    package let level: AdjustablePriority
+
+    /// A priority that nobody observes yet.
+    public init(_ value: LoadPriority = .normal) { level = AdjustablePriority(value.level) }
+
+    package init(level: AdjustablePriority) { self.level = level }
+
+    /// The priority as it is now.
+    public var value: LoadPriority { LoadPriority(level: level.value) }
+
+    /// Changes the priority, and tells those who observe it, on this thread.
+    public func set(_ value: LoadPriority) { level.set(value.level) }
+
+    /// As ``set(_:)``, unless a change with a higher number has been made: for owners who find out under a lock, and tell
+    /// outside it.
+    package func set(_ value: LoadPriority, version: Int) { level.set(value.level, version: version) }
+
+    /// Calls `change` at each change while `body` runs. It may come from any thread and must not block; one last call may
+    /// come when `body` has ended. Throws what `body` throws.
+    public func observing<Value: Sendable>(
+        _ change: @escaping @Sendable () -> Void, _ body: () async throws -> Value
+    ) async rethrows -> Value {
+        try await level.observing(change, body)
+    }
+}
+
+// AlcedoRuntime knows priorities as numbers. These take them as everybody else does.
+
+extension BlockingExecutor {
+    package func run<Value: Sendable>(
+        priority: LoadPriority, _ work: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        try await run(priority: priority.level, work)
+    }
+
+    package func run<Value: Sendable>(
+        priority: LivePriority, goesFirst: Bool = false, _ work: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        try await run(priority: priority.level, goesFirst: goesFirst, work)
+    }
+}
+
+extension ByteBudget {
+    package func withReservation<Value: Sendable>(
+        of byteCount: Int, priority: LivePriority, _ body: @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await withReservation(of: byteCount, priority: priority.level, body)
+    }
+
+    package func reserve(_ byteCount: Int, priority: LivePriority) async throws {
+        try await reserve(byteCount, priority: priority.level)
+    }
+
+    package func withReservationNow<Value>(
+        of byteCount: Int, priority: LoadPriority, _ body: () throws -> Value
+    ) rethrows -> Value? {
+        try withReservationNow(of: byteCount, priority: priority.level, body)
+    }
+}
+
+extension WaiterQueue {
+    @inlinable
+    package mutating func add(_ id: Int, _ element: Member, priority: LoadPriority, atHead: Bool = false) {
+        add(id, element, priority: priority.level, atHead: atHead)
+    }
+
+    @discardableResult @inlinable
+    package mutating func move(_ id: Int, to priority: LoadPriority) -> Bool { move(id, to: priority.level) }
+}
+
+extension Coalescer {
+    package func value(
+        for work: Work, from source: ImageSource? = nil, priority: LivePriority, onUpdate: Report? = nil,
+        _ body: @escaping @Sendable (_ report: @escaping Report, _ priority: LivePriority) async throws -> Value
+    ) async throws -> Value {
+        try await value(
+            for: work, from: source.map { CoalescerSource($0.identity) }, priority: priority.level, onUpdate: onUpdate
+        ) { report, level in
+            try await body(report, LivePriority(level: level))
+        }
+    }
+}

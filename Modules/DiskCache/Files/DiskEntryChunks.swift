@@ -1,0 +1,77 @@
+import AlcedoCore
+import AlcedoRuntime
+public import FoundationEssentials
+
+/// The data of an entry in chunks. Holds one at a time, and can be gone through again.
+///
+/// What was found stays readable while the entry is replaced or removed.
+public struct DiskEntryChunks: AsyncSequence, Sendable {
+    public typealias Element = Data
+
+    fileprivate enum Source: Sendable {
+        case memory(Data, chunkSize: Int)
+        case file(EntryReader, BlockingExecutor)
+    }
+
+    private let source: Source
+    /// Bytes of the data.
+    public let count: Int
+    /// The notes that were stored with the data.
+    public let metadata: Data
+    /// When the entry ends; nil when it has no expiry of its own.
+    public let expiry: Date?
+
+    init(_ entry: CachedData, chunkSize: Int) {
+        source = .memory(entry.data, chunkSize: chunkSize)
+        count = entry.data.count
+        metadata = entry.metadata
+        expiry = entry.expiry
+    }
+
+    init(_ reader: EntryReader, executor: BlockingExecutor) {
+        source = .file(reader, executor)
+        count = reader.dataCount
+        metadata = reader.metadata
+        expiry = reader.expiry?.date
+    }
+
+    public func makeAsyncIterator() -> Iterator { Iterator(source: source, count: count) }
+
+    /// Reads the chunks in order.
+    public struct Iterator: AsyncIteratorProtocol {
+        fileprivate let source: Source
+        fileprivate let count: Int
+        private var offset = 0
+
+        fileprivate init(source: Source, count: Int) {
+            self.source = source
+            self.count = count
+        }
+
+        /// - Throws: `DataCacheError` when somebody has cut the file short since it was verified, or the system cannot read
+        ///   it now; `CancellationError`.
+        public mutating func next() async throws -> Data? {
+            guard offset < count else { return nil }
+            let start = offset
+            switch source {
+            case .memory(let data, let chunkSize):
+                let chunk = data.dropFirst(start).prefix(chunkSize)
+                offset += chunk.count
+                return Data(chunk)
+            case .file(let reader, let executor):
+                let chunk = try await executor.run { () throws(DataCacheError) in try Self.read(reader, at: start) }
+                offset += chunk.count
+                return chunk
+            }
+        }
+
+        private static func read(_ reader: EntryReader, at offset: Int) throws(DataCacheError) -> Data {
+            do throws(SystemError) {
+                if let chunk = try reader.chunk(at: offset) { return chunk }
+            } catch {
+                throw error.cacheError("read the file of an entry in")
+            }
+            throw DataCacheError(.failed, "the entry's file has been cut short")
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import AlcedoCore
+import AlcedoRuntime
+import FoundationEssentials
+
+extension EntryStorage {
+    /// What a reader made of an entry.
+    private enum Reading: Sendable {
+        case entry(CachedData)
+        case absent
+        /// Over, damaged, or changing: the writer knows.
+        case doubtful
+    }
+
+    /// Returns an entry, and notes its use. One that is damaged or over goes.
+    func entry(for key: ImageKey) async -> CachedData? {
+        let found = await find(key)
+        counts.change { counts in
+            if found == nil { counts.misses += 1 } else { counts.hits += 1 }
+        }
+        return found
+    }
+
+    /// Whether there is an entry. Looks at its row only.
+    func contains(_ key: ImageKey) async -> Bool {
+        switch pending.withLock({ $0.answer(for: key) }) {
+        case .entry: return true
+        case .absent: return false
+        case .unknown: break
+        }
+        let name = key.fileName
+        let isThere = await read { [self] queries in
+            try queries.times(named: name, uses: uses).map { !$0.areOver(limits, at: now) }
+        }
+        return isThere.flatMap { $0 } ?? false
+    }
+
+    private func find(_ key: ImageKey) async -> CachedData? {
+        switch pending.withLock({ $0.answer(for: key) }) {
+        case .entry(let entry): return entry
+        case .absent: return nil
+        case .unknown: break
+        }
+        do {
+            switch try await readNow({ [self] in try read(key, from: $0) }) {
+            case .entry(let entry): return entry
+            case .absent, nil: return nil
+            case .doubtful: break
+            }
+        } catch {
+            guard let failure = error as? SQLiteFailure, failure.kind == .damaged else { return nil }
+        }
+        return await Self.uncancelled { [self] in
+            let settled = try? await change { [self] in try settle(key, in: $0) }
+            return settled.flatMap { $0 }
+        }
+    }
+
+    private func read(_ key: ImageKey, from queries: EntryQueries) throws(SQLiteFailure) -> Reading {
+        let name = key.fileName
+        // Twice: a store may replace a value between the look at its row and the one at its file.
+        for _ in 0..<2 {
+            guard let row = try queries.row(named: name) else { return .absent }
+            let now = now
+            let times = uses.times(of: row.id, recency: row.recency, times: row.times)
+            guard !times.areOver(limits, at: now) else { return .doubtful }
+            if let entry = try row.entry(for: key, values: values) { return .entry(use(entry, row.id, times, at: now)) }
+        }
+        return .doubtful
+    }
+
+    /// Returns the entry, if it is whole and not over; else removes it.
+    private func settle(_ key: ImageKey, in changes: EntryChanges) throws(SQLiteFailure) -> CachedData? {
+        var found: CachedData?
+        var isDamaged = false
+        let removed = try changes.remove(key.fileName) { (row) throws(SQLiteFailure) in
+            let now = now
+            let times = uses.times(of: row.id, recency: row.recency, times: row.times)
+            guard !times.areOver(limits, at: now) else { return false }
+            guard let entry = try row.entry(for: key, values: values) else {
+                isDamaged = true
+                return false
+            }
+            found = use(entry, row.id, times, at: now)
+            return true
+        }
+        if removed, isDamaged { counts.change { $0.damagedEntries += 1 } }
+        return found
+    }
+
+    private func use(_ entry: CachedData, _ id: Int64, _ times: EntryTimes, at now: Timestamp) -> CachedData {
+        let times = times.used(at: now, limits)
+        if uses.use(id, times: times) { schedule(.uses) }
+        startSweeping()
+        var entry = entry
+        entry.expiry = times.expiry?.date
+        return entry
+    }
+}

@@ -1,0 +1,151 @@
+import AlcedoCore
+import AlcedoRuntime
+
+extension EntryStorage {
+    /// What the background does.
+    func perform(_ needs: BackgroundWork.Needs) async {
+        await writeUses(priority: .low)
+        var trimmed = DataCacheTrimReport()
+        if needs.contains(.expired) { await removeExpired(into: &trimmed, priority: .low) }
+        if needs.contains(.limits) { await keepLimits(into: &trimmed, priority: .low) }
+        if needs.contains(.leftovers) { await removeLeftovers() }
+        report()
+    }
+
+    /// Removes what has expired, and keeps the limits. Returns what went.
+    func clean() async -> DataCacheTrimReport {
+        await Self.uncancelled { [self] in
+            await writeUses()
+            var trimmed = DataCacheTrimReport()
+            await removeExpired(into: &trimmed)
+            await keepLimits(into: &trimmed)
+            report()
+            return await settled(trimmed) { [limits] in TrimGoal($0, exceeding: limits) }
+        }
+    }
+
+    /// Removes what has expired, then the least recently used. Returns what went.
+    func trim(toSize size: Int, count: Int) async -> DataCacheTrimReport {
+        await Self.uncancelled { [self] in
+            await writeUses()
+            var trimmed = DataCacheTrimReport()
+            await removeExpired(into: &trimmed)
+            // What has to go anyway goes for that reason.
+            var whole = limits
+            whole.trimTarget = 1
+            await trim(into: &trimmed) { [whole] in TrimGoal($0, exceeding: whole) }
+            let goal = TrimGoal(size: size, count: count, reason: .requested)
+            await trim(into: &trimmed) { _ in goal }
+            while await (try? change { try $0.shrink() }) ?? false {}
+            report()
+            return await settled(trimmed) { _ in goal }
+        }
+    }
+
+    /// Tells of what was trimmed, outside any lock.
+    func report() {
+        let removals = unreported.withLock { unreported in
+            defer { unreported = [] }
+            return unreported
+        }
+        trims.tell(DataCacheTrimReport(removals: removals))
+    }
+
+    func writeUses(priority: LoadPriority = .normal) async {
+        guard !uses.isEmpty else { return }
+        do {
+            _ = try await change(priority: priority) { [self] in writeUses(in: $0) }
+        } catch {
+            // In a place that cannot be written to they would only become more.
+            if (error as? SQLiteFailure)?.kind == .notWritable { _ = uses.takeAll() }
+        }
+    }
+
+    /// Uses that cannot be written are forgotten: only the order suffers.
+    func writeUses(in changes: EntryChanges) { try? changes.write(uses.takeAll()) }
+
+    @discardableResult
+    func note(_ slice: TrimSlice) -> TrimSlice {
+        counts.change { $0.trimmedEntries += slice.removals.count }
+        unreported.withLock { $0 += slice.removals }
+        return slice
+    }
+
+    /// The report of a trim, without a refusal where nothing was to be removed anyway: in a place that cannot be written to.
+    private func settled(
+        _ trimmed: DataCacheTrimReport, goal makeGoal: @escaping @Sendable (EntryTotals) -> TrimGoal?
+    ) async -> DataCacheTrimReport {
+        guard trimmed.refusal != nil else { return trimmed }
+        let isDone = await read { [limits, now] queries in
+            let totals = try queries.totals()
+            var hasExpired = false
+            _ = try queries.items { times in
+                if times.areOver(limits, at: now) { hasExpired = true }
+                return true
+            }
+            return !hasExpired && makeGoal(totals)?.reason(for: totals) == nil
+        }
+        return isDone == true ? DataCacheTrimReport(removals: trimmed.removals) : trimmed
+    }
+
+    private func keepLimits(into report: inout DataCacheTrimReport, priority: LoadPriority = .normal) async {
+        let limits = limits
+        let totals = await change(noting: &report.refusal, priority: priority) { try $0.queries.totals() }
+        if let totals, let goal = TrimGoal(totals, exceeding: limits) {
+            await removeExpired(into: &report, priority: priority)
+            await trim(into: &report, priority: priority) { _ in goal }
+        }
+        await shortenFile(priority: priority)
+    }
+
+    /// Gives free pages of the database back as long as all files together are larger than the limit: what is stored next
+    /// may be files, which take none of them.
+    private func shortenFile(priority: LoadPriority) async {
+        let limit = limits.maximumSize
+        var isShorter = true
+        while isShorter {
+            let change = try? await change(priority: priority) { changes in
+                let totals = try changes.queries.totals()
+                guard totals.hasSpareFile(beyond: limit) else { return false }
+                _ = try changes.shrink()
+                return try changes.queries.totals().freeSize < totals.freeSize
+            }
+            isShorter = change ?? false
+        }
+    }
+
+    /// Trims in slices, so that others come between. The goal is set by the first.
+    private func trim(
+        into report: inout DataCacheTrimReport, priority: LoadPriority = .normal,
+        goal makeGoal: @escaping @Sendable (EntryTotals) -> TrimGoal?
+    ) async {
+        let totals = await change(noting: &report.refusal, priority: priority) { try $0.queries.totals() }
+        guard let totals, let goal = makeGoal(totals) else { return }
+        while true {
+            let slice = await change(noting: &report.refusal, priority: priority) { [self] changes in
+                // Else what was read just now would be taken for the oldest.
+                writeUses(in: changes)
+                return note(try changes.trim(to: goal))
+            }
+            guard let slice else { return }
+            report.removals += slice.removals
+            if slice.isDone { return }
+        }
+    }
+
+    private func removeExpired(into report: inout DataCacheTrimReport, priority: LoadPriority = .normal) async {
+        var last: Int64? = .min
+        while let after = last {
+            let scan = await change(noting: &report.refusal, priority: priority) { [self] changes in
+                let scan = try changes.removeExpired(after: after, limits: limits, at: now)
+                let removed = scan.items.map {
+                    DataCacheTrimReport.Removal(name: $0.name, size: $0.size, reason: .expired)
+                }
+                return (slice: note(TrimSlice(removals: removed)), next: scan.next)
+            }
+            guard let scan else { return }
+            report.removals += scan.slice.removals
+            last = scan.next
+        }
+    }
+}

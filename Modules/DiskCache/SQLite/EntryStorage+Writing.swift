@@ -1,0 +1,159 @@
+import AlcedoCore
+import AlcedoRuntime
+import FoundationEssentials
+
+extension EntryStorage {
+    /// Stores an entry. Throws `DataCacheError`, or `CancellationError`.
+    func store(_ entry: CachedData, for key: ImageKey) async throws {
+        var entry = entry
+        let expiry = entry.expiry.map(Timestamp.init)
+        entry.expiry = expiry?.date
+        if let expiry, expiry <= now {
+            try Task.checkCancellation()
+            await remove(.remove(key))
+            return counts.change { $0.stores += 1 }
+        }
+        do {
+            try checkSize(of: entry, for: key)
+            _ = try await write(.store(entry, key))
+            counts.change { $0.stores += 1 }
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            counts.change { $0.failures += 1 }
+            report()
+            throw (error as? SQLiteFailure)?.cacheError ?? error
+        }
+        report()
+    }
+
+    /// Does a write that only removes. Returns how many entries that were.
+    @discardableResult
+    func remove(_ write: PendingWrites.Write) async -> Int {
+        await Self.uncancelled { [self] in (try? await self.write(write)) ?? 0 }
+    }
+
+    /// Does the writes that were asked for until then.
+    func finishWrites(upTo ticket: Int) async {
+        let stores = pending.withLock { $0.hasStores(upTo: ticket) }
+        _ = try? await change(makesFile: stores) { [self] in try perform(upTo: ticket, in: $0) }
+    }
+
+    private func checkSize(of entry: CachedData, for key: ImageKey) throws(DataCacheError) {
+        // What the file of a large value occupies is known once it is written.
+        let fileSize = entry.data.count > EntryChanges.largestInRow ? entry.data.count : 0
+        let size = EntryRow.size(of: entry, for: key, fileSize: fileSize)
+        guard size <= limits.maximumSize, limits.maximumCount > 0 else {
+            let room = "\(limits.maximumSize) bytes and \(limits.maximumCount) entries"
+            throw DataCacheError(.tooLarge, "an entry of \(size) bytes is larger than the cache of \(room)")
+        }
+    }
+
+    /// Returns how many entries a write removed.
+    private func write(_ write: PendingWrites.Write) async throws -> Int {
+        let (ticket, stores) = pending.withLock { $0.add(write) }
+        do {
+            _ = try await change(makesFile: stores) { [self] in try perform(upTo: ticket, in: $0) }
+        } catch {
+            // Another's turn may have done it meanwhile.
+            guard let outcome = pending.withLock({ $0.take(ticket) }) else { throw error }
+            return try outcome.get()
+        }
+        return try pending.withLock { $0.take(ticket) }?.get() ?? 0
+    }
+
+    // What follows runs where entries are changed.
+
+    /// Does the writes in the order in which they were asked for, which is not always the one of the turns.
+    private func perform(upTo ticket: Int, in changes: EntryChanges) throws(SQLiteFailure) {
+        while let next = pending.withLock({ $0.next(upTo: ticket) }) {
+            do throws(SQLiteFailure) {
+                let removedCount = try perform(next.write, in: changes)
+                pending.withLock { $0.finish(next.ticket, .success(removedCount)) }
+            } catch {
+                // The file is made anew, and this is done again.
+                if error.needsNewFile { throw error }
+                pending.withLock { $0.finish(next.ticket, .failure(error)) }
+            }
+        }
+    }
+
+    private func perform(_ write: PendingWrites.Write, in changes: EntryChanges) throws(SQLiteFailure) -> Int {
+        switch write {
+        case .store(let entry, let key):
+            try store(entry, for: key, in: changes)
+            return 0
+        case .remove(let key):
+            return try changes.remove(key.fileName) ? 1 : 0
+        case .removeResource(let resource):
+            return try changes.removeAll(of: resource)
+        case .removeAll:
+            try changes.removeAll()
+            return 0
+        }
+    }
+
+    private func store(_ entry: CachedData, for key: ImageKey, in changes: EntryChanges) throws(SQLiteFailure) {
+        try makeRoom(in: changes)
+        let now = now
+        let recency = uses.nextRecency(at: now)
+        let totals: EntryTotals
+        do throws(SQLiteFailure) {
+            totals = try changes.store(entry, for: key, recency: recency, at: now, limit: limits.maximumSize)
+        } catch {
+            guard error.kind == .noSpace else { throw error }
+            try giveUpHalf(in: changes, orThrow: error)
+            totals = try changes.store(entry, for: key, recency: recency, at: now, limit: limits.maximumSize)
+        }
+        if TrimGoal(totals, exceeding: limits) != nil || totals.hasSpareFile(beyond: limits.maximumSize) {
+            schedule(.limits)
+        }
+        startSweeping()
+    }
+
+    /// Trims at once, when the background is too far behind.
+    private func makeRoom(in changes: EntryChanges) throws(SQLiteFailure) {
+        let totals = try changes.queries.totals()
+        let size = totals.occupiedSize
+        guard size - size / 11 > limits.maximumSize || totals.count - totals.count / 11 > limits.maximumCount,
+            let goal = TrimGoal(totals, exceeding: limits)
+        else { return }
+        writeUses(in: changes)
+        var isDone = false
+        while !isDone { isDone = try note(changes.trim(to: goal)).isDone }
+    }
+
+    /// For a disk that is full. Removing needs room too, in the log, and what is in the log needs room in the file.
+    private func giveUpHalf(in changes: EntryChanges, orThrow reason: SQLiteFailure) throws(SQLiteFailure) {
+        guard try changes.queries.totals().count > 0 else { throw reason }
+        let goal = TrimGoal(size: try changes.queries.totals().occupiedSize / 2, count: .max, reason: .noSpace)
+        do throws(SQLiteFailure) {
+            return try giveUp(to: goal, in: changes)
+        } catch {
+            guard error.kind == .noSpace else { throw error }
+        }
+        // Files go without a log. Their rows are the first that follow.
+        try changes.removeOldestFiles(beyond: goal)
+        do throws(SQLiteFailure) {
+            return try giveUp(to: goal, in: changes)
+        } catch {
+            guard error.kind == .noSpace else { throw error }
+        }
+        // Then the file goes, as a damaged one does.
+        try note(changes.removeAllFiles(because: .noSpace))
+        throw SQLiteFailure(.abandoned, "there is no room even to remove entries")
+    }
+
+    private func giveUp(to goal: TrimGoal, in changes: EntryChanges) throws(SQLiteFailure) {
+        try changes.giveSpaceBack()
+        writeUses(in: changes)
+        var isDone = false
+        while !isDone {
+            isDone = try note(changes.trim(to: goal)).isDone
+            try changes.giveSpaceBack()
+        }
+        // A little at a time, so that the log stays short.
+        while try changes.shrink() { try changes.giveSpaceBack() }
+        try changes.giveSpaceBack()
+    }
+}

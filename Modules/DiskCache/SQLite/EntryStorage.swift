@@ -1,0 +1,225 @@
+import AlcedoCore
+import AlcedoRuntime
+import FoundationEssentials
+
+/// A cache's database and files, with the threads they are used on. Lives on behind a cache that is let go of, until
+/// what was begun is done.
+///
+/// Reads have connections of their own, beside the one that writes: they never wait for a store or a trim, and no reader
+/// changes anything. What a reader finds wanting the writer looks at again, alone, before it removes it.
+final class EntryStorage: Sendable {
+    let limits: DataCacheLimits
+    let values: ValueFolder
+    let uses = UseLog()
+    let pending = Locked(PendingWrites())
+    let counts: Counts
+    let unreported = Locked<[DataCacheTrimReport.Removal]>([])
+    let trims: TrimObservers
+    private let clock: any TimeSource
+    private let readers: DatabaseLanes<EntryQueries>
+    private let writer: DatabaseLanes<EntryChanges>
+    private let sweeping: Recurrence
+    let background = BackgroundWork()
+
+    init(
+        directory: URL, limits: DataCacheLimits, durability: Durability, sweepInterval: Duration,
+        lockTimeout: Duration, clock: any TimeSource, trims: TrimObservers
+    ) {
+        self.limits = limits
+        self.clock = clock
+        self.trims = trims
+        sweeping = Recurrence(every: sweepInterval, clock: clock)
+        let values = ValueFolder(directory: directory, durability: durability)
+        self.values = values
+        let uses = uses
+        let counts = Counts()
+        self.counts = counts
+        readers = DatabaseLanes(
+            name: "alcedo.sqlite.read", width: 2, directory: directory, role: .reader, lockTimeout: lockTimeout
+        ) {
+            (connection) throws(SQLiteFailure) in
+            let queries = try EntryQueries.reader(connection)
+            uses.learn(recency: try queries.lastRecency())
+            return queries
+        }
+        writer = DatabaseLanes(
+            name: "alcedo.sqlite.write", width: 1, directory: directory, role: .writer, lockTimeout: lockTimeout,
+            noteDamage: { counts.change { $0.damagedEntries += 1 } }
+        ) {
+            (connection) throws(SQLiteFailure) in
+            let changes = try EntryChanges(connection, values: values)
+            uses.learn(recency: try changes.queries.lastRecency())
+            return changes
+        }
+    }
+
+    var now: Timestamp { Timestamp(clock.now) }
+
+    /// Runs `work` where entries are changed; returns nil when there is no file and `makesFile` is false.
+    ///
+    /// - Throws: What `work` throws, ``SQLiteFailure``, or `CancellationError`.
+    func change<Value: Sendable>(
+        makesFile: Bool = false, priority: LoadPriority = .normal,
+        _ work: @escaping @Sendable (EntryChanges) throws -> Value
+    ) async throws -> Value? {
+        try await writer.run(makesFile: makesFile, priority: priority) { [self] changes in
+            if changes.isFresh {
+                changes.isFresh = false
+                schedule([.leftovers, .expired, .limits])
+            }
+            return try work(changes)
+        }
+    }
+
+    /// The same, but a failure is noted, unless one was before; returns nil then, too.
+    func change<Value: Sendable>(
+        noting refusal: inout DataCacheError?, priority: LoadPriority = .normal,
+        _ work: @escaping @Sendable (EntryChanges) throws -> Value
+    ) async -> Value? {
+        do {
+            return try await change(priority: priority, work)
+        } catch {
+            refusal = refusal ?? (error as? SQLiteFailure)?.cacheError
+            return nil
+        }
+    }
+
+    /// Runs `work` beside everything else, in a task that nobody cancels; returns nil when there is no file, or when it
+    /// fails. Makes a damaged file anew.
+    func read<Value: Sendable>(
+        priority: LoadPriority = .normal, _ work: @escaping @Sendable (EntryQueries) throws -> Value
+    ) async -> Value? {
+        var refusal: DataCacheError?
+        return await read(noting: &refusal, priority: priority, work)
+    }
+
+    /// The same, but a failure is noted, unless one was before.
+    func read<Value: Sendable>(
+        noting refusal: inout DataCacheError?, priority: LoadPriority = .normal,
+        _ work: @escaping @Sendable (EntryQueries) throws -> Value
+    ) async -> Value? {
+        let (found, reason) = await Self.uncancelled { [self] in
+            var reason: DataCacheError?
+            do {
+                return (try await readers.run(priority: priority, work), reason)
+            } catch {
+                guard let failure = error as? SQLiteFailure else { return (nil, nil) }
+                guard failure.kind == .damaged else { return (nil, failure.cacheError) }
+                return (await change(noting: &reason) { try work($0.queries) }, reason)
+            }
+        }
+        refusal = refusal ?? reason
+        return found
+    }
+
+    /// Runs `work` beside everything else. Throws ``SQLiteFailure``, or `CancellationError`.
+    func readNow<Value: Sendable>(_ work: @escaping @Sendable (EntryQueries) throws -> Value) async throws -> Value? {
+        try await readers.run(work)
+    }
+
+    func schedule(_ needs: BackgroundWork.Needs) {
+        background.schedule(needs) { [self] in await perform($0) }
+    }
+
+    /// Looks for what has expired, now and then, for as long as the cache is there.
+    func startSweeping() {
+        sweeping.start { [weak self] in
+            guard let self else { return false }
+            _ = await clean()
+            return true
+        }
+    }
+
+    func flush() async {
+        await Self.uncancelled { [self] in
+            let ticket = pending.withLock { $0.latestTicket }
+            await finishWrites(upTo: ticket)
+            schedule([.uses, .limits])
+            await background.finish()
+        }
+    }
+
+    /// Ends what runs by itself. What was asked for goes on.
+    func stop() { sweeping.stop() }
+
+    /// Writes the uses, and closes the files.
+    func close() async {
+        await writeUses()
+        await forget()
+    }
+
+    /// Closes the files, so that what is read next is what the disk has, not what the connections remember.
+    func forget() async {
+        await writer.close()
+        await readers.close()
+    }
+
+    /// In a task of its own: for work that has no way to say that it was not done.
+    static func uncancelled<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async -> Value {
+        await Task { await work() }.value
+    }
+}
+
+/// Work that nobody waits for, one batch at a time.
+final class BackgroundWork: Sendable {
+    struct Needs: OptionSet, Sendable {
+        let rawValue: Int
+
+        /// Uses that were gathered are to be written.
+        static let uses = Needs(rawValue: 1)
+        /// The limits of size and count are to be kept.
+        static let limits = Needs(rawValue: 2)
+        /// What has expired is to be removed.
+        static let expired = Needs(rawValue: 4)
+        /// What a crash may have left is to be removed.
+        static let leftovers = Needs(rawValue: 8)
+    }
+
+    private struct State: Sendable {
+        var wanted: Needs = []
+        /// How many batches have been asked for and done; several requests may make one.
+        var requestCount = 0
+        var doneCount = 0
+        var running: Task<Void, Never>?
+    }
+
+    private let state = Locked(State())
+
+    /// Has `perform` do what is needed, soon.
+    func schedule(_ needs: Needs, perform: @escaping @Sendable (Needs) async -> Void) {
+        state.withLock { state in
+            guard !state.wanted.isSuperset(of: needs) else { return }
+            state.wanted.formUnion(needs)
+            state.requestCount += 1
+            if state.running == nil { begin(&state, perform) }
+        }
+    }
+
+    /// Returns when everything that was scheduled before is done.
+    func finish() async {
+        let wanted = state.withLock { $0.requestCount }
+        while let task = state.withLock({ $0.doneCount < wanted ? $0.running : nil }) { await task.value }
+    }
+
+    private func begin(_ state: inout State, _ perform: @escaping @Sendable (Needs) async -> Void) {
+        let (needs, requests) = (state.wanted, state.requestCount)
+        state.wanted = []
+        state.running = Task(priority: .utility) { [self] in
+            await perform(needs)
+            self.state.withLock { state in
+                state.doneCount = requests
+                state.running = nil
+                if !state.wanted.isEmpty { begin(&state, perform) }
+            }
+        }
+    }
+}
+
+/// What a cache has counted, for all of its threads.
+final class Counts: Sendable {
+    private let counts = Locked(DataCacheStatistics())
+
+    var statistics: DataCacheStatistics { counts.withLock { $0 } }
+
+    func change(_ change: (inout DataCacheStatistics) -> Void) { counts.withLock { change(&$0) } }
+}

@@ -1,0 +1,64 @@
+/// How a downloader works.
+public struct DownloaderConfiguration: Sendable {
+    /// Most transfers at once. Default: 6.
+    public var maximumConcurrentDownloads: Int
+    /// Most transfers at once from one scheme, host and port. Default: no limit but the one above.
+    public var maximumConcurrentDownloadsPerHost: Int
+    /// Which of equally urgent downloads begins first. Default: the first.
+    public var order: QueueOrder
+    /// How often transfers may begin. Default: as often as there are slots.
+    public var rate: DownloadRate?
+    /// What is done with requests and answers: limits, timeouts, hooks, retries, what broke off.
+    public var rules = DownloadRules()
+
+    /// By default 6 transfers at once, of at most 128 MiB and 20 redirects each. No number of transfers is below 1.
+    public init(
+        maximumConcurrentDownloads: Int = 6,
+        maximumConcurrentDownloadsPerHost: Int = .max,
+        order: QueueOrder = .firstInFirstOut,
+        rate: DownloadRate? = nil,
+        maximumByteCount: Int = 128 << 20,
+        maximumRedirectCount: Int = 20
+    ) {
+        self.maximumConcurrentDownloads = max(1, maximumConcurrentDownloads)
+        self.maximumConcurrentDownloadsPerHost = max(1, maximumConcurrentDownloadsPerHost)
+        self.order = order
+        self.rate = rate
+        self.maximumByteCount = maximumByteCount
+        self.maximumRedirectCount = maximumRedirectCount
+    }
+
+    /// Most bytes of one content. Default: 128 MiB.
+    public var maximumByteCount: Int {
+        get { rules.maximumByteCount }
+        set { rules.maximumByteCount = max(0, newValue) }
+    }
+
+    /// Most redirects in a row. Default: 20.
+    public var maximumRedirectCount: Int {
+        get { rules.redirects.limit }
+        set { rules.redirects.limit = max(0, newValue) }
+    }
+}
+
+/// Which of equally urgent downloads begins first.
+public enum QueueOrder: Sendable, Hashable {
+    /// In the order they were asked for.
+    case firstInFirstOut
+    /// The one that was asked for last: for a list that is scrolled, in which the old is out of sight.
+    case lastInFirstOut
+}
+
+/// How often transfers may begin.
+public struct DownloadRate: Sendable, Hashable {
+    /// On the average.
+    public var perSecond: Double
+    /// At once, after a rest.
+    public var burst: Int
+
+    /// A number of beginnings in a second, and how many of them may come at once.
+    public init(perSecond: Double, burst: Int) {
+        self.perSecond = perSecond
+        self.burst = burst
+    }
+}

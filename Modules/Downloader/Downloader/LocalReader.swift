@@ -1,0 +1,203 @@
+import AlcedoCore
+import AlcedoHTTP
+import AlcedoLibc
+import AlcedoRuntime
+import FoundationEssentials
+
+/// Reads sources that are not servers.
+struct LocalReader: Sendable {
+    /// Most bytes of a file that are held at once on their way.
+    private static let pieceByteCount = 1 << 20
+
+    let maximumByteCount: Int
+    private let progressInterval: Duration
+    private let clock: any TimeSource
+    private let files = BlockingExecutor(name: "alcedo.files", width: 2)
+
+    init(rules: DownloadRules, clock: any TimeSource) {
+        (maximumByteCount, progressInterval) = (rules.maximumByteCount, rules.progressInterval)
+        self.clock = clock
+    }
+
+    /// Puts the content of a source into an empty sink.
+    ///
+    /// - Parameter report: Called while bytes arrive, from any thread; must not block.
+    /// - Throws: ``DownloadError``, or `CancellationError`.
+    func read(
+        _ source: ImageSource, into sink: inout some ContentSink,
+        report: @escaping @Sendable (DownloadProgress) -> Void
+    ) async throws {
+        var meter = ProgressMeter(interval: progressInterval, clock: clock, report: report)
+        switch source {
+        case .http(let request):
+            throw DownloadError(.invalidSource, "not a local source: \(request.url.shown)")
+        case .url(let url): throw Self.unsupported(url)
+        case .image: throw DownloadError(.invalidSource, "\(source.shown) is decoded already and has no encoded bytes")
+        case .file(let path): try await copy(path, into: &sink, &meter)
+        case .dataURL(let text):
+            try await pass(try await files.run { try DataURL.decode(text) }, to: &sink, &meter)
+        case .bytes(let bytes, _): try await pass(bytes, to: &sink, &meter)
+        case .provider(let identity, let provide):
+            try await pass(try await provided(identity, provide), to: &sink, &meter)
+        }
+        guard sink.count > 0 else { throw DownloadError(.empty, "there are no bytes") }
+    }
+
+    private func provided(_ identity: String, _ provide: @Sendable () async throws -> Data) async throws -> Data {
+        do {
+            return try await provide()
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            throw DownloadError(.provider, "the provider \(identity) failed: \(error)", cause: error)
+        }
+    }
+
+    private func pass(_ data: Data, to sink: inout some ContentSink, _ meter: inout ProgressMeter) async throws {
+        guard data.count <= maximumByteCount else {
+            throw DownloadError(.tooLarge, "the source has \(data.count) bytes, more than \(maximumByteCount)")
+        }
+        meter.mark(DownloadProgress(received: 0, expected: data.count))
+        try await sink.append(data)
+        meter.mark(DownloadProgress(received: data.count, expected: data.count))
+    }
+
+    /// Reads to the end, wherever that is.
+    private func copy(_ path: String, into sink: inout some ContentSink, _ meter: inout ProgressMeter) async throws {
+        // One byte more than expected finds the end.
+        let (file, first, firstLimit) = try await files.run { [maximumByteCount] in
+            let file = try LocalFile(path)
+            guard file.size <= maximumByteCount else { throw Self.excess(of: path, file.size, maximumByteCount) }
+            let limit = min(max(file.size + 1, 64 << 10), Self.pieceByteCount)
+            return (file, try file.read(upTo: limit), limit)
+        }
+        var (piece, limit) = (first, firstLimit)
+        let expected = file.size > 0 ? file.size : nil
+        meter.mark(DownloadProgress(received: 0, expected: expected))
+        sink.reserve(expected ?? 0)
+        while !piece.isEmpty {
+            guard piece.count <= maximumByteCount - sink.count else {
+                throw Self.excess(of: path, sink.count + piece.count, maximumByteCount)
+            }
+            try await sink.append(piece)
+            if piece.count < limit { break }
+            meter.update(DownloadProgress(received: sink.count, expected: expected))
+            limit = Self.pieceByteCount
+            piece = try await files.run { [file, limit] in try file.read(upTo: limit) }
+        }
+        meter.mark(DownloadProgress(received: sink.count, expected: sink.count))
+    }
+
+    private static func unsupported(_ url: URL) -> DownloadError {
+        let scheme = url.scheme?.lowercased() ?? ""
+        let reason =
+            switch scheme {
+            case "": "it has no scheme"
+            case "file": "the file is on another machine"
+            default: "the scheme '\(scheme)' is not supported"
+            }
+        return DownloadError(
+            .unsupportedURL, "cannot load \(url.shown): \(reason); http, https, file and data URLs can be loaded")
+    }
+
+    private static func excess(of path: String, _ count: Int, _ limit: Int) -> DownloadError {
+        DownloadError(.tooLarge, "\(path) has \(count) bytes or more; the limit is \(limit)")
+    }
+}
+
+/// A regular file that is read from its beginning. Blocks.
+///
+/// The descriptor never changes; the file may be used from any thread, by one at a time.
+private final class LocalFile: Sendable {
+    /// What the file claims; some of the kernel's claim no size at all, and a file may grow.
+    let size: Int
+    private let path: String
+    private let file: Int32
+
+    /// Opens without waiting: a pipe or a device could keep the thread for ever.
+    ///
+    /// - Throws: ``DownloadError`` `invalidSource` or `unreadableFile`.
+    init(_ path: String) throws(DownloadError) {
+        // The system would take the path to end there, and read another file than the one that was named.
+        guard !path.utf8.contains(0) else { throw DownloadError(.invalidSource, "the path has a zero byte in it") }
+        let file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+        guard file >= 0 else { throw Self.refusal(of: path, errno) }
+        var status = stat()
+        let isThere = fstat(file, &status) == 0
+        (self.path, self.file, size) = (path, file, Int(status.st_size))
+        guard isThere else { throw Self.refusal(of: path, errno) }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw DownloadError(.unreadableFile, "cannot read \(path): not a regular file")
+        }
+    }
+
+    deinit { close(file) }
+
+    /// The next bytes: `limit` of them, or fewer at the end.
+    ///
+    /// - Throws: ``DownloadError`` `unreadableFile`.
+    func read(upTo limit: Int) throws(DownloadError) -> Data {
+        var data = Data(count: limit)
+        var count = 0
+        while count < limit {
+            let received = data.withUnsafeMutableBytes {
+                AlcedoLibc.read(file, $0.baseAddress.map { $0 + count }, limit - count)
+            }
+            if received < 0 {
+                guard errno == EINTR else { throw Self.refusal(of: path, errno) }
+                continue
+            }
+            guard received > 0 else { break }
+            count += received
+        }
+        data.count = count
+        return data
+    }
+
+    private static func refusal(of path: String, _ number: Int32) -> DownloadError {
+        DownloadError(.unreadableFile, "cannot read \(path): \(String(cString: strerror(number)))")
+    }
+}
+
+/// Source: RFC 2397, with the leniency of the WHATWG fetch standard's "data: URL processor" for padding.
+private enum DataURL {
+    /// - Throws: ``DownloadError`` `invalidSource`.
+    static func decode(_ text: String) throws(DownloadError) -> Data {
+        guard text.prefix(5).lowercased() == "data:", let comma = text.firstIndex(of: ",") else {
+            throw DownloadError(.invalidSource, "not a data URL: it has no comma")
+        }
+        let header = text[text.index(text.startIndex, offsetBy: 5)..<comma]
+        let isBase64 =
+            header.split(separator: ";").dropFirst(header.hasPrefix(";") ? 0 : 1).last?
+            .lowercased().filter { $0 != " " } == "base64"
+        let unescaped = percentDecoded(text[text.index(after: comma)...].prefix { $0 != "#" })
+        guard isBase64 else { return unescaped }
+        var encoded = unescaped.filter { ![0x20, 0x09, 0x0A, 0x0C, 0x0D].contains($0) }
+        // Padding may be there or not, but only at the end; the decoder would take it anywhere.
+        let padding = UInt8(ascii: "=")
+        if encoded.count % 4 == 0 { for _ in 0..<2 where encoded.last == padding { encoded.removeLast() } }
+        let isWhole = encoded.count % 4 != 1 && !encoded.contains(padding)
+        encoded += Data(repeating: padding, count: (4 - encoded.count % 4) % 4)
+        guard isWhole, let data = Data(base64Encoded: encoded) else {
+            throw DownloadError(.invalidSource, "the data URL's base64 is damaged")
+        }
+        return data
+    }
+
+    private static func percentDecoded(_ text: Substring) -> Data {
+        var result = Data()
+        var bytes = text.utf8[...]
+        while let byte = bytes.popFirst() {
+            let digits = bytes.prefix(2)
+            if byte == UInt8(ascii: "%"), digits.count == 2, let digits = String(digits),
+                !digits.hasPrefix("+"), !digits.hasPrefix("-"), let value = UInt8(digits, radix: 16)
+            {
+                result.append(value)
+                bytes = bytes.dropFirst(2)
+            } else {
+                result.append(byte)
+            }
+        }
+        return result
+    }
+}

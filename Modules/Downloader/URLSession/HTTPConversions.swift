@@ -1,0 +1,97 @@
+import AlcedoCore
+import AlcedoHTTP
+import Foundation
+import FoundationNetworking
+
+extension URLRequest {
+    /// A day; the session counts in milliseconds and must not overflow.
+    private static let longestTimeout = 86_400.0
+
+    /// - Throws: ``/AlcedoHTTP/HTTPTransportError`` `invalidRequest` when FoundationNetworking could not send the request as it is.
+    init(_ request: HTTPRequest) throws {
+        guard let scheme = request.url.scheme?.lowercased(), ["http", "https"].contains(scheme) else {
+            throw Self.invalid("the URL's scheme is not http or https")
+        }
+        guard let host = request.url.host, !host.isEmpty else { throw Self.invalid("the URL has no host") }
+        guard request.method.rawValue.isToken else { throw Self.invalid("the method is no token") }
+        guard request.body == nil || ![.get, .head].contains(request.method) else {
+            throw Self.invalid("a \(request.method) request cannot have a body")
+        }
+        self.init(url: request.url)
+        httpMethod = request.method.rawValue
+        httpBody = request.body
+        // A part of a second would count as none.
+        let seconds = (request.idleTimeout / .seconds(1)).rounded(.up)
+        timeoutInterval = min(max(1, seconds), Self.longestTimeout)
+        for field in request.fields {
+            // A line break in a value would begin another field (RFC 9110 section 5.5).
+            guard field.name.isToken, field.value.utf8.allSatisfy({ (0x20...0x7E).contains($0) || $0 == 0x09 })
+            else { throw Self.invalid("the field \(field.name.debugDescription) cannot be sent") }
+            setValue(request.fields[field.name], forHTTPHeaderField: field.name)
+        }
+    }
+
+    private static func invalid(_ message: String) -> HTTPTransportError {
+        HTTPTransportError(.invalidRequest, message)
+    }
+}
+
+extension HTTPResponseHead {
+    /// - Parameter url: The URL that was asked for.
+    init(_ response: HTTPURLResponse, url: URL) {
+        let fields = response.allHeaderFields.compactMap { name, value -> HTTPFields.Field? in
+            guard let name = name as? String, let value = value as? String else { return nil }
+            // The session has decoded the bytes as UTF-8; Core wants a code point for each byte.
+            return HTTPFields.Field(name, String(latin1: value.utf8))
+        }
+        // The session keeps no order; this one is at least the same every time.
+        self.init(url: url, status: response.statusCode, fields: HTTPFields(fields.sorted { $0.name < $1.name }))
+    }
+}
+
+extension HTTPTransportError {
+    /// An error that a session task ended with.
+    ///
+    /// - Parameters:
+    ///   - url: The URL of the request.
+    ///   - hasHead: Whether the head of the response had arrived.
+    init(_ error: any Error, url: URL, hasHead: Bool) {
+        let message = (error as NSError).localizedDescription
+        guard let error = error as? URLError else {
+            self.init(.failed, message)
+            return
+        }
+        self.init(Self.code(error.code) ?? Self.unexplained(url: url, hasHead: hasHead), message)
+    }
+
+    /// Returns nil for an error that FoundationNetworking gives no code of its own.
+    private static func code(_ code: URLError.Code) -> Code? {
+        switch code {
+        case .badURL: .invalidRequest
+        // The scheme was checked before, so this is a response that is not HTTP/1 or 2.
+        case .unsupportedURL: .invalidResponse
+        case .cannotFindHost, .dnsLookupFailed: .cannotResolveHost
+        case .notConnectedToInternet: .offline
+        case .dataNotAllowed, .internationalRoamingOff: .dataNotAllowed
+        case .cannotConnectToHost: .cannotConnect
+        // `badServerResponse` is an empty reply: the connection ended before the head.
+        case .networkConnectionLost, .badServerResponse: .connectionLost
+        case .timedOut: .timedOut
+        case .secureConnectionFailed, .serverCertificateUntrusted, .serverCertificateHasBadDate,
+            .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected:
+            .secureConnectionFailed
+        case .cannotParseResponse, .cannotDecodeRawData, .cannotDecodeContentData: .invalidResponse
+        case .dataLengthExceedsMaximum: .bodyTooLarge
+        case .unknown: nil
+        default: .failed
+        }
+    }
+
+    /// FoundationNetworking passes the rest of libcurl's errors on as text, which differs between versions. They are
+    /// told apart by when they occur: before the head of an HTTPS response by far the most are failures of TLS. For
+    /// all others a lost connection is the assumption that does the least harm, because another attempt is allowed
+    /// and the URL is not remembered as broken.
+    private static func unexplained(url: URL, hasHead: Bool) -> Code {
+        !hasHead && url.scheme?.lowercased() == "https" ? .secureConnectionFailed : .connectionLost
+    }
+}

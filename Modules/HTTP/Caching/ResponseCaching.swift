@@ -1,0 +1,55 @@
+public import AlcedoRuntime
+
+/// What a response cache did with a request, and whether the answer may be kept by others.
+public struct ResponseCaching: Sendable {
+    /// Where the answer comes from.
+    public enum Source: String, Sendable, Hashable {
+        /// From the network.
+        case new
+        /// From the store, without a question to the server, and fresh.
+        case fresh
+        /// From the store, after the server has confirmed it.
+        case revalidated
+        /// From the store, and older than it should be.
+        case stale
+    }
+
+    /// Where the answer came from.
+    public var source: Source
+    /// Whether a copy of the content may be kept. Final when the body has been read to its end.
+    public var decision: StorageDecision
+
+    /// What a cache did, and whether the answer may be kept.
+    public init(source: Source, decision: StorageDecision) {
+        self.source = source
+        self.decision = decision
+    }
+}
+
+/// Whether a copy of an answer may be kept. A cache further up asks this before it keeps the bytes for itself.
+///
+/// The decision may become stricter while the body arrives, because a hook of the response cache sees the whole of it.
+public final class StorageDecision: Sendable {
+    private let current: Locked<ResponseStoragePolicy>
+
+    /// A decision that may become stricter.
+    public init(_ policy: ResponseStoragePolicy) { current = Locked(policy) }
+
+    /// The decision as it stands now.
+    public var policy: ResponseStoragePolicy { current.withLock { $0 } }
+
+    /// Makes the decision `policy`, unless it is stricter already.
+    public func restrict(to policy: ResponseStoragePolicy) { current.withLock { $0 = max($0, policy) } }
+}
+
+/// Where an answer may be kept: the storage policies of `URLCache`. The stricter one is the larger.
+public enum ResponseStoragePolicy: UInt8, Sendable, Hashable, Comparable, CaseIterable {
+    /// Anywhere.
+    case allowed
+    /// In memory, and never on disk.
+    case allowedInMemoryOnly
+    /// Nowhere.
+    case notAllowed
+
+    public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+}

@@ -1,0 +1,82 @@
+/// One range of bytes that a request asks for. Source: RFC 9110 section 14.1.2.
+package enum ByteRange: Equatable {
+    /// From an offset on, to an offset included or to the end.
+    case from(Int, through: Int?)
+    /// So many at the end.
+    case last(Int)
+
+    /// Nil for what is not one range of bytes: another unit, several ranges, no range.
+    package init?(_ text: String) {
+        guard let equals = text.firstIndex(of: "="), text[..<equals].trimmedOfBlanks.lowercased() == "bytes" else {
+            return nil
+        }
+        let spec = text[text.index(after: equals)...].trimmedOfBlanks
+        guard let dash = spec.firstIndex(of: "-") else { return nil }
+        let (first, last) = (spec[..<dash], spec[spec.index(after: dash)...])
+        switch (Self.offset(first), Self.offset(last)) {
+        case (let first?, let last?) where first <= last: self = .from(first, through: last)
+        case (let first?, nil) where last.isEmpty: self = .from(first, through: nil)
+        case (nil, let count?) where first.isEmpty: self = .last(count)
+        default: return nil
+        }
+    }
+
+    /// Whether it names its last byte; otherwise it reaches to the end of the content.
+    package var hasLastPosition: Bool { if case .from(_, through: _?) = self { true } else { false } }
+
+    /// The bytes of a content of so many; nil when there are none of them.
+    package func resolved(in count: Int) -> Range<Int>? {
+        switch self {
+        case .from(let first, let last):
+            guard first < count else { return nil }
+            return first..<min(count, (last ?? count - 1).addingOne)
+        case .last(let wanted): return wanted > 0 && count > 0 ? max(0, count - wanted)..<count : nil
+        }
+    }
+
+    private static func offset(_ text: Substring) -> Int? {
+        guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        // No content reaches further than a number of 64 bits.
+        return Int(text) ?? Int.max
+    }
+}
+
+extension Int {
+    fileprivate var addingOne: Int { self == Int.max ? self : self + 1 }
+}
+
+/// Which bytes of the whole an answer has. Source: RFC 9110 section 14.4.
+package struct ContentRange: Equatable {
+    package let bytes: Range<Int>
+    /// Bytes of the whole; nil when the server does not know.
+    package let completeCount: Int?
+
+    /// Nil unless `text` is a range of bytes that can be.
+    package init?(_ text: String) {
+        let words = text.split(separator: " ", omittingEmptySubsequences: true)
+        guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
+        let parts = words[1].split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, case .from(let first, let last?)? = ByteRange("bytes=\(parts[0])"), last < Int.max
+        else {
+            return nil
+        }
+        bytes = first..<(last + 1)
+        if parts[1] == "*" {
+            completeCount = nil
+        } else {
+            guard case .from(let count, nil)? = ByteRange("bytes=\(parts[1])-"), count > last, count < Int.max else {
+                return nil
+            }
+            completeCount = count
+        }
+    }
+
+    package init(bytes: Range<Int>, completeCount: Int?) {
+        self.bytes = bytes
+        self.completeCount = completeCount
+    }
+
+    package var text: String {
+        "bytes \(bytes.lowerBound)-\(bytes.upperBound - 1)/\(completeCount.map { String($0) } ?? "*")"
+    }
+}

@@ -1,0 +1,105 @@
+/// A comma-separated list in whose members quoted strings may hold commas. Source: RFC 9110 sections 5.6.1 and 5.6.4.
+package enum QuotedList {
+    /// The members without blanks at their ends, the empty ones left out.
+    ///
+    /// - Parameter hasEscapes: Whether a backslash takes the meaning from the quote behind it. In entity tags it does
+    ///   not.
+    package static func members(of text: String, hasEscapes: Bool = true) -> [Substring] {
+        var members: [Substring] = []
+        var start = text.startIndex
+        var isQuoted = false
+        var isEscaped = false
+        for index in text.utf8.indices {
+            let byte = text.utf8[index]
+            if isEscaped {
+                isEscaped = false
+            } else if hasEscapes, isQuoted, byte == UInt8(ascii: "\\") {
+                isEscaped = true
+            } else if byte == UInt8(ascii: "\"") {
+                isQuoted.toggle()
+            } else if byte == UInt8(ascii: ","), !isQuoted {
+                members.append(text[start..<index])
+                start = text.utf8.index(after: index)
+            }
+        }
+        members.append(text[start...])
+        return members.map(\.trimmedOfBlanks).filter { !$0.isEmpty }
+    }
+}
+
+/// A number of seconds in a field. Source: RFC 9111 section 1.2.2.
+package enum DeltaSeconds: Equatable {
+    /// From 0 to ``limit``.
+    case value(Int)
+    /// Not one non-negative whole number.
+    case invalid
+
+    /// What larger numbers count as: 68 years.
+    package static let limit = 1 << 31
+
+    /// - Parameter text: Digits and nothing else.
+    package init(_ text: some StringProtocol) {
+        guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            self = .invalid
+            return
+        }
+        // No number only when there are more digits than an Int has.
+        self = .value(min(Int(text) ?? Self.limit, Self.limit))
+    }
+
+    /// The number; 0 for an invalid one.
+    package var orZero: Int { if case .value(let seconds) = self { seconds } else { 0 } }
+}
+
+extension Substring {
+    package static func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" }
+
+    /// Without spaces and tabs at the ends.
+    package var trimmedOfBlanks: Substring {
+        var trimmed = drop(while: Self.isBlank)
+        while let last = trimmed.last, Self.isBlank(last) { trimmed.removeLast() }
+        return trimmed
+    }
+}
+
+// How text of an HTTP message stands for the bytes on the wire. Inlinable, because it is asked for every line of every
+// head, from other modules, which could not specialize it else.
+
+extension String {
+    /// The text that stands for these bytes, one code point a byte (ISO-8859-1).
+    @inlinable
+    package init(latin1 bytes: some Collection<UInt8>) {
+        guard bytes.contains(where: { $0 >= 0x80 }) else {
+            self.init(decoding: bytes, as: UTF8.self)
+            return
+        }
+        self.init(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
+    }
+
+    /// The bytes that the text stands for, one a code point; nil when one is above U+00FF.
+    package var latin1: [UInt8]? {
+        if utf8.allSatisfy({ $0 < 0x80 }) { return Array(utf8) }
+        var bytes: [UInt8] = []
+        for scalar in unicodeScalars {
+            guard let byte = UInt8(exactly: scalar.value) else { return nil }
+            bytes.append(byte)
+        }
+        return bytes
+    }
+}
+
+extension StringProtocol {
+    /// Whether the text is a token, as methods and the names of fields are. Source: RFC 9110 section 5.6.2.
+    @inlinable
+    package var isToken: Bool {
+        !isEmpty
+            && utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+                // !, # to ', *, +, -, ., ^ to `, |, ~
+                case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x5E...0x60, 0x7C, 0x7E: true
+                default: false
+                }
+            }
+    }
+}

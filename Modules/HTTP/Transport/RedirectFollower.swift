@@ -1,0 +1,161 @@
+import FoundationEssentials
+
+/// Sends requests over a transport and goes where redirects lead, each step through the same transport.
+///
+/// The method changes as RFC 9110 section 15.4 says. Credentials do not follow to another origin, and no redirect leads
+/// out of `http` and `https`.
+package struct RedirectFollower: Sendable {
+    private let transport: any HTTPTransport
+    private let limit: Int
+    private let hook: Hook?
+    private let sleep: Sleep
+
+    /// Is told the head of a redirect and the request that would be sent next; returns the one to send, nil for none.
+    package typealias Hook = @Sendable (HTTPResponseHead, HTTPRequest) async throws -> HTTPRequest?
+
+    /// Returns after a time; throws `CancellationError` when the task is cancelled first.
+    package typealias Sleep = @Sendable (Duration) async throws -> Void
+
+    /// - Parameters:
+    ///   - limit: Most redirects in a row.
+    ///   - sleep: Bounds how long the bodies of redirects, which nobody wants, are waited for.
+    package init(
+        _ transport: any HTTPTransport, limit: Int, hook: Hook? = nil,
+        sleep: @escaping Sleep = { try await Task.sleep(for: $0, clock: .continuous) }
+    ) {
+        self.transport = transport
+        self.limit = limit
+        self.hook = hook
+        self.sleep = sleep
+    }
+
+    /// Returns the first answer that leads nowhere else; a redirect without a `Location` is such an answer too.
+    ///
+    /// - Throws: ``RedirectError``, or what the transport or the hook throws.
+    package func send(_ first: HTTPRequest) async throws -> HTTPResponse {
+        let response = try await transport.send(first)
+        // Most lead nowhere else.
+        guard response.head.isRedirect else { return response }
+        return try await follow(response, of: first)
+    }
+
+    private func follow(_ answer: HTTPResponse, of first: HTTPRequest) async throws -> HTTPResponse {
+        var (request, response) = (first, answer)
+        for step in 0...max(0, limit) {
+            if step > 0 { response = try await transport.send(request) }
+            do {
+                guard let next = try Redirect.request(after: request, head: response.head) else { return response }
+                guard step < limit else { break }
+                request = try await allowed(next, after: response.head)
+            } catch {
+                response.body.cancel()
+                throw error
+            }
+            try await response.body.drain(sleep)
+        }
+        response.body.cancel()
+        throw RedirectError(message: "more than \(limit) redirects from \(first.url.shown)")
+    }
+
+    private func allowed(_ next: HTTPRequest, after head: HTTPResponseHead) async throws -> HTTPRequest {
+        guard let hook else { return next }
+        guard let chosen = try await hook(head, next) else {
+            throw RedirectError(message: "the redirect to \(next.url.shown) is refused")
+        }
+        guard ["http", "https"].contains(chosen.url.scheme?.lowercased()) else {
+            throw RedirectError(message: "the redirect is to go to \(chosen.url.shown.debugDescription)")
+        }
+        return chosen
+    }
+}
+
+/// Why a redirect could not be followed.
+package struct RedirectError: Error, Sendable, CustomStringConvertible {
+    /// One sentence.
+    package let message: String
+
+    package var description: String { message }
+}
+
+/// Where a redirect leads. Source: RFC 9110 section 15.4.
+enum Redirect {
+    /// Fields that must not reach another origin.
+    private static let secrets = ["Authorization", "Cookie", "Proxy-Authorization", "Host"]
+
+    /// Fields that speak of a body.
+    private static let bodyFields = [
+        "Content-Type", "Content-Length", "Content-Encoding", "Content-Language", "Content-Location",
+        "Transfer-Encoding",
+    ]
+
+    /// - Returns: The request to send next; nil when the answer is no redirect, or does not say where it leads.
+    /// - Throws: ``RedirectError`` for a target that is not on the web.
+    static func request(after request: HTTPRequest, head: HTTPResponseHead) throws(RedirectError) -> HTTPRequest? {
+        guard head.isRedirect, let location = head.fields.values(of: "Location").first else { return nil }
+        guard let target = URL(string: reference(location), relativeTo: request.url)?.absoluteURL,
+            let scheme = target.scheme?.lowercased(), scheme == "http" || scheme == "https", target.host() != nil
+        else { throw RedirectError(message: "the server redirects to \(location.withoutCredentials.debugDescription)") }
+        var next = request
+        next.url = target
+        if target.origin != request.url.origin {
+            for name in secrets { next.fields[name] = nil }
+        }
+        // 303 always, and the others for POST by old custom, go on as GET.
+        let turnsIntoGet = head.status == 303 || (head.status < 303 && request.method == .post)
+        if turnsIntoGet, request.method != .head, request.method != .get {
+            next.method = .get
+            next.body = nil
+            for name in bodyFields { next.fields[name] = nil }
+        }
+        return next
+    }
+
+    /// The text of a `Location` as a URL may have it: bytes above ASCII, which stand there as code points, percent-encoded.
+    private static func reference(_ location: String) -> String {
+        let bytes = location.latin1 ?? Array(location.utf8)
+        guard bytes.contains(where: { $0 >= 0x80 }) else { return location }
+        let hexadecimal = Array("0123456789ABCDEF".utf8)
+        let encoded = bytes.flatMap { byte in
+            byte < 0x80 ? [byte] : [UInt8(ascii: "%"), hexadecimal[Int(byte >> 4)], hexadecimal[Int(byte & 15)]]
+        }
+        return String(decoding: encoded, as: UTF8.self)
+    }
+}
+
+extension HTTPResponseHead {
+    /// Whether the status sends the client elsewhere with the same request, or one like it.
+    package var isRedirect: Bool { [301, 302, 303, 307, 308].contains(status) }
+}
+
+extension HTTPBody {
+    /// Most bytes of a body that nobody wants which are read all the same.
+    private static let drainLimit = 16 << 10
+    /// Longest time that is waited for them: about a round trip, which a connection of its own would cost.
+    private static let drainTime = Duration.milliseconds(100)
+
+    /// Reads a body that nobody wants to its end, for the sake of the connection and of a cache on the way, unless that
+    /// is far away.
+    ///
+    /// - Throws: `CancellationError`.
+    package func drain(_ sleep: @escaping RedirectFollower.Sleep) async throws {
+        do {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { _ = try await collect(limit: Self.drainLimit) }
+                group.addTask {
+                    try await sleep(Self.drainTime)
+                    throw HTTPTransportError(.timedOut, "the body takes longer than it is worth")
+                }
+                defer { group.cancelAll() }
+                do {
+                    try await group.next()
+                } catch let error as HTTPTransportError {
+                    // The group waits for its reader, which this wakes.
+                    cancel()
+                    throw error
+                }
+            }
+        } catch is HTTPTransportError {
+            // Given up.
+        }
+    }
+}

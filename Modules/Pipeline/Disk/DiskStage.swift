@@ -1,0 +1,124 @@
+import AlcedoCore
+import AlcedoRuntime
+import FoundationEssentials
+
+/// The disk cache as loads use it: reads that are reported, writes behind them that fail nobody.
+struct DiskStage: Sendable {
+    private let cache: (any DataCaching)?
+    private let changes: ChangeOrder
+    private let writes: PendingWrites
+    private let report: Reporter
+    private let reads = ByteBudget(limit: Self.mostReads)
+
+    /// At once: each may bring an image's bytes.
+    private static let mostReads = 16
+
+    init(_ cache: (any DataCaching)?, changes: ChangeOrder, writes: PendingWrites, report: Reporter) {
+        self.cache = cache
+        self.changes = changes
+        self.writes = writes
+        self.report = report
+    }
+
+    /// What is stored under a key, if it may be read, when there is room for it.
+    ///
+    /// - Parameter hold: Counts the bytes.
+    /// - Throws: `CancellationError` only.
+    func read(
+        _ key: ImageKey, isAllowed: Bool, into hold: BacklogHold, _ priority: LivePriority
+    ) async throws -> Data? {
+        guard let cache, isAllowed else {
+            report(key, .diskMiss(cache == nil ? .noCache : .notAllowed))
+            return nil
+        }
+        return try await reads.withReservation(of: 1, priority: priority) {
+            try await hold.waitForRoom(priority)
+            let start = report.now
+            guard let data = await cache.data(for: key) else {
+                try Task.checkCancellation()
+                report(key, .diskMiss(.notStored), since: start)
+                return nil
+            }
+            report(key, .diskHit(bytes: data.count), since: start)
+            return data
+        }
+    }
+
+    func contains(_ key: ImageKey) async -> Bool { await cache?.contains(key) == true }
+
+    /// Stores bytes behind the caller's back while there is room, unless the resource has been removed since the mark.
+    ///
+    /// - Parameters:
+    ///   - timeToLive: How long they are kept from now on; nil for as long as the cache's limits say.
+    ///   - byteCount: Bytes that are held until they are stored.
+    ///   - makeData: Makes the bytes, when it is their turn; nil for none. An error is as none.
+    func write(
+        for key: ImageKey, since mark: ChangeMark?, timeToLive: Duration?, byteCount: Int,
+        _ makeData: @escaping @Sendable () async throws -> Data?
+    ) async {
+        guard let cache, let mark else { return }
+        let expiry = timeToLive.map { report.clock.now.addingTimeInterval($0 / .seconds(1)) }
+        let isTaken = await writes.submit(key, byteCount: byteCount) { [changes, report] in
+            guard changes.isUnchanged(key.resource, since: mark), let data = try? await makeData() else { return }
+            guard changes.isUnchanged(key.resource, since: mark) else { return }
+            do {
+                try await cache.store(CachedData(data, expiry: expiry), for: key)
+            } catch is CancellationError {
+                return
+            } catch {
+                report(key, .diskWriteFailed(error))
+            }
+        }
+        if !isTaken { report(key, .diskWriteFailed(Self.hasStopped)) }
+    }
+
+    /// Stores bytes after the earlier writes under their key. Returns when they are stored, or when the resource has been
+    /// changed since the mark.
+    ///
+    /// - Throws: ``PipelineError`` `notStored`.
+    func store(_ data: Data, for key: ImageKey, since mark: ChangeMark) async throws {
+        guard let cache else { return }
+        let outcome = Locked<Result<Void, any Error>?>(nil)
+        let isTaken = await writes.submit(key, byteCount: data.count) { [changes] in
+            var result = Result<Void, any Error>.success(())
+            do {
+                if changes.isUnchanged(key.resource, since: mark) { try await cache.store(data, for: key) }
+            } catch {
+                result = .failure(error)
+            }
+            outcome.withLock { [result] in $0 = result }
+        }
+        if isTaken { await writes.flush(key) }
+        guard isTaken, let result = outcome.withLock({ $0 }) else { throw Self.hasStopped }
+        if case .failure(let error) = result { throw PipelineError(.notStored, "\(error)", cause: error) }
+    }
+
+    /// Removes everything, and what was to be stored when this was called. The change has been counted.
+    func removeAll() async {
+        await writes.flush()
+        await cache?.removeAll()
+    }
+
+    /// Removes what is stored under a key.
+    func remove(_ key: ImageKey) async { await cache?.remove(key) }
+
+    /// Removes what is stored under a key behind the caller's back, after what is to be written under it.
+    func removeSoon(_ key: ImageKey) async {
+        guard let cache else { return }
+        _ = await writes.submit(key, byteCount: 0) { await cache.remove(key) }
+    }
+
+    /// Removes what is stored of a resource, and what was to be stored when this was called. The change has been noted.
+    func removeAll(of resource: ResourceKey) async {
+        await writes.flush()
+        await cache?.removeAll(of: resource)
+    }
+
+    /// Returns when every write so far is on disk, or the disk has stopped.
+    func flush() async { await writes.flush() }
+
+    /// Returns when what was last written under a key is on disk, or it takes too long.
+    func flush(_ key: ImageKey) async { await writes.flush(key) }
+
+    private static let hasStopped = PipelineError(.notStored, "the disk cache ends no write, and too many wait for it")
+}

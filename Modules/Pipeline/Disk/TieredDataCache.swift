@@ -1,0 +1,178 @@
+public import AlcedoCore
+
+/// Several data caches as one: a small and quick one above a large and slow one, or a cache that an app ships with below
+/// its own.
+///
+/// Tiers are asked in order, one after another, and the first that has an entry answers; only its own use is counted. The
+/// tiers above it that take promotions then get the entry, and the hit waits for them. A promotion never brings back what
+/// was removed, and never covers what was stored, while the entry was on its way: changes of a resource through this cache
+/// go one after another, and one that came in between ends the promotion. Changes that are made to a tier directly, or by
+/// another process, are not seen.
+///
+/// An entry in a read-only tier hides what is stored below it, and is found again after a removal: such a tier belongs at
+/// the end.
+///
+/// SDWebImage's `SDImageCachesManager` has four policies for each operation. Reads here are its `serial`; its `concurrent`
+/// asks every tier for what one of them answers. For stores, its `serial` and `concurrent` are tiers that all have
+/// ``DataCacheTier/Writes/stores``; `highestOnly` and `lowestOnly` are that for the first or last tier alone.
+public final class TieredDataCache: DataCaching {
+    /// The tiers, in the order in which they are asked.
+    public let tiers: [DataCacheTier]
+
+    private let changes = ChangeOrder()
+
+    /// - Parameter tiers: The first to be asked first.
+    public init(_ tiers: [DataCacheTier]) { self.tiers = tiers }
+
+    private var writableTiers: [DataCacheTier] { tiers.filter { !$0.writes.isEmpty } }
+
+    public func entry(for key: ImageKey) async -> CachedData? {
+        let mark = changes.mark(key.resource)
+        for (index, tier) in tiers.enumerated() {
+            guard let entry = await tier.cache.entry(for: key) else { continue }
+            if let mark { await promote(entry, for: key, above: index, since: mark) }
+            return entry
+        }
+        return nil
+    }
+
+    /// Whether any tier contains it.
+    public func contains(_ key: ImageKey) async -> Bool {
+        for tier in tiers where await tier.cache.contains(key) { return true }
+        return false
+    }
+
+    /// Stores `entry` in all tiers that take stores, the first first.
+    ///
+    /// A tier that has no room for it (`tooLarge`) is passed over as long as another takes it. A tier that does not get the
+    /// entry loses what it had under `key`, so that nothing old is found.
+    ///
+    /// - Throws: The first error of a tier, after all have been tried; the entry may then be in others. `DataCacheError`
+    ///   `notWritable` when no tier takes stores.
+    public func store(_ entry: CachedData, for key: ImageKey) async throws {
+        let storing = changes.submit(.resource(key.resource)) { await self.storeInTiers(entry, for: key) }
+        try await withTaskCancellationHandler {
+            try await storing.value.get()
+        } onCancel: {
+            storing.cancel()
+        }
+    }
+
+    /// Removes what is stored under `key` from all tiers but read-only ones. Returns whether any had it.
+    @discardableResult
+    public func remove(_ key: ImageKey) async -> Bool {
+        await changes.submit(.resource(key.resource)) { [writableTiers] in
+            var isFound = false
+            for tier in writableTiers where await tier.cache.remove(key) { isFound = true }
+            return isFound
+        }.value
+    }
+
+    /// Removes a resource from all tiers but read-only ones. Returns the greatest number of entries that one of them had.
+    @discardableResult
+    public func removeAll(of resource: ResourceKey) async -> Int {
+        await changes.submit(.resource(resource)) { [writableTiers] in
+            var count = 0
+            for tier in writableTiers { count = await max(count, tier.cache.removeAll(of: resource)) }
+            return count
+        }.value
+    }
+
+    /// Removes everything from all tiers but read-only ones.
+    public func removeAll() async {
+        await changes.submit(.everything) { [writableTiers] in
+            for tier in writableTiers { await tier.cache.removeAll() }
+        }.value
+    }
+
+    public func flush() async {
+        await changes.settle(.everything)
+        for tier in tiers { await tier.cache.flush() }
+    }
+
+    /// Bytes in all tiers together; what is in two of them occupies both.
+    public var totalSize: Int {
+        get async {
+            var size = 0
+            for tier in tiers { size += await tier.cache.totalSize }
+            return size
+        }
+    }
+
+    /// The greatest number of entries in one tier. There are more when tiers keep different ones.
+    public var count: Int {
+        get async {
+            var count = 0
+            for tier in tiers { count = await max(count, tier.cache.count) }
+            return count
+        }
+    }
+
+    private func promote(_ entry: CachedData, for key: ImageKey, above index: Int, since mark: ChangeMark) async {
+        let targets = tiers.prefix(index).filter { $0.writes.contains(.promotions) }
+        guard !targets.isEmpty else { return }
+        await changes.submit(key.resource, ifUnchangedSince: mark) {
+            // A tier that does not take it goes on answering with nothing.
+            for tier in targets { try? await tier.cache.store(entry, for: key) }
+        }?.value
+    }
+
+    private func storeInTiers(_ entry: CachedData, for key: ImageKey) async -> Result<Void, any Error> {
+        var isTaken = false
+        var excess: DataCacheError?
+        var failure: (any Error)?
+        for tier in writableTiers {
+            guard tier.writes.contains(.stores) else {
+                await tier.cache.remove(key)
+                continue
+            }
+            do {
+                try await tier.cache.store(entry, for: key)
+                isTaken = true
+            } catch {
+                await tier.cache.remove(key)
+                if let error = error as? DataCacheError, error.code == .tooLarge {
+                    excess = excess ?? error
+                } else {
+                    failure = failure ?? error
+                }
+            }
+        }
+        if let failure { return .failure(failure) }
+        guard !isTaken else { return .success(()) }
+        return .failure(excess ?? DataCacheError(.notWritable, "no tier takes stores"))
+    }
+}
+
+/// One of the caches of a ``TieredDataCache``, and what is written to it.
+public struct DataCacheTier: Sendable {
+    /// When a tier is written. Without any it is read only: nothing is removed from it either.
+    public struct Writes: OptionSet, Sendable, Hashable {
+        public let rawValue: Int
+
+        public init(rawValue: Int) { self.rawValue = rawValue }
+
+        /// By each store.
+        public static let stores = Writes(rawValue: 1)
+        /// With what a tier below it had.
+        public static let promotions = Writes(rawValue: 2)
+
+        /// By stores and by what is found below.
+        public static let all: Writes = [.stores, .promotions]
+        /// Never.
+        public static let readOnly: Writes = []
+    }
+
+    /// Where the tier's bytes are.
+    public var cache: any DataCaching
+    /// When it is written.
+    public var writes: Writes
+
+    /// - Parameters:
+    ///   - cache: Where the tier's bytes are.
+    ///   - writes: Default: all.
+    public init(_ cache: any DataCaching, writes: Writes = .all) {
+        self.cache = cache
+        self.writes = writes
+    }
+}

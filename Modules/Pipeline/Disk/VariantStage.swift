@@ -1,0 +1,98 @@
+import AlcedoCore
+import FoundationEssentials
+
+/// Keeps images on disk as they were asked for, and finds them again.
+struct VariantStage: Sendable {
+    private let disk: DiskStage
+    private let serializer: any CacheSerializer
+    private let codecs: CodecRegistry
+    private let threads: DecodingThreads
+    private let backlog: Backlog
+    private let report: Reporter
+
+    init(
+        disk: DiskStage, serializer: any CacheSerializer, codecs: CodecRegistry, threads: DecodingThreads,
+        backlog: Backlog, report: Reporter
+    ) {
+        self.disk = disk
+        self.serializer = serializer
+        self.codecs = codecs
+        self.threads = threads
+        self.backlog = backlog
+        self.report = report
+    }
+
+    /// The image as it was asked for, if it is on disk. Bytes that are no image are removed, and are a miss.
+    ///
+    /// - Throws: `CancellationError` only.
+    func picture(_ request: ImageRequest, _ priority: LivePriority) async throws -> Picture? {
+        let key = request.key
+        let hold = BacklogHold(of: backlog)
+        defer { hold.release() }
+        guard
+            let data = try await disk.read(
+                key, isAllowed: request.cachePolicy.disk.contains(.read), into: hold, priority)
+        else { return nil }
+        _ = hold.arrived(data.count)
+        var options = request.decoding
+        // It has its size, and stands as it was asked to.
+        options.target = nil
+        options.allowsPartial = false
+        do {
+            let image = try await threads.decode(data, options: options, priority: priority) { [options] in
+                let start = report.now
+                let image = try serializer.image(from: data, options: options, codecs: codecs)
+                report(key, .decoded(image.size), since: start)
+                return image
+            }
+            return Picture(
+                image: image, layer: .disk, original: Original(data: data, layer: .disk, allowsStoring: true),
+                origin: Picture.Origin(digest: nil, allowsStoring: true))
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch let error as ImageDecodingError where !error.code.meansDamage {
+            // Another request may have other limits, and another moment more memory.
+            return nil
+        } catch {
+            report(key, .diskMiss(.damaged))
+            await disk.remove(key)
+            return nil
+        }
+    }
+
+    /// Writes an image behind the caller's back, if the server lets anything of it be kept.
+    func keep(_ picture: Picture, for request: ImageRequest, since mark: ChangeMark?) async {
+        guard !picture.image.isPartial, picture.isCurrent, request.cachePolicy.disk.contains(.write) else { return }
+        let byteCount = picture.image.cost + (picture.original?.data.count ?? 0)
+        var picture = picture
+        // Its bytes count as a write now.
+        picture.original?.hold = nil
+        await disk.write(for: request.key, since: mark, timeToLive: request.timeToLive, byteCount: byteCount) {
+            [picture] in
+            guard await mayKeep(picture, request) else { return nil }
+            let serialized = try await threads.run(priority: LivePriority(.low)) {
+                serializer.bytes(of: picture.image, original: picture.original?.data, isProcessed: true, codecs: codecs)
+            }
+            // The bytes as they came are kept under their own key, or not at all.
+            guard let serialized, !serialized.isOriginal else { return nil }
+            return serialized.data
+        }
+    }
+
+    /// Encodes and writes an image that an app has made. Returns when it is on disk, or was removed meanwhile.
+    ///
+    /// - Throws: ``PipelineError`` `notStored`, or `CancellationError` before the image is encoded.
+    func store(_ image: DecodedImage, for request: ImageRequest, since mark: ChangeMark) async throws {
+        let serialized = try await threads.run(priority: LivePriority(request.priority)) {
+            serializer.bytes(of: image, original: nil, isProcessed: true, codecs: codecs)
+        }
+        guard let serialized else { throw PipelineError(.notStored, "no codec of the pipeline can write the image") }
+        try await disk.store(serialized.data, for: request.key, since: mark)
+    }
+
+    /// Where nobody knows what the server said, what was made of an image may be kept where its bytes were.
+    private func mayKeep(_ picture: Picture, _ request: ImageRequest) async -> Bool {
+        if let origin = picture.origin { return origin.allowsStoring }
+        return await disk.contains(request.originalKey)
+    }
+}

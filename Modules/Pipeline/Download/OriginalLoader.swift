@@ -1,0 +1,140 @@
+import AlcedoCore
+import AlcedoHTTP
+import AlcedoRuntime
+import FoundationEssentials
+
+/// Gets the encoded bytes of a resource, from the disk cache or the downloader, once for all who want them.
+struct OriginalLoader: Sendable {
+    private let downloader: any Downloading
+    private let disk: DiskStage
+    private let hasResponseCache: Bool
+    private let backlog: Backlog
+    private let waits: ProviderWaits
+    private let versions: FileVersions
+    private let report: Reporter
+    private let loads = Coalescer<SharedWork, OriginalUpdate, Original>(isOfSource: PipelineError.isOfSource)
+
+    init(
+        downloader: any Downloading, disk: DiskStage, hasResponseCache: Bool, backlog: Backlog, waits: ProviderWaits,
+        versions: FileVersions, report: Reporter
+    ) {
+        self.downloader = downloader
+        self.disk = disk
+        self.hasResponseCache = hasResponseCache
+        self.backlog = backlog
+        self.waits = waits
+        self.versions = versions
+        self.report = report
+    }
+
+    /// - Parameter update: Is told of bytes only where the first who asks wants previews.
+    func load(
+        _ request: ImageRequest, _ priority: LivePriority, update: @escaping @Sendable (OriginalUpdate) -> Void
+    ) async throws -> Original {
+        return try await loads.value(
+            for: SharedWork(request), from: request.source, priority: priority, onUpdate: update
+        ) { update, priority in
+            if let found = try await self.read(request, priority) { return found }
+            return try await self.download(request, priority, update)
+        }
+    }
+
+    /// Stores bytes that were decoded, or whose header was read, behind the caller's back while there is room.
+    func keep(_ original: Original, for request: ImageRequest, since mark: ChangeMark?) async {
+        guard original.writeClaim?.take() == true else { return }
+        // Not what counts the bytes as waiting for a decoder: they count as a write now.
+        await disk.write(
+            for: request.originalKey, since: mark, timeToLive: request.timeToLive, byteCount: original.data.count
+        ) { [data = original.data] in data }
+    }
+
+    /// Removes the stored bytes of a resource.
+    func forget(_ request: ImageRequest) async {
+        report(request.originalKey, .diskMiss(.damaged))
+        await disk.remove(request.originalKey)
+    }
+
+    func shutDown() async { await loads.shutDown(throwing: PipelineError.shutDown) }
+
+    private func read(_ request: ImageRequest, _ priority: LivePriority) async throws -> Original? {
+        let hold = BacklogHold(of: backlog)
+        guard request.source.isWorthStoring,
+            let data = try await disk.read(
+                request.originalKey, isAllowed: request.cachePolicy.disk.contains(.read), into: hold, priority)
+        else { return nil }
+        return Original(data: data, layer: .disk, allowsStoring: true, hold: hold.arrived(data.count))
+    }
+
+    private func download(
+        _ request: ImageRequest, _ priority: LivePriority, _ update: @escaping @Sendable (OriginalUpdate) -> Void
+    ) async throws -> Original {
+        let isRemote = request.source.isWorthStoring
+        let policy = request.cachePolicy
+        guard policy.allowsNetwork || !isRemote || mayHaveResponse(request) else { throw Self.notInCache(nil) }
+        // The request has its own bytes as long as it is there itself.
+        let hold: BacklogHold? = if case .bytes = request.source { nil } else { BacklogHold(of: backlog) }
+        let start = report.now
+        let download: Download
+        do {
+            var asked = DownloadRequest(source(of: request), following: priority)
+            if case .provider = request.source {
+                // Its closure may wait for other loads, which need room themselves: it holds none while it runs.
+                asked.admission = { [backlog] in try await backlog.waitForRoom(priority) }
+            } else if hold != nil {
+                // Whoever keeps the request must not keep the bytes counted.
+                asked.admission = { [weak hold] in try await hold?.waitForRoom(priority) }
+            }
+            asked.fileVersion = request.fileVersion
+            if request.wantsPreviews { asked.onBytes = { update(.bytes(offset: $0, $1)) } }
+            download = try await downloader.download(asked) { update(.progress($0)) }
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            guard policy.allowsNetwork || !isRemote else { throw Self.notInCache(error) }
+            throw PipelineError(.download, "\(error)", cause: error)
+        }
+        // Before anything else is waited for: others are let in by what is counted.
+        let arrived = hold?.arrived(download.data.count)
+        report(request.originalKey, .downloaded(bytes: download.data.count, download.caching?.source), since: start)
+        let isStorable = isRemote && policy.disk.contains(.write) && download.allowsStoring
+        return Original(
+            data: download.data,
+            layer: isRemote ? .network : .local,
+            allowsStoring: download.allowsStoring,
+            writeClaim: isStorable ? WriteClaim() : nil,
+            isCurrent: await versions.isCurrent(request),
+            hold: arrived,
+            httpResponse: download.head,
+            metrics: download.metrics)
+    }
+
+    /// Whether a response cache on the way may have the bytes without the network. A closure never asks one.
+    private func mayHaveResponse(_ request: ImageRequest) -> Bool {
+        guard case .http = request.source else { return false }
+        return hasResponseCache && request.cachePolicy.response.contains(.read)
+    }
+
+    private static func notInCache(_ cause: (any Error)?) -> PipelineError {
+        PipelineError(.notInCache, "not in any cache, and the network is not to be used", cause: cause)
+    }
+
+    /// The source, with the request's wishes for the response cache on the way.
+    private func source(of request: ImageRequest) -> ImageSource {
+        let policy = request.cachePolicy
+        guard case .http(var http) = request.source else { return waits.tracked(request) }
+        if let wanted = policy.protocolPolicy { http.cachePolicy = wanted }
+        if !policy.allowsNetwork { http.cachePolicy = .returnCacheDataDontLoad }
+        if !policy.response.contains(.read), http.cachePolicy == .useProtocolCachePolicy {
+            http.cachePolicy = .reloadIgnoringLocalCacheData
+        }
+        if !policy.response.contains(.write) { http.allowsStoring = false }
+        return .http(http)
+    }
+}
+
+/// What is told of bytes on their way.
+enum OriginalUpdate: Sendable {
+    case progress(DownloadProgress)
+    /// Bytes, and where they belong; at nought anew when the transfer begins anew.
+    case bytes(offset: Int, Data)
+}

@@ -1,0 +1,79 @@
+import AlcedoCore
+
+/// What makes two loads the same: the image, the way it is decoded, and the caches they may use.
+struct LoadKey: Hashable, Sendable {
+    /// What a load is of those that show what is cached first.
+    enum Round: Hashable, Sendable {
+        /// None of theirs.
+        case only
+        /// The look into the caches. That they have nothing is no failure.
+        case cached
+        /// What the source has then.
+        case fresh
+    }
+
+    private let key: ImageKey
+    private let decoding: DecodingOptions
+    private let policy: CachePolicy
+    private let dataCachePolicy: DataCachePolicy?
+    private let acceptsLargerCachedImage: Bool
+    private let round: Round
+    private let timeToLive: Duration?
+    private let codecs: RequestToken?
+    private let caching: RequestToken?
+
+    init(_ request: ImageRequest, key: ImageKey, round: Round = .only) {
+        self.key = key
+        decoding = request.decoding
+        policy = request.cachePolicy
+        dataCachePolicy = request.dataCachePolicy
+        acceptsLargerCachedImage = request.acceptsLargerCachedImage
+        self.round = round
+        timeToLive = request.timeToLive
+        codecs = request.codecsToken
+        caching = request.cachingToken
+    }
+}
+
+/// What makes two pieces of work on one image the same: its bytes, the way they are decoded, and the first few processors.
+struct StepKey: Hashable, Sendable {
+    private let original: ImageKey
+    private let decoding: DecodingOptions
+    /// Apart from the options: an image that was decoded towards it knows its full size.
+    private let derivedTarget: TargetSize?
+    private let policy: CachePolicy
+    private let codecs: RequestToken?
+    private let steps: [String]
+    /// Of the bytes, where they are here already; nil: those that a load brings.
+    private let digest: UInt64?
+
+    var resource: ResourceKey { original.resource }
+
+    /// - Parameter isShrunk: Whether the image is decoded towards the request's derived target, where it has one.
+    init(_ request: ImageRequest, stepCount: Int, of digest: UInt64? = nil, isShrunk: Bool = true) {
+        self.digest = digest
+        derivedTarget = isShrunk ? request.derivedTarget : nil
+        original = request.originalKey
+        decoding = request.decoding
+        var policy = request.cachePolicy
+        // Who may put the image into memory and who may not can share the work.
+        policy.memory.remove(.write)
+        self.policy = policy
+        codecs = request.codecsToken
+        steps = request.processors.prefix(stepCount).map(\.identifier)
+    }
+}
+
+/// What two requests share a load of bytes by.
+struct SharedWork: Hashable, Sendable {
+    private let original: ImageKey
+    private let policy: CachePolicy
+
+    init(_ request: ImageRequest) {
+        original = request.originalKey
+        var policy = request.cachePolicy
+        // Requests that want the decoded image in memory and those that do not can share the bytes.
+        policy.memory = []
+        self.policy = policy
+    }
+}

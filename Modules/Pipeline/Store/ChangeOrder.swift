@@ -1,0 +1,183 @@
+import AlcedoCore
+import AlcedoRuntime
+
+/// Lets the changes of one resource go one after another, in the order in which they were asked for, and tells whether
+/// there was one since some moment.
+///
+/// What was read may be put into a cache only if nothing has changed since: else it would bring back what was removed,
+/// or cover what is newer. ``ChangeOrderState`` decides under the lock; changes run outside it, each in a task of its own
+/// that a cancellation of whoever asked does not reach.
+final class ChangeOrder: Sendable {
+    private let state = Locked(ChangeOrderState())
+
+    /// Starts a change. It begins when the earlier changes of `scope` have ended.
+    ///
+    /// - Parameter atOnce: Done before this returns, under the lock, so that it has the same order. Must not call the
+    ///   owner of this object, nor wait.
+    func submit<Value: Sendable>(
+        _ scope: ChangeScope, atOnce: () -> Void = {}, _ change: @escaping @Sendable () async -> Value
+    ) -> Task<Value, Never> {
+        state.withLock { state in
+            atOnce()
+            return start(scope, &state, change)
+        }
+    }
+
+    /// Starts a change of `resource` if nothing has changed since the mark; returns nil otherwise.
+    func submit<Value: Sendable>(
+        _ resource: ResourceKey, ifUnchangedSince mark: ChangeMark, _ change: @escaping @Sendable () async -> Value
+    ) -> Task<Value, Never>? {
+        state.withLock { state in
+            guard state.isUnchanged(resource, since: mark) else { return nil }
+            return start(.resource(resource), &state, change)
+        }
+    }
+
+    /// Notes a change that is all done in `atOnce`, which runs under the lock as for ``submit(_:atOnce:_:)``.
+    func change<Value>(_ scope: ChangeScope, atOnce: () -> Value) -> Value {
+        state.withLock { state in
+            state.noteChange(of: scope)
+            return atOnce()
+        }
+    }
+
+    /// Notes a change of a resource as ``change(_:atOnce:)``, and returns the moment behind it as ``mark(_:)``.
+    func mark(afterChanging resource: ResourceKey, atOnce: () -> Void) -> ChangeMark? {
+        state.withLock { state in
+            state.noteChange(of: .resource(resource))
+            atOnce()
+            return state.mark(resource)
+        }
+    }
+
+    /// Runs `body` if nothing has changed since the mark, under the lock as for ``submit(_:atOnce:_:)``. No change itself.
+    func ifUnchanged(_ resource: ResourceKey, since mark: ChangeMark, _ body: () -> Void) {
+        state.withLock { state in
+            if state.isUnchanged(resource, since: mark) { body() }
+        }
+    }
+
+    /// Whether nothing has changed since the mark.
+    func isUnchanged(_ resource: ResourceKey, since mark: ChangeMark) -> Bool {
+        state.withLock { $0.isUnchanged(resource, since: mark) }
+    }
+
+    /// Now, for ``submit(_:ifUnchangedSince:_:)``; nil while a change of `resource` is under way.
+    func mark(_ resource: ResourceKey) -> ChangeMark? { state.withLock { $0.mark(resource) } }
+
+    /// Returns when all changes of `scope` that were asked for so far have ended.
+    func settle(_ scope: ChangeScope) async {
+        for end in state.withLock({ $0.predecessors(of: scope) }) { await end() }
+    }
+
+    private func start<Value: Sendable>(
+        _ scope: ChangeScope, _ state: inout ChangeOrderState, _ change: @escaping @Sendable () async -> Value
+    ) -> Task<Value, Never> {
+        let predecessors = state.predecessors(of: scope)
+        let id = state.makeID()
+        // It cannot end before it is remembered, for that takes the lock.
+        let task = Task {
+            for end in predecessors { await end() }
+            defer { self.finish(scope, id: id) }
+            return await change()
+        }
+        state.begin(scope, id: id) { _ = await task.value }
+        return task
+    }
+
+    private func finish(_ scope: ChangeScope, id: Int) { state.withLock { $0.finish(scope, id: id) } }
+}
+
+/// What a change of a cache concerns.
+enum ChangeScope: Sendable {
+    /// All variants of it: whoever removes a resource does not know them one by one.
+    case resource(ResourceKey)
+    case everything
+}
+
+/// A moment in a ``ChangeOrder``. Two marks of one resource are equal when it did not change between them.
+struct ChangeMark: Sendable, Hashable {
+    /// Changes of the resource, and of others that share a counter with it.
+    var count: Int
+    /// Changes of everything.
+    var wholeCount: Int
+}
+
+/// Which changes are under way, and how many there were. Decides only: never awaits, never calls out.
+private struct ChangeOrderState: Sendable {
+    /// Returns when a change has ended.
+    typealias End = @Sendable () async -> Void
+
+    private struct Change: Sendable {
+        var id: Int
+        var end: End
+    }
+
+    /// Many enough that resources which share a counter are rare, and few enough to stay for good.
+    private static let counterCount = 64
+
+    private var lastID = 0
+    /// The last change of each resource, while it is under way or waits.
+    private var latest: [ResourceKey: Change] = [:]
+    /// The last change of everything. Those in ``latest`` were asked for after it.
+    private var latestOfAll: Change?
+    private var counts = [Int](repeating: 0, count: counterCount)
+    private var wholeCount = 0
+
+    /// What a new change of `scope` has to wait for; all of it when it is a change of everything.
+    func predecessors(of scope: ChangeScope) -> [End] {
+        switch scope {
+        case .resource(let resource):
+            guard let change = latest[resource] ?? latestOfAll else { return [] }
+            return [change.end]
+        case .everything: return (latest.values + [latestOfAll].compactMap { $0 }).map(\.end)
+        }
+    }
+
+    /// Notes that `scope` changes, so that no mark made before counts any more.
+    mutating func noteChange(of scope: ChangeScope) {
+        switch scope {
+        case .resource(let resource): counts[Self.counter(of: resource)] += 1
+        case .everything: wholeCount += 1
+        }
+    }
+
+    mutating func makeID() -> Int {
+        lastID += 1
+        return lastID
+    }
+
+    mutating func begin(_ scope: ChangeScope, id: Int, end: @escaping End) {
+        noteChange(of: scope)
+        let change = Change(id: id, end: end)
+        switch scope {
+        case .resource(let resource): latest[resource] = change
+        case .everything:
+            latest = [:]
+            latestOfAll = change
+        }
+    }
+
+    mutating func finish(_ scope: ChangeScope, id: Int) {
+        switch scope {
+        case .resource(let resource): if latest[resource]?.id == id { latest[resource] = nil }
+        case .everything: if latestOfAll?.id == id { latestOfAll = nil }
+        }
+    }
+
+    /// nil while a change of the resource is under way.
+    func mark(_ resource: ResourceKey) -> ChangeMark? {
+        latestOfAll == nil && latest[resource] == nil ? moment(of: resource) : nil
+    }
+
+    /// Whether nothing changed since the mark: a mark is of a moment without changes, and each that begins is counted.
+    func isUnchanged(_ resource: ResourceKey, since mark: ChangeMark) -> Bool { moment(of: resource) == mark }
+
+    private func moment(of resource: ResourceKey) -> ChangeMark {
+        ChangeMark(count: counts[Self.counter(of: resource)], wholeCount: wholeCount)
+    }
+
+    private static func counter(of resource: ResourceKey) -> Int {
+        Int(truncatingIfNeeded: UInt(bitPattern: resource.hashValue) % UInt(counterCount))
+    }
+}

@@ -1,0 +1,59 @@
+import AlcedoCore
+
+extension DecodedImage {
+    /// Returns the processed image: a still image is processed at once; of an animation the first frame at once, and every
+    /// other frame each time that it is asked for.
+    ///
+    /// The delays and the number of plays stay. Only the canvases of the source are kept in memory.
+    ///
+    /// - Parameter process: Processes one frame, given as a still image. It makes frames of equal sizes equally large.
+    /// - Throws: What `process` throws for the first frame. For another frame ``ImageFrameSource/frame(at:)`` throws it.
+    func processingFrames(
+        _ process: @escaping @Sendable (DecodedImage) throws(ImageProcessingError) -> DecodedImage
+    ) throws(ImageProcessingError) -> DecodedImage {
+        var first = self
+        first.frames = nil
+        var result = try process(first)
+        guard isAnimated, let frames else { return result }
+        result.frames = ProcessedFrames(frames, of: first, size: result.size, process)
+        return result
+    }
+}
+
+/// The frames of an animation, each processed when it is asked for.
+///
+/// A class, so that memory caches can refer to it weakly.
+private final class ProcessedFrames: ImageFrameSource {
+    private let frames: any ImageFrameSource
+    private let process: @Sendable (_ pixels: PixelBuffer) throws(ImageProcessingError) -> DecodedImage
+    let canvasSize: PixelSize
+
+    init(
+        _ frames: any ImageFrameSource, of image: DecodedImage, size: PixelSize,
+        _ process: @escaping @Sendable (DecodedImage) throws(ImageProcessingError) -> DecodedImage
+    ) {
+        self.frames = frames
+        canvasSize = size
+        // Captures the properties and not the image, whose pixels would stay in memory.
+        self.process = {
+            [
+                colorProfile = image.colorProfile, orientation = image.orientation, scale = image.scale,
+                format = image.format, fullSize = image.fullSize
+            ] pixels throws(ImageProcessingError) in
+            var frame = DecodedImage(
+                pixels: pixels, colorProfile: colorProfile, orientation: orientation, scale: scale, format: format)
+            frame.fullSize = fullSize
+            return try process(frame)
+        }
+    }
+
+    var frameCount: Int { frames.frameCount }
+    var playCount: Int? { frames.playCount }
+    var cost: Int { frames.cost }
+
+    func delay(at index: Int) -> Duration { frames.delay(at: index) }
+
+    func rawDelay(at index: Int) -> Duration { frames.rawDelay(at: index) }
+
+    func frame(at index: Int) throws -> PixelBuffer { try process(try frames.frame(at: index)).pixels }
+}

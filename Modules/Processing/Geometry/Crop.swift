@@ -1,0 +1,160 @@
+public import AlcedoCore
+
+extension ImageProcessors {
+    /// Cuts a rectangle out of an image.
+    ///
+    /// Works on every pixel format. The rectangle is clipped to the image. Positions and sizes are those of the rows in
+    /// memory, that is before ``DecodedImage/orientation``. Colour profile, scale, orientation, format and alpha mode
+    /// are kept; of an animation every frame is cropped.
+    ///
+    /// - Complexity: O(pixels of the result); of rows nothing is kept.
+    public struct Crop: ImageProcessing, Hashable {
+        private enum Region: Hashable {
+            case rect(PixelRect)
+            case size(PixelSize, Anchor)
+            case aspect(PixelSize, Anchor)
+        }
+
+        private let region: Region
+
+        /// Keeps the pixels of `rect` that the image has.
+        ///
+        /// ``process(_:)`` throws `invalidParameter` when a side is below one pixel or the rectangle lies outside the
+        /// image.
+        public init(_ rect: PixelRect) { region = .rect(rect) }
+
+        /// Keeps at most `size` of the image, from where `anchor` says; an odd remainder leaves the larger part right
+        /// and below.
+        ///
+        /// ``process(_:)`` throws `invalidParameter` when a side is below one pixel, or for an anchor outside the
+        /// image.
+        public init(to size: PixelSize, at anchor: Anchor = .center) { region = .size(size, anchor) }
+
+        /// Keeps the largest part with the proportions `aspect`, for example 16 x 9, from where `anchor` says; sides
+        /// are rounded to whole pixels and at least one.
+        ///
+        /// ``process(_:)`` throws `invalidParameter` when a side of `aspect` is below one, or for an anchor outside the
+        /// image.
+        public init(aspect: PixelSize, at anchor: Anchor = .center) { region = .aspect(aspect, anchor) }
+
+        public var identifier: String {
+            let place = { (anchor: Anchor) in anchor == .center ? "centre" : "\(anchor)" }
+            return switch region {
+            case .rect(let rect): "crop:\(rect)"
+            case .size(let size, let anchor): "crop:\(place(anchor)),\(size.width)x\(size.height)"
+            case .aspect(let aspect, let anchor): "crop:\(place(anchor)),\(aspect.width):\(aspect.height)"
+            }
+        }
+
+        public func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
+            try image.processingFrames { still throws(ImageProcessingError) in
+                let part = try rect(in: still.size)
+                guard part.size != still.size else { return still }
+                return still.still(try Self.copy(part, of: still.pixels))
+            }
+        }
+
+        public func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer { RowCropper(rect, next: next) }
+
+        /// The part of an image of `bounds` that is kept.
+        func rect(in bounds: PixelSize) throws(ImageProcessingError) -> PixelRect {
+            switch region {
+            case .rect(let rect):
+                guard rect.size.isPositive else {
+                    throw ImageProcessingError(.invalidParameter, "cannot crop to \(rect.size) pixels")
+                }
+                guard let part = rect.clipped(to: bounds) else {
+                    throw ImageProcessingError(.invalidParameter, "rectangle \(rect) lies outside \(bounds) pixels")
+                }
+                return part
+            case .size(let size, let anchor):
+                guard size.isPositive else {
+                    throw ImageProcessingError(.invalidParameter, "cannot crop to \(size) pixels")
+                }
+                return try Self.part(
+                    width: min(size.width, bounds.width), height: min(size.height, bounds.height), of: bounds, anchor)
+            case .aspect(let aspect, let anchor):
+                guard aspect.isPositive else {
+                    throw ImageProcessingError(.invalidParameter, "\(aspect) are no proportions")
+                }
+                // Capped before the conversion: the quotient of two extreme sides is larger than an Int.
+                let side = { (length: Int, over: Int, under: Int, limit: Int) in
+                    max(1, Int(min((Double(length) * (Double(over) / Double(under))).rounded(), Double(limit))))
+                }
+                return try Self.part(
+                    width: side(bounds.height, aspect.width, aspect.height, bounds.width),
+                    height: side(bounds.width, aspect.height, aspect.width, bounds.height), of: bounds, anchor)
+            }
+        }
+
+        private static func part(
+            width: Int, height: Int, of bounds: PixelSize, _ anchor: Anchor
+        ) throws(ImageProcessingError) -> PixelRect {
+            let origin = try anchor.origin(of: PixelSize(width: width, height: height), in: bounds)
+            return PixelRect(x: origin.x, y: origin.y, width: width, height: height)
+        }
+
+        private static func copy(_ part: PixelRect, of pixels: PixelBuffer) throws(ImageProcessingError) -> PixelBuffer
+        {
+            let pixelBytes = pixels.format.bytesPerPixel
+            let result = pixels.withUnsafeBytes { source in
+                PixelBuffer(size: part.size, format: pixels.format, alphaMode: pixels.alphaMode) { memory, stride in
+                    guard let from = source.baseAddress, let to = memory.baseAddress else { return }
+                    for y in 0..<part.size.height {
+                        (to + y * stride).copyMemory(
+                            from: from + (part.y + y) * pixels.bytesPerRow + part.x * pixelBytes,
+                            byteCount: part.size.width * pixelBytes)
+                    }
+                }
+            }
+            guard let result else { throw ImageProcessingError(.tooLarge, "no buffer holds \(part.size) pixels") }
+            return result
+        }
+    }
+}
+
+extension ImageProcessing where Self == ImageProcessors.Crop {
+    /// Keeps the pixels of `rect` that the image has.
+    public static func crop(_ rect: PixelRect) -> Self { Self(rect) }
+
+    /// Keeps at most `size` pixels of the image, from where `anchor` says. Default: from the middle.
+    public static func crop(to size: PixelSize, at anchor: Anchor = .center) -> Self { Self(to: size, at: anchor) }
+
+    /// Keeps the largest part with the proportions `aspect`, from where `anchor` says. Default: from the middle.
+    public static func crop(aspect: PixelSize, at anchor: Anchor = .center) -> Self { Self(aspect: aspect, at: anchor) }
+}
+
+/// Hands on the part of the arriving rows that a crop keeps.
+private final class RowCropper: PixelRowConsumer {
+    private let part: (PixelSize) throws(ImageProcessingError) -> PixelRect
+    private let next: any PixelRowConsumer
+    private var rows = 0..<0
+    private var bytes = 0..<0
+    private var y = 0
+
+    /// - Parameter part: Which part of a picture of this size is kept.
+    init(_ part: @escaping (PixelSize) throws(ImageProcessingError) -> PixelRect, next: any PixelRowConsumer) {
+        self.part = part
+        self.next = next
+    }
+
+    func begin(_ header: PixelRowHeader) throws {
+        let part = try part(header.size)
+        try PixelLimits.checkRows(of: header)
+        let pixelBytes = header.format.bytesPerPixel
+        rows = part.y..<part.y + part.size.height
+        bytes = part.x * pixelBytes..<(part.x + part.size.width) * pixelBytes
+        y = 0
+        var cropped = header
+        cropped.size = part.size
+        try next.begin(cropped)
+    }
+
+    func consume(_ row: RawSpan) throws {
+        defer { y += 1 }
+        guard rows.contains(y) else { return }
+        try next.consume(row.extracting(bytes))
+    }
+
+    func finish() throws { try next.finish() }
+}

@@ -1,0 +1,85 @@
+import AlcedoLibc
+
+/// Turns the samples of one row into floats of linear light, colour multiplied by alpha, and back.
+///
+/// The floats are from 0 to the layout's maximum, as those of ``RowReader`` and ``RowWriter`` are, which do the part of
+/// the work that is the same.
+enum LinearRow {
+    /// Reads `width` pixels of `row` and writes as many pixels of floats to `out`.
+    static func read(
+        _ row: UnsafeRawPointer, width: Int, layout: SampleLayout, into out: UnsafeMutablePointer<Float>
+    ) {
+        RowReader.read(row, width: width, layout: layout, into: out)
+        change(out, width, layout, LinearLight.decoding)
+    }
+
+    /// Reads `width` pixels of floats, which it changes, and writes as many pixels of samples to `out`.
+    static func write(
+        _ row: UnsafeMutablePointer<Float>, width: Int, layout: SampleLayout, to out: UnsafeMutableRawPointer
+    ) {
+        change(row, width, layout, LinearLight.encoding)
+        RowWriter.write(row, width: width, layout: layout, to: out)
+    }
+
+    private static func change(
+        _ row: UnsafeMutablePointer<Float>, _ width: Int, _ layout: SampleLayout, _ curve: LinearLight
+    ) {
+        let maximum = layout.maximum
+        guard layout.channels == 4 else {
+            for x in 0..<width { row[x] = curve.at(row[x] / maximum) * maximum }
+            return
+        }
+        let pixels = UnsafeMutableRawPointer(row)
+        for x in 0..<width {
+            let pixel = pixels.load(fromByteOffset: x &* 16, as: SIMD4<Float>.self)
+            let alpha = max(0, min(maximum, pixel.w))
+            var changed = SIMD4<Float>(repeating: 0)
+            if alpha > 0 {
+                changed = curve.color(pixel / alpha) * alpha
+                changed.w = pixel.w
+            }
+            pixels.storeBytes(of: changed, toByteOffset: x &* 16, as: SIMD4<Float>.self)
+        }
+    }
+}
+
+/// sRGB's transfer curve both ways, by tables with straight lines between their entries.
+///
+/// Values are from 0 to 1. Within a tenth of a level of 16 bits.
+///
+/// Source: IEC 61966-2-1.
+private struct LinearLight: Sendable {
+    /// From samples to light.
+    static let decoding = LinearLight(entries: 1 << 12) { sample in
+        sample <= 0.04045 ? sample / 12.92 : pow((sample + 0.055) / 1.055, 2.4)
+    }
+
+    /// From light to samples, which is steep near black and so needs more entries.
+    static let encoding = LinearLight(entries: 1 << 14) { light in
+        light <= 0.0031308 ? light * 12.92 : 1.055 * pow(light, 1 / 2.4) - 0.055
+    }
+
+    private let table: [Float]
+    private let last: Float
+
+    private init(entries: Int, _ curve: (Double) -> Double) {
+        // One entry more, so that 1 has a next one.
+        table = (0...entries + 1).map { Float(min(1, curve(Double($0) / Double(entries)))) }
+        last = Float(entries)
+    }
+
+    /// The curve at the first three lanes of `values`; those outside 0 to 1 are taken to its end. The fourth stays.
+    @inline(__always)
+    func color(_ values: SIMD4<Float>) -> SIMD4<Float> {
+        SIMD4(at(values.x), at(values.y), at(values.z), values.w)
+    }
+
+    @inline(__always)
+    func at(_ value: Float) -> Float {
+        // Not a number compares with nothing and goes to 0.
+        let position = value > 0 ? min(value, 1) * last : 0
+        let index = Int(position)
+        let low = table[index]
+        return low + (table[index + 1] - low) * (position - Float(index))
+    }
+}

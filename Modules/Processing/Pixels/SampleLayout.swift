@@ -1,0 +1,142 @@
+import AlcedoCore
+
+private import CSampleKernels
+
+/// What the kernels must know of a buffer's samples.
+///
+/// Inside the kernels a picture is rows of floats from 0 to ``maximum``, colour multiplied by alpha, so that colour
+/// hidden under transparent pixels weighs nothing.
+enum SampleLayout {
+    case gray8
+    /// Four bytes, opaque or premultiplied.
+    case color8
+    /// Four bytes, straight alpha.
+    case straight8
+    /// Four 16-bit samples, opaque or premultiplied.
+    case color16
+    /// Four 16-bit samples, straight alpha.
+    case straight16
+
+    init(_ format: PixelFormat, _ alphaMode: AlphaMode) {
+        let straight = alphaMode == .straight
+        self =
+            switch format {
+            case .gray8: .gray8
+            case .rgbx8: .color8
+            case .rgba8: straight ? .straight8 : .color8
+            case .rgba16: straight ? .straight16 : .color16
+            }
+    }
+
+    /// Floats for each pixel.
+    var channels: Int { self == .gray8 ? 1 : 4 }
+
+    /// The largest sample.
+    var maximum: Float {
+        switch self {
+        case .gray8, .color8, .straight8: 255
+        case .color16, .straight16: 65_535
+        }
+    }
+
+    /// Floats to keep for a row of `width` pixels: a multiple of 16, which is what the vector loops step by.
+    func floatsPerRow(_ width: Int) -> Int { (width * channels + 15) / 16 * 16 }
+}
+
+/// Turns the samples of one row into floats, colour multiplied by alpha.
+enum RowReader {
+    /// Reads `width` pixels of `row` and writes as many pixels of floats to `out`.
+    static func read(
+        _ row: UnsafeRawPointer, width: Int, layout: SampleLayout, into out: UnsafeMutablePointer<Float>
+    ) {
+        switch layout {
+        case .gray8: readGray8(row, width, out)
+        case .color8: alcedo_read_bytes(row.assumingMemoryBound(to: UInt8.self), width, out)
+        case .straight8: alcedo_read_straight_bytes(row.assumingMemoryBound(to: UInt8.self), width, out)
+        case .color16: read(row, width, out) { color16($0, $1) }
+        case .straight16: read(row, width, out) { multiplied(color16($0, $1)) }
+        }
+    }
+
+    private static func readGray8(_ row: UnsafeRawPointer, _ width: Int, _ out: UnsafeMutablePointer<Float>) {
+        for x in 0..<width { out[x] = Float(row.load(fromByteOffset: x, as: UInt8.self)) }
+    }
+
+    @inline(__always)
+    private static func read(
+        _ row: UnsafeRawPointer, _ width: Int, _ out: UnsafeMutablePointer<Float>,
+        _ pixel: (UnsafeRawPointer, Int) -> SIMD4<Float>
+    ) {
+        let target = UnsafeMutableRawPointer(out)
+        for x in 0..<width {
+            target.storeBytes(of: pixel(row, x), toByteOffset: x &* 16, as: SIMD4<Float>.self)
+        }
+    }
+
+    @inline(__always)
+    static func color16(_ row: UnsafeRawPointer, _ x: Int) -> SIMD4<Float> {
+        let samples = row.load(fromByteOffset: x &* 8, as: SIMD4<UInt16>.self)
+        return Lanes.floats(SIMD4<UInt32>(truncatingIfNeeded: samples))
+    }
+
+    @inline(__always)
+    private static func multiplied(_ pixel: SIMD4<Float>) -> SIMD4<Float> {
+        var factor = SIMD4<Float>(repeating: pixel.w)
+        factor.w = 65_535
+        return pixel * factor / 65_535
+    }
+}
+
+/// Turns rows of floats back into samples: clamped, rounded to nearest, divided by alpha where the layout is straight.
+enum RowWriter {
+    /// Reads `width` pixels of floats and writes as many pixels of samples to `out`.
+    static func write(
+        _ row: UnsafePointer<Float>, width: Int, layout: SampleLayout, to out: UnsafeMutableRawPointer
+    ) {
+        switch layout {
+        case .gray8: writeGray8(row, width, out)
+        case .color8: alcedo_write_bytes(row, width, out.assumingMemoryBound(to: UInt8.self))
+        case .straight8: write(row, width, UInt8.self, out) { straight($0, maximum: 255) }
+        case .color16: write(row, width, UInt16.self, out) { premultiplied($0, maximum: 65_535) }
+        case .straight16: write(row, width, UInt16.self, out) { straight($0, maximum: 65_535) }
+        }
+    }
+
+    private static func writeGray8(_ row: UnsafePointer<Float>, _ width: Int, _ out: UnsafeMutableRawPointer) {
+        for x in 0..<width {
+            let sample = Lanes.rounded(max(0, min(255, row[x])))
+            out.storeBytes(of: UInt8(truncatingIfNeeded: sample), toByteOffset: x, as: UInt8.self)
+        }
+    }
+
+    @inline(__always)
+    private static func write<Sample: FixedWidthInteger & SIMDScalar & BitwiseCopyable>(
+        _ row: UnsafePointer<Float>, _ width: Int, _ type: Sample.Type, _ out: UnsafeMutableRawPointer,
+        _ pixel: (SIMD4<Float>) -> SIMD4<Float>
+    ) {
+        let source = UnsafeRawPointer(row)
+        for x in 0..<width {
+            let values = pixel(source.load(fromByteOffset: x &* 16, as: SIMD4<Float>.self))
+            let samples = SIMD4<Sample>(truncatingIfNeeded: Lanes.rounded(values))
+            out.storeBytes(
+                of: samples, toByteOffset: x &* MemoryLayout<SIMD4<Sample>>.size, as: SIMD4<Sample>.self)
+        }
+    }
+
+    /// Filters with negative weights overshoot, and no colour of a premultiplied pixel is above its alpha.
+    @inline(__always)
+    private static func premultiplied(_ pixel: SIMD4<Float>, maximum: Float) -> SIMD4<Float> {
+        let alpha = max(0, min(maximum, pixel.w))
+        return Lanes.clamped(pixel, SIMD4(repeating: alpha))
+    }
+
+    @inline(__always)
+    private static func straight(_ pixel: SIMD4<Float>, maximum: Float) -> SIMD4<Float> {
+        let alpha = min(maximum, pixel.w)
+        // Alpha rounds to nought, and there is no colour to divide out.
+        guard alpha > 0.5 else { return SIMD4(repeating: 0) }
+        var values = pixel * (maximum / alpha)
+        values.w = alpha
+        return Lanes.clamped(values, SIMD4(repeating: maximum))
+    }
+}

@@ -1,0 +1,239 @@
+package import Alcedo
+
+/// A processor as a person names it on the command line: a name and, after a colon, parameters with commas between.
+package struct ProcessorArgument: Sendable {
+    /// What a person may write, and what becomes of it.
+    private struct Form: Sendable {
+        let name: String
+        /// The parameters with the colon, as help shows them.
+        let parameters: String
+        let meaning: String
+        /// What the parameters may be, for whoever has got them wrong; empty where there are none.
+        let values: String
+        /// nil for words that make no sense.
+        let make: @Sendable ([String]) -> (any ImageProcessing)?
+
+        var text: String { name + parameters }
+    }
+
+    /// Lines for the help of a command that has an option for processors.
+    package static let help: String = {
+        let width = (forms.map(\.text.count).max() ?? 0) + 2
+        let lines = forms.map { form in
+            "    \(form.text)\(String(repeating: " ", count: width - form.text.count))\(form.meaning)\n"
+        }
+        return """
+              --processor NAME[:PARAMETERS]
+                               do this to every image; may be repeated, in order. There are:
+
+            \(lines.joined())
+              Sizes are pixels; a COLOR is rrggbb or rrggbbaa; an ANCHOR is centre, top, left, bottomRight and so on.
+
+
+            """
+    }()
+
+    package let processor: any ImageProcessing
+
+    /// - Throws: ``UsageError``, which says what there is.
+    package init(_ text: String) throws {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard let form = Self.forms.first(where: { $0.name == parts[0] }) else {
+            let names = Self.forms.map(\.name).joined(separator: ", ")
+            throw UsageError("there is no processor '\(parts[0])', there are \(names)")
+        }
+        let words = parts.dropFirst().flatMap {
+            $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        }
+        guard let processor = form.make(words) else {
+            let values = form.values.isEmpty ? "" : "; \(form.values)"
+            throw UsageError("a processor is \(form.text), not '\(text)'\(values)")
+        }
+        self.processor = processor
+    }
+
+    private static let factorValues = "FACTOR is from 0 to 1000"
+
+    private static let forms = [
+        Form(
+            name: "resize", parameters: ":WxH|W|xH[,fit|fill|exact][,enlarge]",
+            meaning: "into WxH, or to this width or height", values: "W and H are from 1 to 65535", make: resize),
+        Form(
+            name: "crop", parameters: ":WxH|W:H[,ANCHOR] or X,Y,WxH",
+            meaning: "a size, proportions, or a rectangle",
+            values: "W and H are from 1 to 65535, X and Y from 0 to 65535", make: crop),
+        Form(
+            name: "circle", parameters: "[:BORDER,COLOR]", meaning: "the middle circle, with a border",
+            values: "BORDER is from 0 to 65535, COLOR rrggbb or rrggbbaa"
+        ) { words in
+            if words.isEmpty { return ImageProcessors.Circle() }
+            return border(words[...]).map { ImageProcessors.Circle(border: $0) }
+        },
+        Form(
+            name: "round", parameters: ":RADIUS|PERCENT%[,BORDER,COLOR]",
+            meaning: "round corners; per cent of the shorter side",
+            values: "RADIUS and BORDER are from 0 to 65535, PERCENT from 0 to 100, COLOR rrggbb or rrggbbaa",
+            make: round),
+        Form(
+            name: "blur", parameters: ":SIGMA", meaning: "a Gaussian; sigma from 0 to 4096",
+            values: "SIGMA is from 0 to 4096"
+        ) { words in
+            ProcessorWords.only(words)
+                .flatMap { ProcessorWords.number($0, in: 0...ImageProcessors.GaussianBlur.maximumSigma) }
+                .map { ImageProcessors.GaussianBlur(sigma: $0) }
+        },
+        Form(
+            name: "tint", parameters: ":COLOR[,MODE]", meaning: "a colour over it, by a W3C blend mode",
+            values: "COLOR is rrggbb or rrggbbaa, MODE \(BlendMode.allCases.map(\.rawValue).joined(separator: ", "))"
+        ) { words in
+            guard (1...2).contains(words.count), let color = ProcessorWords.color(words[0]),
+                let mode = words.count == 2 ? BlendMode(rawValue: words[1]) : .normal
+            else { return nil }
+            return ImageProcessors.Tint(color, mode: mode)
+        },
+        Form(name: "flip", parameters: ":leftAndRight|topAndBottom", meaning: "mirrored", values: "") { words in
+            ProcessorWords.only(words).flatMap { ImageProcessors.Flip.Axis(rawValue: $0) }.map {
+                ImageProcessors.Flip($0)
+            }
+        },
+        Form(
+            name: "rotate", parameters: ":DEGREES[,COLOR]", meaning: "clockwise, on a background",
+            values: "DEGREES are from -360000 to 360000, COLOR is rrggbb or rrggbbaa"
+        ) { words in
+            guard (1...2).contains(words.count), let angle = ProcessorWords.number(words[0], in: -360_000...360_000),
+                let color = words.count == 2 ? ProcessorWords.color(words[1]) : .clear
+            else { return nil }
+            return ImageProcessors.Rotate(clockwise: angle, background: color)
+        },
+        Form(name: "gray", parameters: "", meaning: "the luminance", values: "") {
+            $0.isEmpty ? ImageProcessors.Grayscale() : nil
+        },
+        Form(name: "brightness", parameters: ":FACTOR", meaning: "1 changes nothing, 0 is black", values: factorValues)
+        { words in
+            factor(words).map { ImageProcessors.ColorAdjustment(brightness: $0) }
+        },
+        Form(name: "contrast", parameters: ":FACTOR", meaning: "1 changes nothing, 0 is gray", values: factorValues) {
+            words in
+            factor(words).map { ImageProcessors.ColorAdjustment(contrast: $0) }
+        },
+        Form(
+            name: "saturation", parameters: ":FACTOR", meaning: "1 changes nothing, 0 has no colour",
+            values: factorValues
+        ) { words in
+            factor(words).map { ImageProcessors.ColorAdjustment(saturation: $0) }
+        },
+        Form(
+            name: "background", parameters: ":COLOR", meaning: "under what is transparent; rrggbb",
+            values: "COLOR is rrggbb"
+        ) { words in
+            guard let color = ProcessorWords.only(words).flatMap(ProcessorWords.color), color.alpha == 255 else {
+                return nil
+            }
+            return ImageProcessors.Flatten(onto: OpaqueColor(red: color.red, green: color.green, blue: color.blue))
+        },
+    ]
+
+    private static func resize(_ words: [String]) -> (any ImageProcessing)? {
+        guard let first = words.first else { return nil }
+        var options = words.dropFirst()
+        let enlarges = options.last == "enlarge"
+        if enlarges { options.removeLast() }
+        if let size = ProcessorWords.size(first, separator: "x") {
+            guard options.count <= 1, let mode = options.first.map(ResizeMode.init(rawValue:)) ?? .fit else {
+                return nil
+            }
+            return ImageProcessors.Resize(to: size, mode: mode, enlarges: enlarges)
+        }
+        guard options.isEmpty else { return nil }
+        if let width = ProcessorWords.side(first) {
+            return ImageProcessors.Resize(to: PixelSize(width: width, height: .max), enlarges: enlarges)
+        }
+        guard first.hasPrefix("x") else { return nil }
+        return ProcessorWords.side(first.dropFirst()).map {
+            ImageProcessors.Resize(to: PixelSize(width: .max, height: $0), enlarges: enlarges)
+        }
+    }
+
+    private static func crop(_ words: [String]) -> (any ImageProcessing)? {
+        if words.count == 3 {
+            guard let x = ProcessorWords.place(words[0]), let y = ProcessorWords.place(words[1]),
+                let size = ProcessorWords.size(words[2], separator: "x")
+            else { return nil }
+            return ImageProcessors.Crop(PixelRect(x: x, y: y, width: size.width, height: size.height))
+        }
+        guard (1...2).contains(words.count),
+            let anchor = words.count == 2 ? ProcessorWords.anchors[words[1]] : .center
+        else { return nil }
+        if let size = ProcessorWords.size(words[0], separator: "x") {
+            return ImageProcessors.Crop(to: size, at: anchor)
+        }
+        return ProcessorWords.size(words[0], separator: ":").map { ImageProcessors.Crop(aspect: $0, at: anchor) }
+    }
+
+    private static func round(_ words: [String]) -> (any ImageProcessing)? {
+        guard words.count == 1 || words.count == 3 else { return nil }
+        let isShare = words[0].hasSuffix("%")
+        guard
+            let radius = isShare
+                ? ProcessorWords.number(words[0].dropLast(), in: 0...100)
+                : ProcessorWords.number(words[0], in: 0...65_535)
+        else { return nil }
+        let radii = isShare ? CornerRadii(radius / 100, unit: .shorterSide) : CornerRadii(radius)
+        if words.count == 1 { return ImageProcessors.RoundedCorners(radii) }
+        return border(words[1...]).map { ImageProcessors.RoundedCorners(radii, border: $0) }
+    }
+
+    private static func border(_ words: ArraySlice<String>) -> Border? {
+        guard words.count == 2, let width = words.first.flatMap({ ProcessorWords.number($0, in: 0...65_535) }),
+            let color = words.last.flatMap(ProcessorWords.color)
+        else { return nil }
+        return Border(width: width, color: color)
+    }
+
+    private static func factor(_ words: [String]) -> Double? {
+        ProcessorWords.only(words).flatMap { ProcessorWords.number($0, in: 0...1_000) }
+    }
+}
+
+/// Reads the words that parameters of processors are made of; nil for those that make no sense.
+private enum ProcessorWords {
+    static let anchors: [String: Anchor] = [
+        "centre": .center, "center": .center, "top": .top, "bottom": .bottom, "left": .left, "right": .right,
+        "topLeft": .topLeft, "topRight": .topRight, "bottomLeft": .bottomLeft, "bottomRight": .bottomRight,
+    ]
+
+    /// The word, if it is the only one.
+    static func only(_ words: [String]) -> String? { words.count == 1 ? words[0] : nil }
+
+    /// A plain decimal number.
+    static func number(_ word: some StringProtocol, in range: ClosedRange<Double>) -> Double? {
+        // Double would take "1e3", "0x10" and "inf" too.
+        let isPlain = word.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2E || $0 == 0x2D }
+        guard isPlain, let number = Double(word), range.contains(number) else { return nil }
+        return number
+    }
+
+    static func side(_ word: some StringProtocol) -> Int? {
+        Int(word).flatMap { (1...65_535).contains($0) ? $0 : nil }
+    }
+
+    static func place(_ word: String) -> Int? { Int(word).flatMap { (0...65_535).contains($0) ? $0 : nil } }
+
+    static func size(_ word: String, separator: Character) -> PixelSize? {
+        let sides = word.split(separator: separator, omittingEmptySubsequences: false)
+        guard sides.count == 2, let width = side(sides[0]), let height = side(sides[1]) else { return nil }
+        return PixelSize(width: width, height: height)
+    }
+
+    /// Six or eight hexadecimal digits, perhaps after a `#`.
+    static func color(_ word: String) -> PixelColor? {
+        let digits = word.hasPrefix("#") ? word.dropFirst() : word[...]
+        guard digits.utf8.count == 6 || digits.utf8.count == 8, digits.allSatisfy(\.isHexDigit),
+            let value = UInt32(digits, radix: 16)
+        else { return nil }
+        let bits = digits.utf8.count == 6 ? value << 8 | 0xFF : value
+        return PixelColor(
+            red: UInt8(truncatingIfNeeded: bits >> 24), green: UInt8(truncatingIfNeeded: bits >> 16),
+            blue: UInt8(truncatingIfNeeded: bits >> 8), alpha: UInt8(truncatingIfNeeded: bits))
+    }
+}

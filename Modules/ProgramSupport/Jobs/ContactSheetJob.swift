@@ -1,0 +1,138 @@
+package import Alcedo
+import AlcedoRuntime
+
+/// Draws many images on one picture, and writes it.
+package struct ContactSheetJob: Sendable {
+    /// Most pixels of a sheet, which is in memory as a whole: 256 MiB.
+    private static let pixelLimit = 64 << 20
+
+    package var images: ImageList
+    /// Needs no memory cache: each image is loaded once.
+    package var configuration: ImagePipeline.Configuration
+    /// The file, a PNG; nil: standard output.
+    package var output: String?
+    /// Side of a cell's picture, in pixels; nil: 160, or as many as fit.
+    package var side: Int?
+    /// Cells in a row; nil for as many as make the sheet square.
+    package var columns: Int?
+    /// Most loads at once. Default: 8.
+    package var width = 8
+    /// What is done to the images before they are fitted into their cells, in order.
+    package var processors: [any ImageProcessing] = []
+    /// Whether a file in the output's place goes, unless it is one of the images.
+    package var replaces = false
+    package var report: JobReport
+    /// When it has come the sheet is not drawn.
+    package var interruption: Interruption?
+    /// Counts the images that have been loaded.
+    package var tally: RunTally?
+
+    package init(
+        images: ImageList, configuration: ImagePipeline.Configuration, output: String?, report: JobReport
+    ) {
+        self.images = images
+        self.configuration = configuration
+        self.output = output
+        self.report = report
+    }
+
+    /// Runs the job. Results go to standard output, each problem is a line on standard error.
+    ///
+    /// - Returns: Whether everything went well. An image that fails leaves its cell empty.
+    package func run() async -> Bool {
+        let drawing = BlockingExecutor(name: "alcedo.sheet", width: 1)
+        do {
+            let grid = try grid()
+            let folder = try await drawing.run { () -> OutputFolder? in
+                guard let output else { return nil }
+                let (path, name) = OutputFolder.split(output)
+                let folder = OutputFolder(path, replaces: replaces, sparing: images.files())
+                try folder.prepare(for: [name])
+                return folder
+            }
+            return try await draw(grid, folder, on: drawing)
+        } catch {
+            if !(interruption?.hasCome ?? false) { report.problem("\(error)") }
+            return false
+        }
+    }
+
+    private func grid() throws -> ContactSheet.Grid {
+        let count = images.count
+        let wanted = ContactSheet.Grid(side: side ?? 160, columns: columns)
+        if side == nil, let grid = wanted.fitting(count, within: Self.pixelLimit) { return grid }
+        let size = wanted.size(for: count)
+        guard size.pixelCount > Self.pixelLimit else { return wanted }
+        let advice =
+            wanted.fitting(count, within: Self.pixelLimit).map { "--cell \($0.side) fits" }
+            ?? "\(count) images are too many for one sheet"
+        throw OutputError(
+            description: "a sheet of \(size) pixels is more than \(Self.pixelLimit); try smaller cells: \(advice)")
+    }
+
+    private func draw(
+        _ grid: ContactSheet.Grid, _ folder: OutputFolder?, on drawing: BlockingExecutor
+    ) async throws -> Bool {
+        guard var sheet = ContactSheet(grid, count: images.count) else {
+            throw OutputError(description: "there is no memory for a sheet of \(grid.size(for: images.count)) pixels")
+        }
+        let troubles = TroubleObserver()
+        var configuration = configuration
+        configuration.observer = troubles
+        let pipeline = ImagePipeline(configuration)
+        let batch = BatchLoad(images, width: width, interruption: interruption, showsProgress: report.showsProgress)
+        var problems: [Int: String] = [:]
+        await batch.run { request, _, progress in
+            let response = try await pipeline.load(sized(request, for: grid.side), progress: progress)
+            return (response, try await drawing.run { try grid.picture(of: response.image) })
+        } onResult: { index, result in
+            let image = images[index]
+            var line = ResultLine(input: image.path)
+            switch result {
+            case .success(let (response, picture)):
+                sheet.place(picture, at: index)
+                tally?.add()
+                (line.size, line.layer) = (response.image.size, response.layer)
+                line.byteCount = response.encodedByteCount
+            case .failure(let error):
+                problems[index] = image.withoutPassword("\(error)")
+                line.error = problems[index]
+            }
+            report.tell(line)
+        }
+        await pipeline.flush()
+        if !report.isJSON {
+            for (index, problem) in problems.sorted(by: { $0.key < $1.key }) {
+                report.problem("\(images[index].name): \(problem)")
+            }
+        }
+        guard !batch.isInterrupted else { return false }
+        for trouble in troubles.messages { report.problem(trouble) }
+        guard problems.count < images.count else { return false }
+        let path = try await drawing.run { [sheet] () -> String? in
+            let data = try PNGEncoder().encode(sheet.image)
+            guard let folder, let output else {
+                try Console.output(data)
+                return nil
+            }
+            return try folder.write(data, named: OutputFolder.split(output).name)
+        }
+        let size = sheet.image.size
+        if let path {
+            report.say("contact sheet: \(path), \(size) pixels, \(images.count) images, \(problems.count) failed\n")
+            var line = ResultLine(input: nil)
+            (line.output, line.size) = (path, size)
+            report.tell(line)
+        }
+        return problems.isEmpty && troubles.messages.isEmpty
+    }
+
+    /// Decodes at the cell's size where nothing else is done to the image.
+    private func sized(_ request: ImageRequest, for side: Int) -> ImageRequest {
+        var request = request
+        request.decoding.includesAnimation = false
+        if processors.isEmpty { request.decoding.target = TargetSize(width: side, height: side) }
+        request.processors += processors
+        return request
+    }
+}

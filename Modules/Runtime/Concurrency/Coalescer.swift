@@ -1,0 +1,133 @@
+/// Runs equal work once, however many wait for it.
+///
+/// Each waiter gets the one outcome and every update after it joined; a waiter that is cancelled leaves at once with
+/// `CancellationError`; the work is cancelled when the last one has left. Work that is asked for again after that is
+/// begun anew. The work is as urgent as its most urgent waiter. ``CoalescerState`` decides under the lock; everything
+/// else happens outside it.
+///
+/// Waiters whose work asks another source (another URL, other fields) share a success, but not a failure that is due to
+/// the source: it reaches the waiters of that source, and then the work of the first of the others is tried, for all
+/// that are left.
+package final class Coalescer<Work: Hashable & Sendable, Update: Sendable, Value: Sendable>: Sendable {
+    package typealias Report = @Sendable (Update) -> Void
+    package typealias Body = @Sendable (_ report: @escaping Report) async throws -> Value
+    /// Also gets how urgent the work is.
+    package typealias UrgentBody =
+        @Sendable (_ report: @escaping Report, _ priority: AdjustablePriority) async throws -> Value
+
+    private typealias State = CoalescerState<Work, Update, Value>
+
+    private let state = Locked(State())
+    private let order = ResumptionOrder()
+    private let isOfSource: @Sendable (any Error) -> Bool
+
+    /// - Parameter isOfSource: Whether a failure is due to the source, so that a waiter with another source may succeed.
+    ///   Default: no failure is.
+    package init(isOfSource: @escaping @Sendable (any Error) -> Bool = { _ in false }) { self.isOfSource = isOfSource }
+
+    /// Returns the outcome of `body`, or of equal work that is under way.
+    package func value(
+        for work: Work, onUpdate: Report? = nil, _ body: @escaping Body
+    ) async throws -> Value {
+        let id = state.withLock { $0.makeID() }
+        return try await wait(for: work, id, nil, { 0 }, onUpdate) { report, _ in try await body(report) }
+    }
+
+    /// Returns the outcome of `body`, or of equal work that is under way.
+    ///
+    /// - Parameters:
+    ///   - source: The source that `body` asks. Default: none.
+    ///   - priority: How urgent the work is for this waiter.
+    package func value(
+        for work: Work, from source: CoalescerSource? = nil, priority: AdjustablePriority, onUpdate: Report? = nil,
+        _ body: @escaping UrgentBody
+    ) async throws -> Value {
+        let id = state.withLock { $0.makeID() }
+        return try await priority.observing {
+            self.state.withLock { $0.reprioritize(work, id: id) { priority.value } }?.make()
+        } _: {
+            try await wait(for: work, id, source, { priority.value }, onUpdate, body)
+        }
+    }
+
+    /// Ends all work: who waits gets `error`, and so does whoever comes later. Returns when the work has ended.
+    package func shutDown(throwing error: any Error) async {
+        let (waiters, tasks) = state.withLock { $0.shutDown(error) }
+        for task in tasks { task.cancel() }
+        for waiter in waiters { waiter.continuation.resume(throwing: error) }
+        for task in tasks { await task.value }
+    }
+
+    private func wait(
+        for work: Work, _ id: Int, _ source: CoalescerSource?, _ priority: @Sendable () -> Int,
+        _ onUpdate: Report?, _ body: @escaping UrgentBody
+    ) async throws -> Value {
+        try Task.checkCancellation()
+        defer { order.didResume() }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                join(
+                    work, id,
+                    State.Waiter(continuation: continuation, onUpdate: onUpdate, source: source, body: body), priority)
+                // A cancellation before the join found nobody to remove.
+                if Task.isCancelled { leave(work, id) }
+            }
+        } onCancel: {
+            leave(work, id)
+        }
+    }
+
+    private func join(_ work: Work, _ id: Int, _ waiter: State.Waiter, _ priority: () -> Int) {
+        let (start, change, end) = state.withLock { state in
+            if let end = state.end { return (nil as State.Start?, nil as State.PriorityChange?, end as (any Error)?) }
+            let (start, change) = state.join(work, id: id, waiter: waiter, priority: priority)
+            return (start, change, nil)
+        }
+        if let end { return waiter.continuation.resume(throwing: end) }
+        change?.make()
+        if let start { begin(work, start, waiter.body) }
+    }
+
+    private func begin(_ work: Work, _ start: State.Start, _ first: @escaping UrgentBody) {
+        let flight = start.flight
+        let task = Task {
+            let report: Report = { update in
+                for listener in self.state.withLock({ $0.listeners(work, flight: flight) }) { listener(update) }
+            }
+            var next: UrgentBody? = first
+            while let body = next {
+                let outcome: Result<Value, any Error>
+                var isOfSource = false
+                do {
+                    outcome = .success(try await body(report, start.priority))
+                } catch {
+                    outcome = .failure(error)
+                    isOfSource = self.isOfSource(error)
+                }
+                self.order.willResume()
+                let landing = self.state.withLock { $0.finish(work, flight: flight, isOfSource: isOfSource) }
+                landing.priorityChange?.make()
+                for waiter in landing.waiters { waiter.continuation.resume(with: outcome) }
+                next = landing.next
+            }
+        }
+        let isAbandoned = state.withLock { $0.started(work, flight: flight, task: task) }
+        if isAbandoned { task.cancel() }
+    }
+
+    private func leave(_ work: Work, _ id: Int) {
+        guard let departure = state.withLock({ $0.leave(work, id: id) }) else { return }
+        departure.waiter.continuation.resume(throwing: CancellationError())
+        departure.abandonedTask?.cancel()
+        departure.priorityChange?.make()
+    }
+}
+
+/// The source that work asks, known by a value that differs where the answers may.
+package struct CoalescerSource: Equatable, Sendable {
+    private let identity: any Hashable & Sendable
+
+    package init(_ identity: some Hashable & Sendable) { self.identity = identity }
+
+    package static func == (a: Self, b: Self) -> Bool { AnyHashable(a.identity) == AnyHashable(b.identity) }
+}

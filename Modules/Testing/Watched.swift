@@ -1,0 +1,87 @@
+import AlcedoCore
+import AlcedoRuntime
+
+/// A value behind a lock, whose changes tasks can wait for.
+///
+/// Conditions run outside the lock, so they may look at the owner of the value.
+final class Watched<Value: Sendable>: Sendable {
+    typealias Condition = @Sendable (Value) -> Bool
+
+    private struct Waiter {
+        let isMet: Condition
+        let continuation: CheckedContinuation<Void, any Error>
+    }
+
+    private struct State {
+        var value: Value
+        var version = 0
+        var isClosed = false
+        var lastID = 0
+        var waiters: [Int: Waiter] = [:]
+    }
+
+    private let state: Locked<State>
+
+    init(_ value: Value) { state = Locked(State(value: value)) }
+
+    var value: Value { state.withLock { $0.value } }
+
+    /// Changes the value, then resumes the waiters whose condition it meets.
+    func update<Result: Sendable>(_ change: (inout Value) -> Result) -> Result {
+        let (result, value, waiters) = state.withLock { state in
+            let result = change(&state.value)
+            state.version += 1
+            return (result, state.value, state.waiters)
+        }
+        for (id, waiter) in waiters where waiter.isMet(value) { finish(id, .success(())) }
+        return result
+    }
+
+    /// Returns once the value meets the condition, now or after a change.
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled first, or the value was closed.
+    func waitUntil(_ isMet: @escaping Condition) async throws {
+        let id = state.withLock { state in
+            state.lastID += 1
+            return state.lastID
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                register(id, Waiter(isMet: isMet, continuation: continuation))
+                // A cancellation before the waiter was registered found nobody to wake.
+                if Task.isCancelled { finish(id, .failure(CancellationError())) }
+            }
+        } onCancel: {
+            finish(id, .failure(CancellationError()))
+        }
+    }
+
+    /// Ends every wait, running and future, that is not met.
+    func close() {
+        let waiters = state.withLock { state in
+            state.isClosed = true
+            return state.waiters
+        }
+        for id in waiters.keys { finish(id, .failure(CancellationError())) }
+    }
+
+    private func register(_ id: Int, _ waiter: Waiter) {
+        while true {
+            let (value, version, isClosed) = state.withLock { ($0.value, $0.version, $0.isClosed) }
+            if waiter.isMet(value) { return waiter.continuation.resume() }
+            if isClosed { return waiter.continuation.resume(throwing: CancellationError()) }
+            let isRegistered = state.withLock { state in
+                // The value changed while the condition looked at it: look again.
+                guard state.version == version, !state.isClosed else { return false }
+                state.waiters[id] = waiter
+                return true
+            }
+            if isRegistered { return }
+        }
+    }
+
+    private func finish(_ id: Int, _ result: Result<Void, any Error>) {
+        let waiter = state.withLock { $0.waiters.removeValue(forKey: id) }
+        waiter?.continuation.resume(with: result)
+    }
+}

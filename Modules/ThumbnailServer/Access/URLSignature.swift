@@ -1,0 +1,82 @@
+import Alcedo
+import AlcedoRuntime
+import FoundationEssentials
+
+/// Proves that a URL was made by somebody who has the key.
+///
+/// `sig` is the HMAC-SHA256 of the path, a question mark, and all other parameters, sorted by name, decoded and encoded in
+/// one way: so their order and spelling on the way do not matter. In hexadecimal or base64url.
+struct URLSignature: Sendable {
+    static let name = "sig"
+    /// From when on the URL is worth nothing, in seconds since 1970; may be left out.
+    static let expiry = "expires"
+    static let shortestKey = 16
+
+    let key: [UInt8]
+
+    /// Returns until when the URL is worth something; nil: for ever.
+    ///
+    /// - Throws: ``Refusal`` 403.
+    @discardableResult
+    func check(path: some StringProtocol, _ items: QueryItems, now: Date) throws(Refusal) -> Date? {
+        guard let text = items[Self.name], let code = Self.code(text),
+            HMACSHA256.isSame(code, self.code(path: path, items))
+        else { throw Refusal(403, "the signature is missing or wrong") }
+        guard let expiry = items[Self.expiry] else { return nil }
+        guard expiry.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let seconds = Int(expiry),
+            Double(seconds) > now.timeIntervalSince1970
+        else {
+            throw Refusal(403, "the signature has expired")
+        }
+        return Date(timeIntervalSince1970: Double(seconds))
+    }
+
+    /// The target with its signature.
+    func signed(_ target: String) throws(Refusal) -> String {
+        let path = target.prefix { $0 != "?" }
+        let items = try QueryItems(target[path.endIndex...].dropFirst())
+        let code = code(path: path, items)
+        return "\(path)?\(items.canonical(without: Self.name))&\(Self.name)=\(code.hexadecimal)"
+    }
+
+    private func code(path: some StringProtocol, _ items: QueryItems) -> [UInt8] {
+        HMACSHA256.code(of: Array("\(path)?\(items.canonical(without: Self.name))".utf8), key: key)
+    }
+
+    private static func code(_ text: String) -> [UInt8]? {
+        let digits = Array(text.utf8)
+        if digits.count == 64 {
+            let nibbles = digits.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
+            guard nibbles.count == 64 else { return nil }
+            return (0..<32).map { UInt8(nibbles[2 * $0] << 4 | nibbles[2 * $0 + 1]) }
+        }
+        let base64 = String(text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 })
+        guard text.utf8.count == 43 || text.utf8.count == 44 else { return nil }
+        return Data(base64Encoded: text.utf8.count == 43 ? base64 + "=" : base64).map(Array.init)
+    }
+}
+
+/// Says that a message is from somebody who has the key. Source: RFC 2104, FIPS 198-1.
+enum HMACSHA256 {
+    private static let blockSize = 64
+
+    /// The code of a message, 32 bytes.
+    static func code(of message: [UInt8], key: [UInt8]) -> [UInt8] {
+        let short = key.count > blockSize ? digest([key]) : key
+        let block = short + [UInt8](repeating: 0, count: blockSize - short.count)
+        let inner = digest([block.map { $0 ^ 0x36 }, message])
+        return digest([block.map { $0 ^ 0x5C }, inner])
+    }
+
+    /// Whether two codes are the same, in a time that does not tell where they differ.
+    static func isSame(_ a: [UInt8], _ b: [UInt8]) -> Bool {
+        guard a.count == b.count else { return false }
+        return zip(a, b).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+
+    private static func digest(_ parts: [[UInt8]]) -> [UInt8] {
+        var digest = SHA256()
+        for part in parts { digest.update(part) }
+        return digest.finalize()
+    }
+}

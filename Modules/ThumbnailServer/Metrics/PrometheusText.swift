@@ -1,0 +1,63 @@
+/// Writes numbers as Prometheus reads them. Source: its text-based exposition format, version 0.0.4.
+struct PrometheusText {
+    static let type = "text/plain; version=0.0.4; charset=utf-8"
+
+    enum Kind: String {
+        case counter, gauge
+    }
+
+    private(set) var text = ""
+
+    mutating func add(_ name: String, _ kind: Kind, _ help: String, _ value: some Numeric) {
+        begin(name, kind.rawValue, help)
+        text += "\(name) \(value)\n"
+    }
+
+    /// One number for each value of a label.
+    mutating func add(_ name: String, _ kind: Kind, _ help: String, label: String, _ values: [(String, Int)]) {
+        begin(name, kind.rawValue, help)
+        for (value, number) in values { text += "\(name){\(label)=\"\(Self.escaped(value))\"} \(number)\n" }
+    }
+
+    mutating func add(_ name: String, _ help: String, _ buckets: DurationBuckets) {
+        begin(name, "histogram", help)
+        var count = 0
+        for (end, number) in zip(DurationBuckets.ends.map { "\($0)" } + ["+Inf"], buckets.counts) {
+            count += number
+            text += "\(name)_bucket{le=\"\(end)\"} \(count)\n"
+        }
+        text += "\(name)_sum \(buckets.sum)\n\(name)_count \(count)\n"
+    }
+
+    private mutating func begin(_ name: String, _ kind: String, _ help: String) {
+        text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind)\n"
+    }
+
+    private static func escaped(_ text: String) -> String {
+        text.map { character in
+            switch character {
+            case "\\": "\\\\"
+            case "\"": "\\\""
+            case "\n": "\\n"
+            default: String(character)
+            }
+        }.joined()
+    }
+}
+
+/// Counts durations in fixed steps, as Prometheus has it.
+struct DurationBuckets: Sendable, Equatable {
+    /// The ends of the steps, in seconds.
+    static let ends = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+
+    /// In each step, the last being what is longer than all.
+    private(set) var counts = [Int](repeating: 0, count: ends.count + 1)
+    /// In seconds.
+    private(set) var sum = 0.0
+
+    mutating func add(_ duration: Duration) {
+        let seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
+        counts[Self.ends.firstIndex { seconds <= $0 } ?? Self.ends.count] += 1
+        sum += seconds
+    }
+}

@@ -1,0 +1,106 @@
+import AlcedoLibc
+import AlcedoProgramSupport
+import AlcedoRedisCache
+import FoundationEssentials
+
+/// A host and a port, written with a colon between; a number of version 6 in brackets.
+struct NetworkPlace {
+    let parts: (host: String, port: UInt16)
+
+    /// - Throws: `UsageError`.
+    init(_ option: String, _ text: String) throws {
+        let colon = text.lastIndex(of: ":")
+        let host = colon.map { text[..<$0] } ?? ""
+        let plain = host.hasPrefix("[") && host.hasSuffix("]") ? host.dropFirst().dropLast() : host
+        guard let colon, !plain.isEmpty, let port = UInt16(text[text.index(after: colon)...]) else {
+            throw UsageError("\(option) takes HOST:PORT, not '\(text)'")
+        }
+        parts = (String(plain), port)
+    }
+
+    /// Whether the host is a number, not a name.
+    var isNumber: Bool {
+        var address = in6_addr()
+        return inet_pton(parts.host.contains(":") ? AF_INET6 : AF_INET, parts.host, &address) == 1
+    }
+}
+
+/// A file with the key of signatures.
+struct KeyFile {
+    /// Most bytes of a file with a secret.
+    static let limit = 64 << 10
+
+    let signature: URLSignature
+
+    /// - Throws: `UsageError` for a file that cannot be read, and a key that is too short. Line ends after it do not count.
+    init(path: String) throws {
+        // May be a pipe.
+        guard let data = try? InputFile.read(path, limit: Self.limit) else {
+            throw UsageError("the key file '\(path)' cannot be read")
+        }
+        var key = [UInt8](data)
+        while let last = key.last, last == 10 || last == 13 { key.removeLast() }
+        guard key.count >= URLSignature.shortestKey else {
+            throw UsageError("the key in '\(path)' has \(key.count) bytes; it needs \(URLSignature.shortestKey)")
+        }
+        signature = URLSignature(key: key)
+    }
+}
+
+/// Which Redis is shared with other servers, if any, as the command line says.
+struct RedisChoice {
+    private var address: RedisOptions.Address?
+    private var rest = RedisOptions()
+    /// One that says more of a Redis, which has to be named then.
+    private var detail: String?
+
+    /// Whether it is one of the options about Redis.
+    mutating func take(_ option: String, _ arguments: inout Arguments) throws -> Bool {
+        switch option {
+        case "--redis":
+            address = try Self.address(option, arguments.value(of: option))
+            return true
+        case "--redis-password-file": rest.password = try Self.password(arguments.value(of: option))
+        case "--redis-user": rest.username = try arguments.value(of: option)
+        case "--redis-database": rest.database = try arguments.number(of: option, in: 0...1 << 20)
+        case "--redis-prefix": rest.prefix = try arguments.value(of: option)
+        default: return false
+        }
+        detail = option
+        return true
+    }
+
+    /// Nil: none.
+    ///
+    /// - Throws: `UsageError`.
+    func options() throws -> RedisOptions? {
+        guard let address else {
+            if let detail { throw UsageError("\(detail) needs --redis") }
+            return nil
+        }
+        guard rest.username == nil || rest.password != nil else {
+            throw UsageError("--redis-user needs --redis-password-file")
+        }
+        var options = rest
+        options.address = address
+        return options
+    }
+
+    private static func address(_ option: String, _ text: String) throws -> RedisOptions.Address {
+        guard !text.contains("/") else { return .socket(text) }
+        let (host, port) = try NetworkPlace(option, text).parts
+        return .network(host: host, port: Int(port))
+    }
+
+    /// Line ends after it do not count.
+    private static func password(_ path: String) throws -> String {
+        guard let data = try? InputFile.read(path, limit: KeyFile.limit) else {
+            throw UsageError("the password file '\(path)' cannot be read")
+        }
+        let bytes = data.reversed().drop { $0 == 10 || $0 == 13 }.reversed()
+        guard let password = String(validating: bytes, as: UTF8.self), !password.isEmpty else {
+            throw UsageError("the password file '\(path)' has no password, or one that is no UTF-8")
+        }
+        return password
+    }
+}

@@ -1,0 +1,55 @@
+import AlcedoCore
+import AlcedoHTTP
+import AlcedoRuntime
+
+/// What a caching transport is made of.
+struct CachingParts: Sendable {
+    let transport: any HTTPTransport
+    let writer: ResponseWriter
+    let rules: ResponseCacheRules
+    let clock: any TimeSource
+    let maximumBodyByteCount: Int
+    let willStore: (@Sendable (StoredResponse, HTTPRequest) async -> StoredResponse?)?
+    let budget: CopyBudget
+    let background: BackgroundWork
+    let backgroundByteLimit: Int
+    let revalidations = Coalescer<HTTPRequest, Never, Revalidation>()
+
+    var store: any ResponseStoring { writer.store }
+}
+
+extension CachingParts {
+    /// What the app's hook makes of an answer; nil when it refuses it, or makes of it what may not be stored.
+    func approved(_ new: StoredResponse, for request: HTTPRequest) async -> StoredResponse? {
+        guard let willStore else { return new }
+        guard var changed = await willStore(new, request) else { return nil }
+        // The bytes of a part have their place in the whole.
+        guard new.part == nil ? changed.part == nil : changed.part == new.part && changed.body == new.body else {
+            return nil
+        }
+        let areFieldsChanged = changed.head != new.head
+        if changed.body.count != new.body.count, new.head.fields.contains("Content-Length") {
+            changed.head.fields["Content-Length"] = String(changed.body.count)
+        }
+        return areFieldsChanged ? Self.reread(changed, insteadOf: new, for: request, rules) : changed
+    }
+
+    /// The answer with the terms of fields that the hook has changed, as if the server had sent them; nil when they
+    /// forbid to store it.
+    private static func reread(
+        _ changed: StoredResponse, insteadOf new: StoredResponse, for request: HTTPRequest, _ rules: ResponseCacheRules
+    ) -> StoredResponse? {
+        guard StorageRules.ruling(on: changed.head, to: request, role: rules.role) == .store,
+            let names = Vary.names(of: changed.head, to: request, role: rules.role)
+        else { return nil }
+        var reread = changed
+        reread.varyingFields = Vary.fields(names, of: request)
+        if changed.terms == new.terms {
+            reread.terms = ReuseTerms(
+                changed.head, to: request, requestTime: new.requestTime, responseTime: new.responseTime, rules: rules)
+            // The age on arrival is in no field of what is stored.
+            reread.terms.initialAge = max(reread.terms.initialAge, new.terms.initialAge)
+        }
+        return reread
+    }
+}

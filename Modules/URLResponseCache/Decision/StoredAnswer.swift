@@ -1,0 +1,88 @@
+import AlcedoCore
+import AlcedoHTTP
+import FoundationEssentials
+
+/// Makes an answer to a request from what is stored: all of it, a range, or the word that the caller's copy is current.
+///
+/// Source: RFC 9111 sections 4 and 4.3.2, RFC 9110 section 14.
+enum StoredAnswer {
+    /// Fields that describe a body, which an answer without one does not have. RFC 9110 section 15.4.5.
+    private static let bodyFields: Set = [
+        "content-length", "content-encoding", "content-type", "content-range", "content-language",
+    ]
+
+    static func make(
+        _ stored: StoredResponse, for request: HTTPRequest, _ directives: RequestDirectives, age: TimeInterval?,
+        _ status: CacheStatus, _ caching: ResponseCaching
+    ) -> HTTPResponse {
+        var head = HTTPResponseHead(url: request.url, status: stored.head.status, fields: stored.head.fields)
+        var body = stored.body
+        if directives.isConditional, Precondition.isMet(by: stored, request) {
+            head.status = 304
+            head.fields = head.fields.removing(bodyFields)
+            body = Data()
+        } else if let range = directives.range, head.status == 200, stored.hasOffsets,
+            stored.part != nil || Precondition.allowsRange(of: stored, request)
+        {
+            (head, body) = partial(head, stored, range)
+        }
+        if request.method == .head { body = Data() }
+        // Section 5.1.
+        if let age { head.fields.append("Age", String(Int(min(max(0, age), TimeInterval(DeltaSeconds.limit))))) }
+        status.add(to: &head.fields)
+        return HTTPResponse(head: head, body: HTTPBody(body), caching: caching)
+    }
+
+    /// Returns the response of a cache that has nothing it may use and does not reach the server: 504 without a body.
+    static func unavailable(for request: HTTPRequest, _ status: CacheStatus) -> HTTPResponse {
+        var head = HTTPResponseHead(url: request.url, status: 504, fields: ["Content-Length": "0"])
+        status.add(to: &head.fields)
+        return HTTPResponse(head: head, body: HTTPBody(Data()))
+    }
+
+    private static func partial(
+        _ head: HTTPResponseHead, _ stored: StoredResponse, _ range: ByteRange
+    ) -> (HTTPResponseHead, Data) {
+        var head = head
+        let complete = stored.part.map(\.completeCount) ?? stored.body.count
+        guard let bytes = PartialContent.stored(range, of: stored) else {
+            head.status = 416
+            head.fields = head.fields.removing(bodyFields)
+            head.fields["Content-Range"] = "bytes */\(complete.map { String($0) } ?? "*")"
+            head.fields["Content-Length"] = "0"
+            return (head, Data())
+        }
+        head.status = 206
+        head.fields["Content-Range"] = ContentRange(bytes: bytes, completeCount: complete).text
+        head.fields["Content-Length"] = String(bytes.count)
+        let start = stored.body.startIndex + bytes.lowerBound - (stored.part?.offset ?? 0)
+        return (head, stored.body[start..<(start + bytes.count)])
+    }
+}
+
+/// What the cache did, as it says in its answers. Source: RFC 9211.
+struct CacheStatus {
+    enum Outcome {
+        /// From the store; how many seconds it stays fresh, below nought when it is stale.
+        case hit(timeToLive: Int)
+        /// Forwarded, with the status that came back; nil when none did.
+        case forwarded(ForwardReason, status: Int?)
+        case unsatisfiable
+    }
+
+    var outcome: Outcome
+    var isStored = false
+
+    private var text: String {
+        switch outcome {
+        case .hit(let seconds): "alcedo; hit; ttl=\(seconds)"
+        case .forwarded(let reason, let status):
+            "alcedo; fwd=\(reason.rawValue)" + (status.map { "; fwd-status=\($0)" } ?? "")
+                + (isStored ? "; stored" : "")
+        case .unsatisfiable: "alcedo; detail=only-if-cached"
+        }
+    }
+
+    /// Adds the member after those of the caches on the way.
+    func add(to fields: inout HTTPFields) { fields.append("Cache-Status", text) }
+}

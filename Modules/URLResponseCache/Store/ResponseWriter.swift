@@ -1,0 +1,172 @@
+import AlcedoCore
+import AlcedoHTTP
+import AlcedoRuntime
+import FoundationEssentials
+
+/// Changes what is stored, one change at a time for each resource.
+struct ResponseWriter: Sendable {
+    /// Most different `Vary` fields that are kept for a resource; a server has one, or changes it now and then.
+    private static let nameListLimit = 4
+    /// Most variants that a server is asked about when none fits.
+    private static let taggedLimit = 16
+
+    let store: any ResponseStoring
+    let rules: ResponseCacheRules
+    /// The maximum number of bytes to which parts of a content are combined; a part that would exceed it is stored alone.
+    let combinedByteLimit: Int
+    let ledger = ExchangeLedger()
+    private let gate = WriteGate()
+
+    init(store: any ResponseStoring, rules: ResponseCacheRules, combinedByteLimit: Int = 32 << 20) {
+        self.store = store
+        self.rules = rules
+        self.combinedByteLimit = combinedByteLimit
+    }
+
+    /// Stores an answer to a request, unless the resource has changed since the exchange began or a later answer is
+    /// there. A part is put together with the part that is there. Returns whether the store was given it.
+    ///
+    /// - Parameter old: Where the answer was under its former head, which counts no more.
+    @discardableResult
+    func store(
+        _ response: StoredResponse, for request: HTTPRequest, of exchange: ExchangeLedger.Exchange,
+        inPlaceOf old: ImageKey? = nil
+    ) async -> Bool {
+        guard let names = Vary.names(of: response.head, to: request, role: rules.role) else { return false }
+        let own = ImageKey(exchange.resource)
+        let variant = ImageKey(own.resource, variant: Vary.variant(names, of: request))
+        var isStored = false
+        await gate.alone(with: own.resource) {
+            let isLatest = exchange.claim(own)
+            // Where answers have varied, one that does not is a variant for all requests, so that the others are not
+            // forgotten, to be found again when answers vary once more.
+            let before = await store.entry(for: own)
+            let key = if names.isEmpty, before?.isVariants != true { own } else { variant }
+            guard key == own ? isLatest : exchange.claim(key) else { return }
+            // What is there is later, and for all requests.
+            if key != own, !isLatest, before?.isVariants == false { return }
+            var response = response
+            if response.part != nil {
+                guard let combined = await combined(response, with: key, for: request) else { return }
+                response = combined
+            }
+            if key != own { await noteVariant(names, key, response, isLatest: isLatest, in: before, under: own) }
+            await store.store(.response(response), for: key)
+            if let old {
+                if old != key, old != own { await store.remove(old) }
+                await removeCopies(of: response, for: request, in: before, but: key)
+            }
+            isStored = true
+        }
+        return isStored
+    }
+
+    /// Removes what was found for a request, with its copies, unless a later answer is there.
+    func remove(
+        _ candidate: StoredCandidate, for request: HTTPRequest, of exchange: ExchangeLedger.Exchange
+    ) async {
+        await gate.alone(with: candidate.key.resource) {
+            guard exchange.claim(candidate.key) else { return }
+            await store.remove(candidate.key)
+            guard let response = candidate.response else { return }
+            let rest = await store.entry(for: ImageKey(candidate.key.resource))
+            await removeCopies(of: response, for: request, in: rest, but: candidate.key)
+        }
+    }
+
+    /// Removes all answers for the resource, those on their way included. RFC 9111 section 4.4.
+    func invalidate(_ resource: ResourceKey) async {
+        // First, so that an answer that has not entered the gate yet finds out.
+        ledger.invalidate(resource)
+        await gate.alone(with: resource) { await store.removeAll(of: resource) }
+    }
+
+    /// The part with what is stored beside it; nil when that is better than the part.
+    private func combined(
+        _ part: StoredResponse, with key: ImageKey, for request: HTTPRequest
+    ) async -> StoredResponse? {
+        guard case .response(let stored) = await store.entry(for: key), !stored.isExpired(at: part.responseTime) else {
+            return PartialContent.whole(part)
+        }
+        if stored.part == nil, PartialContent.isSameContent(part.head, stored) { return nil }
+        return PartialContent.combined(stored, with: part, for: request, rules, limit: combinedByteLimit)
+            ?? PartialContent.whole(part)
+    }
+
+    /// Removes what else is stored for the request with the same strong tag: what is said of one counts for all of them.
+    /// A date does not tell variants apart. RFC 9111 section 4.3.4.
+    private func removeCopies(
+        of response: StoredResponse, for request: HTTPRequest, in before: ResponseEntry?, but key: ImageKey
+    ) async {
+        guard case .variants(let variants) = before else { return }
+        for names in variants.nameLists {
+            let other = ImageKey(key.resource, variant: Vary.variant(names, of: request))
+            guard other != key, case .response(let found) = await store.entry(for: other),
+                PartialContent.hasSameTag(response.head, found)
+            else { continue }
+            await store.remove(other)
+        }
+    }
+
+    private func noteVariant(
+        _ names: [String], _ key: ImageKey, _ response: StoredResponse, isLatest: Bool, in before: ResponseEntry?,
+        under own: ImageKey
+    ) async {
+        var variants = ResponseVariants()
+        if case .variants(let known) = before { variants = known }
+        let known = variants
+        if isLatest || !variants.nameLists.contains(names) {
+            variants.nameLists.removeAll { $0 == names }
+            variants.nameLists.insert(names, at: isLatest ? 0 : variants.nameLists.count)
+            variants.nameLists.removeLast(max(0, variants.nameLists.count - Self.nameListLimit))
+        }
+        if let tag = response.entityTag {
+            variants.tagged.removeAll { $0.variant == key.variant }
+            variants.tagged.insert(ResponseVariants.Tagged(variant: key.variant, entityTag: tag.text), at: 0)
+            variants.tagged.removeLast(max(0, variants.tagged.count - Self.taggedLimit))
+        }
+        if variants != known { await store.store(.variants(variants), for: own) }
+    }
+}
+
+extension ResponseEntry {
+    fileprivate var isVariants: Bool { if case .variants = self { true } else { false } }
+}
+
+/// Lets one task at a time change what is stored for a resource, so that no change is made on an outdated reading.
+final class WriteGate: Sendable {
+    /// The resources being changed, and who waits for each, in order.
+    private let waiting = Locked<[ResourceKey: [CheckedContinuation<Void, Never>]]>([:])
+
+    /// Runs `work` alone among the works for this resource. Waits even in a cancelled task; works are short.
+    func alone(with resource: ResourceKey, _ work: () async -> Void) async {
+        await enter(resource)
+        await work()
+        leave(resource)
+    }
+
+    private func enter(_ resource: ResourceKey) async {
+        await withCheckedContinuation { continuation in
+            let isFree = waiting.withLock { waiting in
+                guard waiting[resource] != nil else {
+                    waiting[resource] = []
+                    return true
+                }
+                waiting[resource]?.append(continuation)
+                return false
+            }
+            if isFree { continuation.resume() }
+        }
+    }
+
+    private func leave(_ resource: ResourceKey) {
+        let next = waiting.withLock { waiting -> CheckedContinuation<Void, Never>? in
+            guard waiting[resource]?.isEmpty == false else {
+                waiting[resource] = nil
+                return nil
+            }
+            return waiting[resource]?.removeFirst()
+        }
+        next?.resume()
+    }
+}

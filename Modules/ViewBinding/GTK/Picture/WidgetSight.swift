@@ -1,0 +1,104 @@
+
+#if GTK
+    import CGTK
+
+    /// Whether a person can see a widget: it is mapped, and not scrolled out of the windows that it scrolls in. A grid has
+    /// many more cells than are in sight, and all of them are mapped.
+    @MainActor final class WidgetSight {
+        /// A signal, and the object that it comes from, which is held so that it can be disconnected.
+        private struct Listening {
+            var object: UnsafeMutableRawPointer
+            var signal: Signal
+        }
+
+        /// Unowned in effect: the widget lets go of its canvas, which has this, when it ends.
+        private let widget: UnsafeMutablePointer<GtkWidget>
+        private var listening: [Listening] = []
+        /// Whether the widget may lie elsewhere than when it was looked at last.
+        private var mayHaveMoved = false
+        private var onReturn: (@MainActor () -> Void)?
+
+        init(widget: UnsafeMutablePointer<GtkWidget>) { self.widget = widget }
+
+        /// Whether it is in sight, as far as the last layout tells.
+        var isInSight: Bool {
+            isMapped && scrollers.allSatisfy { Self.overlap(widget, UnsafeMutablePointer($0)) }
+        }
+
+        private var isMapped: Bool { gtk_widget_get_mapped(widget) != 0 }
+
+        /// Has `onReturn` called, once, when a widget that is mapped comes into sight by being scrolled there. To be stopped
+        /// when the widget is unmapped.
+        func awaitReturn(_ onReturn: @escaping @MainActor () -> Void) {
+            stopWaiting()
+            guard isMapped, let clock = gtk_widget_get_frame_clock(widget) else { return }
+            self.onReturn = onReturn
+            // A cell that was bound just now is laid out in the next frame.
+            mayHaveMoved = true
+            for scroller in scrollers {
+                let adjustments = [
+                    gtk_scrolled_window_get_hadjustment(scroller), gtk_scrolled_window_get_vadjustment(scroller),
+                ]
+                for adjustment in adjustments.compactMap({ $0 }) {
+                    for change in ["value-changed", "changed"] {
+                        listen(to: UnsafeMutableRawPointer(adjustment), change) { $0.mayHaveMoved = true }
+                    }
+                }
+            }
+            // What scrolls is laid out in the frame after its adjustment has changed.
+            listen(to: UnsafeMutableRawPointer(clock), "after-paint") { $0.look() }
+        }
+
+        func stopWaiting() {
+            let ended = listening
+            listening = []
+            onReturn = nil
+            for entry in ended {
+                entry.signal.disconnect()
+                g_object_unref(entry.object)
+            }
+        }
+
+        private func look() {
+            guard mayHaveMoved else { return }
+            mayHaveMoved = false
+            guard isInSight, let onReturn else { return }
+            stopWaiting()
+            onReturn()
+        }
+
+        private func listen(
+            to object: UnsafeMutableRawPointer, _ name: String, _ handler: @escaping @MainActor (WidgetSight) -> Void
+        ) {
+            g_object_ref(object)
+            let signal = Signal(object, name) { [weak self] in
+                if let self { handler(self) }
+            }
+            listening.append(Listening(object: object, signal: signal))
+        }
+
+        /// The `GtkScrolledWindow`s that the widget is in.
+        private var scrollers: [OpaquePointer] {
+            var found: [OpaquePointer] = []
+            var ancestor = gtk_widget_get_parent(widget)
+            while let next = ancestor.flatMap({ gtk_widget_get_ancestor($0, gtk_scrolled_window_get_type()) }) {
+                found.append(OpaquePointer(next))
+                ancestor = gtk_widget_get_parent(next)
+            }
+            return found
+        }
+
+        private static func overlap(
+            _ widget: UnsafeMutablePointer<GtkWidget>, _ scroller: UnsafeMutablePointer<GtkWidget>
+        ) -> Bool {
+            var bounds = graphene_rect_t()
+            // What has no place yet is not known to be out of sight.
+            guard gtk_widget_get_width(widget) > 0, gtk_widget_compute_bounds(widget, scroller, &bounds) != 0 else {
+                return true
+            }
+            let (left, top) = (bounds.origin.x, bounds.origin.y)
+            return left < Float(gtk_widget_get_width(scroller)) && top < Float(gtk_widget_get_height(scroller))
+                && left + bounds.size.width > 0 && top + bounds.size.height > 0
+        }
+    }
+#endif

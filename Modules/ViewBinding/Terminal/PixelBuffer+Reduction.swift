@@ -1,0 +1,96 @@
+import AlcedoCore
+
+extension PixelBuffer {
+    /// The picture in `target` pixels, each the plain average of the source pixels it covers, over `background`.
+    ///
+    /// The average is taken of the samples as they are, not of light: quick, and near enough for cells of a terminal.
+    /// O(*w* × *h*).
+    ///
+    /// - Parameter target: Sides from one pixel to the source's own; others are brought into that range.
+    /// - Returns: An `rgbx8` buffer; nil when there is no memory layout for the size.
+    func reduced(to target: PixelSize, over background: OpaqueColor) -> PixelBuffer? {
+        let target = PixelSize(
+            width: min(max(1, target.width), width), height: min(max(1, target.height), height))
+        let columns = Self.boundaries(of: width, parts: target.width)
+        let rows = Self.boundaries(of: height, parts: target.height)
+        return PixelBuffer(size: target, format: .rgbx8, alphaMode: .opaque) { memory, bytesPerRow in
+            var sums = [PixelSum](repeating: PixelSum(), count: target.width)
+            for y in 0..<target.height {
+                for x in sums.indices { sums[x] = PixelSum() }
+                for sourceY in rows[y]..<rows[y + 1] { add(row(sourceY), columns: columns, to: &sums) }
+                for x in sums.indices {
+                    let color = sums[x].average(over: background)
+                    let offset = y * bytesPerRow + x * 4
+                    memory[offset] = color.red
+                    memory[offset + 1] = color.green
+                    memory[offset + 2] = color.blue
+                    memory[offset + 3] = 255
+                }
+            }
+        }
+    }
+
+    /// Where each of `parts` nearly equal parts of `length` begins, and where the last one ends.
+    private static func boundaries(of length: Int, parts: Int) -> [Int] {
+        // Quotient and remainder apart, so that the product stays small whatever the length.
+        let (whole, rest) = length.quotientAndRemainder(dividingBy: parts)
+        return (0...parts).map { $0 * whole + $0 * rest / parts }
+    }
+
+    private func add(_ row: RawSpan, columns: [Int], to sums: inout [PixelSum]) {
+        for x in sums.indices {
+            for sourceX in columns[x]..<columns[x + 1] {
+                switch format {
+                case .gray8:
+                    let gray = UInt64(row.unsafeLoad(fromByteOffset: sourceX, as: UInt8.self))
+                    sums[x].add(SIMD4(gray, gray, gray, 255), .opaque)
+                case .rgbx8: sums[x].add(Self.load(row, sourceX, as: SIMD4<UInt8>.self), .opaque)
+                case .rgba8: sums[x].add(Self.load(row, sourceX, as: SIMD4<UInt8>.self), alphaMode)
+                // 65,535 is 257 times 255.
+                case .rgba16: sums[x].add(Self.load(row, sourceX, as: SIMD4<UInt16>.self) / 257, alphaMode)
+                }
+            }
+        }
+    }
+
+    private static func load<Sample: FixedWidthInteger & BitwiseCopyable>(
+        _ row: RawSpan, _ index: Int, as type: SIMD4<Sample>.Type
+    ) -> SIMD4<UInt64> where SIMD4<Sample>: BitwiseCopyable {
+        let offset = index * MemoryLayout<SIMD4<Sample>>.size
+        return SIMD4(truncatingIfNeeded: row.unsafeLoad(fromByteOffset: offset, as: type))
+    }
+}
+
+/// Adds up pixels of 8-bit samples, each weighted with its alpha. 64 bits hold the sum of 2⁴⁸ pixels.
+private struct PixelSum: Sendable {
+    /// Red, green and blue times alpha, and alpha times 255, so that all four have one scale.
+    private var sum = SIMD4<UInt64>()
+    private var count: UInt64 = 0
+
+    /// - Parameter pixel: Red, green, blue, alpha, each at most 255.
+    mutating func add(_ pixel: SIMD4<UInt64>, _ mode: AlphaMode) {
+        count += 1
+        switch mode {
+        case .opaque:
+            sum &+= SIMD4(pixel.x, pixel.y, pixel.z, 255) &* 255
+        case .straight:
+            let alpha = pixel.w
+            sum &+= SIMD4(pixel.x, pixel.y, pixel.z, 255) &* alpha
+        case .premultiplied:
+            // A sample above alpha, which no premultiplied pixel has, counts as alpha.
+            sum &+= pointwiseMin(pixel, SIMD4(repeating: pixel.w)) &* 255
+        }
+    }
+
+    /// The mean of the pixels laid over `background`; the background itself when there are none.
+    func average(over background: OpaqueColor) -> OpaqueColor {
+        let whole = count * 255
+        guard whole > 0 else { return background }
+        let transparent = whole - sum.w / 255
+        let mix = { (sum: UInt64, behind: UInt8) in
+            UInt8(truncatingIfNeeded: (sum + UInt64(behind) * transparent + whole / 2) / whole)
+        }
+        return OpaqueColor(
+            red: mix(sum.x, background.red), green: mix(sum.y, background.green), blue: mix(sum.z, background.blue))
+    }
+}

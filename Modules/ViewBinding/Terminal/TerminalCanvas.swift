@@ -1,0 +1,43 @@
+public import AlcedoCore
+import AlcedoLibc
+
+/// The cells of a terminal that a picture may fill. A cell shows two pixels, one above the other, because it is about
+/// twice as high as it is wide.
+public struct TerminalCanvas: Sendable, Hashable {
+    /// Most columns and rows; larger numbers count as this.
+    public static let maximumSide = 32_767
+
+    /// From nought to ``maximumSide``.
+    public let columns: Int
+    /// From nought to ``maximumSide``.
+    public let rows: Int
+
+    /// Numbers below nought count as nought: a canvas that shows nothing.
+    public init(columns: Int, rows: Int) {
+        self.columns = min(max(0, columns), Self.maximumSide)
+        self.rows = min(max(0, rows), Self.maximumSide)
+    }
+
+    /// The size in pixels that a picture of `size` has on the canvas: as large as fits with its proportions kept, and
+    /// never larger than it is, because enlarging shows nothing more and blurs icons.
+    ///
+    /// Use it as the target when decoding. It is the same for every colour depth.
+    ///
+    /// - Returns: Nought by nought when the canvas or the picture has no pixels.
+    public func targetSize(for size: PixelSize) -> PixelSize {
+        let pixels = PixelSize(width: columns, height: rows * 2)
+        guard size.isPositive, pixels.isPositive else { return PixelSize(width: 0, height: 0) }
+        return size.scaled(to: pixels, mode: .fit)
+    }
+}
+
+extension TerminalCanvas {
+    /// The whole of the terminal that `fileDescriptor` is open on.
+    ///
+    /// - Returns: nil when it is not a terminal, or one that does not know its size.
+    public init?(fileDescriptor: Int32) {
+        var size = winsize()
+        guard ioctl(fileDescriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return nil }
+        self.init(columns: Int(size.ws_col), rows: Int(size.ws_row))
+    }
+}

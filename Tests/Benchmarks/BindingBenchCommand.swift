@@ -1,0 +1,189 @@
+import Alcedo
+import AlcedoProgramSupport
+import AlcedoRuntime
+import AlcedoTesting
+import FoundationEssentials
+
+/// `alcedo-bench binding`
+struct BindingBenchCommand: ProgramCommand {
+    static let name = "binding"
+    static let help = """
+        usage: alcedo-bench binding [--binds N] [--rounds N]
+
+        What binding a request to a view takes of the main thread: the call alone, for a view that did nothing, that loads the
+        same, that loads another, and for an image in memory; and all until the image is shown, of a source that has it at
+        once. And how many loads a thousand binds of one view begin.
+
+          --binds N   binds a round (default: 10000)
+          --rounds N  how often each is measured; the best counts (default: 7)
+
+        """
+
+    private var binds = 10_000
+    private var rounds = 7
+
+    mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
+        switch option {
+        case "--binds": binds = try arguments.number(of: option, in: 10...1_000_000)
+        case "--rounds": rounds = try arguments.number(of: option, in: 1...1_000)
+        default: return false
+        }
+        return true
+    }
+
+    func run() async throws -> ExitStatus {
+        try await BindingBenchmark(binds: binds, rounds: rounds).run()
+        return .success
+    }
+}
+
+/// Times what binds take of the main actor.
+@MainActor private struct BindingBenchmark {
+    private static let imageCount = 100
+
+    private let binds: Int
+    private let rounds: Int
+    private let requests: [ImageRequest]
+
+    init(binds: Int, rounds: Int) throws {
+        self.binds = binds
+        self.rounds = rounds
+        let data = try PNGEncoder().encode(.coordinates(PixelSize(width: 64, height: 64)))
+        requests = (0..<Self.imageCount).map {
+            ImageRequest(source: .bytes(data, identity: "\($0)"), processors: [.resize(width: 32)])
+        }
+    }
+
+    func run() async throws {
+        Console.output(BenchTable.row(["on the main thread", "microseconds a bind", "goal"]))
+        await measureCalls()
+        try await measureMemory()
+        try await measureLoads()
+    }
+
+    /// The calls alone: what their loads do afterwards is not in them.
+    private func measureCalls() async {
+        let loader = EndlessLoader()
+        await report("new view") {
+            let pairs = (0..<binds).map { _ in pair(loader) }
+            return time { pairs[$0].binder.load(requests[$0 % requests.count]) }
+        }
+        let (view, binder) = pair(loader)
+        binder.load(requests[0])
+        await report("equal request") {
+            time { _ in binder.load(requests[0]) }
+        }
+        await report("cancel, bind another") {
+            time { binder.load(requests[$0 % requests.count]) }
+        }
+        binder.load(nil)
+        await rest()
+        let before = loader.loadCount
+        for index in 0..<1_000 { binder.load(requests[index % requests.count]) }
+        // The last one begins, on another thread; others would have begun before it.
+        while loader.loadCount == before { await rest() }
+        Console.output(BenchTable.row(["loads begun", "\(loader.loadCount - before) of 1000 binds", "1"]))
+        withExtendedLifetime(view) { binder.cancel() }
+    }
+
+    private func measureMemory() async throws {
+        let pipeline = HitStack.makePipeline()
+        for request in requests { _ = try await pipeline.load(request) }
+        let (view, binder) = pair(pipeline)
+        await report("in memory") {
+            time { binder.load(requests[$0 % requests.count]) }
+        }
+        guard case .image(_, from: .memory) = view.content else {
+            throw BenchError(description: "an image is not in memory")
+        }
+        await pipeline.shutDown()
+    }
+
+    /// From the call to the image in the view, of a source that has it at once: what the main actor does for it, and the
+    /// ways to another thread and back.
+    private func measureLoads() async throws {
+        let loader = PromptLoader(image: .gray(side: 1))
+        let pairs = (0..<binds).map { _ in pair(loader) }
+        await report("until it is shown") {
+            let start = ContinuousClock.now
+            await withCheckedContinuation { ended in
+                var missing = pairs.count
+                for (index, pair) in pairs.enumerated() {
+                    pair.binder.load(requests[index % requests.count]) { _ in
+                        missing -= 1
+                        if missing == 0 { ended.resume() }
+                    }
+                }
+            }
+            return ContinuousClock.now - start
+        }
+        for pair in pairs {
+            guard case .image = pair.view.content else { throw BenchError(description: "an image was not loaded") }
+        }
+    }
+
+    private func pair(_ loader: any ImageLoading) -> (view: BenchView, binder: ImageBinder) {
+        let view = BenchView()
+        return (view, ImageBinder(view: view, pipeline: loader))
+    }
+
+    private func time(_ bind: (_ number: Int) -> Void) -> Duration {
+        ContinuousClock().measure {
+            for number in 0..<binds { bind(number) }
+        }
+    }
+
+    /// Prints the best of all rounds.
+    private func report(_ name: String, _ work: @MainActor () async -> Duration) async {
+        var best = Duration.seconds(86_400)
+        for _ in 0..<rounds {
+            best = min(best, await work())
+            await rest()
+        }
+        let microseconds = BenchTable.microseconds(best) / Double(binds)
+        BenchFigure("binding: \(name)", microseconds, unit: " µs", .atMost(200)).note()
+        Console.output(BenchTable.row([name, "\((microseconds * 100).rounded() / 100)", "below 200"]))
+    }
+
+    /// Returns when the main actor has had its turns with what was begun.
+    private func rest() async { await Task {}.value }
+}
+
+/// A view that keeps what it is to show, and does no more.
+@MainActor private final class BenchView: ImageDisplaying {
+    private(set) var content = DisplayContent.nothing
+
+    func display(_ content: DisplayContent) { self.content = content }
+}
+
+/// Has nothing in memory; a load lasts until it is cancelled.
+private final class EndlessLoader: ImageLoading {
+    private let begun = Locked(0)
+
+    /// The loads that were begun.
+    var loadCount: Int { begun.withLock { $0 } }
+
+    func cachedImage(for request: ImageRequest) -> DecodedImage? { nil }
+
+    func load(
+        _ request: ImageRequest, priority: LivePriority, onUpdate: @escaping @Sendable (LoadUpdate) -> Void
+    ) async throws -> ImageResponse {
+        begun.withLock { $0 += 1 }
+        // Ends when it is cancelled.
+        try await Task.sleep(for: .seconds(86_400))
+        throw CancellationError()
+    }
+}
+
+/// Has nothing in memory and every image at once.
+private struct PromptLoader: ImageLoading {
+    let image: DecodedImage
+
+    func cachedImage(for request: ImageRequest) -> DecodedImage? { nil }
+
+    func load(
+        _ request: ImageRequest, priority: LivePriority, onUpdate: @escaping @Sendable (LoadUpdate) -> Void
+    ) async throws -> ImageResponse {
+        ImageResponse(image: image, layer: .network)
+    }
+}

@@ -1,0 +1,129 @@
+import Alcedo
+import AlcedoLibc
+import AlcedoProgramSupport
+import FoundationEssentials
+
+/// `alcedo-bench decode`
+struct DecodeBenchCommand: ProgramCommand {
+    static let name = "decode"
+    static let help = """
+        usage: alcedo-bench decode DIR [--rounds N]
+
+        Decodes every image of DIR at full size, animations to their last frame, by our decoders and by a plain C loop over
+        the same library in the same process, in turns, and prints our best time over the C loop's best.
+
+          --rounds N   turns an image, each of both (default: 15)
+
+        """
+
+    private var directory = ""
+    private var rounds = 15
+
+    mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
+        guard option == "--rounds" else { return false }
+        rounds = try arguments.number(of: option, in: 1...10_000)
+        return true
+    }
+
+    mutating func finish(_ words: [String]) throws {
+        guard words.count == 1 else { throw UsageError("decode needs one directory") }
+        directory = words[0]
+    }
+
+    func run() async throws -> ExitStatus {
+        let names: [String]
+        do {
+            names = try FileManager.default.contentsOfDirectory(atPath: directory).sorted()
+        } catch {
+            Console.problem("alcedo-bench: cannot list \(directory)")
+            return .failure
+        }
+        var benchmark = DecodeBenchmark(rounds: rounds)
+        for name in names {
+            guard let data = try? Data(contentsOf: URL(filePath: "\(directory)/\(name)")) else { continue }
+            benchmark.measure(data, name: name)
+        }
+        guard benchmark.hasResults else {
+            Console.problem("alcedo-bench: no image in \(directory) that both can decode")
+            return .failure
+        }
+        Console.output(benchmark.summary)
+        return .success
+    }
+}
+
+/// Our decoders against plain C loops over the same libraries, in turns, so that both see the same machine.
+private struct DecodeBenchmark {
+    private struct FormatRatio {
+        var format: ImageFormat
+        var ratio: Double
+    }
+
+    let rounds: Int
+    private var results: [FormatRatio] = []
+
+    init(rounds: Int) { self.rounds = rounds }
+
+    var hasResults: Bool { !results.isEmpty }
+
+    /// Measures one image and prints its line; does nothing for a file of another format, or a damaged one.
+    mutating func measure(_ data: Data, name: String) {
+        guard let entry = CodecRegistry.standard.entry(for: data), let reference = Self.reference(for: entry.format)
+        else { return }
+        // As stored: the C loop does not turn the picture either.
+        let options = DecodingOptions(appliesOrientation: false)
+        let ours = {
+            guard let image = try? entry.decoder.decode(data, options: options) else { return 0 }
+            for index in 1..<max(1, image.frames?.frameCount ?? 1) { _ = try? image.frames?.frame(at: index) }
+            return image.size.pixelCount
+        }
+        let theirs = { reference(data) }
+        let pixels = ours()
+        guard pixels > 0, theirs() > 0 else { return }
+        // The allocator learns from the first large blocks that are freed whether to keep such blocks; until it has, one
+        // side may get used pages and the other fresh ones.
+        for _ in 0..<2 { _ = (ours(), theirs()) }
+        var best = (ours: Duration.seconds(3600), reference: Duration.seconds(3600))
+        let clock = ContinuousClock()
+        for round in 0..<rounds {
+            // Who goes first changes, so that neither always inherits the other's caches.
+            for turn in 0..<2 {
+                if (round + turn) % 2 == 0 {
+                    best.ours = min(best.ours, clock.measure { _ = ours() })
+                } else {
+                    best.reference = min(best.reference, clock.measure { _ = theirs() })
+                }
+            }
+        }
+        let ratio = best.ours / best.reference
+        results.append(FormatRatio(format: entry.format, ratio: ratio))
+        Console.output("\(Self.text(ratio))  \(entry.format)  \(pixels) pixels  \(name)\n")
+    }
+
+    private static func reference(for format: ImageFormat) -> ((Data) -> Int)? {
+        switch format {
+        case .jpeg: JPEGReference.decode
+        case .png: PNGReference.decode
+        case .gif: GIFReference.decode
+        case .webp: WebPReference.decode
+        default: nil
+        }
+    }
+
+    /// The geometric mean of the ratios of each format.
+    var summary: String {
+        [ImageFormat.jpeg, .png, .gif, .webp].compactMap { format in
+            let ratios = results.filter { $0.format == format }.map(\.ratio)
+            guard !ratios.isEmpty else { return nil }
+            let mean = exp(ratios.reduce(0) { $0 + log($1) } / Double(ratios.count))
+            BenchFigure("decode \(format), over the C loop", mean, .atMost(format == .gif ? 1.1 : 1.03)).note()
+            return "\(format): \(Self.text(mean)) x the time of the C loop (geometric mean of \(ratios.count))\n"
+        }.joined()
+    }
+
+    private static func text(_ ratio: Double) -> String {
+        let thousandths = Int((ratio * 1000).rounded())
+        let fraction = String(thousandths % 1000)
+        return "\(thousandths / 1000)." + String(repeating: "0", count: 3 - fraction.count) + fraction
+    }
+}

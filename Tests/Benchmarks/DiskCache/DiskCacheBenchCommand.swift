@@ -1,0 +1,103 @@
+import Alcedo
+import AlcedoCore
+import AlcedoDiskCache
+import AlcedoProgramSupport
+import Foundation
+
+/// `alcedo-bench disk-cache`
+struct DiskCacheBenchCommand: ProgramCommand {
+    static let name = "disk-cache"
+    static let help = """
+        usage: alcedo-bench disk-cache [--directory DIR] [--entries N] [--rounds N]
+
+        Puts and gets of 4 KB, 64 KB and 1 MB beside bare system calls (open, write, close, rename; open, pread, close) in
+        the same folders, one after another and eight at once; then, for each number of entries, opening beside a walk
+        that lists and stats the folder, and a trim of a tenth; then two processes on one directory. Microseconds, and
+        ratios to the bare calls of the same run.
+
+          --directory DIR  where to work; made where there is none; files in it are removed (default: the temporary directory)
+          --entries N      only this number of entries for opening and trimming (default: 1000 and 100000)
+          --rounds N       how often each put and get is measured; the best counts (default: 5)
+
+        """
+
+    private var directory = FileManager.default.temporaryDirectory
+    private var counts = [1_000, 100_000]
+    private var rounds = 5
+    private var worker: Int?
+
+    mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
+        switch option {
+        case "--directory": directory = URL(filePath: try arguments.value(of: option))
+        case "--entries": counts = [try arguments.number(of: option, in: 1...10_000_000)]
+        case "--rounds": rounds = try arguments.number(of: option, in: 1...1_000)
+        // The other of two processes.
+        case "--worker": worker = try arguments.number(of: option, in: 0...9)
+        default: return false
+        }
+        return true
+    }
+
+    func run() async throws -> ExitStatus {
+        if let worker {
+            Console.output("\(try await SharedDirectoryBenchmark(directory: directory).work(as: worker))\n")
+            return .success
+        }
+        let folder = try BenchFolder(in: directory)
+        defer { folder.remove() }
+        let place = folder.url
+        try await TransferBenchmark(directory: place, rounds: rounds).run()
+        for count in counts { try await OpeningBenchmark(directory: place, count: count).run() }
+        try await SharedDirectoryBenchmark(directory: place).run()
+        return .success
+    }
+}
+
+/// Times puts and gets in one process, and in two on the same directory.
+private struct SharedDirectoryBenchmark {
+    private static let count = 4_000
+
+    let directory: URL
+
+    func run() async throws {
+        let place = directory.appending(path: "shared")
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: place) }
+        let alone = try await Self.start(1, place)
+        let together = try await Self.start(2, place)
+        Console.output(
+            """
+            puts and gets of 4 KB by turns, an operation
+              one process               \(alone.map { "\(BenchTable.rounded($0)) us" }.joined(separator: ", "))
+              two on one directory      \(together.map { "\(BenchTable.rounded($0)) us" }.joined(separator: ", "))
+
+            """)
+    }
+
+    /// Returns microseconds an operation.
+    func work(as number: Int) async throws -> Double {
+        let cache = FileDiskCache(directory: directory, limits: DataCacheLimits(maximumSize: 64 << 20))
+        let data = Data(repeating: UInt8(number), count: 4 << 10)
+        return try await BenchTable.microseconds(Self.count, width: 1) { step in
+            try await cache.store(data, for: ImageKey(ResourceKey("\(number) \(step)")))
+            _ = await cache.data(for: ImageKey(ResourceKey("\(1 - number) \(step)")))
+        } / 2
+    }
+
+    private static func start(_ processes: Int, _ place: URL) async throws -> [Double] {
+        let started = try (0..<processes).map { number in
+            let process = Process()
+            process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+            process.arguments = ["disk-cache", "--worker", "\(number)", "--directory", place.path]
+            let output = Pipe()
+            process.standardOutput = output
+            try process.run()
+            return (process, output)
+        }
+        return started.map { process, output in
+            let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            process.waitUntilExit()
+            return Double(text.trimmingCharacters(in: .whitespacesAndNewlines)) ?? .nan
+        }
+    }
+}

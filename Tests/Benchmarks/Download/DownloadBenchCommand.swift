@@ -1,0 +1,120 @@
+import Alcedo
+import AlcedoHTTP
+import AlcedoProgramSupport
+import AlcedoTesting
+import Foundation
+
+/// `alcedo-bench download`
+struct DownloadBenchCommand: ProgramCommand {
+    static let name = "download"
+    static let help = """
+        usage: alcedo-bench download [options]
+
+        Fetches bodies of 4 KB and 200 KB into memory from a server on this machine: nginx where it is installed, else the
+        origin of AlcedoTesting in a process of its own, without TLS. By turns: a loop over libcurl's multi interface in
+        C, the transport alone, the whole downloader, URLSession's async calls (without TLS: it cannot be told of an
+        authority), and Python's aiohttp (no HTTP/2). Every URL is another one. Prints requests a second and how many
+        times as fast as the others the downloader is; medians of the rounds. Then the time from a cancellation to the
+        server's seeing the closed socket.
+
+          --rounds N        turns of each (default: 7)
+          --turn N          milliseconds of each turn, about (default: 500)
+          --only TEXT       only cases whose name has TEXT in it; may be repeated
+          --python PATH     an interpreter that has aiohttp (default: python3); Scripts/bench-peers makes one
+          --origin          the origin of AlcedoTesting, even where nginx is installed
+          --requests N      instead: resident memory and open descriptors after N requests, and after the first 1000
+          --cancels N       cancellations that are timed (default: 200)
+
+        """
+
+    private var rounds = 7
+    private var turn = Duration.milliseconds(500)
+    private var filters: [String] = []
+    private var python = "python3"
+    private var usesOrigin = false
+    private var requests: Int?
+    private var cancels = 200
+    private var serves = false
+
+    mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
+        switch option {
+        case "--rounds": rounds = try arguments.number(of: option, in: 1...1_000)
+        case "--turn": turn = .milliseconds(try arguments.number(of: option, in: 1...60_000))
+        case "--only": filters.append(try arguments.value(of: option))
+        case "--python": python = try arguments.value(of: option)
+        case "--origin": usesOrigin = true
+        case "--requests": requests = try arguments.number(of: option, in: 1...100_000_000)
+        case "--cancels": cancels = try arguments.number(of: option, in: 1...1_000_000)
+        // The process of the origin.
+        case "--serve": serves = true
+        default: return false
+        }
+        return true
+    }
+
+    mutating func finish(_ words: [String]) throws {
+        try Self.refuse(words)
+        if cases.isEmpty { throw UsageError("no case has such a name; they are: \(DownloadCase.names)") }
+    }
+
+    private var cases: [DownloadCase] {
+        DownloadCase.all.filter { what in filters.isEmpty || filters.contains { what.name.contains($0) } }
+    }
+
+    func run() async throws -> ExitStatus {
+        if serves {
+            try OriginServer.serve()
+            return .success
+        }
+        let folder = try BenchFolder(in: FileManager.default.temporaryDirectory)
+        defer { folder.remove() }
+        let place = folder.url
+        let usesNginx = !usesOrigin && NginxServer.isInstalled
+        let server: any BenchServer = usesNginx ? try NginxServer(folder: place) : try OriginServer()
+        Console.output("server: \(server.name)\n")
+        if let requests {
+            for what in cases { try await DownloadMemory(server: server, count: requests).run(what) }
+            return .success
+        }
+        let version = AIOHTTPPeer.version(python: python)
+        Console.output("aiohttp: \(version ?? "not found")\n")
+        let speed = DownloadSpeed(
+            server: server, python: version == nil ? nil : python, rounds: rounds, turn: turn)
+        try await speed.run(cases)
+        try await CancelLatency(count: cancels).run()
+        return .success
+    }
+}
+
+/// The time from the cancellation of a download that is half done to the server's noticing that its socket is closed.
+private struct CancelLatency {
+    let count: Int
+
+    func run() async throws {
+        let origin = try LoopbackOrigin { _ in
+            OriginReply.ok(Data(count: DownloadCase.large)).stalling(at: .afterBody(DownloadCase.small))
+        }
+        defer { origin.stop() }
+        let downloader = Downloader(transport: CURLTransport())
+        let url = origin.url(for: "/")
+        var times: [Double] = []
+        for number in 1...count {
+            let task = Task {
+                _ = try await downloader.download(DownloadRequest(.http(HTTPRequest(url: url))))
+            }
+            try await origin.waitUntil { $0.requestCount >= number && $0.stalledCount > 0 }
+            let start = ContinuousClock.now
+            task.cancel()
+            try await origin.waitForDisconnects(count: number)
+            times.append((ContinuousClock.now - start) / .milliseconds(1))
+        }
+        times.sort()
+        let (median, worst) = (times[count / 2], times[count - 1])
+        BenchFigure("cancelling closes the socket, worst of \(count)", worst, unit: " ms", .atMost(5)).note()
+        Console.output(
+            "cancelled: the socket is closed after \(Self.text(median)) ms, at worst of \(count) \(Self.text(worst)) ms "
+                + "(goal: < 5)\n")
+    }
+
+    private static func text(_ value: Double) -> Double { (value * 1_000).rounded() / 1_000 }
+}

@@ -1,0 +1,125 @@
+import Alcedo
+private import CMultiLoop
+import AlcedoRuntime
+import Foundation
+import FoundationNetworking
+
+/// A loop over libcurl's multi interface in C: what is possible.
+///
+/// The thread's width is 1, so that one at a time uses the loop.
+final class MultiLoopPeer: DownloadPeer {
+    private let thread = BlockingExecutor(name: "alcedo.bench.c", width: 1)
+    /// Its address.
+    private let loop: UInt
+
+    init(_ job: DownloadJob) throws {
+        let loop = job.base.withCString { base in
+            (job.authorityFile?.path ?? "").withCString { file in
+                var options = alcedo_multi_loop_options(
+                    base: base, width: job.what.connections, body_size: job.what.byteCount,
+                    speaks_http2: job.what.wire == .multiplexed ? 1 : 0,
+                    ca_file: job.authorityFile == nil ? nil : file)
+                return alcedo_multi_loop_create(&options)
+            }
+        }
+        guard let loop else { throw BenchError(description: "there is no memory for the C loop") }
+        self.loop = UInt(bitPattern: loop)
+    }
+
+    deinit {
+        if let loop = OpaquePointer(bitPattern: loop) { alcedo_multi_loop_destroy(loop) }
+    }
+
+    func fetch(_ count: Int, from first: Int) async throws -> Duration {
+        try await thread.run { [self] in
+            guard let loop = OpaquePointer(bitPattern: loop) else { return .zero }
+            var wrong = 0
+            let time = ContinuousClock().measure { wrong = alcedo_multi_loop_run(loop, first, count) }
+            guard wrong == 0 else { throw BenchError(description: "the C loop got \(wrong) wrong answers") }
+            return time
+        }
+    }
+}
+
+/// `URLSession` with async calls. It knows only the system's authorities, so it has no part in TLS here.
+struct URLSessionPeer: DownloadPeer {
+    let job: DownloadJob
+    private let session: URLSession
+
+    init?(_ job: DownloadJob) {
+        guard job.what.wire == .plain else { return nil }
+        self.job = job
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.urlCache = nil
+        configuration.httpMaximumConnectionsPerHost = job.what.connections
+        session = URLSession(configuration: configuration)
+    }
+
+    func fetch(_ count: Int, from first: Int) async throws -> Duration {
+        try await job.time(job.urls(count, from: first)) { url in
+            try job.check(try await session.data(for: URLRequest(url: url)).0, from: "URLSession")
+        }
+    }
+}
+
+/// Python's aiohttp, in a process of its own. It speaks no HTTP/2.
+final class AIOHTTPPeer: DownloadPeer {
+    private let thread = BlockingExecutor(name: "alcedo.bench.python", width: 1)
+    private let process: BenchProcess
+
+    /// Returns the version of aiohttp that an interpreter has; nil when it has none.
+    static func version(python: String) -> String? {
+        let program = "import aiohttp; print(aiohttp.__version__)"
+        let text = try? BenchProcess.output(of: "/usr/bin/env", [python, "-c", program])
+        return text?.split(separator: "\n").first.map { String($0) }
+    }
+
+    init?(_ job: DownloadJob, python: String) throws {
+        guard job.what.wire != .multiplexed else { return nil }
+        process = try BenchProcess(
+            "/usr/bin/env",
+            [
+                python, "-c", Self.program, job.base, "\(job.what.connections)", "\(job.what.width)",
+                "\(job.what.byteCount)", job.authorityFile?.path ?? "",
+            ])
+    }
+
+    func fetch(_ count: Int, from first: Int) async throws -> Duration {
+        try await thread.run { [process] in
+            try process.send("\(first) \(count)")
+            let answer = try process.readLine()
+            guard let seconds = Double(answer) else { throw BenchError(description: "aiohttp: \(answer)") }
+            return .seconds(seconds)
+        }
+    }
+
+    private static let program = """
+        import asyncio, sys, time, ssl
+        import aiohttp
+
+        base, connections, width, size, authority = sys.argv[1], *map(int, sys.argv[2:5]), sys.argv[5]
+
+        async def worker(session, numbers):
+            for number in numbers:
+                async with session.get(f"{base}{number}") as response:
+                    body = await response.read()
+                    if response.status != 200 or len(body) != size:
+                        raise ValueError(f"{len(body)} of {size} bytes")
+
+        async def main():
+            context = ssl.create_default_context(cafile=authority) if authority else True
+            connector = aiohttp.TCPConnector(limit=connections, ssl=context)
+            async with aiohttp.ClientSession(connector=connector) as session:
+                while line := await asyncio.to_thread(sys.stdin.readline):
+                    first, count = map(int, line.split())
+                    numbers = iter(range(first, first + count))
+                    start = time.perf_counter()
+                    try:
+                        await asyncio.gather(*(worker(session, numbers) for _ in range(width)))
+                        print(time.perf_counter() - start, flush=True)
+                    except Exception as error:
+                        print(repr(error), flush=True)
+
+        asyncio.run(main())
+        """
+}

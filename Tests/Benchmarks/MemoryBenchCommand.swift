@@ -1,0 +1,70 @@
+import Alcedo
+import AlcedoProgramSupport
+import AlcedoTesting
+import FoundationEssentials
+
+/// `alcedo-bench memory`
+struct MemoryBenchCommand: ProgramCommand {
+    static let name = "memory"
+    static let help = """
+        usage: alcedo-bench memory FILE [--size N]
+
+        Decodes one image, plays it if it moves, and prints by how much resident memory rose.
+
+          --size N     decode for at most N pixels in width and height (default: full size)
+
+        """
+
+    private var file = ""
+    private var longestSide: Int?
+
+    mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
+        guard option == "--size" else { return false }
+        longestSide = try arguments.number(of: option, in: 1...65_535)
+        return true
+    }
+
+    mutating func finish(_ words: [String]) throws {
+        guard words.count == 1 else { throw UsageError("memory needs one file") }
+        file = words[0]
+    }
+
+    func run() async throws -> ExitStatus {
+        let configuration = ImagePipeline.Configuration.standard(cacheDirectory: nil)
+        let data = try await configuration.downloader.download(DownloadRequest(.file(file))).data
+        let target = longestSide.map { TargetSize(width: $0, height: $0) }
+        Console.output(try MemoryBenchmark(codecs: configuration.codecs, target: target).measure(data))
+        return .success
+    }
+}
+
+/// What decoding one image adds to the process's resident memory. The first measurement of a process is the true one:
+/// later ones reuse what was freed.
+private struct MemoryBenchmark {
+    let codecs: CodecRegistry
+    let target: TargetSize?
+
+    /// Decodes the image, plays it twice if it moves, and returns lines that say what it took.
+    func measure(_ data: Data) throws -> String {
+        let info = try codecs.inspect(data)
+        let options = DecodingOptions(target: target)
+        let predicted = try codecs.decodingByteCount(data, options: options)
+        let (size, growth) = try ResidentMemory.growth {
+            let image = try codecs.decode(data, options: options)
+            for _ in 0..<2 {
+                for index in 0..<(image.frames?.frameCount ?? 0) { _ = try image.frames?.frame(at: index) }
+            }
+            return image.size
+        }
+        let canvas = PixelBuffer.byteCount(size: info.size, format: .rgba8) ?? 1
+        let canvases = Double(growth * 100 / canvas) / 100
+        return """
+            \(info.format), \(info.size) pixels, \(info.frameCount) frames, decoded to \(size)
+            resident memory rose by \(Self.mebibytes(growth)): \(canvases) full-size canvases
+            foretold: \(Self.mebibytes(predicted))
+
+            """
+    }
+
+    private static func mebibytes(_ count: Int) -> String { "\(Double((count * 100) >> 20) / 100) MiB" }
+}

@@ -1,0 +1,82 @@
+import AlcedoMemoryCache
+import AlcedoProgramSupport
+import FoundationEssentials
+
+/// Sends a trace through a memory cache: every miss is stored with the size of that request.
+struct TraceReplay {
+    /// A key whose hash is the same in every process, so that a replay's figures are.
+    private struct Key: Hashable {
+        let number: Int
+
+        /// SplitMix64's finaliser.
+        var hashValue: Int {
+            var z = UInt64(truncatingIfNeeded: number) &+ 0x9E37_79B9_7F4A_7C15
+            z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
+            z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
+            return Int(truncatingIfNeeded: z ^ z >> 31)
+        }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(hashValue) }
+    }
+
+    /// Requests that were answered, in per cent.
+    private(set) var objectHits = 0.0
+    /// Bytes of the requests that were answered, in per cent of all.
+    private(set) var byteHits = 0.0
+
+    init(_ trace: CacheTrace, policy: PolicyName, capacity: Int) {
+        let cache: MemoryCache<Key, Void> = policy.cache(costLimit: capacity)
+        var (hits, hitBytes, bytes) = (0, 0.0, 0.0)
+        for request in trace.requests {
+            let key = Key(number: request.key)
+            bytes += Double(request.size)
+            if cache.value(for: key) != nil {
+                hits += 1
+                hitBytes += Double(request.size)
+            } else {
+                cache.store((), for: key, cost: request.size)
+            }
+        }
+        objectHits = 100 * Double(hits) / Double(max(1, trace.requests.count))
+        byteHits = bytes > 0 ? 100 * hitBytes / bytes : 0
+    }
+}
+
+/// Requests in the order in which they came: which key, and how large.
+struct CacheTrace {
+    struct Request {
+        /// Keys are numbered in the order in which they first come.
+        var key: Int
+        var size: Int
+    }
+
+    private(set) var requests: [Request] = []
+    /// Sum over all keys of the largest size that a key was asked for with.
+    private(set) var footprint = 0
+
+    /// Reads lines of `time,key,size`. A first line whose size is no number is a heading; a line without a size has 1.
+    ///
+    /// - Throws: ``UsageError`` that names the first line that is neither.
+    init(_ text: some Collection<UInt8>) throws {
+        var keys: [ArraySlice<UInt8>: Int] = [:]
+        var largest: [Int] = []
+        var number = 0
+        for line in Array(text).split(separator: UInt8(ascii: "\n")) {
+            number += 1
+            let fields = line.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+            let size = fields.count < 3 ? 1 : Int(String(decoding: fields[2], as: UTF8.self).filter { $0 != "\r" })
+            guard fields.count >= 2, let size, size >= 0 else {
+                if number == 1 { continue }
+                throw UsageError("line \(number) of the trace is not time,key,size")
+            }
+            let key = keys[fields[1]] ?? keys.count
+            if key == keys.count {
+                keys[fields[1]] = key
+                largest.append(0)
+            }
+            largest[key] = max(largest[key], size)
+            requests.append(Request(key: key, size: size))
+        }
+        footprint = largest.reduce(0, +)
+    }
+}

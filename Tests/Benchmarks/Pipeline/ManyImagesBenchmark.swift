@@ -1,0 +1,87 @@
+import Alcedo
+import AlcedoHTTP
+import AlcedoProgramSupport
+import AlcedoTesting
+import Foundation
+
+/// Loads many different images, and watches the memory that is resident.
+struct ManyImagesBenchmark {
+    private static let memoryLimit = 64 << 20
+    private static let responseLimit = 16 << 20
+    private static let allowance = 100 << 20
+    private static let side = 256
+
+    let directory: URL
+    let count: Int
+    /// What every write to disk takes more.
+    let diskDelay: Duration
+
+    func run() async throws {
+        let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().path
+        // In a process of its own, so that its memory does not count.
+        let server = try BenchProcess(program, ["pipeline", "--serve"])
+        let base = try server.readLine()
+        var configuration = ImagePipeline.Configuration.standard(
+            cacheDirectory: directory, memoryLimit: Self.memoryLimit, diskLimit: 64 << 20,
+            responseLimit: Self.responseLimit)
+        if let disk = configuration.diskCache, diskDelay > .zero {
+            configuration.diskCache = SlowDataCache(cache: disk, delay: diskDelay)
+        }
+        let pipeline = ImagePipeline(configuration)
+        Console.output(BenchTable.row(["different images", "resident MiB", "goal", "images a second"]))
+        let goal = "\((Self.memoryLimit + Self.responseLimit + Self.allowance) >> 20) at most"
+        var done = 0
+        while done < count {
+            // An eighth at a time, so that it shows whether memory goes on growing.
+            let part = done..<min(count, done + max(1, (count + 7) / 8))
+            let requests = part.compactMap { number in
+                URL(string: "\(base)/\(number).jpg").map { ImageRequest(url: $0) }
+            }
+            let start = ContinuousClock.now
+            try await pipeline.loadAll(requests, maxConcurrentLoads: 16) { _, result in _ = try result.get() }
+            let rate = Double(part.count) / ((ContinuousClock.now - start) / .seconds(1))
+            done = part.upperBound
+            Console.output(
+                BenchTable.row(["\(done)", "\(ResidentMemory.byteCount >> 20)", goal, "\(Int(rate))"]))
+        }
+        let peak = Double(ResidentMemory.peakByteCount) / Double(1 << 20)
+        let limit = Double((Self.memoryLimit + Self.responseLimit + Self.allowance) >> 20)
+        BenchFigure("resident, most of all images", peak, unit: " MiB", .atMost(limit)).note()
+        Console.output(BenchTable.row(["most of all", "\(ResidentMemory.peakByteCount >> 20)", goal]))
+        await pipeline.shutDown()
+    }
+
+    /// What the other process does: serves pictures until its standard input ends.
+    static func serve() throws {
+        let body = try JPEGEncoder().encode(.coordinates(PixelSize(width: side, height: side)))
+        var options = OriginOptions()
+        options.logLimit = 0
+        let origin = try LoopbackOrigin(options: options) { _ in
+            OriginReply(fields: ["Content-Type": "image/jpeg", "Cache-Control": "max-age=3600"], body: body)
+        }
+        defer { origin.stop() }
+        print(origin.url.absoluteString)
+        fflush(nil)
+        while Swift.readLine() != nil {}
+    }
+}
+
+/// A disk cache each of whose writes takes some time more.
+private struct SlowDataCache: DataCaching {
+    let cache: any DataCaching
+    let delay: Duration
+
+    func store(_ entry: CachedData, for key: ImageKey) async throws {
+        try await Task.sleep(for: delay)
+        try await cache.store(entry, for: key)
+    }
+
+    func entry(for key: ImageKey) async -> CachedData? { await cache.entry(for: key) }
+    func contains(_ key: ImageKey) async -> Bool { await cache.contains(key) }
+    func remove(_ key: ImageKey) async -> Bool { await cache.remove(key) }
+    func removeAll(of resource: ResourceKey) async -> Int { await cache.removeAll(of: resource) }
+    func removeAll() async { await cache.removeAll() }
+    func flush() async { await cache.flush() }
+    var totalSize: Int { get async { await cache.totalSize } }
+    var count: Int { get async { await cache.count } }
+}

@@ -1,0 +1,99 @@
+import Alcedo
+import AlcedoProgramSupport
+import AlcedoTesting
+import Foundation
+
+/// `alcedo-bench pipeline`
+struct PipelineBenchCommand: ProgramCommand {
+    static let name = "pipeline"
+    static let help = """
+        usage: alcedo-bench pipeline [--directory DIR] [--requests N] [--images N] [--rounds N]
+                                     [--disk-delay N]
+
+        The default stack: what an image in memory takes to be found; many requests for one URL at once, and how many
+        downloads and decodes they make; many different images of 256 x 256 pixels from a server in another process, and the
+        memory that is resident meanwhile, beside the limits of the caches and 100 MiB.
+
+          --directory DIR  where the disk cache works; made where there is none; files in it are removed (default: the
+                           temporary directory)
+          --requests N     requests for one URL (default: 10000)
+          --images N       different images (default: 10000)
+          --disk-delay N   milliseconds that every write to disk takes more, for a slow disk (default: 0)
+          --rounds N       how often a hit is measured; the best counts (default: 7)
+
+        """
+
+    private var directory = FileManager.default.temporaryDirectory
+    private var requests = 10_000
+    private var images = 10_000
+    private var rounds = 7
+    private var diskDelay = Duration.zero
+    private var isServer = false
+
+    mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
+        switch option {
+        case "--directory": directory = URL(filePath: try arguments.value(of: option))
+        case "--requests": requests = try arguments.number(of: option, in: 1...1_000_000)
+        case "--images": images = try arguments.number(of: option, in: 1...10_000_000)
+        case "--rounds": rounds = try arguments.number(of: option, in: 1...1_000)
+        case "--disk-delay": diskDelay = .milliseconds(try arguments.number(of: option, in: 0...60_000))
+        // The server's process.
+        case "--serve": isServer = true
+        default: return false
+        }
+        return true
+    }
+
+    func run() async throws -> ExitStatus {
+        if isServer {
+            try ManyImagesBenchmark.serve()
+            return .success
+        }
+        let folder = try BenchFolder(in: directory)
+        defer { folder.remove() }
+        let place = folder.url
+        // Memory first: what others free would be used again without a rise.
+        try await ManyImagesBenchmark(directory: place, count: images, diskDelay: diskDelay).run()
+        try await OneImageBenchmark(count: requests).run()
+        try await PipelineHitBenchmark(rounds: rounds).run()
+        return .success
+    }
+}
+
+/// Asks for one URL many times at once, and counts what was done for it.
+private struct OneImageBenchmark {
+    let count: Int
+
+    func run() async throws {
+        var reply = OriginReply.ok(
+            try PNGEncoder().encode(.coordinates(PixelSize(width: 256, height: 256))), type: "image/png")
+        // Until everybody waits.
+        reply.stalls = [.beforeHead]
+        let origin = try LoopbackOrigin(replies: ["/image.png": reply])
+        defer { origin.stop() }
+        let metrics = PipelineMetrics()
+        var configuration = ImagePipeline.Configuration.standard(cacheDirectory: nil)
+        configuration.observer = metrics
+        let pipeline = ImagePipeline(configuration)
+        let request = ImageRequest(url: origin.url(for: "/image.png"))
+        let duration = try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<count { group.addTask { _ = try await pipeline.load(request) } }
+            while metrics.snapshot.memoryMisses.values.reduce(0, +) < count {
+                try await Task.sleep(for: .milliseconds(1))
+            }
+            try await origin.waitForStalls()
+            let start = ContinuousClock.now
+            origin.release()
+            try await group.waitForAll()
+            return ContinuousClock.now - start
+        }
+        let seen = metrics.snapshot
+        Console.output(BenchTable.row(["one URL at once", "downloads", "decodes", "ms to all of them"]))
+        Console.output(
+            BenchTable.row([
+                "\(count) requests", "\(origin.requests.count)", "\(seen.decodingTimes.count)",
+                "\(BenchTable.rounded(duration / .milliseconds(1)))",
+            ]))
+        await pipeline.shutDown()
+    }
+}

@@ -1,0 +1,60 @@
+import Alcedo
+import AlcedoProgramSupport
+import AlcedoTesting
+import Foundation
+
+/// Times what finding an image in memory takes through a pipeline.
+struct PipelineHitBenchmark {
+    private static let imageCount = 100
+
+    let rounds: Int
+
+    func run() async throws {
+        let pipeline = HitStack.makePipeline()
+        let data = try PNGEncoder().encode(.coordinates(PixelSize(width: 64, height: 64)))
+        let requests = (0..<Self.imageCount).map {
+            ImageRequest(
+                source: .bytes(data, identity: "\($0)"), processors: [.resize(width: 32)])
+        }
+        try await pipeline.loadAll(requests) { _, result in _ = try result.get() }
+
+        Console.output(BenchTable.row(["memory hit", "nanoseconds", "goal"]))
+        var (found, loaded) = (Double.infinity, Double.infinity)
+        for _ in 0..<rounds {
+            found = min(
+                found,
+                try await nanoseconds(200_000) { number in
+                    guard pipeline.cachedImage(for: requests[number % requests.count]) != nil else {
+                        throw BenchError(description: "an image is not in memory")
+                    }
+                })
+            loaded = min(
+                loaded,
+                try await nanoseconds(50_000) { number in
+                    let response = try await pipeline.load(requests[number % requests.count])
+                    guard response.layer == .memory else {
+                        throw BenchError(description: "an image is not in memory")
+                    }
+                })
+        }
+        BenchFigure("an image in memory", found, unit: " ns", .atMost(500)).note()
+        Console.output(BenchTable.row(["cachedImage", "\(Int(found.rounded()))", "below 500"]))
+        Console.output(BenchTable.row(["load", "\(Int(loaded.rounded()))", ""]))
+        await pipeline.shutDown()
+    }
+
+    private func nanoseconds(
+        _ count: Int, _ work: @escaping @Sendable (Int) async throws -> Void
+    ) async throws -> Double {
+        try await BenchTable.microseconds(count, width: 1, work) * 1_000
+    }
+}
+
+/// The default stack where hits in memory are timed: what is in memory stays, also when the machine is short of it.
+enum HitStack {
+    static func makePipeline() -> ImagePipeline {
+        var configuration = ImagePipeline.Configuration.standard(cacheDirectory: nil)
+        configuration.memoryCache = ImageMemoryCache(limits: MemoryCacheLimits(), findsReferencedValues: true)
+        return ImagePipeline(configuration)
+    }
+}

@@ -1,0 +1,196 @@
+import AlcedoProgramSupport
+import Foundation
+
+/// `alcedo-bench all`
+struct AllBenchCommand: ProgramCommand {
+    static let name = "all"
+    static let help = """
+        usage: alcedo-bench all --pictures DIR [options]
+
+        Runs every benchmark, each in a process of its own, and writes report.md and report.svg: what was measured beside
+        the goal, the machine, the versions, and each benchmark's output under its command; and report.json, for --update.
+        Takes about 20 minutes; the machine should have nothing else to do. Scripts/bench-pictures makes the pictures,
+        Scripts/bench-peers the interpreter; both print where they are.
+
+          --pictures DIR  a folder with the folders wallpapers and web
+          --python PATH   an interpreter with Pillow, pyvips and aiohttp (default: none; ours alone)
+          --output DIR    where the report goes (default: .)
+          --force         replaces a report that is there
+          --rounds N      turns of each in the benchmarks of downloader, processors and thumbnails (default: 5)
+          --only TEXT     only parts whose title has TEXT in it, such as Thumbnails; may be repeated
+          --update        the other parts stay as the report.json of --output has them, if that is of the same machine and
+                          versions; the report is replaced
+
+        """
+
+    private struct Part {
+        let title: String
+        let words: [String]
+    }
+
+    private var pictures = ""
+    private var python: String?
+    private var output = "."
+    private var rounds = 5
+    private var filters: [String] = []
+    private var isUpdate = false
+    private var replaces = false
+
+    private static let names = (data: "report.json", text: "report.md", plot: "report.svg")
+    /// What --pictures has.
+    private static let folders = ["wallpapers", "web"]
+
+    mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
+        switch option {
+        case "--pictures": pictures = try arguments.value(of: option)
+        case "--python": python = try arguments.value(of: option)
+        case "--output": output = try arguments.value(of: option)
+        case "--rounds": rounds = try arguments.number(of: option, in: 1...1_000)
+        case "--only": filters.append(try arguments.value(of: option))
+        case "--update": isUpdate = true
+        case "--force": replaces = true
+        default: return false
+        }
+        return true
+    }
+
+    mutating func finish(_ words: [String]) throws {
+        try Self.refuse(words)
+        if pictures.isEmpty { throw UsageError("all needs --pictures") }
+    }
+
+    func run() async throws -> ExitStatus {
+        let parts = parts(pictures)
+        let chosen = Set(parts.map(\.title).filter { filters.isEmpty || filters.contains(where: $0.contains) })
+        // Before anything takes its minutes.
+        for name in Self.folders
+        where (try? FileManager.default.contentsOfDirectory(atPath: "\(pictures)/\(name)")) == nil {
+            throw UsageError("--pictures takes a folder that has the folders wallpapers and web, not '\(pictures)'")
+        }
+        guard !chosen.isEmpty else {
+            let titles = parts.map(\.title).joined(separator: ", ")
+            throw UsageError("no part has such a title; there are \(titles)")
+        }
+        let place = OutputFolder(output, replaces: replaces || isUpdate, sparing: [])
+        try place.prepare(for: [Self.names.data, Self.names.text, Self.names.plot])
+        let folder = URL(filePath: output)
+        let file = folder.appending(path: Self.names.data)
+        var sections: [BenchReport.Section] = []
+        let now = Date()
+        let (machine, versions) = (BenchMachine.line, BenchMachine.versions(python: python))
+        let earlier = isUpdate ? try Self.sections(of: file, machine, versions) : []
+        var hasFailed = false
+        for part in parts {
+            guard chosen.contains(part.title) else {
+                sections += earlier.filter { $0.title == part.title }
+                continue
+            }
+            Console.output("\(part.title)\n")
+            do {
+                sections.append(try measure(part, in: folder, now))
+            } catch {
+                hasFailed = true
+                Console.problem("alcedo-bench: \(part.title): \(error)")
+                sections.append(
+                    BenchReport.Section(
+                        title: part.title, command: Self.command(part.words), output: "\(error)", figures: [],
+                        stolen: nil, date: now))
+            }
+        }
+        let report = BenchReport(
+            date: now, machine: machine, versions: versions, sections: sections, plot: Self.names.plot)
+        try place.write(JSONEncoder().encode(report), named: Self.names.data)
+        try place.write(Data(report.markdown.utf8), named: Self.names.text)
+        try place.write(Data(FigurePlot(figures: report.figures).svg.utf8), named: Self.names.plot)
+        Console.output(report.table.joined(separator: "\n") + "\n")
+        return hasFailed ? .failure : .success
+    }
+
+    /// What was measured before, on this machine with these versions.
+    private static func sections(
+        of file: URL, _ machine: String, _ versions: [String]
+    ) throws -> [BenchReport.Section] {
+        let report = try JSONDecoder().decode(BenchReport.self, from: try Data(contentsOf: file))
+        guard report.machine == machine, report.versions == versions else {
+            throw BenchError(
+                description: "\(file.path) is of another machine, or of other versions, which --update would mix")
+        }
+        return report.sections
+    }
+
+    private func parts(_ pictures: String) -> [Part] {
+        let peer = python.map { ["--python", $0] } ?? []
+        let turns = ["--rounds", "\(rounds)"]
+        return [
+            Part(title: "Decoders", words: ["decode", "\(pictures)/wallpapers", "--rounds", "3"])
+        ] + memoryParts(pictures) + [
+            Part(title: "Memory caches", words: ["memory-cache", "--entries", "1000", "--threads", "1"]),
+            Part(title: "Disk caches", words: ["disk-cache"]),
+            Part(title: "Response cache", words: ["response-cache"]),
+            Part(title: "Downloader", words: ["download"] + turns + peer),
+            Part(title: "Pipeline", words: ["pipeline"]),
+            Part(title: "View binding", words: ["binding"]),
+            Part(title: "Processors", words: ["resize"] + turns + peer),
+            Part(title: "Thumbnails", words: ["thumbnail", "--pictures", pictures] + turns + peer),
+        ]
+    }
+
+    /// The largest wallpaper of each format as a thumbnail.
+    private func memoryParts(_ pictures: String) -> [Part] {
+        let folder = "\(pictures)/wallpapers"
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        var largest: [String: (path: String, byteCount: Int)] = [:]
+        for name in names {
+            let path = "\(folder)/\(name)"
+            let found = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
+            let (byteCount, format) = (found ?? 0, URL(filePath: path).pathExtension)
+            if byteCount > largest[format]?.byteCount ?? 0 { largest[format] = (path, byteCount) }
+        }
+        return largest.sorted { $0.key < $1.key }.map { format, file in
+            Part(title: "Memory of a decode, \(format)", words: ["memory", file.path, "--size", "320"])
+        }
+    }
+
+    /// Runs a benchmark to its end, and collects the figures that it notes.
+    private func measure(_ part: Part, in folder: URL, _ date: Date) throws -> BenchReport.Section {
+        let file = folder.appending(path: ".figures-\(ProcessInfo.processInfo.processIdentifier)")
+        BenchCleanup.begin(file)
+        defer {
+            try? FileManager.default.removeItem(at: file)
+            BenchCleanup.end(file)
+        }
+        let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().path
+        let variable = "\(BenchFigure.fileVariable)=\(file.path)"
+        let theft = StolenTime()
+        let output = try BenchProcess.output(of: "/usr/bin/env", [variable, program] + part.words)
+        return BenchReport.Section(
+            title: part.title, command: Self.command(part.words), output: output,
+            figures: BenchFigure.read(file.path), stolen: theft.share, date: date)
+    }
+
+    private static func command(_ words: [String]) -> String {
+        (["alcedo-bench"] + words).map { $0.contains("/") ? URL(filePath: $0).lastPathComponent : $0 }
+            .joined(separator: " ")
+    }
+}
+
+/// How much of the processors' time went to other machines of the same host: what a virtual machine measures then says less.
+private struct StolenTime {
+    private let begin = Self.ticks
+
+    /// From when this was made; nil where the system does not say.
+    var share: Double? {
+        guard let begin, let now = Self.ticks, now.all > begin.all else { return nil }
+        return Double(now.stolen - begin.stolen) / Double(now.all - begin.all)
+    }
+
+    /// The first line of /proc/stat: user, nice, system, idle, iowait, irq, softirq, steal (proc(5)); what follows is in the
+    /// first two already.
+    private static var ticks: (stolen: Int, all: Int)? {
+        guard let text = try? String(contentsOfFile: "/proc/stat", encoding: .utf8),
+            let line = text.split(separator: "\n").first
+        else { return nil }
+        let numbers = line.split(separator: " ").dropFirst().prefix(8).compactMap { Int($0) }
+        return numbers.count == 8 ? (numbers[7], numbers.reduce(0, +)) : nil
+    }
+}

@@ -1,0 +1,32 @@
+import AlcedoHTTP
+import FoundationEssentials
+import Testing
+
+@testable import AlcedoCURL
+
+/// Without libcurl, which joins continued lines itself in newer versions.
+@Suite struct ResponseHeadParserTests {
+    private func fields(_ lines: [String]) throws -> HTTPFields? {
+        var parser = ResponseHeadParser(url: try #require(URL(string: "http://a/")))
+        for line in ["HTTP/1.1 200 OK"] + lines {
+            _ = try Array("\(line)\r\n".utf8).withUnsafeBytes { try parser.receive($0) }
+        }
+        return try Array("\r\n".utf8).withUnsafeBytes { try parser.receive($0) }?.final.fields
+    }
+
+    @Test func `a line that begins with white space continues the field before`() throws {
+        #expect(try fields(["A: 1", "  2", "\t3", "B: 4"]) == ["A": "1 2 3", "B": "4"])
+    }
+
+    @Test(arguments: ["bad name: x", ": x", "no field"])
+    func `a line that continues a dropped field is dropped with it`(dropped: String) throws {
+        #expect(
+            try fields(["Cache-Control: no-store", dropped, " max-age=100", "\t200", "B: 4"])
+                == ["Cache-Control": "no-store", "B": "4"])
+        #expect(try fields([dropped, " x", "B: 4", " 5"]) == ["B": "4 5"])
+    }
+
+    @Test func `a line that continues nothing is dropped`() throws {
+        #expect(try fields([" x", "A: 1"]) == ["A": "1"])
+    }
+}

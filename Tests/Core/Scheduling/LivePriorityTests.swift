@@ -1,0 +1,121 @@
+import AlcedoCore
+import AlcedoLibc
+import AlcedoRuntime
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(10)))
+struct LivePriorityTests {
+    @Test func `those who observe are told of changes, and of nothing else`() async {
+        let priority = LivePriority(.low)
+        let seen = Guarded<[LoadPriority]>([])
+        await priority.observing {
+            seen.change { $0.append(priority.value) }
+        } _: {
+            priority.set(.low)
+            priority.set(.high)
+            priority.set(.veryLow)
+        }
+        priority.set(.normal)
+        #expect(seen.value == [.high, .veryLow])
+        #expect(priority.value == .normal)
+    }
+
+    @Test func `of numbered changes the one with the highest number stays, whatever their order`() {
+        let priority = LivePriority(.normal)
+        priority.set(.high, version: 2)
+        priority.set(.low, version: 1)
+        #expect(priority.value == .high)
+        priority.set(.veryLow, version: 3)
+        #expect(priority.value == .veryLow)
+    }
+
+    @Test func `work is as urgent as the most urgent who wait for it`() async throws {
+        let coalescer = Coalescer<String, Never, Int>()
+        let live = Guarded<LivePriority?>(nil)
+        let isDone = Guarded(false)
+        func join(_ priority: LivePriority) -> Task<Int, any Error> {
+            Task.immediate {
+                try await coalescer.value(for: "a", priority: priority) { _, priority in
+                    live.change { $0 = priority }
+                    while !isDone.value { await Task.yield() }
+                    return 1
+                }
+            }
+        }
+        let (first, second) = (LivePriority(.low), LivePriority(.high))
+        let one = join(first)
+        while live.value == nil { await Task.yield() }
+        #expect(live.value?.value == .low)
+
+        let two = join(second)
+        #expect(live.value?.value == .high)
+        first.set(.veryHigh)
+        #expect(live.value?.value == .veryHigh)
+        first.set(.veryLow)
+        #expect(live.value?.value == .high)
+        two.cancel()
+        await #expect(throws: CancellationError.self) { try await two.value }
+        #expect(live.value?.value == .veryLow)
+
+        isDone.change { $0 = true }
+        #expect(try await one.value == 1)
+    }
+
+    @Test func `work that is shut down ends with the error, for those who come later too`() async throws {
+        struct Closed: Error {}
+        let coalescer = Coalescer<String, Never, Int>()
+        let hasBegun = Guarded(false)
+        let waiting = Task {
+            try await coalescer.value(for: "a") { _ in
+                hasBegun.change { $0 = true }
+                while true {
+                    try Task.checkCancellation()
+                    await Task.yield()
+                }
+            }
+        }
+        while !hasBegun.value { await Task.yield() }
+
+        await coalescer.shutDown(throwing: Closed())
+
+        await #expect(throws: Closed.self) { try await waiting.value }
+        await #expect(throws: Closed.self) { try await coalescer.value(for: "b") { _ in 1 } }
+    }
+
+    @Test func `waiting work is moved when its priority changes`() async throws {
+        let executor = BlockingExecutor(name: "alcedo.test", width: 1)
+        let isOpen = Guarded(false)
+        let order = Guarded<[Int]>([])
+        let blocking = Task.immediate {
+            try await executor.run { while !isOpen.value { sched_yield() } }
+        }
+        let priorities = (0..<3).map { _ in LivePriority(.normal) }
+        let tasks = priorities.enumerated().map { number, priority in
+            Task.immediate { try await executor.run(priority: priority) { order.change { $0.append(number) } } }
+        }
+        priorities[2].set(.high)
+        priorities[0].set(.low)
+        isOpen.change { $0 = true }
+        try await blocking.value
+        for task in tasks { try await task.value }
+        #expect(order.value == [2, 1, 0])
+    }
+
+    @Test func `who waits for bytes is let in first when the most urgent`() async throws {
+        let budget = ByteBudget(limit: 10)
+        let order = Guarded<[Int]>([])
+        #expect(budget.reserveNow(10))
+        let priorities = (0..<2).map { _ in LivePriority(.normal) }
+        let tasks = priorities.enumerated().map { number, priority in
+            Task.immediate {
+                try await budget.withReservation(of: 10, priority: priority) { order.change { $0.append(number) } }
+            }
+        }
+        priorities[1].set(.veryHigh)
+        budget.release(10)
+        for task in tasks { try await task.value }
+        #expect(order.value == [1, 0])
+        #expect(budget.reservedByteCount == 0)
+    }
+}

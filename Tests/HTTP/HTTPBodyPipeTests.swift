@@ -1,0 +1,213 @@
+import AlcedoCore
+import AlcedoHTTP
+import AlcedoRuntime
+import Dispatch
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(10)))
+struct HTTPBodyPipeTests {
+    private struct Failure: Error {}
+
+    private let spaces = Guarded(0)
+    private let cancels = Guarded(0)
+    private let pipe: HTTPBodyPipe
+
+    init() {
+        pipe = HTTPBodyPipe(
+            onSpace: { [spaces] in spaces.change { $0 += 1 } }, onCancel: { [cancels] in cancels.change { $0 += 1 } })
+    }
+
+    private func write(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBytes { pipe.write($0) } }
+
+    private func write(count: Int) -> Bool { write([UInt8](repeating: 1, count: count)) }
+
+    @Test func `what was written since the last read comes in one piece`() async throws {
+        #expect(write([1, 2]))
+        #expect(write([]))
+        #expect(write([3]))
+        #expect(try await pipe.next() == Data([1, 2, 3]))
+
+        #expect(write([4]))
+        pipe.finish()
+        #expect(try await pipe.next() == Data([4]))
+        #expect(try await pipe.next() == nil)
+        #expect(try await pipe.next() == nil)
+    }
+
+    @Test func `a second task that reads gets an error, and the first its bytes`() async throws {
+        let first = Task.immediate { try await pipe.next() }
+        await #expect(throws: HTTPTransportError.self) { try await pipe.next() }
+        #expect(write([1]))
+        #expect(try await first.value == Data([1]))
+    }
+
+    @Test func `an announced length changes nothing of what comes, whether it is true or not`() async throws {
+        for announced in [0, 3, 5, 1 << 40] {
+            let pipe = HTTPBodyPipe(onSpace: {}, onCancel: {})
+            pipe.expect(announced)
+            #expect([1, 2].withUnsafeBytes { pipe.write($0) })
+            #expect([3, 4, 5].withUnsafeBytes { pipe.write($0) })
+            pipe.finish()
+            let expected = [1, 2, 3, 4, 5].withUnsafeBytes { Data($0) }
+            #expect(try await pipe.next() == expected)
+            #expect(try await pipe.next() == nil)
+        }
+    }
+
+    @Test func `a reader that waits is woken by bytes, by the end and by an error`() async throws {
+        let bytes = Task.immediate { try await pipe.next() }
+        #expect(write([1]))
+        #expect(try await bytes.value == Data([1]))
+
+        let end = Task.immediate { try await pipe.next() }
+        pipe.finish()
+        #expect(try await end.value == nil)
+
+        let other = HTTPBodyPipe(onSpace: {}, onCancel: {})
+        let error = Task.immediate { try await other.next() }
+        other.finish(Failure())
+        await #expect(throws: Failure.self) { try await error.value }
+    }
+
+    @Test func `a full pipe refuses all of a piece, and says when there is room`() async throws {
+        #expect(write(count: HTTPBodyPipe.capacity - 10))
+        #expect(write(count: 10))
+        #expect(!write(count: 1))
+        #expect(!write(count: 1))
+        #expect(spaces.value == 0)
+
+        #expect(try await pipe.next()?.count == HTTPBodyPipe.capacity)
+
+        #expect(spaces.value == 1)
+        #expect(write(count: 1))
+        #expect(try await pipe.next()?.count == 1)
+        #expect(spaces.value == 1)
+    }
+
+    @Test func `a piece larger than the pipe is taken when the pipe is empty, and only then`() async throws {
+        #expect(write(count: 1))
+        #expect(!write(count: 2 * HTTPBodyPipe.capacity))
+        #expect(try await pipe.next()?.count == 1)
+        #expect(write(count: 2 * HTTPBodyPipe.capacity))
+        #expect(try await pipe.next()?.count == 2 * HTTPBodyPipe.capacity)
+    }
+
+    @Test func `bytes before an error are read before it, and the first end counts`() async throws {
+        #expect(write([1]))
+        pipe.finish(Failure())
+        pipe.finish()
+        pipe.finish(CancellationError())
+        #expect(write([2]), "a writer that comes late is not kept waiting")
+
+        #expect(try await pipe.next() == Data([1]))
+        await #expect(throws: Failure.self) { try await pipe.next() }
+        await #expect(throws: Failure.self) { try await pipe.next() }
+        #expect(cancels.value == 0)
+    }
+
+    @Test func `cancelling wakes the reader, tells the writer once, and swallows what comes later`() async throws {
+        let reader = Task.immediate { try await pipe.next() }
+
+        pipe.cancel()
+        pipe.cancel()
+
+        await #expect(throws: CancellationError.self) { try await reader.value }
+        #expect(cancels.value == 1)
+        #expect(write(count: 2 * HTTPBodyPipe.capacity))
+        pipe.finish()
+        await #expect(throws: CancellationError.self) { try await pipe.next() }
+    }
+
+    @Test func `a whole body that was not read to its end does not pass as one after a cancellation`() async throws {
+        #expect(write([1]))
+        pipe.finish()
+
+        pipe.cancel()
+
+        await #expect(throws: CancellationError.self) { try await pipe.next() }
+        #expect(cancels.value == 0)
+    }
+
+    @Test func `cancelling after the last byte was read changes nothing`() async throws {
+        #expect(write([1]))
+        pipe.finish()
+        _ = try await pipe.next()
+
+        pipe.cancel()
+
+        #expect(try await pipe.next() == nil)
+        #expect(cancels.value == 0)
+    }
+
+    @Test func `cancelling the task that waits ends the transfer`() async throws {
+        let reader = Task.immediate { try await pipe.next() }
+        reader.cancel()
+        await #expect(throws: CancellationError.self) { try await reader.value }
+        #expect(cancels.value == 1)
+    }
+
+    @Test func `a task that is cancelled before it reads ends the transfer`() async throws {
+        let reader = Task {
+            while !Task.isCancelled { await Task.yield() }
+            return try await pipe.next()
+        }
+        reader.cancel()
+        await #expect(throws: CancellationError.self) { try await reader.value }
+        #expect(cancels.value == 1)
+    }
+
+    @Test func `letting go of the body ends the transfer, reading it whole does not`() async throws {
+        do {
+            let body = HTTPBody(pipe)
+            #expect(write([1]))
+            var iterator = body.makeAsyncIterator()
+            #expect(try await iterator.next() == Data([1]))
+            #expect(cancels.value == 0)
+        }
+        #expect(cancels.value == 1)
+    }
+
+    @Test func `a quick writer and a slow reader move every byte in order`() async throws {
+        let space = DispatchSemaphore(value: 0)
+        let pipe = HTTPBodyPipe(onSpace: { space.signal() }, onCancel: {})
+        let piece = 7919
+        let message = [UInt8]((0..<piece * 400).map { UInt8(truncatingIfNeeded: $0 ^ $0 >> 8 ^ $0 >> 16) })
+        LoopThread.start {
+            message.withUnsafeBytes { bytes in
+                for start in stride(from: 0, to: bytes.count, by: piece) {
+                    while !pipe.write(UnsafeRawBufferPointer(rebasing: bytes[start..<start + piece])) { space.wait() }
+                }
+            }
+            pipe.finish()
+        }
+
+        let body = HTTPBody(pipe)
+        var received = Data()
+        for try await part in body {
+            #expect(!part.isEmpty && part.count <= HTTPBodyPipe.capacity)
+            received.append(part)
+            await Task.yield()
+        }
+
+        #expect(received == Data(message))
+    }
+
+    @Test func `cancelling while bytes arrive never loses the reader`() async throws {
+        for round in 0..<300 {
+            let pipe = HTTPBodyPipe(onSpace: {}, onCancel: {})
+            let reader = Task { try await HTTPBody(pipe).collect(limit: 1000) }
+            let writer = Task {
+                for _ in 0..<5 { _ = [UInt8](repeating: 0, count: 100).withUnsafeBytes { pipe.write($0) } }
+                pipe.finish()
+            }
+            for _ in 0..<round % 5 { await Task.yield() }
+            reader.cancel()
+            do {
+                #expect(try await reader.value.count == 500)
+            } catch is CancellationError {}
+            await writer.value
+        }
+    }
+}

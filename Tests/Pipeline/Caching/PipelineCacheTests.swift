@@ -1,0 +1,161 @@
+import AlcedoCore
+import AlcedoPipeline
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(10)))
+struct PipelineCacheTests {
+    private let clock = ManualClock()
+
+    private func bright(_ content: DataCachePolicy? = nil) throws -> ImageRequest {
+        try web("a") {
+            $0.processors = [Brighten(step: 1)]
+            $0.dataCachePolicy = content
+        }
+    }
+
+    private var waiting: Stack {
+        Stack(
+            FakeDownloader { [clock] _, _ in
+                try await clock.sleep(for: .seconds(1))
+                return Download(data: level(7))
+            })
+    }
+
+    // MARK: Memory
+
+    @Test func `the image of a request can be set, read and removed in memory`() async throws {
+        let stack = Stack(FakeDownloader(giving: level(7)))
+        let request = try web("a") { $0.scale = 2 }
+        #expect(stack.pipeline.cache[request] == nil)
+
+        stack.pipeline.cache[request] = .gray(side: 1, level: 9)
+
+        #expect(stack.pipeline.cache[request]?.level == 9 && stack.pipeline.cache[request]?.scale == 2)
+        let response = try await stack.load(request)
+        #expect(response.image.level == 9 && response.layer == .memory)
+        #expect(stack.downloader.count == 0 && stack.disk.count == 0)
+
+        stack.pipeline.cache[request] = nil
+        #expect(stack.pipeline.cache[request] == nil)
+        #expect(try await stack.load(request).image.level == 7)
+    }
+
+    @Test func `an image that was loaded is read by the same subscript`() async throws {
+        let stack = Stack(FakeDownloader(giving: level(7)))
+        _ = try await stack.load(try bright())
+        #expect(stack.pipeline.cache[try bright()]?.level == 8)
+        #expect(stack.pipeline.cache[try web("a")] == nil)
+    }
+
+    @Test func `setting obeys the policy of the request, and keeps no partial image`() throws {
+        let stack = Stack(FakeDownloader(giving: level(7)))
+        stack.pipeline.cache[try web("a") { $0.cachePolicy.memory = .read }] = .gray(side: 1, level: 9)
+        var part = DecodedImage.gray(side: 1, level: 9)
+        part.damage = ImageDecodingError(.truncated, "the end is missing")
+        stack.pipeline.cache[try web("b")] = part
+        #expect(stack.memory.count == 0)
+    }
+
+    @Test func `a load that is in progress does not replace an image that was set meanwhile`() async throws {
+        let stack = waiting
+        let load = Task { try await stack.load(try web("a")).image.level }
+        try await clock.waitForSleepers(count: 1)
+
+        stack.pipeline.cache[try web("a")] = .gray(side: 1, level: 9)
+        clock.advance(by: .seconds(1))
+
+        #expect(try await load.value == 7)
+        #expect(stack.pipeline.cache[try web("a")]?.level == 9)
+    }
+
+    // MARK: Memory and disk
+
+    @Test func `an image that is stored for a request as it comes is on disk, and found there`() async throws {
+        let stack = Stack(FakeDownloader(giving: level(7)))
+
+        try await stack.pipeline.cache.store(.gray(side: 1, level: 9), for: try web("a"))
+
+        #expect(await stack.pipeline.cache.contains(try web("a")) == [.memory, .original])
+        #expect(stack.stored(try web("a")) == level(9))
+        stack.memory.removeAll()
+        #expect(try await stack.load(try web("a")).image.level == 9)
+        #expect(try await stack.load(try bright()).image.level == 10)
+        #expect(stack.downloader.count == 0)
+    }
+
+    @Test func `a processed image is stored on disk only where processed images are kept`() async throws {
+        let stack = Stack(FakeDownloader(giving: level(7)))
+        try await stack.pipeline.cache.store(.gray(side: 1, level: 9), for: try bright(.original))
+        #expect(await stack.pipeline.cache.contains(try bright()) == .memory)
+
+        try await stack.pipeline.cache.store(.gray(side: 1, level: 9), for: try bright(.processed))
+        #expect(await stack.pipeline.cache.contains(try bright()) == [.memory, .processed])
+        stack.memory.removeAll()
+        let response = try await stack.load(try bright(.processed))
+        #expect(response.image.level == 9 && response.layer == .disk && stack.downloader.count == 0)
+    }
+
+    @Test func `storing obeys the policy of the request for the disk`() async throws {
+        let stack = Stack(FakeDownloader(giving: level(7)))
+        try await stack.pipeline.cache.store(
+            .gray(side: 1, level: 9), for: try web("a") { $0.cachePolicy.disk = .read })
+        #expect(await stack.pipeline.cache.contains(try web("a")) == .memory)
+    }
+
+    @Test func `an image that the disk does not get stays in memory, and the caller learns why`() async throws {
+        let stack = Stack(
+            FakeDownloader(giving: level(7)), disk: FakeDataCache { _ in throw DataCacheError(.noSpace, "full") })
+
+        let error = await #expect(throws: PipelineError.self) {
+            try await stack.pipeline.cache.store(.gray(side: 1, level: 9), for: try web("a"))
+        }
+
+        #expect(error?.code == .notStored)
+        #expect((error?.cause as? DataCacheError)?.code == .noSpace)
+        #expect(await stack.pipeline.cache.contains(try web("a")) == .memory)
+    }
+
+    @Test func `a partial image is not stored, and nothing is after the end`() async throws {
+        let stack = Stack(FakeDownloader(giving: level(7)))
+        var part = DecodedImage.gray(side: 1, level: 9)
+        part.damage = ImageDecodingError(.truncated, "the end is missing")
+        let partError = await #expect(throws: PipelineError.self) {
+            try await stack.pipeline.cache.store(part, for: try web("a"))
+        }
+        await stack.pipeline.shutDown()
+        let lateError = await #expect(throws: PipelineError.self) {
+            try await stack.pipeline.cache.store(.gray(side: 1, level: 9), for: try web("a"))
+        }
+        stack.pipeline.cache[try web("a")] = .gray(side: 1, level: 9)
+
+        #expect(partError?.code == .notStored && lateError?.code == .shutDown)
+        #expect(stack.memory.count == 0 && stack.disk.count == 0)
+    }
+
+    @Test func `removing everything leaves nothing in memory and on disk, and a load in progress brings nothing back`()
+        async throws
+    {
+        let stack = waiting
+        for name in ["a", "b"] {
+            try await stack.pipeline.cache.store(.gray(side: 1, level: 9), for: try web(name))
+        }
+        let load = Task { try await stack.load(try web("c")).image.level }
+        try await clock.waitForSleepers(count: 1)
+
+        await stack.pipeline.cache.removeAll()
+        clock.advance(by: .seconds(1))
+
+        #expect(try await load.value == 7)
+        await stack.pipeline.flush()
+        #expect(stack.memory.count == 0 && stack.disk.count == 0)
+    }
+
+    @Test func `layers print their members`() {
+        #expect(CachedLayers.all.description == "[memory, processed, original, response]")
+        #expect("\([.memory, .original] as CachedLayers)" == "[memory, original]")
+        #expect(CachedLayers().description == "[]")
+    }
+}

@@ -1,0 +1,167 @@
+import AlcedoCore
+import AlcedoPipeline
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+/// The target that a pipeline derives from the first processor.
+@Suite(.timeLimit(.minutes(10)))
+struct DecodingTargetTests {
+    private let codec = ShrinkingCodec()
+    private let memory = DictionaryMemoryCache()
+    private let pipeline: ImagePipeline
+    private let target = TargetSize(PixelSize(width: 20, height: 20))
+
+    init() {
+        pipeline = ImagePipeline(
+            ImagePipeline.Configuration(
+                downloader: FakeDownloader(giving: Data("picture".utf8)), codecs: codec.registry, memoryCache: memory,
+                diskCache: FakeDataCache(), clock: ManualClock(), intermediateLimit: 1 << 20))
+    }
+
+    private func request(_ processors: any ImageProcessing...) throws -> ImageRequest {
+        try web("a") { $0.processors = processors }
+    }
+
+    @Test func `the image is decoded towards the first processor's target`() async throws {
+        let shrink = Shrink(target)
+        let response = try await pipeline.load(try request(shrink, Shrink(TargetSize(PixelSize(width: 1, height: 1)))))
+
+        #expect(codec.targets.value == [target])
+        #expect(shrink.sizes.value == [PixelSize(width: 20, height: 15)])
+        #expect(shrink.fullSizes.value == [ShrinkingCodec.size])
+        #expect(response.image.fullSize == nil)
+    }
+
+    @Test func `the decode budget counts the shrunk image`() async throws {
+        _ = try await pipeline.load(try request(Shrink(target)))
+
+        #expect(codec.countedTargets.value == [target])
+    }
+
+    @Test func `the key of a request does not depend on the derived target`() throws {
+        let (with, without) = (try request(Shrink(target)), try request(Shrink(nil)))
+
+        #expect(with.derivedTarget == target && without.derivedTarget == nil)
+        #expect(with.key == without.key && with.originalKey == without.originalKey)
+    }
+
+    @Test func `a request's own target and rows as they are stored are decoded as the request says`() async throws {
+        let own = TargetSize(PixelSize(width: 10, height: 10), mode: .fill)
+        var sized = try request(Shrink(target))
+        sized.decoding.target = own
+        var stored = try request(Shrink(target))
+        stored.decoding.appliesOrientation = false
+        _ = try await pipeline.load(sized)
+        _ = try await pipeline.load(stored)
+
+        #expect(codec.targets.value == [own, nil])
+    }
+
+    @Test func `an image without processors, and one whose first processor has no target, is decoded whole`()
+        async throws
+    {
+        _ = try await pipeline.load(try request())
+        _ = try await pipeline.load(try web("b") { $0.processors = [Brighten(step: 1), Shrink(target)] })
+
+        #expect(codec.targets.value == [nil, nil])
+    }
+
+    @Test func `a shrunk image is not found under the key of the whole one`() async throws {
+        _ = try await pipeline.load(try request(Shrink(target)))
+        let plain = try request()
+        #expect(pipeline.cachedImage(for: plain) == nil && memory.count == 1)
+
+        let whole = try await pipeline.load(plain)
+
+        #expect(whole.image.size == ShrinkingCodec.size && whole.image.fullSize == nil)
+        #expect(codec.targets.value == [target, nil])
+        await pipeline.flush()
+        #expect(pipeline.cachedImage(for: plain)?.size == ShrinkingCodec.size)
+    }
+
+    @Test func `a shrunk image is not shared with a request that names the same target itself`() async throws {
+        let (derived, explicit) = (Shrink(target), Shrink(target))
+        _ = try await pipeline.load(try request(derived))
+        var sized = try request(explicit)
+        sized.decoding.target = target
+        _ = try await pipeline.load(sized)
+
+        #expect(derived.fullSizes.value == [ShrinkingCodec.size] && explicit.fullSizes.value == [nil])
+    }
+
+    @Test(arguments: [true, false])
+    func `a whole image that is held is used instead of a shrunk decode`(isInMemory: Bool) async throws {
+        // In the memory cache itself, or only held before its processors.
+        _ = try await pipeline.load(try isInMemory ? request() : request(Brighten(step: 1)))
+        let shrink = Shrink(target)
+
+        _ = try await pipeline.load(try request(shrink))
+
+        #expect(codec.targets.value == [nil])
+        #expect(shrink.sizes.value == [ShrinkingCodec.size] && shrink.fullSizes.value == [nil])
+    }
+
+    @Test func `requests whose first processors have one target share a decode, other targets do not`() async throws {
+        _ = try await pipeline.load(try request(Shrink(target, "a")))
+        _ = try await pipeline.load(try request(Shrink(target, "b")))
+        let other = TargetSize(PixelSize(width: 30, height: 30))
+        _ = try await pipeline.load(try request(Shrink(other, "c")))
+
+        #expect(codec.targets.value == [target, other])
+    }
+
+    @Test func `an image that the decoder leaves whole has no other full size`() async throws {
+        let shrink = Shrink(TargetSize(PixelSize(width: 400, height: 400)))
+
+        _ = try await pipeline.load(try request(shrink))
+
+        #expect(shrink.sizes.value == [ShrinkingCodec.size] && shrink.fullSizes.value == [nil])
+    }
+}
+
+/// Decodes everything as 40 x 30 gray pixels, or as fewer towards a target. Records the targets.
+private struct ShrinkingCodec: ImageDecoding {
+    static let size = PixelSize(width: 40, height: 30)
+
+    let targets = Guarded<[TargetSize?]>([])
+    let countedTargets = Guarded<[TargetSize?]>([])
+
+    var registry: CodecRegistry {
+        CodecRegistry([CodecRegistry.Entry(format: ImageFormat(rawValue: "picture"), decoder: self) { _ in true }])
+    }
+
+    func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
+        ImageInfo(format: ImageFormat(rawValue: "picture"), size: Self.size)
+    }
+
+    func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
+        countedTargets.change { $0.append(options.target) }
+        return 1_200
+    }
+
+    func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+        targets.change { $0.append(options.target) }
+        return .coordinates(options.target.map { Self.size.scaled(to: $0.size, mode: $0.mode) } ?? Self.size)
+    }
+}
+
+/// Has a target, and records the images that it is given.
+private struct Shrink: ImageProcessing {
+    let decodingTarget: TargetSize?
+    let identifier: String
+    let sizes = Guarded<[PixelSize]>([])
+    let fullSizes = Guarded<[PixelSize?]>([])
+
+    init(_ target: TargetSize?, _ identifier: String = "shrink") {
+        decodingTarget = target
+        self.identifier = identifier
+    }
+
+    func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
+        sizes.change { $0.append(image.size) }
+        fullSizes.change { $0.append(image.fullSize) }
+        return image
+    }
+}

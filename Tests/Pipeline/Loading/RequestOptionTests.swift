@@ -1,0 +1,213 @@
+import AlcedoCore
+import AlcedoDownloader
+import AlcedoHTTP
+import AlcedoPipeline
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+/// What a request says for itself: its time to live, its codecs, whether its image is kept, and sources without bytes.
+@Suite(.timeLimit(.minutes(10)))
+struct RequestOptionTests {
+    private let clock = ManualClock()
+
+    /// A downloader that gives a level once the clock has gone on.
+    private var waiting: FakeDownloader {
+        FakeDownloader { [clock] _, _ in
+            try await clock.sleep(for: .seconds(1))
+            return Download(data: level(7))
+        }
+    }
+
+    // MARK: Time to live
+
+    @Test func `the original and the variant on disk expire when the request says`() async throws {
+        let stack = Stack(FakeDownloader(giving: level(7)), clock: clock)
+        let request = try web("a") {
+            $0.processors = [Brighten(step: 1)]
+            $0.dataCachePolicy = .both
+            $0.timeToLive = .seconds(60)
+        }
+        _ = try await stack.load(request)
+        await stack.pipeline.flush()
+
+        #expect(stack.disk.entries.value.count == 2)
+        #expect(stack.disk.entries.value.values.allSatisfy { $0.expiry == clock.now + 60 })
+    }
+
+    @Test func `without a time to live of its own a request leaves the expiry to the cache`() async throws {
+        let stack = Stack(FakeDownloader(giving: level(7)))
+        _ = try await stack.load(try web("a"))
+        await stack.pipeline.flush()
+        #expect(stack.disk.entries.value.values.map(\.expiry) == [nil])
+    }
+
+    @Test func `bytes that are loaded without a picture expire, too`() async throws {
+        let stack = Stack(FakeDownloader(giving: level(7)), clock: clock)
+        _ = try await stack.pipeline.data(for: try web("a") { $0.timeToLive = .seconds(5) })
+        await stack.pipeline.flush()
+        #expect(stack.disk.entries.value.values.map(\.expiry) == [clock.now + 5])
+    }
+
+    // MARK: Codecs
+
+    /// Reads "other:N", which the pipeline's codecs do not know.
+    private func other(_ codec: FakeCodec) -> CodecRegistry {
+        CodecRegistry([
+            CodecRegistry.Entry(format: ImageFormat(rawValue: "other"), decoder: codec) {
+                $0.contains(Array("other:".utf8))
+            }
+        ])
+    }
+
+    @Test func `a request is decoded by its own codecs`() async throws {
+        let stack = Stack(FakeDownloader(giving: Data("other:9".utf8)))
+        #expect(try await stack.failure(try web("a")).code == .decoding(.unknownFormat))
+        let codec = FakeCodec()
+        let request = try web("a") { $0.codecs = other(codec) }
+
+        #expect(try await stack.pipeline.data(for: request) == Data("other:9".utf8))
+        #expect(try await stack.load(request).image.level == 9)
+        #expect(codec.decodes.value == 1 && stack.codec.decodes.value == 0)
+        // The codecs are not part of the key.
+        #expect(stack.pipeline.cachedImage(for: try web("a"))?.level == 9)
+    }
+
+    @Test func `copies of a request with codecs of its own share a decode`() async throws {
+        let stack = Stack(waiting)
+        let codec = FakeCodec()
+        let request = try web("a") { $0.codecs = codec.registry }
+        // An immediate task has joined when it returns here.
+        let tasks = (0..<2).map { _ in Task.immediate { try await stack.load(request) } }
+        try await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(1))
+
+        for task in tasks { #expect(try await task.value.image.level == 7) }
+        #expect(codec.decodes.value == 1 && stack.codec.decodes.value == 0)
+    }
+
+    // MARK: Whether an image is kept
+
+    @Test(arguments: [true, false])
+    func `a request decides by the response whether the caches keep it`(keeps: Bool) async throws {
+        let stack = Stack(FakeDownloader(giving: level(7)))
+        let seen = Guarded<[String]>([])
+        let request = try web("a") {
+            $0.processors = [Brighten(step: 1)]
+            $0.dataCachePolicy = .both
+            $0.shouldCache = { response in
+                seen.change { $0.append("\(response.layer) \(response.image.level)") }
+                return keeps
+            }
+        }
+        #expect(try await stack.load(request).image.level == 8)
+        await stack.pipeline.flush()
+
+        #expect(seen.value == ["network 8"])
+        #expect(stack.memory.count == (keeps ? 1 : 0))
+        #expect(stack.disk.entries.value.count == (keeps ? 2 : 0))
+        // Neither is the image before its processor.
+        _ = try await stack.load(try web("a") { $0.processors = [Brighten(step: 2)] })
+        #expect(stack.downloader.count == (keeps ? 1 : 2))
+    }
+
+    @Test func `an image from disk is kept in memory only where the request wants it`() async throws {
+        let stack = Stack(FakeDownloader(giving: level(7)))
+        let request = try web("a") {
+            $0.processors = [Brighten(step: 1)]
+            $0.dataCachePolicy = .processed
+        }
+        _ = try await stack.load(request)
+        await stack.pipeline.flush()
+        stack.memory.removeAll()
+        var unkept = request
+        unkept.shouldCache = { _ in false }
+
+        #expect(try await stack.load(unkept).layer == .disk)
+        #expect(stack.memory.count == 0)
+        #expect(stack.disk.entries.value.count == 1)
+    }
+
+    @Test func `copies of a request share a load and decide once`() async throws {
+        let stack = Stack(waiting)
+        let calls = Guarded(0)
+        let request = try web("a") {
+            $0.shouldCache = { _ in
+                calls.change { $0 += 1 }
+                return false
+            }
+        }
+        let tasks = (0..<2).map { _ in Task.immediate { try await stack.load(request) } }
+        try await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(1))
+        for task in tasks { #expect(try await task.value.image.level == 7) }
+        await stack.pipeline.flush()
+
+        #expect(calls.value == 1 && stack.downloader.count == 1)
+        #expect(stack.memory.count == 0 && stack.disk.stores.value == 0)
+    }
+
+    // MARK: Sources
+
+    @Test func `a decoded image begins at processing`() async throws {
+        let stack = Stack(FakeDownloader(giving: level(7)))
+        let source = ImageSource.image(.gray(side: 1, level: 20), identity: "made")
+        let plain = ImageRequest(source: source)
+        let bright = ImageRequest(source: source, processors: [Brighten(step: 3)])
+
+        let response = try await stack.load(bright)
+        #expect(response.image.level == 23 && response.layer == .local && response.encodedByteCount == nil)
+        #expect(try await stack.load(plain).image.level == 20)
+        #expect(try await stack.load(bright).layer == .memory)
+        await stack.pipeline.flush()
+        #expect(stack.downloader.count == 0 && stack.codec.decodes.value == 0 && stack.disk.stores.value == 0)
+    }
+
+    @Test func `a decoded image has no bytes to load`() async throws {
+        let request = ImageRequest(source: .image(.gray(side: 1), identity: "made"))
+        let error = try #require(await #expect(throws: PipelineError.self) { try await pipeline.data(for: request) })
+        #expect((error.cause as? DownloadError)?.code == .invalidSource)
+    }
+
+    @Test(arguments: [
+        ("ftp://me:secret@example.com/a.png", "cannot load ftp://example.com/a.png: the scheme 'ftp' is not supported"),
+        ("file://elsewhere/a.png", "cannot load file://elsewhere/a.png: the file is on another machine"),
+        ("a/b.png", "cannot load a/b.png: it has no scheme"),
+    ])
+    func `a URL that nothing fetches is an error of the load that names the scheme`(
+        text: String, message: String
+    ) async throws {
+        let url = try #require(URL(string: text))
+        let error = try #require(await #expect(throws: PipelineError.self) { try await pipeline.image(for: url) })
+        #expect(error.code == .download && error.message.hasPrefix(message))
+        #expect((error.cause as? DownloadError)?.code == .unsupportedURL)
+    }
+
+    @Test func `a downloader of one's own may fetch any URL`() async throws {
+        let stack = Stack(
+            FakeDownloader { request, _ in
+                guard case .url(let url) = request.source, url.scheme == "photo" else { throw CancellationError() }
+                return Download(data: level(5))
+            })
+        let url = try #require(URL(string: "photo:5"))
+
+        #expect(try await stack.pipeline.load(url).layer == .network)
+        #expect(try await stack.pipeline.image(for: url).level == 5)
+        await stack.pipeline.flush()
+        #expect(stack.stored(ImageRequest(url: url)) == level(5))
+    }
+
+    /// A pipeline over the package's downloader, without a network.
+    private var pipeline: ImagePipeline {
+        ImagePipeline(
+            ImagePipeline.Configuration(downloader: Downloader(transport: NoNetwork()), codecs: FakeCodec().registry))
+    }
+}
+
+/// Sends nothing.
+private struct NoNetwork: HTTPTransport {
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        throw HTTPTransportError(.offline, "there is no network here")
+    }
+}

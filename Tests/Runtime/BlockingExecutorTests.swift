@@ -1,0 +1,200 @@
+import AlcedoCore
+import AlcedoRuntime
+import Dispatch
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(10)))
+struct BlockingExecutorTests {
+    /// Keeps the one lane of an executor busy until `open` is called.
+    private struct Plug {
+        let task: Task<Void, any Error>
+        private let gate = DispatchSemaphore(value: 0)
+
+        init(_ executor: BlockingExecutor) async {
+            let begun = Guarded(false)
+            task = Task { [gate] in
+                try await executor.run {
+                    begun.change { $0 = true }
+                    gate.wait()
+                }
+            }
+            while !begun.value { await Task.yield() }
+        }
+
+        func open() { gate.signal() }
+    }
+
+    @Test func `work gives its value or its error`() async throws {
+        struct Failure: Error, Equatable { let code: Int }
+        let executor = BlockingExecutor(name: "test", width: 2)
+
+        #expect(try await executor.run { 5 } == 5)
+        await #expect(throws: Failure(code: 3)) { try await executor.run { throw Failure(code: 3) } }
+    }
+
+    @Test func `as many pieces of work run at once as there are lanes, and no more`() async throws {
+        let executor = BlockingExecutor(name: "test", width: 3)
+        let counts = Guarded((running: 0, most: 0))
+        let gate = DispatchSemaphore(value: 0)
+        let tasks = (0..<12).map { _ in
+            Task {
+                try await executor.run {
+                    counts.change {
+                        $0.running += 1
+                        $0.most = max($0.most, $0.running)
+                    }
+                    gate.wait()
+                    counts.change { $0.running -= 1 }
+                }
+            }
+        }
+
+        while counts.value.running < 3 { await Task.yield() }
+        for _ in 0..<1000 { await Task.yield() }
+        #expect(counts.value.running == 3)
+        for _ in tasks { gate.signal() }
+        for task in tasks { try await task.value }
+
+        #expect(counts.value.most == 3)
+    }
+
+    @Test(arguments: [0, -5]) func `a width below one is one`(width: Int) async throws {
+        #expect(try await BlockingExecutor(name: "test", width: width).run { 1 } == 1)
+    }
+
+    @Test func `work that goes first overtakes its equals, not the more urgent`() async throws {
+        let executor = BlockingExecutor(name: "test", width: 1)
+        let plug = await Plug(executor)
+        let order = Guarded<[String]>([])
+        let jobs: [(name: String, priority: LoadPriority, goesFirst: Bool)] = [
+            ("normal 1", .normal, false), ("high", .high, false), ("normal 2", .normal, false),
+            ("first", .normal, true), ("normal 3", .normal, false),
+        ]
+        let tasks = jobs.map { job in
+            Task.immediate {
+                try await executor.run(priority: LivePriority(job.priority), goesFirst: job.goesFirst) {
+                    order.change { $0.append(job.name) }
+                }
+            }
+        }
+
+        plug.open()
+        for task in tasks { try await task.value }
+        try await plug.task.value
+
+        #expect(order.value == ["high", "first", "normal 1", "normal 2", "normal 3"])
+    }
+
+    @Test func `the more urgent goes first, equals in the order they came`() async throws {
+        let executor = BlockingExecutor(name: "test", width: 1)
+        let plug = await Plug(executor)
+        let order = Guarded<[String]>([])
+        let jobs: [(String, LoadPriority)] = [
+            ("low 1", .low), ("normal 1", .normal), ("very high 1", .veryHigh), ("low 2", .low),
+            ("very low 1", .veryLow),
+            ("very high 2", .veryHigh), ("normal 2", .normal), ("high 1", .high),
+        ]
+        // An immediate task has submitted its work when it returns here.
+        let tasks = jobs.map { name, priority in
+            Task.immediate { try await executor.run(priority: priority) { order.change { $0.append(name) } } }
+        }
+
+        plug.open()
+        for task in tasks { try await task.value }
+
+        #expect(
+            order.value == [
+                "very high 1", "very high 2", "high 1", "normal 1", "normal 2", "low 1", "low 2", "very low 1",
+            ])
+    }
+
+    @Test func `work that is cancelled while it waits never runs, and its task goes on at once`() async throws {
+        let executor = BlockingExecutor(name: "test", width: 1)
+        let plug = await Plug(executor)
+        let ran = Guarded<[Int]>([])
+        let tasks = (0..<10).map { number in
+            Task.immediate { try await executor.run { ran.change { $0.append(number) } } }
+        }
+
+        for number in [0, 4, 9] {
+            tasks[number].cancel()
+            // The lane is still busy: only the cancellation can end this.
+            await #expect(throws: CancellationError.self) { try await tasks[number].value }
+        }
+        plug.open()
+        for number in [1, 2, 3, 5, 6, 7, 8] { try await tasks[number].value }
+
+        #expect(ran.value == [1, 2, 3, 5, 6, 7, 8])
+    }
+
+    @Test func `work that has begun runs to its end`() async throws {
+        let executor = BlockingExecutor(name: "test", width: 1)
+        let plug = await Plug(executor)
+        plug.task.cancel()
+        plug.open()
+        try await plug.task.value
+    }
+
+    @Test func `a task that is cancelled already runs nothing`() async throws {
+        let executor = BlockingExecutor(name: "test", width: 2)
+        let runs = Guarded(0)
+        for _ in 0..<200 {
+            let task = Task {
+                while !Task.isCancelled { await Task.yield() }
+                try await executor.run { runs.change { $0 += 1 } }
+            }
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
+        #expect(runs.value == 0)
+    }
+
+    @Test func `blocked lanes leave the cooperative pool alone`() async throws {
+        let executor = BlockingExecutor(name: "test", width: 16)
+        let gate = DispatchSemaphore(value: 0)
+        let running = Guarded(0)
+        let blocked = (0..<16).map { _ in
+            Task {
+                try await executor.run {
+                    running.change { $0 += 1 }
+                    gate.wait()
+                }
+            }
+        }
+        while running.value < 16 { await Task.yield() }
+
+        let sum = await withTaskGroup(of: Int.self) { group in
+            for number in 0..<100 { group.addTask { number } }
+            return await group.reduce(0, +)
+        }
+
+        #expect(sum == 4950)
+        for _ in blocked { gate.signal() }
+        for task in blocked { try await task.value }
+    }
+
+    @Test func `every piece of work has one outcome, whenever it is cancelled`() async throws {
+        let executor = BlockingExecutor(name: "test", width: 2)
+        let runs = Guarded(0)
+        let tasks = (0..<2000).map { number in
+            let task = Task { try await executor.run { runs.change { $0 += 1 } } }
+            if number % 2 == 0 { task.cancel() }
+            return task
+        }
+
+        var finished = 0
+        for (number, task) in tasks.enumerated() {
+            if number % 4 == 1 { task.cancel() }
+            do {
+                try await task.value
+                finished += 1
+            } catch is CancellationError {
+                #expect(number % 4 != 3)
+            }
+        }
+
+        #expect(runs.value == finished)
+        #expect(finished >= 500)
+    }
+}

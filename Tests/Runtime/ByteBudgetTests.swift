@@ -1,0 +1,189 @@
+import AlcedoCore
+import AlcedoRuntime
+import Dispatch
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(10)))
+struct ByteBudgetTests {
+    /// A reservation that is held until `end` is called.
+    private struct Holder {
+        let task: Task<Void, any Error>
+        let begun = Guarded(false)
+        private let ended = Guarded(false)
+
+        init(_ budget: ByteBudget, _ byteCount: Int, _ priority: LoadPriority = .normal) {
+            task = Task.immediate { [begun, ended] in
+                try await budget.withReservation(of: byteCount, priority: LivePriority(priority)) {
+                    begun.change { $0 = true }
+                    while !ended.value { await Task.yield() }
+                }
+            }
+        }
+
+        func end() async throws {
+            ended.change { $0 = true }
+            try await task.value
+        }
+
+        func waitUntilBegun() async { while !begun.value { await Task.yield() } }
+    }
+
+    private func settle() async { for _ in 0..<500 { await Task.yield() } }
+
+    @Test func `a reservation gives its value or its error, and the bytes back`() async throws {
+        struct Failure: Error {}
+        let budget = ByteBudget(limit: 10)
+        #expect(try await budget.withReservation(of: 7) { budget.reservedByteCount } == 7)
+        await #expect(throws: Failure.self) { try await budget.withReservation(of: 7) { throw Failure() } }
+        #expect(budget.withReservationNow(of: 10) { budget.reservedByteCount } == 10)
+        #expect(throws: Failure.self) { try budget.withReservationNow(of: 7) { throw Failure() } }
+        #expect(budget.reservedByteCount == 0)
+    }
+
+    @Test func `what does not fit beside the others waits, and what asks for now is refused`() async throws {
+        let budget = ByteBudget(limit: 10)
+        let first = Holder(budget, 6)
+        await first.waitUntilBegun()
+        let second = Holder(budget, 5)
+        await settle()
+        #expect(!second.begun.value && budget.reservedByteCount == 6)
+        #expect(budget.withReservationNow(of: 5) { true } == nil)
+
+        try await first.end()
+        await second.waitUntilBegun()
+
+        #expect(budget.reservedByteCount == 5)
+        #expect(budget.withReservationNow(of: 5) { true } == true)
+        try await second.end()
+    }
+
+    @Test func `nobody overtakes one who is as urgent, and the more urgent does`() async throws {
+        let budget = ByteBudget(limit: 10)
+        let first = Holder(budget, 6)
+        await first.waitUntilBegun()
+        let large = Holder(budget, 9)
+        let small = Holder(budget, 1)
+        #expect(budget.withReservationNow(of: 1) { true } == nil)
+        #expect(budget.withReservationNow(of: 1, priority: .low) { true } == nil)
+        #expect(budget.withReservationNow(of: 1, priority: .high) { true } == true)
+        await settle()
+        #expect(!large.begun.value && !small.begun.value)
+
+        try await first.end()
+        await large.waitUntilBegun()
+        await small.waitUntilBegun()
+        #expect(budget.reservedByteCount == 10)
+
+        try await large.end()
+        try await small.end()
+    }
+
+    @Test func `more than the whole budget waits for all others, and goes alone`() async throws {
+        let budget = ByteBudget(limit: 10)
+        let first = Holder(budget, 1)
+        await first.waitUntilBegun()
+        let huge = Holder(budget, .max)
+        let next = Holder(budget, 1)
+        await settle()
+        #expect(!huge.begun.value && !next.begun.value)
+
+        try await first.end()
+        await huge.waitUntilBegun()
+        await settle()
+        #expect(!next.begun.value && budget.reservedByteCount == .max)
+        #expect(budget.withReservationNow(of: 0, priority: .veryHigh) { true } == nil)
+
+        try await huge.end()
+        try await next.end()
+        #expect(budget.reservedByteCount == 0)
+    }
+
+    @Test(arguments: [0, -3, Int.min]) func `without any bytes reservations go one by one`(limit: Int) async throws {
+        let budget = ByteBudget(limit: limit)
+        let first = Holder(budget, 4)
+        await first.waitUntilBegun()
+        let second = Holder(budget, 4)
+        await settle()
+        #expect(!second.begun.value)
+        try await first.end()
+        try await second.end()
+        #expect(try await budget.withReservation(of: -5) { budget.reservedByteCount } == 0)
+    }
+
+    @Test func `cancelling one who waits frees nothing it never had, and lets in those behind`() async throws {
+        let budget = ByteBudget(limit: 10)
+        let first = Holder(budget, 6)
+        await first.waitUntilBegun()
+        let large = Holder(budget, 9)
+        let small = Holder(budget, 4)
+
+        large.task.cancel()
+        await #expect(throws: CancellationError.self) { try await large.task.value }
+        await small.waitUntilBegun()
+
+        #expect(!large.begun.value && budget.reservedByteCount == 10)
+        try await first.end()
+        try await small.end()
+        #expect(budget.reservedByteCount == 0)
+    }
+
+    @Test func `a task that is cancelled already reserves nothing`() async throws {
+        let budget = ByteBudget(limit: 10)
+        let task = Task {
+            while !Task.isCancelled { await Task.yield() }
+            try await budget.withReservation(of: 1) {}
+        }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(budget.reservedByteCount == 0)
+    }
+
+    @Test func `cancelling one who has its bytes leaves them until it ends`() async throws {
+        let budget = ByteBudget(limit: 10)
+        let holder = Holder(budget, 6)
+        await holder.waitUntilBegun()
+        holder.task.cancel()
+        await settle()
+        #expect(budget.reservedByteCount == 6)
+        try await holder.end()
+        #expect(budget.reservedByteCount == 0)
+    }
+
+    @Test func `many at once stay within the budget, and all bytes come back`() async throws {
+        let budget = ByteBudget(limit: 100)
+        let use = Guarded((now: 0, most: 0, runs: 0))
+        var generator = SeededGenerator(seed: 11)
+        let tasks = (0..<1000).map { number in
+            let byteCount = Int.random(in: 0...60, using: &generator)
+            let priority = LoadPriority.allCases.randomElement(using: &generator) ?? .normal
+            let task = Task {
+                try await budget.withReservation(of: byteCount, priority: LivePriority(priority)) {
+                    use.change {
+                        $0.now += byteCount
+                        $0.most = max($0.most, $0.now)
+                        $0.runs += 1
+                    }
+                    await Task.yield()
+                    use.change { $0.now -= byteCount }
+                }
+            }
+            if number.isMultiple(of: 3) { task.cancel() }
+            return task
+        }
+
+        var finished = 0
+        for (number, task) in tasks.enumerated() {
+            do {
+                try await task.value
+                finished += 1
+            } catch is CancellationError {
+                #expect(number.isMultiple(of: 3))
+            }
+        }
+
+        #expect(use.value.most <= 100 && use.value.most > 60)
+        #expect(use.value.runs == finished && finished >= 666)
+        #expect(budget.reservedByteCount == 0)
+    }
+}

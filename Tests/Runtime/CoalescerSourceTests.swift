@@ -1,0 +1,150 @@
+import AlcedoCore
+import AlcedoHTTP
+import AlcedoRuntime
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+/// Waiters for one work whose sources differ.
+@Suite(.timeLimit(.minutes(10)))
+struct CoalescerSourceTests {
+    /// A failure that is due to the source.
+    private struct Refusal: Error, Equatable {
+        var name: String
+    }
+
+    private struct OtherFailure: Error {}
+
+    private let coalescer = Coalescer<String, Int, String> { $0 is Refusal }
+    private let runs = Guarded<[String]>([])
+    private let priorities = Guarded<[LoadPriority]>([])
+    /// Each run sleeps on it: `advance` ends the run.
+    private let clock = ManualClock()
+
+    private func source(_ name: String, _ fields: HTTPFields = HTTPFields()) throws -> ImageSource {
+        .http(HTTPRequest(url: try #require(URL(string: "http://h/\(name)")), fields: fields))
+    }
+
+    /// Joins the work "k" before it returns.
+    private func join(
+        _ name: String, _ source: ImageSource? = nil, _ priority: LoadPriority = .normal,
+        throwing error: (any Error)? = nil
+    ) throws -> Task<String, any Error> {
+        let source = try source ?? self.source(name)
+        return Task.immediate { [coalescer, runs, priorities, clock] in
+            try await coalescer.value(for: "k", from: source, priority: LivePriority(priority)) { _, priority in
+                runs.change { $0.append(name) }
+                try await clock.sleep(for: .seconds(1))
+                priorities.change { $0.append(priority.value) }
+                if let error { throw error }
+                return name
+            }
+        }
+    }
+
+    /// Ends the run that is in progress.
+    private func endRun() async throws {
+        try await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(1))
+    }
+
+    private func refusal(of task: Task<String, any Error>) async throws -> String? {
+        await #expect(throws: Refusal.self) { try await task.value }?.name
+    }
+
+    @Test func `a refused source fails its own waiter, and the next waiter's source is tried`() async throws {
+        let first = try join("a", throwing: Refusal(name: "a"))
+        let second = try join("b")
+
+        try await endRun()
+        #expect(try await refusal(of: first) == "a")
+        try await endRun()
+
+        #expect(try await second.value == "b")
+        #expect(runs.value == ["a", "b"])
+    }
+
+    @Test func `three sources are tried in order, each once, and each waiter receives its own error`() async throws {
+        let first = try join("a", throwing: Refusal(name: "a"))
+        let second = try join("b", throwing: Refusal(name: "b"))
+        let third = try join("c", throwing: Refusal(name: "c"))
+        let again = try join("a", throwing: Refusal(name: "never run"))
+
+        for _ in 0..<3 { try await endRun() }
+
+        #expect(try await refusal(of: first) == "a")
+        #expect(try await refusal(of: second) == "b")
+        #expect(try await refusal(of: third) == "c")
+        #expect(try await refusal(of: again) == "a")
+        #expect(runs.value == ["a", "b", "c"])
+    }
+
+    @Test func `the success of one source serves the waiters of all that are left`() async throws {
+        let tasks = [try join("a", throwing: Refusal(name: "a")), try join("b"), try join("c"), try join("b")]
+
+        for _ in 0..<2 { try await endRun() }
+
+        for task in tasks[1...] { #expect(try await task.value == "b") }
+        #expect(runs.value == ["a", "b"])
+        #expect(try await refusal(of: tasks[0]) == "a")
+    }
+
+    @Test func `requests for one URL with other fields are other sources`() async throws {
+        let url = ["X-Token": "old"] as HTTPFields
+        let first = try join("old", source("a", url), throwing: Refusal(name: "old"))
+        let second = try join("new", source("a", ["X-Token": "new"]))
+
+        for _ in 0..<2 { try await endRun() }
+
+        #expect(try await refusal(of: first) == "old")
+        #expect(try await second.value == "new")
+    }
+
+    @Test func `a failure that is not of the source reaches all waiters after one run`() async throws {
+        let tasks = [try join("a", throwing: OtherFailure()), try join("b"), try join("c")]
+
+        try await endRun()
+
+        for task in tasks { await #expect(throws: OtherFailure.self) { try await task.value } }
+        #expect(runs.value == ["a"])
+    }
+
+    @Test func `a waiter that was cancelled is not tried`() async throws {
+        let tasks = [try join("a", throwing: Refusal(name: "a")), try join("b"), try join("c")]
+        try await clock.waitForSleepers(count: 1)
+
+        tasks[1].cancel()
+        await #expect(throws: CancellationError.self) { try await tasks[1].value }
+        for _ in 0..<2 { try await endRun() }
+
+        #expect(try await refusal(of: tasks[0]) == "a")
+        #expect(try await tasks[2].value == "c")
+        #expect(runs.value == ["a", "c"])
+    }
+
+    @Test func `the last waiter that leaves a further run cancels it`() async throws {
+        let first = try join("a", throwing: Refusal(name: "a"))
+        let second = try join("b")
+        try await endRun()
+        #expect(try await refusal(of: first) == "a")
+        try await clock.waitForSleepers(count: 1)
+
+        second.cancel()
+
+        await #expect(throws: CancellationError.self) { try await second.value }
+        await coalescer.shutDown(throwing: OtherFailure())
+        #expect(clock.sleeperCount == 0)
+    }
+
+    @Test func `a further run has the priority of the waiters that are left`() async throws {
+        let first = try join("a", nil, .veryHigh, throwing: Refusal(name: "a"))
+        let second = try join("b", nil, .low)
+
+        for _ in 0..<2 { try await endRun() }
+
+        #expect(try await refusal(of: first) == "a")
+        #expect(try await second.value == "b")
+        #expect(priorities.value == [.veryHigh, .low])
+    }
+}

@@ -1,0 +1,64 @@
+import AlcedoLibc
+import AlcedoRuntime
+import FoundationEssentials
+import TestSupport
+import Testing
+
+import AlcedoCore
+
+@Suite(.timeLimit(.minutes(10)))
+struct DirectoryListingTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func makeFiles(_ names: some Sequence<String>) {
+        for name in names { close(creat("\(directory.path)/\(name)", 0o600)) }
+    }
+
+    @Test func `all names are told, and nothing else`() {
+        let names = (0..<3000).map { "file \($0)" } + ["ä", "...", ".hidden"]
+        makeFiles(names)
+        #expect(DirectoryListing.names(in: directory.path)?.sorted() == names.sorted())
+    }
+
+    @Test func `what is no folder has no names`() {
+        makeFiles(["file"])
+        #expect(symlink(directory.path, directory.path + "/link") == 0)
+        for path in ["file", "file/x", "nothing", "link"] {
+            #expect(DirectoryListing.forEachName(in: "\(directory.path)/\(path)") { _ in } == 0)
+            #expect(DirectoryListing.names(in: "\(directory.path)/\(path)") == [])
+        }
+        #expect(DirectoryListing.forEachName(in: directory.path + "/link", followsLink: true) { _ in } == 0)
+    }
+
+    /// In a process of its own: descriptors are put in the places of others.
+    @Test func `a folder that the system stops reading is an error, not a shorter folder`() async {
+        await #expect(processExitsWith: .success) {
+            let directory = try TemporaryDirectory()
+            // More than it reads at once.
+            for number in 0..<4000 { close(creat("\(directory.path)/a name of some length \(number)", 0o600)) }
+            var count = 0
+            let number = DirectoryListing.forEachName(in: directory.path) { _ in
+                count += 1
+                if count == 1 { spoilDescriptors(of: directory.path) }
+            }
+            exit(number == ENOTDIR && count < 4000 ? 0 : 1)
+        }
+    }
+}
+
+/// Puts another file in the place of an open folder.
+private func spoilDescriptors(of folder: String) {
+    let other = open("/dev/null", O_RDONLY | O_CLOEXEC)
+    defer { close(other) }
+    var target = stat()
+    guard stat(folder, &target) == 0 else { return }
+    for number in 3..<Int32(4096) where number != other {
+        var status = stat()
+        guard fstat(number, &status) == 0, status.st_dev == target.st_dev, status.st_ino == target.st_ino else {
+            continue
+        }
+        dup2(other, number)
+    }
+}

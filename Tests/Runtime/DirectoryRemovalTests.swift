@@ -1,0 +1,79 @@
+import AlcedoCore
+import AlcedoLibc
+import AlcedoRuntime
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(10)))
+struct DirectoryRemovalTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private var tree: String { directory.path + "/tree" }
+
+    private func exists(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0
+    }
+
+    /// Folders in folders, deeper than a path can tell, with a file and a link out of the tree in each.
+    private func nest(depth: Int, branches: Int = 1) throws {
+        for branch in 0..<branches {
+            try #require(mkdir(tree, 0o700) == 0 || errno == EEXIST)
+            var folder = open(tree, O_RDONLY | O_DIRECTORY)
+            defer { close(folder) }
+            for _ in 0..<depth {
+                try #require(mkdirat(folder, "branch \(branch)", 0o700) == 0)
+                close(openat(folder, "file \(branch)", O_WRONLY | O_CREAT, 0o600))
+                try #require(symlinkat(directory.path + "/precious", folder, "link \(branch)") == 0)
+                let inner = openat(folder, "branch \(branch)", O_RDONLY | O_DIRECTORY)
+                try #require(inner >= 0)
+                close(folder)
+                folder = inner
+            }
+        }
+    }
+
+    @Test(arguments: [(0, 1), (1, 1), (17, 3), (3_000, 2)])
+    func `a folder goes with all that is in it, but for what links lead to`(depth: Int, branches: Int) throws {
+        try FileManager.default.createDirectory(
+            atPath: directory.path + "/precious", withIntermediateDirectories: false)
+        try Data("precious".utf8).write(to: URL(filePath: directory.path + "/precious/letter"))
+        try nest(depth: depth, branches: branches)
+
+        #expect(DirectoryRemoval.remove(tree))
+
+        #expect(!exists(tree))
+        #expect(FileManager.default.contents(atPath: directory.path + "/precious/letter") == Data("precious".utf8))
+    }
+
+    @Test func `names that are taken already are in nobody's way`() throws {
+        for path in ["a/moved-1/x", "a/moved-2/moved-1/y", "moved-1/z", "moved-3"] {
+            try FileManager.default.createDirectory(atPath: "\(tree)/\(path)", withIntermediateDirectories: true)
+        }
+        try Data("file".utf8).write(to: URL(filePath: tree + "/moved-2"))
+        #expect(mkdir(tree + "/\u{1}\n", 0o700) == 0)
+        let folder = open(tree, O_RDONLY | O_DIRECTORY)
+        // No text.
+        #expect(mkdirat(folder, [CChar(bitPattern: 0xFF), CChar(bitPattern: 0xFE), 0], 0o700) == 0)
+        close(folder)
+
+        #expect(DirectoryRemoval.remove(tree))
+        #expect(!exists(tree))
+    }
+
+    @Test func `a file goes, a link goes itself, and nothing is gone already`() throws {
+        let file = directory.path + "/file"
+        try Data("file".utf8).write(to: URL(filePath: file))
+        #expect(symlink(directory.path, tree) == 0)
+
+        #expect(DirectoryRemoval.remove(tree))
+        #expect(!exists(tree) && exists(file))
+        #expect(DirectoryRemoval.remove(file))
+        #expect(!exists(file))
+        #expect(DirectoryRemoval.remove(file))
+        #expect(!DirectoryRemoval.remove(directory.path + "/file/below") || !exists(file))
+    }
+}

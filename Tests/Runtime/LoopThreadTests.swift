@@ -1,0 +1,25 @@
+import AlcedoCore
+import AlcedoLibc
+import AlcedoRuntime
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(10)))
+struct LoopThreadTests {
+    @Test func `more loops may run than all dispatch queues have threads`() async {
+        await #expect(processExitsWith: .success) {
+            let begun = Guarded(0)
+            let executor = BlockingExecutor(name: "lane", width: 1)
+            for _ in 0..<300 {
+                LoopThread.start {
+                    begun.change { $0 += 1 }
+                    pause()
+                }
+            }
+            // Who blocks for a moment still has its turn.
+            let answer = try? await executor.run { 42 }
+            while begun.value < 300 { await Task.yield() }
+            exit(answer == 42 ? 0 : 1)
+        }
+    }
+}

@@ -1,0 +1,325 @@
+import Alcedo
+import AlcedoTesting
+import Foundation
+import TestSupport
+import Testing
+
+/// From encoded bytes to encoded bytes.
+@Suite(.timeLimit(.minutes(5)))
+struct ImageConverterTests {
+    private let box = PixelSize(width: 16, height: 16)
+
+    /// 40 x 20 pixels as stored, 20 x 40 as seen.
+    private func turned(_ encoder: any ImageEncoding, exif: Data? = nil) throws -> Data {
+        var image = DecodedImage.coordinates(PixelSize(width: 40, height: 20))
+        image.orientation = .right
+        return try (exif.map { encoder.embedding(exif: $0) } ?? encoder).encode(image)
+    }
+
+    private func animation() throws -> Data {
+        let size = PixelSize(width: 40, height: 20)
+        let pixels = (0..<3).map { DecodedImage.gray(side: 40, level: UInt8($0 * 100)).pixels }
+        let cut = try pixels.map { try Crop(center: size).process(DecodedImage(pixels: $0)).pixels }
+        let frames = MadeFrames(size, playCount: 2, cut.map { ($0, .milliseconds(200)) })
+        return try GIFEncoder().encode(DecodedImage(pixels: cut[0], frames: frames))
+    }
+
+    private func code(_ body: () throws -> Data) -> ImageDecodingError.Code? {
+        do {
+            _ = try body()
+            return nil
+        } catch {
+            return (error as? ImageDecodingError)?.code
+        }
+    }
+
+    private static let targets: [any ImageEncoding] = [.webp(quality: 80), .jpeg(quality: 80), .png(), .gif()]
+
+    @Test(arguments: targets.indices)
+    func `an image fits, upright, in the format of the encoder`(target: Int) throws {
+        let encoder = Self.targets[target]
+        let data = try ImageConverter().convert(turned(.jpeg()), to: encoder, fitting: box)
+
+        let info = try CodecRegistry.standard.inspect(data)
+        #expect(info.format == encoder.format)
+        #expect(info.size == PixelSize(width: 8, height: 16) && info.orientation == .up)
+        #expect(info.metadata.exif == nil)
+    }
+
+    @Test func `without a size the pixels stay`() throws {
+        let data = try ImageConverter().convert(turned(.png()), to: .webp(lossless: true))
+
+        let image = try CodecRegistry.standard.decode(data)
+        var stored = DecodedImage.coordinates(PixelSize(width: 40, height: 20))
+        stored.orientation = .right
+        let upright = try Orient().process(stored)
+        #expect(image.size == PixelSize(width: 20, height: 40))
+        #expect(image.pixels.tightBytes == upright.pixels.tightBytes)
+    }
+
+    @Test func `a smaller image is not enlarged`() throws {
+        let data = try ImageConverter().convert(turned(.png()), to: .png(), fitting: PixelSize(width: 400, height: 400))
+
+        #expect(try CodecRegistry.standard.inspect(data).size == PixelSize(width: 20, height: 40))
+    }
+
+    @Test func `an orientation that is not applied is written, and the size is the one that is seen`() throws {
+        let converter = ImageConverter(appliesOrientation: false)
+        for encoder in Self.targets.dropLast() {
+            let box = PixelSize(width: 10, height: 40)
+            let info = try CodecRegistry.standard.inspect(
+                try converter.convert(turned(.jpeg()), to: encoder, fitting: box))
+            #expect(info.orientation == .right && info.uprightSize == PixelSize(width: 10, height: 20))
+        }
+    }
+
+    @Test func `processors change the image after it was made to fit`() throws {
+        let crop = Crop(center: PixelSize(width: 5, height: 6))
+        let data = try ImageConverter(processors: [crop, BlackAndWhite()]).convert(
+            turned(.jpeg()), to: .png(), fitting: box)
+
+        let image = try CodecRegistry.standard.decode(data)
+        #expect(image.size == PixelSize(width: 5, height: 6))
+        #expect(image.pixels.rgba(3, 3)[0] == image.pixels.rgba(3, 3)[1])
+    }
+
+    @Test func `sixteen bits stay in a format that holds them`() throws {
+        let pixels = try #require(
+            PixelBuffer(size: PixelSize(width: 4, height: 4), format: .rgba16, alphaMode: .opaque) { memory, _ in
+                for offset in stride(from: 0, to: memory.count - 1, by: 2) {
+                    memory.storeBytes(of: 0x1234, toByteOffset: offset, as: UInt16.self)
+                }
+            })
+        let file = try PNGEncoder().encode(DecodedImage(pixels: pixels))
+
+        let depths = try [.png(), .webp()].map { (encoder: any ImageEncoding) in
+            try CodecRegistry.standard.inspect(ImageConverter().convert(file, to: encoder)).bitDepth
+        }
+        #expect(depths == [16, 8])
+    }
+
+    @Test func `an animation stays one where the format holds it`() throws {
+        let file = try animation()
+        let infos = try [.webp(), .gif(), .png(), .jpeg()].map { (encoder: any ImageEncoding) in
+            try CodecRegistry.standard.inspect(ImageConverter().convert(file, to: encoder, fitting: box))
+        }
+
+        #expect(infos.map(\.frameCount) == [3, 3, 1, 1])
+        #expect(infos.map(\.size) == Array(repeating: PixelSize(width: 16, height: 8), count: 4))
+        #expect(infos[0].delays == Array(repeating: .milliseconds(200), count: 3))
+        #expect(infos[0].loopCount == 2)
+    }
+
+    @Test func `an image beyond the limits is refused`() throws {
+        let file = try turned(.jpeg())
+        let limits = DecodingLimits(maximumPixelCount: 799)
+        #expect(code { try ImageConverter(limits: limits).convert(file, to: .png()) } == .exceedsLimit)
+        #expect(code { try ImageConverter(limits: limits).convert(file, to: .png(), fitting: box) } == .exceedsLimit)
+        let enough = DecodingLimits(maximumPixelCount: 800)
+        #expect(code { try ImageConverter(limits: enough).convert(file, to: .png()) } == nil)
+
+        let frames = DecodingLimits(maximumFrameCount: 2)
+        let moving = try animation()
+        #expect(code { try ImageConverter(limits: frames).convert(moving, to: .gif()) } == .exceedsLimit)
+    }
+
+    @Test func `garbage is an error`() {
+        #expect(code { try ImageConverter().convert(Data(), to: .png()) } == .empty)
+        #expect(code { try ImageConverter().convert(Data("<html>".utf8), to: .png()) } == .unknownFormat)
+        #expect(code { try ImageConverter().convert(Data([0xFF, 0xD8, 0xFF, 0xE0]), to: .png()) } == .truncated)
+    }
+
+    @Test(arguments: targets.indices)
+    func `a truncated image is an error and never a part of the image`(source: Int) throws {
+        let file = try turned(Self.targets[source])
+        for count in stride(from: 1, to: file.count - 2, by: 7) {
+            let part = file.prefix(count)
+            #expect(code { try ImageConverter().convert(part, to: .jpeg(), fitting: box) } != nil, "\(count) bytes")
+        }
+    }
+
+    @Test func `a size without pixels is an error`() throws {
+        let file = try turned(.jpeg())
+        #expect(throws: ImageProcessingError.self) {
+            try ImageConverter().convert(file, to: .png(), fitting: PixelSize(width: 0, height: 10))
+        }
+    }
+
+    @Test func `the async method gives the same bytes`() async throws {
+        let file = try turned(.jpeg())
+        let blocking = try { try ImageConverter().convert(file, to: .webp(), fitting: box) }()
+
+        #expect(try await ImageConverter().convert(file, to: .webp(), fitting: box) == blocking)
+        await #expect(throws: ImageDecodingError.self) {
+            try await ImageConverter().convert(Data("garbage".utf8), to: .webp())
+        }
+    }
+
+    // MARK: Metadata
+
+    private func exif(of file: Data) throws -> Data? { try CodecRegistry.standard.inspect(file).metadata.exif }
+
+    @Test(arguments: 0..<3)
+    func `by default no EXIF is kept`(target: Int) throws {
+        for source in Self.targets.dropLast() {
+            let file = try turned(source, exif: MadeEXIF.photo)
+            #expect(try exif(of: file)?.count == MadeEXIF.photo.count)
+            #expect(try exif(of: ImageConverter().convert(file, to: Self.targets[target])) == nil)
+        }
+    }
+
+    @Test(arguments: 0..<3)
+    func `EXIF is kept with the orientation that the result has`(target: Int) throws {
+        for source in Self.targets.dropLast() {
+            let file = try turned(source, exif: MadeEXIF.photo)
+            let kept = try #require(
+                try exif(of: ImageConverter(metadata: .keep).convert(file, to: Self.targets[target], fitting: box)))
+            #expect(kept == MadeEXIF.made(orientation: 1))
+
+            let stored = try ImageConverter(appliesOrientation: false, metadata: .keep)
+                .convert(file, to: Self.targets[target])
+            #expect(try exif(of: stored) == MadeEXIF.made(orientation: 6))
+        }
+    }
+
+    @Test(arguments: 0..<3)
+    func `EXIF is kept without what tells the place`(target: Int) throws {
+        let converter = ImageConverter(metadata: .keepWithoutLocation)
+        for source in Self.targets.dropLast() {
+            let data = try converter.convert(turned(source, exif: MadeEXIF.photo), to: Self.targets[target])
+            let kept = try #require(try exif(of: data))
+            #expect(kept.range(of: MadeEXIF.maker) != nil && kept.range(of: MadeEXIF.date) != nil)
+            for secret in [MadeEXIF.latitude, MadeEXIF.makerNote, MadeEXIF.comment, MadeEXIF.preview] {
+                #expect(data.range(of: secret) == nil)
+            }
+            #expect(ImageOrientation(exif: kept.bytes) == .up)
+        }
+    }
+
+    @Test func `EXIF without a location is well formed`() throws {
+        let file = try turned(.png(), exif: MadeEXIF.photo)
+        let kept = try #require(
+            try exif(of: ImageConverter(metadata: .keepWithoutLocation).convert(file, to: .png())))
+        let tags = MadeEXIF.tags(of: kept, at: 8)
+        let photo = try #require(tags.first { $0.tag == 0x8769 })
+
+        #expect(tags.map(\.tag) == [0x010F, 0x0112, 0x8769])
+        #expect(MadeEXIF.tags(of: kept, at: photo.value).map(\.tag) == [0x9003])
+        // Nothing is left to be written a second time.
+        let again = try ImageConverter(metadata: .keepWithoutLocation).convert(turned(.png(), exif: kept), to: .png())
+        #expect(try exif(of: again) == kept)
+    }
+
+    @Test func `damaged EXIF is left out where it would have to be understood`() throws {
+        for damaged in [Data("II*\0".utf8), Data("MM\0*".utf8) + Data([0xFF, 0xFF, 0xFF, 0xFF]), Data("garbage".utf8)] {
+            var image = DecodedImage.coordinates(box)
+            image.orientation = .up
+            let file = try PNGEncoder().embedding(exif: damaged).encode(image)
+            let data = try ImageConverter(metadata: .keepWithoutLocation).convert(file, to: .jpeg())
+            #expect(try exif(of: data) == nil)
+        }
+        for count in 0..<MadeEXIF.photo.count {
+            let file = try turned(.png(), exif: MadeEXIF.photo.prefix(count))
+            let data = try ImageConverter(metadata: .keepWithoutLocation).convert(file, to: .png())
+            #expect(data.range(of: MadeEXIF.latitude) == nil)
+        }
+    }
+
+    @Test func `values that overlap do not make EXIF larger`() throws {
+        // Each of the tags has all bytes as its value.
+        let tags = [0x010E, 0x010F, 0x0110, 0x0131, 0x013B]
+        var bytes = Array("MM\0*".utf8) + [0, 0, 0, 8, 0, UInt8(tags.count)]
+        for tag in tags { bytes += [UInt8(tag >> 8), UInt8(tag & 255), 0, 2, 0, 0, 0, 60, 0, 0, 0, 8] }
+        bytes += [0, 0, 0, 0]
+        let file = try PNGEncoder().embedding(exif: Data(bytes)).encode(.coordinates(box))
+
+        #expect(try exif(of: ImageConverter(metadata: .keepWithoutLocation).convert(file, to: .png())) == nil)
+        #expect(try exif(of: ImageConverter(metadata: .keep).convert(file, to: .png())) == Data(bytes))
+    }
+
+    @Test func `EXIF that a JPEG cannot hold is left out, and the color profile stays`() throws {
+        let large = MadeEXIF.photo + Data(repeating: 0, count: 65_528 - MadeEXIF.photo.count)
+        let file = try PNGEncoder().embedding(exif: large).encode(.coordinates(box))
+        let converter = ImageConverter(metadata: .keep)
+
+        #expect(try exif(of: converter.convert(file, to: .jpeg())) == nil)
+        #expect(try exif(of: converter.convert(file, to: .webp()))?.count == large.count)
+        let fitting = try PNGEncoder().embedding(exif: large.dropLast()).encode(.coordinates(box))
+        #expect(try exif(of: converter.convert(fitting, to: .jpeg()))?.count == 65_527)
+    }
+}
+
+/// EXIF data of a photo that says where it was taken.
+private enum MadeEXIF {
+    static let maker = Data("Alcedo Cameras\0\0".utf8)
+    static let date = Data("2026:01:02 03:04:05\0".utf8)
+    static let makerNote = Data("maker knows the place\0".utf8)
+    static let comment = Data("ASCII\0\0\0in the garden at home\0".utf8)
+    static let latitude = Data([0, 0, 0, 47, 0, 0, 0, 1, 0, 0, 0, 11, 0, 0, 0, 13, 0, 0, 0, 59, 0, 0, 0, 1])
+    static let preview = Data("a preview of the garden\0".utf8)
+    static let photo = made(orientation: 6)
+
+    private struct Value {
+        var tag: Int
+        var type: Int
+        var count: Int
+        var bytes: Data
+
+        init(_ tag: Int, _ type: Int, _ count: Int, _ bytes: Data) {
+            (self.tag, self.type, self.count, self.bytes) = (tag, type, count, bytes)
+        }
+
+        init(_ tag: Int, offset: Int) { self.init(tag, 4, 1, number(offset, 4)) }
+    }
+
+    private static func number(_ value: Int, _ bytes: Int) -> Data {
+        Data((0..<bytes).reversed().map { UInt8(truncatingIfNeeded: value >> (8 * $0)) })
+    }
+
+    private static func directory(_ values: [Value], at start: Int, next: Int = 0) -> Data {
+        var (bytes, long) = (number(values.count, 2), Data())
+        for value in values {
+            bytes += number(value.tag, 2) + number(value.type, 2) + number(value.count, 4)
+            if value.bytes.count <= 4 {
+                bytes += value.bytes + Data(repeating: 0, count: 4 - value.bytes.count)
+            } else {
+                bytes += number(start + 2 + 12 * values.count + 4 + long.count, 4)
+                long += value.bytes
+            }
+        }
+        return bytes + number(next, 4) + long
+    }
+
+    static func made(orientation: Int) -> Data {
+        func first(photo: Int, place: Int, preview: Int) -> Data {
+            directory(
+                [
+                    Value(0x010F, 2, maker.count, maker), Value(0x0112, 3, 1, number(orientation, 2)),
+                    Value(0x8769, offset: photo), Value(0x8825, offset: place),
+                ], at: 8, next: preview)
+        }
+        let photoStart = 8 + first(photo: 0, place: 0, preview: 0).count
+        let photo = directory(
+            [
+                Value(0x9003, 2, date.count, date), Value(0x927C, 7, makerNote.count, makerNote),
+                Value(0x9286, 7, comment.count, comment),
+            ], at: photoStart)
+        let placeStart = photoStart + photo.count
+        let place = directory([Value(0x0002, 5, 3, latitude)], at: placeStart)
+        let previewStart = placeStart + place.count
+        let thumbnail = directory([Value(0x0201, 7, preview.count, preview)], at: previewStart)
+        return Data("MM\0*".utf8) + number(8, 4)
+            + first(photo: photoStart, place: placeStart, preview: previewStart) + photo + place + thumbnail
+    }
+
+    /// The tags of a directory of data with the highest byte first, each with its value or where that is.
+    static func tags(of exif: Data, at start: Int) -> [(tag: Int, value: Int)] {
+        let bytes = [UInt8](exif)
+        func number(_ offset: Int, _ count: Int) -> Int {
+            bytes[offset..<offset + count].reduce(0) { $0 << 8 | Int($1) }
+        }
+        return (0..<number(start, 2)).map { index in
+            (number(start + 2 + 12 * index, 2), number(start + 2 + 12 * index + 8, 4))
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import Alcedo
+import AlcedoTesting
+import Foundation
+import TestSupport
+import Testing
+
+/// Pictures that are decoded towards the target of ``ImageProcessors/Resize``, beside the same pictures decoded whole.
+@Suite(.timeLimit(.minutes(10)))
+struct ShrinkOnLoadTests {
+    /// How far the samples of two pictures are apart.
+    private struct Difference: CustomStringConvertible {
+        /// Of 255.
+        let mean: Double
+        /// The share of samples that are at most 24 apart.
+        let shareWithinLimit: Double
+
+        var description: String { "mean \(mean), within 24: \(shareWithinLimit)" }
+
+        init(_ a: PixelBuffer, _ b: PixelBuffer) {
+            var (sum, count, within) = (0, 0, 0)
+            for y in 0..<min(a.height, b.height) {
+                a.row(y).withUnsafeBytes { a in
+                    b.row(y).withUnsafeBytes { b in
+                        // All are opaque pixels of four bytes: alpha would make the numbers better than they are.
+                        for index in 0..<min(a.count, b.count) where index % 4 != 3 {
+                            let distance = abs(Int(a[index]) - Int(b[index]))
+                            sum += distance
+                            count += 1
+                            within += distance <= 24 ? 1 : 0
+                        }
+                    }
+                }
+            }
+            mean = Double(sum) / Double(max(1, count))
+            shareWithinLimit = Double(within) / Double(max(1, count))
+        }
+    }
+
+    /// Notes how large images are decoded.
+    private struct DecodedSizes: PipelineObserving {
+        let widths = Guarded<[Int]>([])
+
+        func pipelineDidReport(_ event: PipelineEvent) {
+            if case .decoded(let size) = event.stage { widths.change { $0.append(size.width) } }
+        }
+    }
+
+    /// Passes the image on, and needs it whole.
+    private static let whole: any ImageProcessing = .closure(identifier: "whole") { $0 }
+    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../Examples/Quickstart/Pictures").standardized
+
+    private let codecs = CodecRegistry.standard
+    private let decoded = DecodedSizes()
+    private let pipeline: ImagePipeline
+
+    init() {
+        var configuration = ImagePipeline.Configuration.standard(cacheDirectory: nil)
+        configuration.memoryCache = nil
+        configuration.observer = decoded
+        // Nothing that is decoded for one request serves another.
+        configuration.intermediateLimit = 0
+        pipeline = ImagePipeline(configuration)
+    }
+
+    /// A picture in a format, and what was decoded of it.
+    private func data(_ name: String, as format: ImageFormat) throws -> Data {
+        let jpeg = try Data(contentsOf: Self.folder.appending(path: "\(name).jpg"))
+        guard format != .jpeg else { return jpeg }
+        return try #require(codecs.encoder(for: format, quality: 0.8)).encode(try codecs.decode(jpeg))
+    }
+
+    private func image(_ data: Data, _ processors: any ImageProcessing...) async throws -> DecodedImage {
+        try await pipeline.load(ImageRequest(source: .bytes(data, identity: "a"), processors: processors)).image
+    }
+
+    // To a quarter and less averages come first on either way; widths without a common factor leave parts of pixels at the
+    // edges. Expected: PNG and GIF within 2 of 255 but for the box filter, JPEG and WebP by a mean below 1.5.
+    @Test(arguments: [ImageFormat.jpeg, .png, .gif, .webp], ResizeFilter.allCases)
+    func `an image that is decoded smaller is resized as the whole one is`(
+        format: ImageFormat, filter: ResizeFilter
+    ) async throws {
+        let more = format == .jpeg ? ["dunes", "feathers", "sea", "relief"] : []
+        for name in ["clouds", "forest", "turned"] + more {
+            let data = try data(name, as: format)
+            let full = try codecs.inspect(data).size.width
+            for width in [37, 80, 131, 200] {
+                let resize: ImageProcessors.Resize = .resize(width: width, sampling: ResizeSampling(filter))
+                let shrunk = try await image(data, resize)
+                let expected = try await image(data, Self.whole, resize)
+
+                #expect(decoded.widths.value.last == full)
+                if full > 10 * width { #expect(decoded.widths.value.dropLast().last ?? 0 < full) }
+                let comment: Comment = "\(name) to a width of \(width)"
+                try #require(shrunk.size == expected.size && shrunk.pixels.format == expected.pixels.format, comment)
+                let difference = Difference(shrunk.pixels, expected.pixels)
+                #expect(difference.mean <= 2, "\(comment): \(difference)")
+                #expect(difference.shareWithinLimit >= 0.999, "\(comment): \(difference)")
+            }
+        }
+    }
+
+    @Test(arguments: ResizeMode.allCases, [false, true])
+    func `the size is that of the whole image's result`(mode: ResizeMode, enlarges: Bool) async throws {
+        let data = try data("feathers", as: .jpeg)
+        for (width, height) in [(50, 70), (70, 50), (97, 97), (1, 300), (300, 1), (1_000, 2_000), (61, .max)] {
+            let target = PixelSize(width: width, height: height)
+            let resize = ImageProcessors.Resize(to: target, mode: mode, enlarges: enlarges)
+            guard (try? resize.process(try codecs.decode(data))) != nil else { continue }
+
+            let shrunk = try await image(data, resize)
+
+            #expect(shrunk.size == resize.resultSize(for: PixelSize(width: 960, height: 1_280)), "\(target)")
+        }
+    }
+
+    @Test(arguments: [ImageFormat.gif, .webp])
+    func `the frames of an animation are decoded smaller and resized as whole ones are`(
+        format: ImageFormat
+    ) async throws {
+        var animation = try codecs.decode(try data("clouds", as: .jpeg))
+        let turned = try ImageProcessors.Flip(.leftAndRight).process(animation).pixels
+        animation.frames = MadeFrames(
+            animation.size,
+            [(animation.pixels, .milliseconds(100)), (turned, .milliseconds(100))])
+        let data = try #require(codecs.encoder(for: format, quality: 0.8)).encode(animation)
+
+        let shrunk = try await image(data, .resize(width: 90))
+        let expected = try await image(data, Self.whole, .resize(width: 90))
+
+        let frames = try #require(shrunk.frames)
+        #expect(frames.frameCount == 2 && frames.canvasSize == shrunk.size && shrunk.size == expected.size)
+        for index in 0..<2 {
+            let other = try #require(try expected.frames?.frame(at: index))
+            let difference = Difference(try frames.frame(at: index), other)
+            #expect(difference.mean <= 2 && difference.shareWithinLimit >= 0.999, "\(difference)")
+        }
+    }
+}

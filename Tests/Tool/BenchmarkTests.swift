@@ -1,0 +1,215 @@
+import TestSupport
+import AlcedoTesting
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(10)))
+struct BenchmarkTests {
+    let folder: TemporaryDirectory
+    let bench: Program
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        bench = Program(name: "alcedo-bench", environment: ["XDG_CACHE_HOME": folder.url.path])
+    }
+
+    @Test func `a report is replaced where that is asked for, and pictures are looked for first`() async throws {
+        let report = folder.url.appending(path: "report.md")
+        let pictures = folder.url.appending(path: "pictures")
+        let place = ["--output", folder.path, "--pictures", pictures.path]
+        let words = ["all", "--only", "Memory of a decode"] + place
+        #expect(try await bench.run(words).status == 2)
+        for name in ["wallpapers", "web"] {
+            try FileManager.default.createDirectory(
+                at: pictures.appending(path: name), withIntermediateDirectories: true)
+        }
+        try FileManager.default.copyItem(
+            at: Samples.folder.appending(path: "rings.png"), to: pictures.appending(path: "wallpapers/0.png"))
+        try Data("mine".utf8).write(to: report)
+
+        let refused = try await bench.run(words)
+
+        #expect(refused.status == 1)
+        #expect(refused.problems == "alcedo-bench: \(report.path) is there already; --force replaces it\n")
+        #expect(try Data(contentsOf: report) == Data("mine".utf8))
+        #expect(try await bench.run(words + ["--force"]).status == 0)
+        #expect(try Data(contentsOf: report) != Data("mine".utf8))
+        let made = try String(contentsOf: report, encoding: .utf8)
+        #expect(made.contains("\n## Memory of a decode, png\n\n    alcedo-bench memory"))
+
+        let unknown = try await bench.run(["all", "--only", "nothing", "--force"] + place)
+        #expect(unknown.status == 2 && unknown.problems.contains("no part has such a title"))
+        #expect(try String(contentsOf: report, encoding: .utf8) == made)
+    }
+
+    @Test func `parts that stay are of the same machine, and say when they were measured`() async throws {
+        let pictures = folder.url.appending(path: "pictures")
+        for name in ["wallpapers", "web"] {
+            try FileManager.default.createDirectory(
+                at: pictures.appending(path: name), withIntermediateDirectories: true)
+        }
+        for name in ["0.png", "1.jpg"] {
+            let sample = Samples.folder.appending(path: name == "0.png" ? "rings.png" : "dunes.jpg")
+            try FileManager.default.copyItem(at: sample, to: pictures.appending(path: "wallpapers/\(name)"))
+        }
+        let words = ["all", "--output", folder.path, "--pictures", pictures.path]
+        #expect(try await bench.run(words + ["--only", "Memory of a decode"]).status == 0)
+        let data = folder.url.appending(path: "report.json")
+        var report = try #require(try JSONSerialization.jsonObject(with: Data(contentsOf: data)) as? [String: Any])
+        var sections = try #require(report["sections"] as? [[String: Any]])
+        #expect(sections.count == 2)
+        for index in sections.indices { sections[index]["date"] = 0 }
+        report["sections"] = sections
+        try JSONSerialization.data(withJSONObject: report).write(to: data)
+
+        let update = words + ["--only", "png", "--update"]
+        #expect(try await bench.run(update).status == 0)
+
+        let text = try String(contentsOf: folder.url.appending(path: "report.md"), encoding: .utf8)
+        #expect(text.contains("## Memory of a decode, jpg\n\nMeasured 2001-01-01.\n"))
+        #expect(text.components(separatedBy: "\nMeasured 2001-01-01.\n").count == 2)
+
+        report["machine"] = "another"
+        try JSONSerialization.data(withJSONObject: report).write(to: data)
+        let refused = try await bench.run(update)
+        #expect(refused.status == 1 && refused.problems.contains("is of another machine, or of other versions"))
+    }
+
+    @Test func `the decode benchmark prints a ratio for each image and each format`() async throws {
+        for name in ["tiles.png", "turned.jpg"] {
+            try Samples.data(name).write(to: folder.url.appending(path: name))
+        }
+        try Data("no image".utf8).write(to: folder.url.appending(path: "notes.txt"))
+
+        let outcome = try await bench.run(["decode", folder.url.path, "--rounds", "2"])
+
+        #expect(outcome.status == 0)
+        let lines = outcome.output.split(separator: "\n")
+        #expect(lines.count == 4)
+        #expect(try lines[0].wholeMatch(of: Regex(#"\d+\.\d{3}  png  262144 pixels  tiles\.png"#)) != nil)
+        #expect(lines[2].hasPrefix("jpeg: ") && lines[3].hasPrefix("png: "))
+    }
+
+    @Test func `the pipeline benchmark sees one download and one decode of what many ask for`() async throws {
+        let outcome = try await bench.run([
+            "pipeline", "--directory", folder.path, "--images", "16", "--requests", "200", "--rounds", "1",
+        ])
+
+        #expect(outcome.problems == "")
+        #expect(outcome.status == 0)
+        let rows = outcome.output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+        #expect(rows.contains { $0.starts(with: ["200", "requests", "1", "1"]) })
+        #expect(rows.contains { $0.first == "16" && (Int($0[1]) ?? 0) > 0 })
+        #expect(rows.contains { $0.first == "cachedImage" && (Int($0[1]) ?? 0) > 0 })
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder.path).allSatisfy {
+                !$0.hasPrefix("alcedo-bench")
+            })
+    }
+
+    @Test func `the binding benchmark prints what each bind costs, and that the last of a thousand loads`() async throws
+    {
+        let outcome = try await bench.run(["binding", "--binds", "100", "--rounds", "2"])
+
+        #expect(outcome.problems == "")
+        #expect(outcome.status == 0)
+        let rows = outcome.output.split(separator: "\n").dropFirst().map { String($0) }
+        for name in ["new view", "equal request", "cancel, bind another", "in memory", "until it is shown"] {
+            let row = rows.first { $0.hasPrefix(name) }
+            #expect(row.flatMap { Double($0.dropFirst(25).prefix { $0 != " " }) }.map { $0 > 0 } == true, "\(name)")
+        }
+        #expect(rows.contains { $0.hasPrefix("loads begun") && $0.contains("1 of 1000 binds") })
+    }
+
+    @Test(arguments: [["--binds", "0"], ["--rounds", "x"], ["extra"]])
+    func `what the binding benchmark does not understand is a question of usage`(words: [String]) async throws {
+        #expect(try await bench.run(["binding"] + words).status == 2)
+    }
+
+    @Test(arguments: [["--images", "0"], ["--requests", "x"], ["--rounds=0"], ["extra"], ["--size", "1"]])
+    func `what the pipeline benchmark does not understand is a question of usage`(words: [String]) async throws {
+        #expect(try await bench.run(["pipeline"] + words).status == 2)
+    }
+
+    @Test func `a folder without pictures has no benchmark`() async throws {
+        let outcome = try await bench.run(["decode", folder.url.path])
+
+        #expect(outcome.status == 1)
+        #expect(outcome.problems.contains("no image in"))
+    }
+
+    @Test func `a trace is replayed with each policy, at sizes and shares`() async throws {
+        // A loop of forty keys through room for thirty: LRU never hits, what resists loops does.
+        let loop = (0..<800).map { "\($0),key\($0 % 40),10\n" }.joined()
+        let file = folder.url.appending(path: "loop.csv")
+        try Data("time,key,size\n\(loop)".utf8).write(to: file)
+
+        let outcome = try await bench.run(
+            ["memory-cache", "--trace", file.path, "--capacity", "300", "--capacity", "75%"])
+
+        #expect(outcome.status == 0)
+        let lines = outcome.output.split(separator: "\n")
+        #expect(lines.first == "800 requests, footprint 400")
+        #expect(lines.count == 1 + 2 * 8)
+        #expect(lines.filter { $0.hasPrefix("300 lru 0.00 0.00") }.count == 2)
+        let adaptive = try #require(lines.first { $0.hasPrefix("300 adaptive ") }?.split(separator: " "))
+        #expect(try #require(Double(adaptive[2])) > 30)
+    }
+
+    @Test(arguments: [
+        ["--trace", "x.csv"], ["--capacity", "5"], ["--trace", "x.csv", "--capacity", "0"],
+        ["--trace", "x.csv", "--capacity", "5", "--policy", "best"], ["--entries", "1"], ["extra"], ["--nonsense"],
+    ])
+    func `what the cache benchmark does not understand is a question of usage`(arguments: [String]) async throws {
+        let outcome = try await bench.run(["memory-cache"] + arguments)
+        #expect(outcome.status == 2 && outcome.output == "")
+    }
+
+    @Test func `a trace that is none is named with its line`() async throws {
+        let file = folder.url.appending(path: "bad.csv")
+        try Data("0,a,1\n1,b\n2,c,large\n".utf8).write(to: file)
+        let bad = try await bench.run(["memory-cache", "--trace", file.path, "--capacity", "5"])
+        #expect(bad.status == 2 && bad.problems.contains("line 3"))
+        let missing = try await bench.run(["memory-cache", "--trace", "/nowhere.csv", "--capacity", "5"])
+        #expect(missing.status == 1 && missing.problems.contains("/nowhere.csv"))
+    }
+
+    @Test func `the cache benchmark prints a row for each number of entries`() async throws {
+        let outcome = try await bench.run([
+            "memory-cache", "--entries", "100", "--threads", "1", "--operations", "100",
+        ])
+        #expect(outcome.status == 0)
+        #expect(outcome.output.split(separator: "\n").filter { $0.hasPrefix("100 ") }.count == 3)
+    }
+
+    @Test func `the memory of a thumbnail is measured, and foretold`() async throws {
+        let file = Samples.folder.appending(path: "dunes.jpg").path
+
+        let outcome = try await bench.run(["memory", file, "--size", "100"])
+
+        #expect(outcome.status == 0)
+        #expect(outcome.output.contains("jpeg, 1200 x 800 pixels, 1 frames, decoded to 150 x 100"))
+        #expect(outcome.output.contains("foretold: 0.0"))
+    }
+
+    @Test(arguments: [
+        "decode", "memory", "disk-cache", "memory-cache", "response-cache", "download", "pipeline", "binding", "resize",
+        "thumbnail", "all",
+    ])
+    func `help says how, in lines that fit`(command: String) async throws {
+        let help = try await bench.run([command, "--help"])
+
+        #expect(help.status == 0 && help.problems == "" && help.output.hasPrefix("usage: alcedo-bench \(command)"))
+        #expect(help.output.split(separator: "\n").allSatisfy { $0.count <= 124 })
+        #expect(try await bench.run(["--help"]).output.contains("alcedo-bench \(command)"))
+        #expect(try await bench.run(["help", command]).output == help.output)
+    }
+
+    @Test(arguments: [[], ["nonsense"], ["decode"], ["memory"], ["decode", "a", "b"], ["all"]])
+    func `a command line that makes no sense is explained and ends with 2`(words: [String]) async throws {
+        let outcome = try await bench.run(words)
+
+        #expect(outcome.status == 2 && outcome.output == "")
+        #expect(outcome.problems.hasPrefix("alcedo-bench: ") && outcome.problems.hasSuffix("--help says more\n"))
+    }
+}

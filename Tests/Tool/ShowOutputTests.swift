@@ -1,0 +1,68 @@
+import TestSupport
+import AlcedoTesting
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(10)))
+struct ShowOutputTests {
+    let folder: TemporaryDirectory
+    let alcedo: Program
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
+    }
+
+    @Test func `an image is drawn in half blocks of 24-bit colour`() async throws {
+        let file = Samples.folder.appending(path: "dunes.jpg").path
+
+        let outcome = try await alcedo.run(["show", file, "--color", "truecolor", "--width", "30"])
+
+        #expect(outcome.status == 0)
+        let lines = outcome.output.split(separator: "\n")
+        // 30 x 20 pixels, two above one another in a cell.
+        #expect(lines.count == 10)
+        #expect(lines.allSatisfy { $0.hasPrefix("\u{1B}[38;2;") && $0.hasSuffix("\u{1B}[0m") })
+        #expect(lines.allSatisfy { $0.filter { $0 == "▀" }.count == 30 })
+    }
+
+    @Test func `without a terminal there is no escape code`() async throws {
+        let file = Samples.folder.appending(path: "rings.png").path
+
+        let outcome = try await alcedo.run(["show", file, "--width", "20"])
+
+        #expect(outcome.status == 0)
+        #expect(!outcome.output.contains("\u{1B}"))
+        #expect(outcome.output.split(separator: "\n", omittingEmptySubsequences: false).count == 11)
+    }
+
+    @Test func `an image from the network is on disk when the process has ended`() async throws {
+        let origin = try Samples.troubledOrigin()
+        defer { origin.stop() }
+        let url = origin.url(for: "/good.png").absoluteString
+
+        let shown = try await alcedo.run(["show", url])
+        let loaded = try await alcedo.run(["load", url])
+
+        #expect(shown.status == 0)
+        #expect(loaded.rows(url).map { $0[0] } == ["disk"])
+    }
+
+    @Test func `output that has nowhere to go is a failure`() async throws {
+        let file = Samples.folder.appending(path: "tiles.png").path
+
+        let outcome = try await Program(name: "alcedo", outputPath: "/dev/full").run(["show", file])
+
+        #expect(outcome.status == 1)
+    }
+
+    @Test func `what is no image is one line`() async throws {
+        let file = folder.url.appending(path: "page.png")
+        try Data("<html>".utf8).write(to: file)
+
+        let outcome = try await alcedo.run(["show", file.path])
+
+        #expect(outcome.status == 1 && outcome.output == "")
+        #expect(outcome.problems.hasPrefix("alcedo: \(file.path): the bytes are text"))
+    }
+}
