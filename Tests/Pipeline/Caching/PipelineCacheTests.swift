@@ -54,7 +54,7 @@ struct PipelineCacheTests {
         let stack = Stack(FakeDownloader(giving: level(7)))
         stack.pipeline.cache[try web("a") { $0.cachePolicy.memory = .read }] = .gray(side: 1, level: 9)
         var part = DecodedImage.gray(side: 1, level: 9)
-        part.damage = ImageDecodingError(.truncated, "the end is missing")
+        part.partialError = ImageDecodingError(.truncated, "the end is missing")
         stack.pipeline.cache[try web("b")] = part
         #expect(stack.memory.count == 0)
     }
@@ -121,7 +121,7 @@ struct PipelineCacheTests {
     @Test func `a partial image is not stored, and nothing is after the end`() async throws {
         let stack = Stack(FakeDownloader(giving: level(7)))
         var part = DecodedImage.gray(side: 1, level: 9)
-        part.damage = ImageDecodingError(.truncated, "the end is missing")
+        part.partialError = ImageDecodingError(.truncated, "the end is missing")
         let partError = await #expect(throws: PipelineError.self) {
             try await stack.pipeline.cache.store(part, for: try web("a"))
         }
