@@ -1,5 +1,5 @@
 public import AlcedoCore
-public import AlcedoRuntime
+import AlcedoRuntime
 
 /// A source of memory pressure that a test turns up and down.
 ///

@@ -13,7 +13,8 @@ struct MemoryCacheTests {
 
     @Test func `an image lives as long as its request says`() {
         let clock = ManualClock()
-        let cache = ImageMemoryCache(limits: MemoryCacheLimits(cost: 1_000, timeToLive: .seconds(10)), clock: clock)
+        let cache = ImageMemoryCache(
+            limits: MemoryCacheLimits(costLimit: 1_000, timeToLive: .seconds(10)), clock: clock)
         func request(_ identity: String, _ timeToLive: Duration?) -> ImageRequest {
             var request = ImageRequest(source: .bytes(Data(), identity: identity))
             request.timeToLive = timeToLive

@@ -19,7 +19,7 @@ struct ImageConverterTests {
     private func animation() throws -> Data {
         let size = PixelSize(width: 40, height: 20)
         let pixels = (0..<3).map { DecodedImage.gray(side: 40, level: UInt8($0 * 100)).pixels }
-        let cut = try pixels.map { try Crop(center: size).process(DecodedImage(pixels: $0)).pixels }
+        let cut = try pixels.map { try ImageProcessors.Crop(to: size).process(DecodedImage(pixels: $0)).pixels }
         let frames = MadeFrames(size, playCount: 2, cut.map { ($0, .milliseconds(200)) })
         return try GIFEncoder().encode(DecodedImage(pixels: cut[0], frames: frames))
     }
@@ -52,7 +52,7 @@ struct ImageConverterTests {
         let image = try CodecRegistry.standard.decode(data)
         var stored = DecodedImage.coordinates(PixelSize(width: 40, height: 20))
         stored.orientation = .right
-        let upright = try Orient().process(stored)
+        let upright = try ImageProcessors.Orient().process(stored)
         #expect(image.size == PixelSize(width: 20, height: 40))
         #expect(image.pixels.tightBytes == upright.pixels.tightBytes)
     }
@@ -74,8 +74,8 @@ struct ImageConverterTests {
     }
 
     @Test func `processors change the image after it was made to fit`() throws {
-        let crop = Crop(center: PixelSize(width: 5, height: 6))
-        let data = try ImageConverter(processors: [crop, BlackAndWhite()]).convert(
+        let crop = ImageProcessors.Crop(to: PixelSize(width: 5, height: 6))
+        let data = try ImageConverter(processors: [crop, ImageProcessors.Grayscale()]).convert(
             turned(.jpeg()), to: .png(), fitting: box)
 
         let image = try CodecRegistry.standard.decode(data)

@@ -59,7 +59,7 @@ struct ShrinkOnLoadTests {
         configuration.memoryCache = nil
         configuration.observer = decoded
         // Nothing that is decoded for one request serves another.
-        configuration.intermediateLimit = 0
+        configuration.maximumIntermediateByteCount = 0
         pipeline = ImagePipeline(configuration)
     }
 

@@ -1,5 +1,5 @@
 import AlcedoCore
-package import AlcedoRuntime
+import AlcedoRuntime
 
 /// A value that tests and fakes note things in from any thread.
 package final class Guarded<Value: Sendable>: Sendable {

@@ -1,4 +1,3 @@
-
 #if GTK
     import Alcedo
     import AlcedoGTK

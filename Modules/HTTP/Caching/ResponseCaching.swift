@@ -1,4 +1,4 @@
-public import AlcedoRuntime
+import AlcedoRuntime
 
 /// What a response cache did with a request, and whether the answer may be kept by others.
 public struct ResponseCaching: Sendable {

@@ -1,4 +1,4 @@
-public import AlcedoCore
+import AlcedoCore
 public import AlcedoHTTP
 import FoundationEssentials
 

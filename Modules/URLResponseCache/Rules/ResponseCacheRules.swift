@@ -1,4 +1,4 @@
-public import AlcedoCore
+import AlcedoCore
 public import AlcedoHTTP
 
 /// What a response cache does where HTTP leaves it a choice.

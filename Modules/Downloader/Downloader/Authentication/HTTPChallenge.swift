@@ -1,4 +1,4 @@
-public import AlcedoCore
+import AlcedoCore
 public import AlcedoHTTP
 
 /// One way by which a server lets itself be shown who asks. Source: RFC 9110 section 11.
