@@ -75,7 +75,8 @@ struct ShrinkOnLoadTests {
     }
 
     // To a quarter and less averages come first on either way; widths without a common factor leave parts of pixels at the
-    // edges. Expected: PNG and GIF within 2 of 255 but for the box filter, JPEG and WebP by a mean below 1.5.
+    // edges. Expected: PNG and GIF within 2 of 255, JPEG and WebP by a mean below 1.5. With the box filter every image is
+    // decoded whole.
     @Test(arguments: [ImageFormat.jpeg, .png, .gif, .webp], ResizeFilter.allCases)
     func `an image that is decoded smaller is resized as the whole one is`(
         format: ImageFormat, filter: ResizeFilter
@@ -83,14 +84,14 @@ struct ShrinkOnLoadTests {
         let more = format == .jpeg ? ["dunes", "feathers", "sea", "relief"] : []
         for name in ["clouds", "forest", "turned"] + more {
             let data = try data(name, as: format)
-            let full = try codecs.inspect(data).size.width
+            let full = try codecs.inspect(data).uprightSize.width
             for width in [37, 80, 131, 200] {
                 let resize: ImageProcessors.Resize = .resize(width: width, sampling: ResizeSampling(filter))
                 let shrunk = try await image(data, resize)
                 let expected = try await image(data, Self.whole, resize)
 
                 #expect(decoded.widths.value.last == full)
-                if full > 10 * width { #expect(decoded.widths.value.dropLast().last ?? 0 < full) }
+                if full > 10 * width, filter != .box { #expect(decoded.widths.value.dropLast().last ?? 0 < full) }
                 let comment: Comment = "\(name) to a width of \(width)"
                 try #require(shrunk.size == expected.size && shrunk.pixels.format == expected.pixels.format, comment)
                 let difference = Difference(shrunk.pixels, expected.pixels)

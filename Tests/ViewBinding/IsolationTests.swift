@@ -36,7 +36,7 @@ import Testing
         let outcome = try await compile(function)
 
         #expect(outcome.status == 1)
-        #expect(outcome.problems.contains("main actor-isolated instance method 'bind("), "\(outcome.problems)")
+        #expect(outcome.problems.contains("main actor-isolated instance method 'load("), "\(outcome.problems)")
     }
 
     @Test(arguments: [

@@ -63,13 +63,16 @@ extension ImageProcessors {
             }
         }
 
-        /// Twice the target; nil where the result would differ from that of the full size: for the filter alone, in
-        /// linear light, and where the mode lets a side be as long as it is.
+        /// Twice the target; nil where the result would differ from that of the full size: for the filter alone, for
+        /// the box filter, in linear light, and where the mode lets a side be as long as it is.
         ///
         /// Decoders average whole numbers of pixels, as the averages of ``ResizeSampling/averagesFirst`` do: the filter then
-        /// finds at least twice as many pixels as the result has, on either way.
+        /// finds at least twice as many pixels as the result has, on either way. The box filter counts two or three of
+        /// them, where it counts every pixel of the full size, so its results would be further apart.
         public var decodingTarget: TargetSize? {
-            guard target.isPositive, sampling.averagesFirst, !sampling.inLinearLight else { return nil }
+            guard target.isPositive, sampling.averagesFirst, sampling.filter != .box, !sampling.inLinearLight else {
+                return nil
+            }
             let limit = mode == .fit ? min(target.width, target.height) : max(target.width, target.height)
             guard limit < .max else { return nil }
             let twice = { (side: Int) in side > .max / 2 ? .max : side * 2 }
