@@ -84,7 +84,7 @@ private struct CallClient: Sendable {
                     response.head, body: body, interim: response.interim, source: response.caching?.source)
             }
         } catch let error as HTTPTransportError {
-            return .failure(error.message, kind: error.code == .timedOut ? "timeout" : error.code.rawValue)
+            return .failure(error.description, kind: error.code == .timedOut ? "timeout" : error.code.rawValue)
         } catch let error as RedirectError {
             return .failure(error.message, kind: "redirect")
         } catch is CancellationError {

@@ -152,7 +152,7 @@ extension ImagePipeline {
 
         /// Whether loads look for the finished image of a request on disk.
         private func isKeptOnDisk(_ request: ImageRequest) -> Bool {
-            guard pipeline.configuration.diskCache != nil, request.cachePolicy.disk.contains(.write) else {
+            guard pipeline.configuration.diskCache != nil, request.cachePolicy.disk.writes else {
                 return false
             }
             return request.isVariant ? pipeline.content(request).keepsVariants : request.source.isWorthStoring

@@ -128,7 +128,7 @@ public final class ImagePipeline: ImageLoading {
         guard request.source.isWorthStoring else { return false }
         var layers = await cache.contains(request)
         let enough: CachedLayers = content(request).keepsVariants ? .disk : .original
-        if request.cachePolicy.disk.contains(.read), !layers.isDisjoint(with: enough) { return false }
+        if request.cachePolicy.disk.reads, !layers.isDisjoint(with: enough) { return false }
         _ = try await originalData(for: request, priority)
         await disk.flush(request.originalKey)
         layers = await cache.contains(request)
@@ -237,8 +237,8 @@ public final class ImagePipeline: ImageLoading {
             return cached
         }
         var fresh = request
-        fresh.cachePolicy.memory.remove(.read)
-        fresh.cachePolicy.disk.remove(.read)
+        fresh.cachePolicy.memory.reads = false
+        fresh.cachePolicy.disk.reads = false
         fresh.cachePolicy.protocolPolicy = .reloadRevalidatingCacheData
         let key = fresh.key
         do {

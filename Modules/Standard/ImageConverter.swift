@@ -17,22 +17,29 @@ public import FoundationEssentials
 /// stays one when the encoder's format holds animations; otherwise its first frame is converted. Its frames are decoded one
 /// at a time.
 ///
-/// The color profile is kept as far as the encoder keeps it. ``metadata`` decides about EXIF.
+/// The color profile is kept as far as the encoder keeps it. ``MetadataPolicy`` decides about EXIF.
 public struct ImageConverter: Sendable {
     /// The formats that are read. Default: every format of the package.
-    public var codecs: CodecRegistry
+    package var codecs: CodecRegistry
     /// The limits of an image, checked after its header is read and before any pixel is decoded.
-    public var limits: DecodingLimits
+    package var limits: DecodingLimits
     /// Whether the result is upright. When false, the pixels stay as they are stored, and the orientation is written
     /// with them where the format can hold it. Default: true.
-    public var appliesOrientation: Bool
+    package var appliesOrientation: Bool
     /// The metadata that the result keeps. Default: ``MetadataPolicy/strip``.
-    public var metadata: MetadataPolicy
+    package var metadata: MetadataPolicy
     /// The processors that change the image after it was made to fit, in this order. Default: none.
-    public var processors: [any ImageProcessing]
+    package var processors: [any ImageProcessing]
 
-    /// Creates a converter. By default it reads every format of the package within the default limits, makes images upright
-    /// and keeps no metadata.
+    /// Creates a converter.
+    ///
+    /// - Parameters:
+    ///   - codecs: The formats that are read. Default: every format of the package.
+    ///   - limits: The limits of an image, checked after its header is read and before any pixel is decoded.
+    ///   - appliesOrientation: Whether the result is upright. When false, the pixels stay as they are stored, and the
+    ///     orientation is written with them where the format can hold it. Default: true.
+    ///   - metadata: The metadata that the result keeps. Default: ``MetadataPolicy/strip``.
+    ///   - processors: The processors that change the image after it was made to fit, in this order. Default: none.
     public init(
         codecs: CodecRegistry = .standard,
         limits: DecodingLimits = DecodingLimits(),
@@ -55,8 +62,8 @@ public struct ImageConverter: Sendable {
     ///   - size: The maximum width and height of the result in pixels, as it is seen. The proportions stay, and a smaller
     ///     image is not enlarged. nil keeps the size. Default: nil.
     /// - Returns: The encoded result.
-    /// - Throws: `ImageDecodingError` for data that is damaged, truncated, of an unknown format or beyond ``limits``;
-    ///   `ImageProcessingError` for a size with a side below one, and by ``processors``; `ImageEncodingError`.
+    /// - Throws: `ImageDecodingError` for data that is damaged, truncated, of an unknown format or beyond the limits;
+    ///   `ImageProcessingError` for a size with a side below one, and by the processors; `ImageEncodingError`.
     /// - Complexity: O(pixels of the source). Memory is a few rows, and what the type's description names.
     public func convert(
         _ data: Data, to encoder: any ImageEncoding, fitting size: PixelSize? = nil

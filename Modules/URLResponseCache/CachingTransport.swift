@@ -13,8 +13,8 @@ public struct CachingTransport: HTTPTransport {
     /// Sees an answer before it is stored: returns it, perhaps with other content, head, notes or storage policy, or nil
     /// to refuse it.
     ///
-    /// Fields that it changes count as if the server had sent them. A part of a content (``/AlcedoHTTP/StoredResponse/part``) is
-    /// kept with the bytes it has, or not at all.
+    /// Fields that it changes count as if the server had sent them. A partial response is stored with
+    /// the bytes it has, or not at all.
     public typealias StorageHook = @Sendable (StoredResponse, HTTPRequest) async -> StoredResponse?
 
     let parts: CachingParts

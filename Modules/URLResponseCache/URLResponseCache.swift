@@ -12,7 +12,7 @@ public struct URLResponseCache: Sendable {
     public let rules: ResponseCacheRules
     let clock: any TimeSource
     private let memory: MemoryResponseStore
-    private let disk: (any DataCaching)?
+    private let disk: (any MaintainableDataCache)?
 
     /// - Parameters:
     ///   - memoryCapacity: Most bytes in memory; 0 keeps nothing there. Default: 20 MiB.

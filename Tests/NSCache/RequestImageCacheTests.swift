@@ -27,14 +27,14 @@ import Testing
         (CachePolicy(memory: .all, protocolPolicy: .reloadIgnoringLocalCacheData), false),
         (.revalidate, true),
         (CachePolicy(.returnCacheDataElseLoad), true),
-        (CachePolicy(memory: [], protocolPolicy: .reloadRevalidatingCacheData), false),
+        (CachePolicy(memory: .none, protocolPolicy: .reloadRevalidatingCacheData), false),
         (.none, false),
         (CachePolicy(memory: .read), true),
         (CachePolicy(memory: .write), false),
-        (CachePolicy(memory: []), false),
-        (CachePolicy(disk: [], response: []), true),
+        (CachePolicy(memory: .none), false),
+        (CachePolicy(disk: .none, response: .none), true),
         (CachePolicy(disk: .write, response: .write), true),
-        (CachePolicy(memory: .read, disk: [], response: [], allowsNetwork: false), true),
+        (CachePolicy(memory: .read, disk: .none, response: .none, allowsNetwork: false), true),
     ])
     func `the two reload policies read nothing, and so do policies of which memory may not be read`(
         policy: CachePolicy, reads: Bool
@@ -58,7 +58,7 @@ import Testing
         (.cacheOnly, true),
         (.reload, true),
         (.none, false),
-        (CachePolicy(memory: .write, disk: [], response: []), true),
+        (CachePolicy(memory: .write, disk: .none, response: .none), true),
         (CachePolicy(memory: .read), false),
     ])
     func `a policy stores if it writes memory, a reload too`(policy: CachePolicy, writes: Bool) {

@@ -52,7 +52,7 @@ struct PolicyTests {
     }
 
     @Test func `each layer's access is its own`() async throws {
-        _ = try await stack.load(try request(CachePolicy(memory: [], disk: .write)))
+        _ = try await stack.load(try request(CachePolicy(memory: .none, disk: .write)))
         await stack.pipeline.flush()
         #expect(stack.memory.count == 0 && stack.disk.entries.value.count == 1)
 
@@ -74,7 +74,7 @@ struct PolicyTests {
         Wish(access: .all, given: .useProtocolCachePolicy, sent: .useProtocolCachePolicy, allowsStoring: true),
         Wish(access: .write, given: .useProtocolCachePolicy, sent: .reloadIgnoringLocalCacheData, allowsStoring: true),
         Wish(access: .read, given: .useProtocolCachePolicy, sent: .useProtocolCachePolicy, allowsStoring: false),
-        Wish(access: [], given: .useProtocolCachePolicy, sent: .reloadIgnoringLocalCacheData, allowsStoring: false),
+        Wish(access: .none, given: .useProtocolCachePolicy, sent: .reloadIgnoringLocalCacheData, allowsStoring: false),
         // What the caller has chosen stays.
         Wish(access: .all, given: .returnCacheDataElseLoad, sent: .returnCacheDataElseLoad, allowsStoring: true),
         Wish(

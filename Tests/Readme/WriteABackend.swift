@@ -11,8 +11,6 @@ final class PlainMemoryCache: MemoryCaching {
 
     init(costLimit: Int) { self.costLimit = costLimit }
 
-    var totalCost: Int { images.withLock { Self.cost(of: $0) } }
-
     func image(for key: ImageKey) -> DecodedImage? { images.withLock { $0[key] } }
 
     func contains(_ key: ImageKey) -> Bool { images.withLock { $0[key] != nil } }
@@ -37,12 +35,6 @@ final class PlainMemoryCache: MemoryCaching {
     }
 
     func removeAll() { images.withLock { $0.removeAll() } }
-
-    func trim(toCost cost: Int) {
-        images.withLock { images in
-            if Self.cost(of: images) > cost { images.removeAll() }
-        }
-    }
 
     private static func cost(of images: [ImageKey: DecodedImage]) -> Int { images.values.reduce(0) { $0 + $1.cost } }
 }

@@ -30,9 +30,7 @@ struct GrayMapDecoder: ImageDecoding {
             throw ImageDecodingError(.truncated, "the samples end early")
         }
         let format: PixelFormat = options.pixelFormat == .gray8 ? .gray8 : .rgba8
-        guard PixelBuffer.byteCount(size: size, format: format) ?? .max <= options.limits.maximumByteCount else {
-            throw ImageDecodingError(.exceedsLimit, "the picture is too large")
-        }
+        try options.limits.check(size, format: format)
         let width = format.bytesPerPixel
         let pixels = PixelBuffer(size: size, format: format, alphaMode: .opaque) { memory, bytesPerRow in
             for y in 0..<size.height {

@@ -37,8 +37,6 @@ struct StoringTests {
         func remove(_ key: ImageKey) async -> Bool { false }
         func removeAll(of resource: ResourceKey) async -> Int { 0 }
         func removeAll() async {}
-        var totalSize: Int { get async { 0 } }
-        var count: Int { get async { 0 } }
     }
 
     private let clock = ManualClock()

@@ -15,11 +15,16 @@ public import FoundationEssentials
 /// collected, for the palette depends on all of them.
 public struct GIFEncoder: ImageEncoding {
     /// Whether the error of colours that the palette lacks is spread over the neighbours. Default: true.
-    public var dithers: Bool
+    package var dithers: Bool
     /// Most colours of a palette, the transparent one included: 2 to 256; others count as the nearest. Default: 256.
-    public var maximumColorCount: Int
+    package var maximumColorCount: Int
 
-    /// By default with dithering, and with as many colours as the format holds.
+    /// Creates an encoder.
+    ///
+    /// - Parameters:
+    ///   - dithers: Whether the error of colors that the palette lacks is spread over the neighbors. Default: true.
+    ///   - maximumColorCount: The maximum number of colors of a palette, including the transparent one: 2 to 256; others count
+    ///     as the nearest. Default: 256.
     public init(dithers: Bool = true, maximumColorCount: Int = 256) {
         self.dithers = dithers
         self.maximumColorCount = maximumColorCount

@@ -1,23 +1,19 @@
 public import AlcedoCore
 private import CJPEGShim
-public import FoundationEssentials
+package import FoundationEssentials
 
-/// Decodes JPEG by libjpeg-turbo: baseline and progressive, Huffman and arithmetic coding; gray, YCbCr, RGB, CMYK, YCCK.
-///
-/// The result is opaque RGBA8, or gray8 of a gray file when that is asked for, with the accurate integer DCT and smooth
-/// upsampling, the library's own defaults. With a target size the DCT scales to an eighth, a quarter or a half, and
-/// the full-size picture never exists then.
+/// Decodes JPEG as `CodecRegistry.Entry.jpeg` describes.
 ///
 /// A file that ends early or lost entropy-coded data is an error, although libjpeg only warns and fills in gray. Codes that
 /// are none are an error where it notices them, which it does not with many bytes at hand; they do no harm. Of an image in
 /// one scan a part is the rows above the cut; of one in several it is the whole, coarser. Arithmetic coding gives no parts.
 /// An XMP packet beyond its first 64 KiB is not read. Source: ITU-T T.81; Adobe technical note 5116 for the inverted
 /// ink of CMYK.
-public struct JPEGDecoder: ImageDecoding {
-    /// Decoders hold nothing; one is as good as another.
-    public init() {}
+package struct JPEGDecoder: ImageDecoding {
+    /// Creates a stateless decoder.
+    package init() {}
 
-    public func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
+    package func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
         try data.withDecoderInput { bytes throws(ImageDecodingError) in
             guard let info = try JPEGReader(bytes, limits: limits, keepsMetadata: true).info else {
                 throw Self.noHeader
@@ -26,7 +22,7 @@ public struct JPEGDecoder: ImageDecoding {
         }
     }
 
-    public func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+    package func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
         do throws(ImageDecodingError) {
             return try JPEGPicture.decode(data, options)
         } catch {
@@ -38,7 +34,7 @@ public struct JPEGDecoder: ImageDecoding {
     /// a sample. A picture that must be turned is decoded whole.
     ///
     /// - Throws: ``ImageDecodingError``, and what the consumer throws.
-    public func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
+    package func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
         try data.withUnsafeBytes { memory in
             guard !memory.isEmpty else { throw ImageDecodingError(.empty, "there are no bytes") }
             let reader = try JPEGReader(memory.assumingMemoryBound(to: UInt8.self), limits: options.limits)
@@ -69,14 +65,14 @@ public struct JPEGDecoder: ImageDecoding {
         try consumer.finish()
     }
 
-    public func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding {
+    package func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding {
         IncrementalDecoder(JPEGDecodingState(options: options))
     }
 
     /// The output, a second one where it is turned, and the coefficients of an image in several scans.
     ///
     /// - Throws: ``ImageDecodingError`` as ``inspect(_:limits:)``.
-    public func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
+    package func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
         try data.withDecoderInput { bytes throws(ImageDecodingError) in
             try JPEGReader(bytes, limits: options.limits).byteCount(options)
         }
@@ -86,8 +82,17 @@ public struct JPEGDecoder: ImageDecoding {
 }
 
 extension CodecRegistry.Entry {
-    /// JPEG, recognised by its start-of-image marker and the marker that follows it. The best quality keeps colours at full
-    /// resolution.
+    /// JPEG by libjpeg-turbo: baseline and progressive, Huffman and arithmetic coding; gray, YCbCr, RGB, CMYK, YCCK.
+    /// Recognized by its start-of-image marker and the marker that follows it. The encoder's best quality keeps colors at
+    /// full resolution.
+    ///
+    /// The result is opaque RGBA8, or gray8 for a gray file on request, with the accurate integer DCT and smooth upsampling,
+    /// the library's own defaults. With a target size the DCT scales to an eighth, a quarter or a half, and the full-size
+    /// image is never in memory.
+    ///
+    /// A file that ends early or lost entropy-coded data is an error, although libjpeg only warns and fills in gray. A partial
+    /// image of a file in one scan has the rows above the damage; of one in several scans it is the whole image, coarser.
+    /// Arithmetic coding gives no partial images. An XMP packet beyond its first 64 KiB is not read.
     public static var jpeg: Self {
         Self(format: .jpeg, decoder: JPEGDecoder(), signatures: [FormatSignature([0xFF, 0xD8, 0xFF])]) { quality in
             JPEGEncoder(quality: Int((quality * 100).rounded()), subsampling: quality < 1 ? .both : .none)

@@ -5,25 +5,35 @@ public import FoundationEssentials
 /// Encodes images as JPEG, by libjpeg-turbo.
 ///
 /// gray8 is written as gray, everything else as YCbCr of 8 bits; 16-bit samples lose their low byte. JPEG has no alpha:
-/// transparent pixels are laid over ``background``. The colour profile is kept when it is made for such colours. The
+/// transparent pixels are laid over a background color. The colour profile is kept when it is made for such colours. The
 /// pixels stay as they lie; their orientation is written as EXIF, in the data of ``embedding(exif:)`` when there is any.
 public struct JPEGEncoder: ImageEncoding {
     /// 1 (smallest) to 100 (best), on the scale of the Independent JPEG Group. Values outside count as the nearest.
-    public var quality: Int
+    package var quality: Int
     /// How many chrominance samples are kept. Default: one for four pixels.
-    public var subsampling: JPEGSubsampling
+    package var subsampling: JPEGSubsampling
     /// Whether the image comes in several scans, each finer than the one before. Rows are then kept as coefficients until
     /// the end, two bytes a sample.
-    public var isProgressive: Bool
+    package var isProgressive: Bool
     /// Whether Huffman tables are made for this image: some percent smaller, and kept as coefficients until the end.
     /// A progressive image always has its own.
-    public var optimizesHuffman: Bool
+    package var optimizesHuffman: Bool
     /// What shows through transparent pixels.
-    public var background: OpaqueColor
+    package var background: OpaqueColor
     /// The EXIF data to write, from the TIFF header on.
     private var exif: Data?
 
-    /// By default quality 85, baseline, one chrominance sample for four pixels, on white.
+    /// Creates an encoder.
+    ///
+    /// - Parameters:
+    ///   - quality: From 1 (smallest) to 100 (best), on the scale of the Independent JPEG Group; values outside count as the
+    ///     nearest. Default: 85.
+    ///   - subsampling: How many chrominance samples are kept. Default: one for four pixels.
+    ///   - isProgressive: Whether the image is stored in several scans, each finer than the one before. Rows are then kept as
+    ///     coefficients until the end, two bytes a sample. Default: false.
+    ///   - optimizesHuffman: Whether Huffman tables are made for this image, which is then some percent smaller and is kept as
+    ///     coefficients until the end. A progressive image always has its own tables. Default: false.
+    ///   - background: The color under transparent pixels. Default: white.
     public init(
         quality: Int = 85, subsampling: JPEGSubsampling = .both, isProgressive: Bool = false,
         optimizesHuffman: Bool = false, background: OpaqueColor = .white

@@ -1,33 +1,28 @@
 public import AlcedoCore
 private import CPNGShim
-public import FoundationEssentials
+package import FoundationEssentials
 
-/// Decodes PNG of every colour type, bit depth and interlacing, and animated PNG, by libpng.
+/// Decodes PNG as `CodecRegistry.Entry.png` describes.
 ///
-/// The result is RGBA8: palettes, gray levels and `tRNS` are expanded, 16-bit samples lose their low byte. On request
-/// gray without transparency comes as gray8, and a file of 16 bits as rgba16. Stored values; no gamma is applied. The
-/// orientation is that of EXIF or, without any, of XMP. Animations are RGBA8 always.
-///
-/// Memory is O(*w*) for a target size and for rows, also of damaged files; an interlaced picture, one that is turned, and
-/// an animation need all their pixels. A damaged file is read once more, or twice for a part of it, and nothing is
-/// allocated for its pixels before it is known that there will be an image. Source: W3C PNG specification, third edition.
-public struct PNGDecoder: ImageDecoding {
-    /// Decoders hold nothing; one is as good as another.
-    public init() {}
+/// A damaged file is read once more, or twice for a part of it, and nothing is allocated for its pixels before it is known
+/// that there will be an image. Source: W3C PNG specification, third edition.
+package struct PNGDecoder: ImageDecoding {
+    /// Creates a stateless decoder.
+    package init() {}
 
     /// O(chunks): metadata may come after the pixels, and are found when the bytes are there.
     ///
     /// - Throws: ``ImageDecodingError``; `truncated` for a file that ends before its pixels, and an animation without its
     ///   end, `exceedsLimit` for more frames than `limits` allows.
-    public func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
+    package func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
         try PNGWholeImage.inspect(data, limits: limits)
     }
 
-    public func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+    package func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
         try PNGWholeImage.decode(data, options: options)
     }
 
-    public func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
+    package func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
         var strict = options
         // Nothing that was handed over could be taken back.
         strict.allowsPartial = false
@@ -43,11 +38,11 @@ public struct PNGDecoder: ImageDecoding {
         if !isStreamed { try decode(data, options: strict).sendRows(to: consumer) }
     }
 
-    public func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding {
+    package func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding {
         IncrementalDecoder(PNGIncrementalState(options: options))
     }
 
-    public func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
+    package func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
         try data.withDecoderInput { bytes throws(ImageDecodingError) in
             let file = try PNGFile(bytes, limits: options.limits)
             guard file.outline.animation != nil else {
@@ -62,7 +57,15 @@ public struct PNGDecoder: ImageDecoding {
 }
 
 extension CodecRegistry.Entry {
-    /// PNG, recognised by its eight-byte signature.
+    /// PNG of every color type, bit depth and interlacing, and animated PNG, by libpng. Recognized by its eight-byte
+    /// signature.
+    ///
+    /// The result is RGBA8: palettes, gray levels and `tRNS` are expanded, 16-bit samples lose their low byte. On request
+    /// gray without transparency is gray8, and a file of 16 bits is rgba16. Animations are always RGBA8. No gamma is applied.
+    /// The orientation is that of EXIF or, without any, of XMP.
+    ///
+    /// Memory is O(*w*) for a target size and for rows, also for damaged files; an interlaced image, one that is turned, and
+    /// an animation need all their pixels.
     public static var png: Self {
         Self(
             format: .png, decoder: PNGDecoder(),

@@ -9,14 +9,20 @@ public import FoundationEssentials
 /// written as EXIF.
 public struct PNGEncoder: ImageEncoding {
     /// How hard zlib tries: 0 (stored) to 9 (smallest). Values outside count as the nearest.
-    public var compressionLevel: Int
+    package var compressionLevel: Int
     /// Whether a picture of at most 256 colours is written as a palette with indices of 1, 2, 4 or 8 bits, when that is
     /// smaller. Not for rows, whose colours are known too late.
-    public var usesPaletteWhenLossless: Bool
+    package var usesPaletteWhenLossless: Bool
     /// The EXIF data to write, from the TIFF header on.
     private var exif: Data?
 
-    /// By default zlib's usual level, and a palette where it loses nothing.
+    /// Creates an encoder.
+    ///
+    /// - Parameters:
+    ///   - compressionLevel: How hard zlib tries, from 0 (stored) to 9 (smallest); values outside count as the nearest.
+    ///     Default: 6.
+    ///   - usesPaletteWhenLossless: Whether an image of at most 256 colors is written as a palette with indices of 1, 2, 4
+    ///     or 8 bits when that is smaller. Has no effect on rows, whose colors are known too late. Default: true.
     public init(compressionLevel: Int = 6, usesPaletteWhenLossless: Bool = true) {
         self.compressionLevel = compressionLevel
         self.usesPaletteWhenLossless = usesPaletteWhenLossless

@@ -1,25 +1,23 @@
 public import AlcedoCore
 import CWebP
-public import FoundationEssentials
+package import FoundationEssentials
 
-/// Decodes WebP, by libwebp: lossy, lossless, with alpha, animated.
+/// Decodes WebP as `CodecRegistry.Entry.webp(usesThreads:)` describes.
 ///
-/// The result is RGBA8 of the canvas's size; gray8 and 16 bits are not in the format. What the frames of an animation do
-/// not cover is transparent, whatever the file's background colour, as browsers have it; frames are drawn as libwebp's
-/// own player draws them, to the bit. A still image without a transparent pixel is `.opaque`. Premultiplied colour is
-/// rounded to nearest, as everywhere in Alcedo, and not down, as libwebp would.
+/// Frames of an animation are drawn as libwebp's own player draws them, to the bit. Premultiplied color is rounded to
+/// nearest, as everywhere in Alcedo, and not down, as libwebp would.
 ///
 /// With a target size a still image is scaled while it is decoded: a lossy one without alpha by means of its luma and
 /// chroma, others by libwebp; of a lossy file the full-size picture never exists. The full size must be within the limits
 /// all the same. Animations are averaged down when they are drawn; beside their canvases libwebp keeps some hundred
 /// kilobytes while a frame is decoded. An EXIF orientation is applied; it lies behind the pixels, so a file that announces
 /// EXIF has no previews before it has come, unless orientations are not applied. Source: RFC 9649.
-public struct WebPDecoder: ImageDecoding {
+package struct WebPDecoder: ImageDecoding {
     /// Whether a second thread may help with a large lossy picture whose bytes are all there; the pixels are the same.
-    public var usesThreads: Bool
+    package var usesThreads: Bool
 
     /// By default a second thread helps with lossy pictures.
-    public init(usesThreads: Bool = true) { self.usesThreads = usesThreads }
+    package init(usesThreads: Bool = true) { self.usesThreads = usesThreads }
 
     private var settings: WebPSettings { WebPSettings(usesThreads: usesThreads) }
 
@@ -28,14 +26,14 @@ public struct WebPDecoder: ImageDecoding {
     /// - Throws: ``ImageDecodingError``; `truncated` for a file that is not there as a whole, `exceedsLimit` also for
     ///   more frames than `limits` allows.
     /// - Complexity: O(chunks).
-    public func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
+    package func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
         guard let info = try container(of: data, limits: limits).info else {
             throw ImageDecodingError(.corrupt, "WebP: there is no image")
         }
         return info
     }
 
-    public func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+    package func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
         // Without this, the rows of a file that ends early would be decoded only to be thrown away.
         if !options.allowsPartial { _ = try container(of: data, limits: options.limits) }
         let state = WebPDecodingState(options: options, settings)
@@ -50,7 +48,7 @@ public struct WebPDecoder: ImageDecoding {
     /// libwebp itself, so these images, animations and turned ones are decoded whole first.
     ///
     /// - Throws: ``ImageDecodingError``, and what the consumer throws.
-    public func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
+    package func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
         let container = try container(of: data, limits: options.limits)
         let isTurned = options.appliesOrientation && container.orientation != .up
         guard let frame = container.frames.first, !container.isAnimated, !isTurned, !frame.isLossless,
@@ -75,7 +73,7 @@ public struct WebPDecoder: ImageDecoding {
         try consumer.finish()
     }
 
-    public func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding {
+    package func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding {
         IncrementalDecoder(WebPDecodingState(options: options, settings))
     }
 
@@ -84,7 +82,7 @@ public struct WebPDecoder: ImageDecoding {
     /// an animation two canvases, the picture made of them, and the pixels of a frame.
     ///
     /// - Throws: ``ImageDecodingError`` as ``inspect(_:limits:)``.
-    public func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
+    package func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
         try container(of: data, limits: options.limits).byteCount(options, isGrowing: false) ?? 0
     }
 
@@ -98,11 +96,23 @@ public struct WebPDecoder: ImageDecoding {
 }
 
 extension CodecRegistry.Entry {
-    /// WebP, recognised by its RIFF header: `RIFF`, four bytes of size, `WEBP`. The best quality is without loss.
-    public static var webp: Self {
+    /// WebP by libwebp: lossy, lossless, with alpha, animated. A second thread may help with large lossy images; see
+    /// `webp(usesThreads:)`.
+    public static var webp: Self { webp(usesThreads: true) }
+
+    /// Returns the codec of WebP by libwebp: lossy, lossless, with alpha, animated. Recognized by its RIFF header: `RIFF`, four
+    /// bytes of size, `WEBP`. The encoder's best quality is lossless.
+    ///
+    /// The result is RGBA8 of the canvas's size, whatever pixel format is requested. Pixels that the frames of an animation do
+    /// not cover are transparent, as in browsers, whatever the file's background color. A still image without a transparent
+    /// pixel is `.opaque`. With a target size a still image is scaled while it is decoded.
+    ///
+    /// - Parameter usesThreads: Whether a second thread may help with a large lossy image whose bytes are all there. The
+    ///   pixels are the same.
+    public static func webp(usesThreads: Bool) -> Self {
         let size: [UInt8?] = [nil, nil, nil, nil]
         return Self(
-            format: .webp, decoder: WebPDecoder(),
+            format: .webp, decoder: WebPDecoder(usesThreads: usesThreads),
             signatures: [FormatSignature(Array("RIFF".utf8) + size + Array("WEBP".utf8))]
         ) { quality in
             WebPEncoder(compression: quality < 1 ? .lossy(quality: quality * 100) : .lossless)

@@ -15,20 +15,26 @@ public struct WebPEncoder: ImageEncoding {
     public enum Compression: Sendable, Hashable {
         /// Quality from 0 (smallest) to 100 (best); values outside count as the nearest. Alpha is kept exactly.
         case lossy(quality: Double)
-        /// Without loss, but for ``WebPEncoder/keepsHiddenColor``.
+        /// Without loss, except for the color under alpha 0 unless the encoder keeps it.
         case lossless
     }
 
     /// How pixels are kept.
-    public var compression: Compression
+    package var compression: Compression
     /// How hard libwebp tries: 0 (fastest) to 6 (smallest). Values outside count as the nearest.
-    public var method: Int
+    package var method: Int
     /// Whether lossless compression keeps the colour under alpha 0, which nobody sees. Dropping it makes files smaller.
-    public var keepsHiddenColor: Bool
+    package var keepsHiddenColor: Bool
     /// The EXIF data to write, from the TIFF header on.
     private var exif: Data?
 
-    /// By default lossy with quality 75, at libwebp's usual effort.
+    /// Creates an encoder.
+    ///
+    /// - Parameters:
+    ///   - compression: How pixels are kept. Default: lossy with quality 75.
+    ///   - method: How hard libwebp tries, from 0 (fastest) to 6 (smallest); values outside count as the nearest. Default: 4.
+    ///   - keepsHiddenColor: Whether lossless compression keeps the color under alpha 0, which is not visible. Dropping it
+    ///     makes files smaller. Default: false.
     public init(
         compression: Compression = .lossy(quality: 75), method: Int = 4, keepsHiddenColor: Bool = false
     ) {

@@ -20,14 +20,14 @@ public struct DataCacheLimits: Sendable, Hashable {
     /// now: nothing ends because a clock went back, or came forward again.
     public var maximumAge: Duration?
     /// What ``maximumAge`` is counted from.
-    public var ageBasis: AgeBasis
+    package var ageBasis: AgeBasis
     /// Whether a read of an entry with an expiry of its own moves that on by the time since its last use. Where the clock goes
     /// back, the expiry stays until it has come as far again; only a last use of more than a year ahead is not believed, and
     /// taken back with the expiry.
-    public var extendsExpiryOnUse: Bool
+    package var extendsExpiryOnUse: Bool
     /// The share of the limits that a trim leaves, from nought to 1: a trim that left all of it would be needed again at
     /// once.
-    public var trimTarget: Double
+    package var trimTarget: Double
 
     /// - Parameters:
     ///   - maximumSize: In bytes. Default: 256 MiB.
@@ -49,10 +49,10 @@ public struct DataCacheLimits: Sendable, Hashable {
     }
 
     /// Bytes that a trim leaves at most.
-    public var sizeAfterTrim: Int { Self.share(trimTarget, of: maximumSize) }
+    package var sizeAfterTrim: Int { Self.share(trimTarget, of: maximumSize) }
 
     /// Entries that a trim leaves at most.
-    public var countAfterTrim: Int { Self.share(trimTarget, of: maximumCount) }
+    package var countAfterTrim: Int { Self.share(trimTarget, of: maximumCount) }
 
     private static func share(_ share: Double, of whole: Int) -> Int {
         guard !(share >= 1), whole > 0 else { return max(0, whole) }

@@ -21,22 +21,26 @@ public protocol DataCaching: Sendable {
     @discardableResult func removeAll(of resource: ResourceKey) async -> Int
     /// Removes everything.
     func removeAll() async
-    /// Returns when everything that was asked for before has been done, and the limits hold.
+    /// Returns when everything that was asked for before has been done, and the limits hold. Default: returns at once, for
+    /// caches whose calls do all of their work before they return.
     func flush() async
-    /// Bytes that the entries occupy in the storage, the cache's own notes included.
+}
+
+/// A data cache that reports how much it stores.
+public protocol MeasurableDataCache: DataCaching {
+    /// The number of bytes that the entries occupy in the storage, including the cache's own records.
     var totalSize: Int { get async }
-    /// Number of entries.
+    /// The number of entries.
     var count: Int { get async }
 }
 
 extension DataCaching {
     /// Returns the bytes stored under `key`. Counts as a use, as `entry(for:)` does.
-    public func data(for key: ImageKey) async -> Data? { await entry(for: key)?.data }
+    package func data(for key: ImageKey) async -> Data? { await entry(for: key)?.data }
 
     /// Stores bytes without notes. Throws as ``store(_:for:)`` does.
-    public func store(_ data: Data, for key: ImageKey) async throws { try await store(CachedData(data), for: key) }
+    package func store(_ data: Data, for key: ImageKey) async throws { try await store(CachedData(data), for: key) }
 
-    /// Nothing to do for a cache whose calls do all of their work before they return.
     public func flush() async {}
 }
 
@@ -75,7 +79,7 @@ public struct DataCacheError: Error, Sendable, Hashable, CustomStringConvertible
     /// What callers branch on.
     public var code: Code
     /// One sentence, for logs.
-    public var message: String
+    package var message: String
 
     /// An error of a cache's own.
     public init(_ code: Code, _ message: String) {

@@ -1,7 +1,10 @@
 public import FoundationEssentials
 
-/// A data cache that can be looked into and put in order, as a tool or a settings page does.
-public protocol MaintainableDataCache: DataCaching {
+/// A data cache whose entries can be listed and trimmed, as a tool or a settings page does.
+///
+/// The disk caches of this package conform. Only they make the reports that it returns: a cache of an app's own conforms to
+/// ``DataCaching``, and to ``MeasurableDataCache`` where it can.
+public protocol MaintainableDataCache: MeasurableDataCache {
     /// What the cache has done since it was made.
     var statistics: DataCacheStatistics { get }
     /// All entries that have not expired, the least recently used first. Not a use. O(*n* log *n*) in memory.
@@ -13,15 +16,13 @@ public protocol MaintainableDataCache: DataCaching {
     @discardableResult func trim(toSize size: Int, count: Int) async -> DataCacheTrimReport
     /// Removes what has expired, and keeps the limits. Returns what went. A cache does so by itself, too.
     @discardableResult func clean() async -> DataCacheTrimReport
-    /// Reads every entry, and removes those that are damaged.
-    @discardableResult func verify() async -> DataCacheVerification
 }
 
 extension MaintainableDataCache {
     /// Removes what has expired, then the least recently used entries until the rest occupies at most `size` bytes.
     /// Returns what went.
     @discardableResult
-    public func trim(toSize size: Int) async -> DataCacheTrimReport { await trim(toSize: size, count: .max) }
+    package func trim(toSize size: Int) async -> DataCacheTrimReport { await trim(toSize: size, count: .max) }
 }
 
 /// An entry as a listing of a data cache tells it.
@@ -38,7 +39,7 @@ public struct DataCacheItem: Sendable, Hashable {
     public var expiry: Date?
 
     /// What a cache's listing says of one entry.
-    public init(name: String, size: Int, storedAt: Date, lastUse: Date, expiry: Date? = nil) {
+    package init(name: String, size: Int, storedAt: Date, lastUse: Date, expiry: Date? = nil) {
         self.name = name
         self.size = size
         self.storedAt = storedAt
@@ -63,22 +64,22 @@ public struct DataCacheStatistics: Sendable, Hashable {
     public var trimmedEntries = 0
 
     /// Nothing done yet.
-    public init() {}
+    package init() {}
 }
 
 /// What a look at every entry of a data cache found.
-public struct DataCacheVerification: Sendable, Hashable {
+package struct DataCacheVerification: Sendable, Hashable {
     /// How many entries were read, damaged ones too.
-    public var checkedCount: Int
+    package var checkedCount: Int
     /// The bytes that the whole ones occupy, as ``DataCacheLimits/maximumSize`` counts them.
-    public var byteCount: Int
+    package var byteCount: Int
     /// ``ImageKey/fileName`` of the keys whose entries were damaged or missing, and are removed now.
-    public var damagedNames: [String]
+    package var damagedNames: [String]
     /// Why not every entry could be read, or not all that is damaged removed: the first reason that the cache tells.
-    public var refusal: DataCacheError?
+    package var refusal: DataCacheError?
 
     /// A report; by default of a cache without entries.
-    public init(
+    package init(
         checkedCount: Int = 0, byteCount: Int = 0, damagedNames: [String] = [], refusal: DataCacheError? = nil
     ) {
         self.checkedCount = checkedCount

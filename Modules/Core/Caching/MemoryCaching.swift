@@ -22,27 +22,32 @@ public protocol MemoryCaching: Sendable {
     @discardableResult func removeAll(of resource: ResourceKey) -> Int
     /// Removes every image.
     func removeAll()
-    /// Removes the least useful images until the cost of the rest is at most `cost` bytes.
-    func trim(toCost cost: Int)
-    /// The sum of the costs of all images stored, in bytes. What an image costs is the cache's to say; the bytes that its
-    /// pixels occupy, usually.
-    var totalCost: Int { get }
 }
 
 extension MemoryCaching {
     public func store(_ image: DecodedImage, for request: ImageRequest) { store(image, for: request.key) }
 }
 
-/// How short memory is.
-public enum MemoryPressure: Int, Sendable, Comparable {
+/// A memory cache that reports what its images cost and can be made smaller.
+///
+/// A pipeline does not need this. Apps use it to show and free memory, and ``MemoryCaching`` caches that conform are checked
+/// for it, too.
+public protocol MaintainableMemoryCache: MemoryCaching {
+    /// The sum of the costs of all images stored, in bytes. The cache defines what an image costs; usually it is
+    /// ``DecodedImage/cost``.
+    var totalCost: Int { get }
+    /// Removes the least useful images until the cost of the rest is at most `cost` bytes.
+    func trim(toCost cost: Int)
+}
+
+/// How short memory is. A higher level is greater.
+public enum MemoryPressure: Sendable, Comparable {
     /// There is enough.
     case normal
     /// Give back what is cheap to make again.
     case warning
     /// Give back everything.
     case critical
-
-    public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
 /// Tells when the machine, or the container, is short of memory.

@@ -1,7 +1,7 @@
 import AlcedoRuntime
 
 /// A data cache that tells which entries it removes to keep its limits.
-public protocol TrimReportingDataCache: DataCaching {
+package protocol TrimReportingDataCache: DataCaching {
     /// Calls `handler` after each trim that has removed entries: by limits, ages or a full disk, in the background or because
     /// a caller asked for it.
     ///
@@ -14,11 +14,11 @@ public protocol TrimReportingDataCache: DataCaching {
 }
 
 /// A registration of a handler for the trims of a data cache, which ends when the last reference to it is released.
-public final class DataCacheTrimObservation: Sendable {
+package final class DataCacheTrimObservation: Sendable {
     private let end: @Sendable () -> Void
 
     /// - Parameter end: Called once, when the registration ends.
-    public init(end: @escaping @Sendable () -> Void) { self.end = end }
+    package init(end: @escaping @Sendable () -> Void) { self.end = end }
 
     deinit { end() }
 }
@@ -49,7 +49,7 @@ public struct DataCacheTrimReport: Sendable, Hashable {
         public var reason: Reason
 
         /// What a cache says of an entry that went.
-        public init(name: String, size: Int, reason: Reason) {
+        package init(name: String, size: Int, reason: Reason) {
             self.name = name
             self.size = size
             self.reason = reason
@@ -59,16 +59,16 @@ public struct DataCacheTrimReport: Sendable, Hashable {
     /// In the order in which they went.
     public var removals: [Removal]
     /// Why more is left than should be, where the cache tells.
-    public var refusal: DataCacheError?
+    package var refusal: DataCacheError?
 
     /// A report; by default of nothing.
-    public init(removals: [Removal] = [], refusal: DataCacheError? = nil) {
+    package init(removals: [Removal] = [], refusal: DataCacheError? = nil) {
         self.removals = removals
         self.refusal = refusal
     }
 
     /// Bytes that became free.
-    public var byteCount: Int { removals.reduce(0) { $0 + $1.size } }
+    package var byteCount: Int { removals.reduce(0) { $0 + $1.size } }
 }
 
 /// The handlers that a data cache calls after its trims.

@@ -10,52 +10,52 @@ public import FoundationEssentials
 /// let image = try codecs.decode(data)
 /// ```
 public struct CodecRegistry: Sendable {
-    /// One format: how it is recognised and who decodes it.
+    /// One format: how it is recognized and decoded.
     public struct Entry: Sendable {
         /// The format's name.
         public var format: ImageFormat
         /// Decodes it.
         public var decoder: any ImageDecoding
-        /// Whether bytes that begin like this are of the format. Gets at most ``CodecRegistry/sniffedByteCount`` bytes.
-        public var recognises: @Sendable (_ prefix: RawSpan) -> Bool
+        /// Whether bytes that begin like this are of the format. Gets at most ``sniffedByteCount`` bytes.
+        package var recognizes: @Sendable (_ prefix: RawSpan) -> Bool
         /// What files of the format begin with, where that is all there is to recognise. Tells a file that ends inside
         /// it from one of an unknown format, and lets a decoder of pieces begin early.
-        public var signatures: [FormatSignature] = []
+        package var signatures: [FormatSignature]
         /// Makes an encoder of the format, for a quality from 0 to 1, which is the best the format can do; nil when nobody
         /// writes it. A format without loss need not heed the quality.
-        public var makeEncoder: (@Sendable (_ quality: Double) -> any ImageEncoding)?
+        package var makeEncoder: (@Sendable (_ quality: Double) -> any ImageEncoding)?
 
-        /// A format that is recognised by what its files begin with.
+        /// Creates an entry for a format that is recognized by what its files begin with.
+        ///
+        /// - Parameters:
+        ///   - format: The format's name.
+        ///   - decoder: Decodes the format.
+        ///   - signatures: The bytes that files of the format begin with. They tell a file that ends inside them from one of
+        ///     an unknown format, and let incremental decoding begin early. Default: none.
+        ///   - makeEncoder: Makes an encoder of the format for a quality from 0 to 1, which is the best that the format
+        ///     allows. A lossless format may ignore the quality. nil when the format cannot be written. Default: nil.
+        ///   - recognizes: Whether a file with this beginning, of at most 64 bytes, is of the format. nil compares the
+        ///     signatures. Default: nil.
         public init(
             format: ImageFormat,
             decoder: any ImageDecoding,
-            signatures: [FormatSignature],
-            makeEncoder: (@Sendable (_ quality: Double) -> any ImageEncoding)? = nil
+            signatures: [FormatSignature] = [],
+            makeEncoder: (@Sendable (_ quality: Double) -> any ImageEncoding)? = nil,
+            recognizes: (@Sendable (_ prefix: RawSpan) -> Bool)? = nil
         ) {
             self.format = format
             self.decoder = decoder
             self.signatures = signatures
             self.makeEncoder = makeEncoder
-            recognises = { prefix in signatures.contains { $0.match(prefix) == .whole } }
-        }
-
-        /// A format that is recognised by more than that.
-        public init(
-            format: ImageFormat,
-            decoder: any ImageDecoding,
-            recognises: @escaping @Sendable (_ prefix: RawSpan) -> Bool
-        ) {
-            self.format = format
-            self.decoder = decoder
-            self.recognises = recognises
+            self.recognizes = recognizes ?? { prefix in signatures.contains { $0.match(prefix) == .whole } }
         }
     }
 
     /// Bytes that a format may look at to recognise itself.
-    public static let sniffedByteCount = 64
+    package static let sniffedByteCount = 64
 
     /// The formats, in the order in which they are asked.
-    public let entries: [Entry]
+    package let entries: [Entry]
 
     /// A registry of these formats: the first that recognises a content decodes it.
     public init(_ entries: [Entry]) { self.entries = entries }
@@ -72,10 +72,10 @@ public struct CodecRegistry: Sendable {
     }
 
     /// The first entry that recognises the content; names and content types do not count.
-    public func entry(for data: Data) -> Entry? {
+    package func entry(for data: Data) -> Entry? {
         let bytes = data.bytes
         let prefix = bytes.extracting(first: Self.sniffedByteCount)
-        for entry in entries where entry.recognises(prefix) { return entry }
+        for entry in entries where entry.recognizes(prefix) { return entry }
         return nil
     }
 
@@ -84,7 +84,7 @@ public struct CodecRegistry: Sendable {
         guard head.count < Self.sniffedByteCount else { return entry(for: head) }
         let bytes = head.bytes
         for entry in entries {
-            if entry.recognises(bytes) { return entry }
+            if entry.recognizes(bytes) { return entry }
             // Without signatures nobody knows what more bytes would bring.
             if entry.signatures.isEmpty || entry.mayBegin(bytes) { return nil }
         }
@@ -114,7 +114,7 @@ public struct CodecRegistry: Sendable {
     }
 
     /// Makes a decoder that finds out the format from the first bytes it is given.
-    public func makeIncrementalDecoder(options: DecodingOptions = DecodingOptions()) -> any IncrementalImageDecoding {
+    package func makeIncrementalDecoder(options: DecodingOptions = DecodingOptions()) -> any IncrementalImageDecoding {
         IncrementalDecoder(
             SniffingState { (head, isEnd) throws(ImageDecodingError) in
                 if let entry = settledEntry(for: head) { return entry.decoder.makeIncrementalDecoder(options: options) }
@@ -124,7 +124,7 @@ public struct CodecRegistry: Sendable {
     }
 
     /// The most bytes that decoding will hold at once. Throws ``ImageDecodingError``.
-    public func decodingByteCount(
+    package func decodingByteCount(
         _ data: Data, options: DecodingOptions = DecodingOptions()
     ) throws(ImageDecodingError) -> Int {
         try requireEntry(for: data).decoder.decodingByteCount(data, options: options)
@@ -143,7 +143,7 @@ public struct CodecRegistry: Sendable {
     /// The value of an `Accept` field for these formats: their media types in order, then any image, then anything.
     ///
     /// Source: RFC 9110 section 12.5.1. Names that cannot stand in a media type are left out.
-    public var acceptFieldValue: String {
+    package var acceptFieldValue: String {
         let types = entries.map(\.format).filter(\.rawValue.isToken).map(\.mediaType)
         return (types + ["image/*;q=0.8", "*/*;q=0.5"]).joined(separator: ",")
     }

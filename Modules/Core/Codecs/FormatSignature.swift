@@ -1,7 +1,7 @@
 /// The bytes that files of a format begin with.
 public struct FormatSignature: Sendable, Hashable {
     /// nil where any byte will do.
-    public var bytes: [UInt8?]
+    package var bytes: [UInt8?]
 
     /// The bytes from the file's first on; nil stands for any byte.
     public init(_ bytes: [UInt8?]) { self.bytes = bytes }

@@ -59,7 +59,7 @@ public struct ImageEncodingError: Error, Sendable, Equatable, CustomStringConver
     /// What callers branch on.
     public var code: Code
     /// One sentence, from the codec library where it has one.
-    public var message: String
+    package var message: String
 
     /// An error of an encoder's own.
     public init(_ code: Code, _ message: String) {

@@ -7,10 +7,10 @@ public struct DecodingLimits: Sendable, Hashable {
     /// together. Default: 512 MiB.
     public var maximumByteCount: Int
     /// Most bytes of metadata (profile, EXIF, XMP) kept from one file; what is beyond is left out. Default: 4 MiB.
-    public var maximumMetadataByteCount: Int
+    package var maximumMetadataByteCount: Int
     /// Most bytes of one chunk, marker or extension that is not pixels, unpacked; a larger one is left out.
     /// Default: 4 MiB.
-    public var maximumChunkByteCount: Int
+    package var maximumChunkByteCount: Int
     /// Most frames of an animation. Default: 10,000.
     public var maximumFrameCount: Int
 

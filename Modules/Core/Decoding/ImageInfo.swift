@@ -10,14 +10,14 @@ public struct ImageInfo: Sendable, Hashable {
     /// where it says nothing.
     public var hasAlpha: Bool
     /// Bits of one sample in the file.
-    public var bitDepth: Int
+    package var bitDepth: Int
     /// How the file stores colour.
-    public var colorModel: ColorModel
+    package var colorModel: ColorModel
     /// Number of frames; 1 for a still image.
     public var frameCount: Int
     /// The number in the file, nil when it has none. In GIF the repeats after the first play, in APNG and WebP the
     /// plays; 0 is for ever in all of them.
-    public var loopCount: Int?
+    package var loopCount: Int?
     /// How long the file says that each frame stays; empty for a still image.
     public var delays: [Duration]
     /// Profile, EXIF and XMP, as far as the limits allow.

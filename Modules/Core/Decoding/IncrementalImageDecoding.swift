@@ -54,9 +54,9 @@ public struct ImagePreview: Sendable {
     public var image: DecodedImage
     /// How many times the picture has been gone over, counting the pass in progress: scans of a progressive JPEG,
     /// passes of an interlaced PNG; 1 where rows come once.
-    public var pass: Int
+    package var pass: Int
     /// Rows from the top that have come in this pass, all of them when the pass is complete.
-    public var rowCount: Int
+    package var rowCount: Int
 
     /// What can be shown so far; by default of a format with one pass.
     public init(image: DecodedImage, pass: Int = 1, rowCount: Int) {

@@ -48,7 +48,7 @@ public struct DecodedImage: Sendable {
     public var isAnimated: Bool { (frames?.frameCount ?? 1) > 1 }
 
     /// Whether something of the image is missing; ``partialError`` says why.
-    public var isPartial: Bool { partialError != nil }
+    package var isPartial: Bool { partialError != nil }
 
     /// Bytes that the image occupies: pixel rows with their padding, profile and animation.
     public var cost: Int {

@@ -21,7 +21,7 @@ public struct ImageDecodingError: Error, Sendable, Equatable, CustomStringConver
     /// What callers branch on.
     public var code: Code
     /// One sentence, from the codec library where it has one.
-    public var message: String
+    package var message: String
 
     /// An error of a decoder's own.
     public init(_ code: Code, _ message: String) {

@@ -20,7 +20,7 @@ public enum ImageOrientation: Int, Sendable, Hashable, CaseIterable {
     case left = 8
 
     /// Whether making the picture upright exchanges its sides.
-    public var swapsSides: Bool { rawValue >= 5 }
+    package var swapsSides: Bool { rawValue >= 5 }
 
     /// The position in the stored picture of a pixel of the upright one. `size` is the stored size.
     func source(x: Int, y: Int, in size: PixelSize) -> (x: Int, y: Int) {

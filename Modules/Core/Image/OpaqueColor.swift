@@ -3,11 +3,11 @@ import AlcedoRuntime
 /// A colour without transparency, in the colour space of the image it is put under.
 public struct OpaqueColor: Sendable, Hashable, CustomStringConvertible {
     /// From 0 to 255.
-    public var red: UInt8
+    package var red: UInt8
     /// From 0 to 255.
-    public var green: UInt8
+    package var green: UInt8
     /// From 0 to 255.
-    public var blue: UInt8
+    package var blue: UInt8
 
     /// A colour of three samples from 0 to 255.
     public init(red: UInt8, green: UInt8, blue: UInt8) {

@@ -6,7 +6,7 @@ import AlcedoLibc
 /// file, a socket or a texture.
 public struct PixelBuffer: Sendable {
     /// Rows begin at multiples of this many bytes.
-    public static let rowAlignment = PixelStorage.alignment
+    package static let rowAlignment = PixelStorage.alignment
 
     /// Width and height in pixels.
     public let size: PixelSize
@@ -14,7 +14,7 @@ public struct PixelBuffer: Sendable {
     public let format: PixelFormat
     /// How colour relates to alpha.
     public let alphaMode: AlphaMode
-    /// Bytes from the beginning of one row to the beginning of the next; a multiple of ``rowAlignment``.
+    /// Bytes from the beginning of one row to the beginning of the next; a multiple of 64.
     public let bytesPerRow: Int
     private var storage: PixelStorage
 
@@ -24,14 +24,14 @@ public struct PixelBuffer: Sendable {
     public var height: Int { size.height }
 
     /// Bytes of one row that hold pixels: width times the pixel's size, without the padding.
-    public var usedBytesPerRow: Int { size.width * format.bytesPerPixel }
+    package var usedBytesPerRow: Int { size.width * format.bytesPerPixel }
 
     /// Bytes the pixels occupy, padding included.
-    public var byteCount: Int { storage.byteCount }
+    package var byteCount: Int { storage.byteCount }
 
     /// The bytes that a buffer of this size and format occupies, or nil when there is no such buffer: a side below one
     /// pixel, or a product that does not fit.
-    public static func byteCount(size: PixelSize, format: PixelFormat) -> Int? {
+    package static func byteCount(size: PixelSize, format: PixelFormat) -> Int? {
         guard size.isPositive else { return nil }
         let (used, overflow) = size.width.multipliedReportingOverflow(by: format.bytesPerPixel)
         guard !overflow, used <= Int.max - rowAlignment else { return nil }
@@ -50,7 +50,7 @@ public struct PixelBuffer: Sendable {
     ///   - alphaMode: How colour relates to alpha, in what `initialize` writes.
     ///   - initialize: Gets the uninitialised memory and the bytes from row to row; must write all pixels.
     /// - Throws: What `initialize` throws.
-    /// - Returns: nil when ``byteCount(size:format:)`` is nil, or when the system refuses the memory.
+    /// - Returns: nil when a side is below one pixel, the size has no representation in bytes, or the system refuses the memory.
     public init?<E: Error>(
         size: PixelSize,
         format: PixelFormat,
@@ -120,7 +120,7 @@ public struct PixelBuffer: Sendable {
 
     /// Returns a buffer of the same memory that is read in another alpha mode, for decoders that learn only at the end that
     /// an image is opaque. O(1); no sample changes.
-    public func reinterpreted(as mode: AlphaMode) -> PixelBuffer {
+    package func reinterpreted(as mode: AlphaMode) -> PixelBuffer {
         PixelBuffer(size: size, format: format, alphaMode: mode, bytesPerRow: bytesPerRow, storage: storage)
     }
 
@@ -168,7 +168,7 @@ extension PixelBuffer {
 
     /// The picture with colour divided by alpha, rounded to nearest; colour under alpha 0 becomes black. O(*w* × *h*)
     /// for premultiplied pixels; every other buffer comes back as it is.
-    public func unpremultiplied() -> PixelBuffer {
+    package func unpremultiplied() -> PixelBuffer {
         converted(from: .premultiplied, to: .straight, AlphaArithmetic.unpremultiply)
     }
 

@@ -1,11 +1,11 @@
 /// A rectangle of whole pixels. The origin is the top left corner; it may lie outside the image.
 public struct PixelRect: Sendable, Hashable, CustomStringConvertible {
     /// The left edge, in pixels.
-    public var x: Int
+    package var x: Int
     /// The top edge, in pixels; larger is further down.
-    public var y: Int
+    package var y: Int
     /// Width and height in pixels.
-    public var size: PixelSize
+    package var size: PixelSize
 
     /// A rectangle by its left top corner and its size, in pixels.
     public init(x: Int, y: Int, width: Int, height: Int) {

@@ -14,7 +14,7 @@ public struct PixelSize: Sendable, Hashable, CustomStringConvertible {
     public var description: String { "\(width) x \(height)" }
 
     /// Whether both sides are at least one pixel.
-    public var isPositive: Bool { width > 0 && height > 0 }
+    package var isPositive: Bool { width > 0 && height > 0 }
 
     /// Number of pixels; `Int.max` when the product does not fit, nought when a side is negative.
     public var pixelCount: Int {
@@ -24,13 +24,13 @@ public struct PixelSize: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The size with its sides exchanged, as a quarter turn leaves it.
-    public var transposed: PixelSize { PixelSize(width: height, height: width) }
+    package var transposed: PixelSize { PixelSize(width: height, height: width) }
 
     /// The size of this picture scaled to `target` with its proportions kept, each side at least one pixel.
     ///
     /// `fit` makes the whole picture visible inside `target`, `fill` covers `target`. A size that is not positive,
     /// here or in `target`, gives this size back. Never enlarges unless `enlarging` is true.
-    public func scaled(to target: PixelSize, mode: ContentMode, enlarging: Bool = false) -> PixelSize {
+    package func scaled(to target: PixelSize, mode: ContentMode, enlarging: Bool = false) -> PixelSize {
         guard isPositive, target.isPositive else { return self }
         let horizontal = Double(target.width) / Double(width)
         let vertical = Double(target.height) / Double(height)

@@ -36,22 +36,22 @@ extension Downloading {
 public struct DownloadRequest: Sendable {
     /// Takes bytes as they come: where they belong, and what they are. A transfer that has to begin anew starts at nought
     /// again.
-    public typealias BytesHandler = @Sendable (_ offset: Int, _ bytes: Data) -> Void
+    package typealias BytesHandler = @Sendable (_ offset: Int, _ bytes: Data) -> Void
 
     /// Returns when a transfer may begin. Throws `CancellationError` only.
-    public typealias Admission = @Sendable () async throws -> Void
+    package typealias Admission = @Sendable () async throws -> Void
 
     /// Where the bytes come from.
     public var source: ImageSource
     /// How urgent the download is. May change until it has ended.
     public var priority: LivePriority
-    /// Is given the bytes as they come; nil: nobody is. Called from any thread, one call at a time; must not block. Who
+    /// Is given the bytes as they come, and where they belong; nil: nobody is. A transfer that begins again starts at zero. Called from any thread, one call at a time; must not block. Who
     /// joins a transfer that is under way may be given those that come from then on, or none.
-    public var onBytes: BytesHandler?
+    public var onBytes: (@Sendable (_ offset: Int, _ bytes: Data) -> Void)?
     /// Is awaited when it is the transfer's turn, before the first byte is requested; the transfer keeps its slot
     /// meanwhile. A caller bounds with it how many bytes arrive that it has not used yet. When requests share a transfer,
     /// the first request's counts. Default: nil, the transfer begins at its turn.
-    public var admission: Admission?
+    package var admission: Admission?
     /// The version of the local file that is wanted: requests for different ones share no transfer.
     package var fileVersion: FileVersion?
 
@@ -61,7 +61,7 @@ public struct DownloadRequest: Sendable {
     }
 
     /// A request whose priority is changed by its owner.
-    public init(
+    package init(
         _ source: ImageSource, following priority: LivePriority, onBytes: BytesHandler? = nil,
         admission: Admission? = nil
     ) {
@@ -95,7 +95,7 @@ public struct Download: Sendable {
 
     /// Whether a copy may be kept on disk. The response cache's decision counts; without one, whether the server forbids
     /// it (RFC 9111 section 5.2.2.5).
-    public var allowsStoring: Bool {
+    package var allowsStoring: Bool {
         if let caching { return caching.decision.policy == .allowed }
         return head.map { !$0.fields.list("Cache-Control", contains: "no-store") } ?? true
     }

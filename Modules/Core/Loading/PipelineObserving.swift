@@ -44,7 +44,7 @@ public struct PipelineEvent: Sendable {
     public var duration: Duration
 
     /// A step; by default one that took no time.
-    public init(key: ImageKey, stage: Stage, duration: Duration = .zero) {
+    package init(key: ImageKey, stage: Stage, duration: Duration = .zero) {
         self.key = key
         self.stage = stage
         self.duration = duration

@@ -52,7 +52,7 @@ public struct ImageProcessingError: Error, Sendable, Equatable, CustomStringConv
     /// What callers branch on.
     public var code: Code
     /// One sentence, for logs.
-    public var message: String
+    package var message: String
 
     /// An error of a processor's own.
     public init(_ code: Code, _ message: String) {

@@ -1,17 +1,17 @@
 /// Collects rows in a buffer. May be used for one picture after another.
-public final class PixelRowCollector: PixelRowConsumer {
+package final class PixelRowCollector: PixelRowConsumer {
     private var header: PixelRowHeader?
     private var buffer: PixelBuffer?
     private var nextRow = 0
 
     /// The picture, once it is finished.
-    public private(set) var image: DecodedImage?
+    package private(set) var image: DecodedImage?
 
     /// A collector without rows.
-    public init() {}
+    package init() {}
 
     /// - Throws: ``ImageDecodingError`` `outOfMemory` when there is no such buffer.
-    public func begin(_ header: PixelRowHeader) throws {
+    package func begin(_ header: PixelRowHeader) throws {
         guard let buffer = PixelBuffer(size: header.size, format: header.format, alphaMode: header.alphaMode) else {
             throw ImageDecodingError(.outOfMemory, "there is no memory for \(header.size) pixels")
         }
@@ -22,7 +22,7 @@ public final class PixelRowCollector: PixelRowConsumer {
     }
 
     /// - Throws: ``ImageDecodingError`` `corrupt` for a row too many.
-    public func consume(_ row: RawSpan) throws {
+    package func consume(_ row: RawSpan) throws {
         guard let stride = buffer?.bytesPerRow, let rows = buffer?.height, nextRow < rows else {
             throw ImageDecodingError(.corrupt, "there are more rows than the picture is high")
         }
@@ -34,7 +34,7 @@ public final class PixelRowCollector: PixelRowConsumer {
     }
 
     /// - Throws: ``ImageDecodingError`` `truncated` when rows are missing.
-    public func finish() throws {
+    package func finish() throws {
         guard let header, let buffer, nextRow == buffer.height else {
             throw ImageDecodingError(.truncated, "there are fewer rows than the picture is high")
         }

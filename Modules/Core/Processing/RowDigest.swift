@@ -4,7 +4,7 @@ import AlcedoRuntime
 ///
 /// The message is the bytes of all rows, top row first, as they come: nothing of the header is part of it, so pictures
 /// are compared in one pixel format and alpha mode. Memory: one row.
-public final class RowDigest: PixelRowConsumer {
+package final class RowDigest: PixelRowConsumer {
     private let clearsTransparent: Bool
     private var hash = SHA256()
     /// Bytes of a pixel that may be transparent; nil where none is, or none is to be cleared.
@@ -12,13 +12,13 @@ public final class RowDigest: PixelRowConsumer {
     private var row: [UInt8] = []
 
     /// The digest as 64 lowercase hexadecimal digits; nil until the picture is finished.
-    public private(set) var hexadecimal: String?
+    package private(set) var hexadecimal: String?
 
     /// - Parameter clearsTransparent: Whether all samples of pixels whose alpha is nought are hashed as noughts, because
     ///   the colour of what is invisible is a decoder's own choice.
-    public init(clearsTransparent: Bool = false) { self.clearsTransparent = clearsTransparent }
+    package init(clearsTransparent: Bool = false) { self.clearsTransparent = clearsTransparent }
 
-    public func begin(_ header: PixelRowHeader) throws {
+    package func begin(_ header: PixelRowHeader) throws {
         hash = SHA256()
         hexadecimal = nil
         clearedPixelBytes =
@@ -28,7 +28,7 @@ public final class RowDigest: PixelRowConsumer {
             }
     }
 
-    public func consume(_ row: RawSpan) throws {
+    package func consume(_ row: RawSpan) throws {
         guard let clearedPixelBytes else { return hash.update(row) }
         self.row.removeAll(keepingCapacity: true)
         row.withUnsafeBytes { self.row.append(contentsOf: $0) }
@@ -36,7 +36,7 @@ public final class RowDigest: PixelRowConsumer {
         hash.update(self.row)
     }
 
-    public func finish() throws { hexadecimal = hash.finalizedHexadecimal() }
+    package func finish() throws { hexadecimal = hash.finalizedHexadecimal() }
 
     private func clearTransparent(_ pixelBytes: Int) {
         let alphaBytes = pixelBytes / 4

@@ -3,17 +3,25 @@ public import AlcedoHTTP
 /// Which layers a request may read and write, and whether it may use the network.
 public struct CachePolicy: Sendable, Hashable {
     /// What a request may do with one cache.
-    public struct Access: OptionSet, Sendable, Hashable {
-        public let rawValue: UInt8
+    public enum Access: Sendable, Hashable {
+        /// Neither reading nor writing.
+        case none
+        /// A stored image may be used.
+        case read
+        /// A loaded image may be stored.
+        case write
+        /// Reading and writing.
+        case all
 
-        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        package var reads: Bool {
+            get { self == .read || self == .all }
+            set { self = newValue ? (writes ? .all : .read) : (writes ? .write : .none) }
+        }
 
-        /// What is there may be used.
-        public static let read = Access(rawValue: 1)
-        /// What was loaded may be stored.
-        public static let write = Access(rawValue: 2)
-        /// Both.
-        public static let all: Access = [.read, .write]
+        package var writes: Bool {
+            get { self == .write || self == .all }
+            set { self = newValue ? (reads ? .all : .write) : (reads ? .read : .none) }
+        }
     }
 
     /// Decoded images in memory. Default: both.
@@ -21,10 +29,10 @@ public struct CachePolicy: Sendable, Hashable {
     /// Bytes on disk. Default: both.
     public var disk: Access
     /// Whether a response cache below the downloader may answer or store. Without `read` it does not answer, unless
-    /// ``protocolPolicy`` or the source's own request names another policy than `useProtocolCachePolicy`, which stays.
+    /// `protocolPolicy` or the source's own request names another policy than `useProtocolCachePolicy`, which stays.
     public var response: Access
     /// How a response cache uses what it has; nil: as the source's own request says. Default: nil.
-    public var protocolPolicy: HTTPCachePolicy?
+    package var protocolPolicy: HTTPCachePolicy?
     /// Whether the request may go to the network when no cache answers; closures count as the network.
     public var allowsNetwork: Bool
 
@@ -64,7 +72,7 @@ public struct CachePolicy: Sendable, Hashable {
     /// The server is asked whether what is stored still holds: `reloadRevalidatingCacheData`.
     public static let revalidate = CachePolicy(.reloadRevalidatingCacheData)
     /// Nothing is read and nothing is written; a policy that the source's own request names stays.
-    public static let none = CachePolicy(memory: [], disk: [], response: [])
+    public static let none = CachePolicy(memory: .none, disk: .none, response: .none)
 }
 
 /// What a pipeline keeps on disk of what it loads.

@@ -48,7 +48,7 @@ public struct ImageKey: Sendable, Hashable, CustomStringConvertible {
     @inlinable public var hashValue: Int { hash }
 
     /// The key of the same resource's original.
-    public var original: ImageKey { ImageKey(resource) }
+    package var original: ImageKey { ImageKey(resource) }
 
     public var description: String { variant.isEmpty ? resource.description : "\(resource) [\(variant)]" }
 

@@ -123,7 +123,7 @@ public struct ImageRequest: Sendable {
     }
 
     /// The key of the source's bytes as they arrive. O(length); for a local file as ``tracksFileChanges`` says.
-    public var originalKey: ImageKey {
+    package var originalKey: ImageKey {
         if fileNeedingVersion != nil { return withFileVersion.originalKey }
         return ImageKey(resource ?? source.resource, variant: Self.joined(versionParts))
     }

@@ -41,7 +41,7 @@ public enum ImageSource: Sendable {
     }
 
     /// What the source is stored under unless the caller says otherwise.
-    public var resource: ResourceKey {
+    package var resource: ResourceKey {
         switch self {
         case .http(let request): ResourceKey(request)
         case .file(let path): ResourceKey("file:\(path)")
@@ -66,7 +66,7 @@ public enum ImageSource: Sendable {
     }
 
     /// Whether keeping a copy of the bytes on disk saves anything: they come from somewhere slower than a disk.
-    public var isWorthStoring: Bool {
+    package var isWorthStoring: Bool {
         switch self {
         case .http, .provider, .url: true
         case .file, .dataURL, .bytes, .image: false

@@ -1,4 +1,4 @@
-public import AlcedoHTTP
+package import AlcedoHTTP
 import AlcedoRuntime
 public import FoundationEssentials
 
@@ -16,7 +16,7 @@ public struct ResourceKey: Sendable, Hashable, CustomStringConvertible {
     /// What `request` asks for: the URL, for a plain GET. Another method, a body, and fields that speak for somebody or
     /// choose a representation make it another resource, so that nobody is shown what was meant for somebody else; they
     /// enter as a digest, because they may be secret.
-    public init(_ request: HTTPRequest) {
+    package init(_ request: HTTPRequest) {
         let url = ResourceKey(request.url)
         let personal = ["Authorization", "Cookie", "Accept", "Accept-Language"].compactMap { name in
             request.fields[name].map { "\(name.utf8.count + $0.utf8.count):\(name): \($0)" }

@@ -1,7 +1,7 @@
 public import AlcedoRuntime
 
 /// How urgent a piece of work is. Work of equal priority runs in the order it came.
-public enum LoadPriority: Int, Sendable, Comparable, CaseIterable {
+public enum LoadPriority: Sendable, Comparable, CaseIterable {
     /// After everything else.
     case veryLow
     /// What will be wanted soon, such as prefetched images.
@@ -13,14 +13,20 @@ public enum LoadPriority: Int, Sendable, Comparable, CaseIterable {
     /// Before everything else.
     case veryHigh
 
-    public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
-
     init(level: Int) {
-        self = LoadPriority(rawValue: level + Self.normal.rawValue) ?? (level < 0 ? .veryLow : .veryHigh)
+        self = Self.allCases.first { $0.level == level } ?? (level < 0 ? .veryLow : .veryHigh)
     }
 
-    /// As a number, as AlcedoRuntime takes it: 0 is the default.
-    @inlinable package var level: Int { rawValue - Self.normal.rawValue }
+    /// The priority as a number, as AlcedoRuntime takes it: 0 is the default.
+    @inlinable package var level: Int {
+        switch self {
+        case .veryLow: -2
+        case .low: -1
+        case .normal: 0
+        case .high: 1
+        case .veryHigh: 2
+        }
+    }
 }
 
 /// A priority that may change while the work it is of waits or runs.
@@ -47,7 +53,7 @@ public struct LivePriority: Sendable {
 
     /// Calls `change` at each change while `body` runs. It may come from any thread and must not block; one last call may
     /// come when `body` has ended. Throws what `body` throws.
-    public func observing<Value: Sendable>(
+    package func observing<Value: Sendable>(
         _ change: @escaping @Sendable () -> Void, _ body: () async throws -> Value
     ) async rethrows -> Value {
         try await level.observing(change, body)

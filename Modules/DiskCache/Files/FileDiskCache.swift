@@ -173,7 +173,8 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
 
     // MARK: Maintaining
 
-    public func observeTrims(_ handler: @escaping @Sendable (DataCacheTrimReport) -> Void) -> DataCacheTrimObservation {
+    package func observeTrims(_ handler: @escaping @Sendable (DataCacheTrimReport) -> Void) -> DataCacheTrimObservation
+    {
         trims.add(handler)
     }
 
@@ -190,7 +191,7 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
     }
 
     @discardableResult
-    public func verify() async -> DataCacheVerification {
+    package func verify() async -> DataCacheVerification {
         await engine?.verify() ?? DataCacheVerification(refusal: noDirectory)
     }
 

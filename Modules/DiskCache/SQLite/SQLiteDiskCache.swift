@@ -130,12 +130,13 @@ extension SQLiteDiskCache {
     @discardableResult
     public func clean() async -> DataCacheTrimReport { await storage.clean() }
 
-    public func observeTrims(_ handler: @escaping @Sendable (DataCacheTrimReport) -> Void) -> DataCacheTrimObservation {
+    package func observeTrims(_ handler: @escaping @Sendable (DataCacheTrimReport) -> Void) -> DataCacheTrimObservation
+    {
         storage.trims.add(handler)
     }
 
     /// Reads every entry, and removes those that are damaged, and files that belong to none. A database whose own
     /// structure is damaged is replaced by an empty one.
     @discardableResult
-    public func verify() async -> DataCacheVerification { await storage.verify() }
+    package func verify() async -> DataCacheVerification { await storage.verify() }
 }

@@ -28,7 +28,7 @@ import FoundationNetworking
 ///   or without the space after its status code, is refused as `connectionLost`.
 /// - **Tell all errors apart.** Malformed fields, chunks and content codings have no code of their own, nor has a
 ///   network without a route. They are `connectionLost`; before the head of an HTTPS response,
-///   `secureConnectionFailed`. ``/AlcedoHTTP/HTTPTransportError/message`` has libcurl's text.
+///   `secureConnectionFailed`. The description has libcurl's text.
 /// - **Tell interim answers**, or give coded bytes: a content coding is always undone where it knows it, whatever the
 ///   request says, and `decodesContent` of the libcurl transport has no counterpart.
 /// - **Trust other certificates** than the system's, or pin one; set priorities.
@@ -41,7 +41,7 @@ public final class URLSessionTransport: HTTPTransport {
     public struct Options: Sendable {
         /// Most connections to one host at once. Default: 6.
         public var maxConcurrentConnectionsPerHost = 6
-        /// Most bytes of one body that wait to be read, apart from the pipe's own ``/AlcedoHTTP/HTTPBodyPipe/capacity``.
+        /// Most bytes of one body that wait to be read, apart from the 256 KiB of the pipe to the reader.
         /// Default: 64 MiB.
         public var unreadLimit = 64 << 20
 

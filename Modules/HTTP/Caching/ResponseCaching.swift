@@ -17,10 +17,10 @@ public struct ResponseCaching: Sendable {
     /// Where the answer came from.
     public var source: Source
     /// Whether a copy of the content may be kept. Final when the body has been read to its end.
-    public var decision: StorageDecision
+    package var decision: StorageDecision
 
     /// What a cache did, and whether the answer may be kept.
-    public init(source: Source, decision: StorageDecision) {
+    package init(source: Source, decision: StorageDecision) {
         self.source = source
         self.decision = decision
     }
@@ -29,27 +29,29 @@ public struct ResponseCaching: Sendable {
 /// Whether a copy of an answer may be kept. A cache further up asks this before it keeps the bytes for itself.
 ///
 /// The decision may become stricter while the body arrives, because a hook of the response cache sees the whole of it.
-public final class StorageDecision: Sendable {
+package final class StorageDecision: Sendable {
     private let current: Locked<ResponseStoragePolicy>
 
     /// A decision that may become stricter.
-    public init(_ policy: ResponseStoragePolicy) { current = Locked(policy) }
+    package init(_ policy: ResponseStoragePolicy) { current = Locked(policy) }
 
     /// The decision as it stands now.
-    public var policy: ResponseStoragePolicy { current.withLock { $0 } }
+    package var policy: ResponseStoragePolicy { current.withLock { $0 } }
 
     /// Makes the decision `policy`, unless it is stricter already.
-    public func restrict(to policy: ResponseStoragePolicy) { current.withLock { $0 = max($0, policy) } }
+    package func restrict(to policy: ResponseStoragePolicy) {
+        current.withLock { current in
+            if policy.rawValue > current.rawValue { current = policy }
+        }
+    }
 }
 
 /// Where an answer may be kept: the storage policies of `URLCache`. The stricter one is the larger.
-public enum ResponseStoragePolicy: UInt8, Sendable, Hashable, Comparable, CaseIterable {
+public enum ResponseStoragePolicy: UInt8, Sendable, Hashable, CaseIterable {
     /// Anywhere.
     case allowed
     /// In memory, and never on disk.
     case allowedInMemoryOnly
     /// Nowhere.
     case notAllowed
-
-    public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }

@@ -4,25 +4,25 @@ public import FoundationEssentials
 public struct StoredResponse: Sendable, Hashable {
     /// Without the fields that are not stored (section 3.1), and without `Age`, which each use has its own of.
     public var head: HTTPResponseHead
-    /// The bytes of the content, or of the part that ``part`` names.
+    /// The bytes of the content, or of the part of it that is stored.
     public var body: Data
     /// Which bytes `body` is; nil for all of them.
-    public var part: ContentPart?
+    package var part: ContentPart?
     /// The fields of the request that the answer's `Vary` names, and those it varies by without saying so, normalised.
-    public var varyingFields: HTTPFields
+    package var varyingFields: HTTPFields
     /// When the request was sent.
-    public var requestTime: Date
+    package var requestTime: Date
     /// When the answer's head arrived, or that of the last answer that confirmed it.
     public var responseTime: Date
     /// On what terms it may be used again.
-    public var terms: ReuseTerms
+    package var terms: ReuseTerms
     /// Where it may be kept.
     public var storagePolicy: ResponseStoragePolicy
     /// Notes of the app, which its hook may add.
     public var userInfo: [String: String]
 
     /// An answer to keep; by default whole, for all requests, anywhere, without notes.
-    public init(
+    package init(
         head: HTTPResponseHead, body: Data, part: ContentPart? = nil, varyingFields: HTTPFields = [:],
         requestTime: Date, responseTime: Date, terms: ReuseTerms,
         storagePolicy: ResponseStoragePolicy = .allowed, userInfo: [String: String] = [:]
@@ -40,14 +40,14 @@ public struct StoredResponse: Sendable, Hashable {
 }
 
 /// Which bytes of the whole content a stored body is.
-public struct ContentPart: Sendable, Hashable {
+package struct ContentPart: Sendable, Hashable {
     /// Of the body's first byte in the whole.
-    public var offset: Int
+    package var offset: Int
     /// Bytes of the whole; nil when the server did not say.
-    public var completeCount: Int?
+    package var completeCount: Int?
 
     /// A part that begins at a byte; the size of the whole is nil where nobody has said it.
-    public init(offset: Int, completeCount: Int?) {
+    package init(offset: Int, completeCount: Int?) {
         self.offset = offset
         self.completeCount = completeCount
     }
@@ -67,14 +67,14 @@ public enum ResponseEntry: Sendable, Hashable {
 /// server has sent for the resource, not the number of variants. Source: RFC 9111 section 4.1.
 public struct ResponseVariants: Sendable, Hashable {
     /// A variant that has a validator, which the server may be asked about when no variant fits a request.
-    public struct Tagged: Sendable, Hashable {
+    package struct Tagged: Sendable, Hashable {
         /// The variant's part of the key.
-        public var variant: String
+        package var variant: String
         /// Its validator, as the server wrote it.
-        public var entityTag: String
+        package var entityTag: String
 
         /// A variant and its validator.
-        public init(variant: String, entityTag: String) {
+        package init(variant: String, entityTag: String) {
             self.variant = variant
             self.entityTag = entityTag
         }
@@ -82,12 +82,12 @@ public struct ResponseVariants: Sendable, Hashable {
 
     /// The lists of field names that answers varied by, in lower case and sorted; the newest first. An empty one is that
     /// of an answer for all requests.
-    public var nameLists: [[String]]
+    package var nameLists: [[String]]
     /// The variants that were stored last; the newest first.
-    public var tagged: [Tagged]
+    package var tagged: [Tagged]
 
     /// What is known of a resource's variants; by default nothing.
-    public init(nameLists: [[String]] = [], tagged: [Tagged] = []) {
+    package init(nameLists: [[String]] = [], tagged: [Tagged] = []) {
         self.nameLists = nameLists
         self.tagged = tagged
     }

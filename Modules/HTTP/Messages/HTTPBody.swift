@@ -7,8 +7,6 @@ public import FoundationEssentials
 /// back-pressure stops reading its socket when the reader lags. Letting go of the body before its end cancels the
 /// transfer.
 public struct HTTPBody: AsyncSequence, Sendable {
-    public typealias Element = Data
-
     private let handle: Handle
 
     /// A body that reads from `source`.

@@ -1,14 +1,14 @@
 import AlcedoRuntime
-public import FoundationEssentials
+package import FoundationEssentials
 
 /// Carries a body from a transport's thread to the task that reads it, and the reader's pace back.
 ///
 /// The writer is one thread, the reader one task. The lock is held to move bytes only; continuations and the two
 /// callbacks run outside it. Whoever takes the reader's continuation out of the state resumes it, so it is resumed once;
 /// a checked one would be another allocation for each body.
-public final class HTTPBodyPipe: HTTPBodySource {
+package final class HTTPBodyPipe: HTTPBodySource {
     /// The writer's buffer is full at this many bytes.
-    public static let capacity = 256 << 10
+    package static let capacity = 256 << 10
 
     private struct State {
         var buffer = Data()
@@ -29,19 +29,19 @@ public final class HTTPBodyPipe: HTTPBodySource {
     /// - Parameters:
     ///   - onSpace: Called when a writer that was refused may try again.
     ///   - onCancel: Called when the reader has lost interest before the end. Neither may block.
-    public init(onSpace: @escaping @Sendable () -> Void, onCancel: @escaping @Sendable () -> Void) {
+    package init(onSpace: @escaping @Sendable () -> Void, onCancel: @escaping @Sendable () -> Void) {
         self.onSpace = onSpace
         self.onCancel = onCancel
     }
 
     /// Tells how many bytes will come, so that those which do not wait for their reader lie in one place. A promise that
     /// is not kept costs at most ``capacity`` bytes.
-    public func expect(_ count: Int) { state.withLock { $0.expected = count } }
+    package func expect(_ count: Int) { state.withLock { $0.expected = count } }
 
     /// Takes all the bytes, or none of them when the reader lags; the writer then waits for `onSpace`.
     ///
     /// A piece that is larger than the whole capacity is taken when the buffer is empty.
-    public func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    package func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard !bytes.isEmpty else { return true }
         let (taken, reader) = state.withLock { state -> (Bool, UnsafeContinuation<Data?, any Error>?) in
             guard state.end == nil else { return (true, nil) }
@@ -78,7 +78,7 @@ public final class HTTPBodyPipe: HTTPBodySource {
     }
 
     /// Ends the body: nil for a whole one. Only the first end counts.
-    public func finish(_ error: (any Error)? = nil) {
+    package func finish(_ error: (any Error)? = nil) {
         let reader = state.withLock { state -> UnsafeContinuation<Data?, any Error>? in
             guard state.end == nil else { return nil }
             state.end = error.map { .failure($0) } ?? .success(())
@@ -89,7 +89,7 @@ public final class HTTPBodyPipe: HTTPBodySource {
         if let error { reader?.resume(throwing: error) } else { reader?.resume(returning: nil) }
     }
 
-    public func next() async throws -> Data? {
+    package func next() async throws -> Data? {
         if Task.isCancelled { cancel() }
         // Small bodies are there whole; waiting has its price even when it is over at once.
         if let result = take(orWakeLater: nil) { return try result.get() }
@@ -122,7 +122,7 @@ public final class HTTPBodyPipe: HTTPBodySource {
         return result
     }
 
-    public func cancel() {
+    package func cancel() {
         let (reader, wasRunning) = state.withLock { state -> (UnsafeContinuation<Data?, any Error>?, Bool) in
             let wasRunning = state.end == nil
             // Bytes thrown away must not pass as the end of a whole body.

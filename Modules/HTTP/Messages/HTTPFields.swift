@@ -22,7 +22,7 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral, Se
     }
 
     /// The lines in order.
-    public private(set) var fields: [Field]
+    package private(set) var fields: [Field]
 
     /// Fields in order; by default none.
     public init(_ fields: [Field] = []) { self.fields = fields }
@@ -32,8 +32,6 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral, Se
     }
 
     public func makeIterator() -> IndexingIterator<[Field]> { fields.makeIterator() }
-
-    public var underestimatedCount: Int { fields.count }
 
     /// The lines in order, separated by commas. The values of credentials and cookies are not shown, so that they do not
     /// get into logs.
@@ -76,7 +74,7 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral, Se
     }
 
     /// Whether the comma-separated list of a field has this member, its case and parameters aside.
-    public func list(_ name: String, contains member: String) -> Bool {
+    package func list(_ name: String, contains member: String) -> Bool {
         values(of: name).contains { line in
             line.split(separator: ",").contains { item in
                 let token = item.prefix { $0 != "=" && $0 != ";" }.filter { $0 != " " && $0 != "\t" }

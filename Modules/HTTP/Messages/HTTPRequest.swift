@@ -11,7 +11,7 @@ public struct HTTPRequest: Sendable, Hashable {
     /// What is sent with it; nil, the default, is nothing.
     public var body: Data?
     /// The longest time without a byte from the server, the connection's own set-up included. Zero or less, the default,
-    /// is the default of the downloader that sends the request, else ``defaultIdleTimeout``.
+    /// is the default of the downloader that sends the request, else 15 seconds.
     public var idleTimeout: Duration {
         get { ownIdleTimeout ?? Self.defaultIdleTimeout }
         set { ownIdleTimeout = Self.positive(newValue) }
@@ -36,7 +36,7 @@ public struct HTTPRequest: Sendable, Hashable {
     package private(set) var ownIdleTimeout: Duration?
 
     /// The idle timeout where neither a request nor a downloader names one: 15 seconds.
-    public static let defaultIdleTimeout = Duration.seconds(15)
+    package static let defaultIdleTimeout = Duration.seconds(15)
 
     /// A request; by default a `GET` without fields that uses response caches as HTTP has it.
     public init(
@@ -81,9 +81,9 @@ public struct HTTPMethod: RawRepresentable, Sendable, Hashable, CustomStringConv
     /// Has the body processed.
     public static let post = HTTPMethod(rawValue: "POST")
     /// Puts the body in the place of the content.
-    public static let put = HTTPMethod(rawValue: "PUT")
+    package static let put = HTTPMethod(rawValue: "PUT")
     /// Has the content removed.
-    public static let delete = HTTPMethod(rawValue: "DELETE")
+    package static let delete = HTTPMethod(rawValue: "DELETE")
 
     /// Those that ask for nothing to be done. Source: RFC 9110 section 9.2.1; of unknown methods nobody knows it.
     package static let safe: Set<HTTPMethod> = Set(

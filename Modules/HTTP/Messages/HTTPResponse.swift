@@ -52,7 +52,7 @@ public struct HTTPResponseHead: Sendable, Hashable {
 
     /// The length that the head declares for the body, when it is one non-negative decimal number and no content
     /// coding changes it on the way.
-    public var declaredBodyLength: Int? {
+    package var declaredBodyLength: Int? {
         guard fields["Content-Encoding"] == nil, let value = fields["Content-Length"] else { return nil }
         guard !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return Int(value)

@@ -37,7 +37,7 @@ public struct HTTPTransportError: Error, Sendable, Equatable, CustomStringConver
     /// What callers branch on.
     public var code: Code
     /// One sentence, from the transport's library where it has one.
-    public var message: String
+    package var message: String
 
     /// What the exchange took until it failed; nil where nobody measured. Two errors are equal whatever they took.
     public var metrics: HTTPTransferMetrics?

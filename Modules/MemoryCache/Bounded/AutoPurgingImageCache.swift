@@ -192,7 +192,7 @@ public final class AutoPurgingImageCache: Sendable {
     }
 }
 
-extension AutoPurgingImageCache: MemoryCaching {
+extension AutoPurgingImageCache: MaintainableMemoryCache {
     public func image(for key: ImageKey) -> DecodedImage? { image(for: AutoPurgingKey(key)) }
 
     public func contains(_ key: ImageKey) -> Bool { contains(AutoPurgingKey(key)) }

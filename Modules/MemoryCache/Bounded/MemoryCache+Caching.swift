@@ -4,7 +4,8 @@ import FoundationEssentials
 /// A memory cache of decoded images; an image costs the bytes it occupies.
 public typealias ImageMemoryCache = MemoryCache<ImageKey, DecodedImage>
 
-extension MemoryCache: MemoryCaching where Key == ImageKey, Value == DecodedImage {
+extension MemoryCache: MemoryCaching, MaintainableMemoryCache
+where Key == ImageKey, Value == DecodedImage {
     @inlinable
     public func image(for key: ImageKey) -> DecodedImage? { value(for: key) }
 
@@ -44,7 +45,8 @@ extension MemoryCache where Key == ImageKey, Value == CachedData {
     }
 }
 
-extension MemoryCache: DataCaching where Key == ImageKey, Value == CachedData {
+extension MemoryCache: DataCaching, MeasurableDataCache
+where Key == ImageKey, Value == CachedData {
     public func entry(for key: ImageKey) -> CachedData? { value(for: key) }
 
     /// Stores `entry` under `key`, replacing what is there.

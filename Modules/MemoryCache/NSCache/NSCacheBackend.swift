@@ -27,7 +27,7 @@ import AlcedoRuntime
 ///   O(number of cheaper images). `NSCache` alone took 1 µs a store in falling order of cost; in rising order 6 µs on
 ///   average for 1,000 entries, 22 µs for 4,000.
 /// - SeeAlso: `NSCache.swift` in swift-corelibs-foundation.
-public final class NSCacheBackend: MemoryCaching {
+public final class NSCacheBackend: MaintainableMemoryCache {
     /// Receives an image that was evicted, and its key.
     public typealias EvictionHandler = @Sendable (ImageKey, DecodedImage) -> Void
 

@@ -5,7 +5,7 @@ import AlcedoHTTP
 ///
 /// The rule: the two reload policies read nothing, whatever is stored; all others read. In `NSURLRequest`'s words
 /// those are "reload ignoring local cache data", here ``CachePolicy/reload``, and "reload ignoring local and remote
-/// cache data". ``CachePolicy/revalidate`` reads. The policy is ``CachePolicy/protocolPolicy`` or, where that is nil,
+/// cache data". ``CachePolicy/revalidate`` reads. The policy is the `protocolPolicy` of the ``CachePolicy`` or, where that is nil,
 /// that of the source's own request. What `NSURLRequest` does not know is honored besides: ``CachePolicy/none``, and
 /// a ``CachePolicy/memory`` without `.read` under any policy but revalidation, read nothing. Images are found by
 /// where they come from, whatever is done to them afterwards: requests that differ in processors or size share one.
@@ -46,9 +46,9 @@ public struct RequestImageCache: Sendable {
         if protocolPolicy == nil, case .http(let http) = request.source { protocolPolicy = http.cachePolicy }
         switch protocolPolicy {
         case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData: return false
-        case .reloadRevalidatingCacheData: return !policy.memory.isEmpty
+        case .reloadRevalidatingCacheData: return policy.memory != .none
         case .useProtocolCachePolicy, .returnCacheDataElseLoad, .returnCacheDataDontLoad, nil:
-            return policy.memory.contains(.read)
+            return policy.memory.reads
         }
     }
 
@@ -58,7 +58,7 @@ public struct RequestImageCache: Sendable {
     /// writing memory (``CachePolicy/none``), which `NSURLRequest` does not know, stores nothing. O(length of the request's
     /// URL), and what the cache costs.
     public func cacheImage(_ image: DecodedImage, for request: ImageRequest) {
-        guard request.cachePolicy.memory.contains(.write) else { return }
+        guard request.cachePolicy.memory.writes else { return }
         cache.store(image, for: request.originalKey)
     }
 }

@@ -15,7 +15,7 @@ public import AlcedoCore
 /// SDWebImage's `SDImageCachesManager` has four policies for each operation. Reads here are its `serial`; its `concurrent`
 /// asks every tier for what one of them answers. For stores, its `serial` and `concurrent` are tiers that all have
 /// ``DataCacheTier/Writes/stores``; `highestOnly` and `lowestOnly` are that for the first or last tier alone.
-public final class TieredDataCache: DataCaching {
+public final class TieredDataCache: MeasurableDataCache {
     /// The tiers, in the order in which they are asked.
     public let tiers: [DataCacheTier]
 
@@ -90,11 +90,12 @@ public final class TieredDataCache: DataCaching {
         for tier in tiers { await tier.cache.flush() }
     }
 
-    /// Bytes in all tiers together; what is in two of them occupies both.
+    /// The number of bytes in all tiers together. An entry in two of them counts twice; a tier that is no
+    /// ``MeasurableDataCache`` counts as empty.
     public var totalSize: Int {
         get async {
             var size = 0
-            for tier in tiers { size += await tier.cache.totalSize }
+            for case let cache as any MeasurableDataCache in tiers.map(\.cache) { size += await cache.totalSize }
             return size
         }
     }
@@ -103,7 +104,9 @@ public final class TieredDataCache: DataCaching {
     public var count: Int {
         get async {
             var count = 0
-            for tier in tiers { count = await max(count, tier.cache.count) }
+            for case let cache as any MeasurableDataCache in tiers.map(\.cache) {
+                count = await max(count, cache.count)
+            }
             return count
         }
     }

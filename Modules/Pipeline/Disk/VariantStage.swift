@@ -31,7 +31,7 @@ struct VariantStage: Sendable {
         defer { hold.release() }
         guard
             let data = try await disk.read(
-                key, isAllowed: request.cachePolicy.disk.contains(.read), into: hold, priority)
+                key, isAllowed: request.cachePolicy.disk.reads, into: hold, priority)
         else { return nil }
         _ = hold.arrived(data.count)
         var options = request.decoding
@@ -62,7 +62,7 @@ struct VariantStage: Sendable {
 
     /// Writes an image behind the caller's back, if the server lets anything of it be kept.
     func keep(_ picture: Picture, for request: ImageRequest, since mark: ChangeMark?) async {
-        guard !picture.image.isPartial, picture.isCurrent, request.cachePolicy.disk.contains(.write) else { return }
+        guard !picture.image.isPartial, picture.isCurrent, request.cachePolicy.disk.writes else { return }
         let byteCount = picture.image.cost + (picture.original?.data.count ?? 0)
         var picture = picture
         // Its bytes count as a write now.

@@ -60,7 +60,7 @@ struct OriginalLoader: Sendable {
         let hold = BacklogHold(of: backlog)
         guard request.source.isWorthStoring,
             let data = try await disk.read(
-                request.originalKey, isAllowed: request.cachePolicy.disk.contains(.read), into: hold, priority)
+                request.originalKey, isAllowed: request.cachePolicy.disk.reads, into: hold, priority)
         else { return nil }
         return Original(data: data, layer: .disk, allowsStoring: true, hold: hold.arrived(data.count))
     }
@@ -96,7 +96,7 @@ struct OriginalLoader: Sendable {
         // Before anything else is waited for: others are let in by what is counted.
         let arrived = hold?.arrived(download.data.count)
         report(request.originalKey, .downloaded(bytes: download.data.count, download.caching?.source), since: start)
-        let isStorable = isRemote && policy.disk.contains(.write) && download.allowsStoring
+        let isStorable = isRemote && policy.disk.writes && download.allowsStoring
         return Original(
             data: download.data,
             layer: isRemote ? .network : .local,
@@ -111,7 +111,7 @@ struct OriginalLoader: Sendable {
     /// Whether a response cache on the way may have the bytes without the network. A closure never asks one.
     private func mayHaveResponse(_ request: ImageRequest) -> Bool {
         guard case .http = request.source else { return false }
-        return hasResponseCache && request.cachePolicy.response.contains(.read)
+        return hasResponseCache && request.cachePolicy.response.reads
     }
 
     private static func notInCache(_ cause: (any Error)?) -> PipelineError {
@@ -124,10 +124,10 @@ struct OriginalLoader: Sendable {
         guard case .http(var http) = request.source else { return waits.tracked(request) }
         if let wanted = policy.protocolPolicy { http.cachePolicy = wanted }
         if !policy.allowsNetwork { http.cachePolicy = .returnCacheDataDontLoad }
-        if !policy.response.contains(.read), http.cachePolicy == .useProtocolCachePolicy {
+        if !policy.response.reads, http.cachePolicy == .useProtocolCachePolicy {
             http.cachePolicy = .reloadIgnoringLocalCacheData
         }
-        if !policy.response.contains(.write) { http.allowsStoring = false }
+        if !policy.response.writes { http.allowsStoring = false }
         return .http(http)
     }
 }

@@ -22,7 +22,7 @@ extension ImageCache {
         /// Where the disk cache has the file of an entry, if that can be told: `{ files.path(for: $0) }`. Default: nil.
         public var filePath: (@Sendable (ImageKey) -> URL?)?
         /// Is told what a clean has removed, by ``ImageKey/fileName``: one that was asked for, and one that the disk cache
-        /// does by itself in the background, where it is a ``TrimReportingDataCache``, as the package's disk caches are. Not
+        /// does by itself in the background, where it is a disk cache of this package. Not
         /// called when nothing was removed. Of a disk cache that others use, too, all trims are told. Comes from any thread.
         /// Kingfisher's `KingfisherDidCleanDiskCache`.
         public var onClean: (@Sendable (_ names: [String]) -> Void)?

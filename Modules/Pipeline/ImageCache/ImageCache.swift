@@ -176,10 +176,11 @@ public final class ImageCache: Sendable {
         return names
     }
 
-    /// Bytes that the entries on disk occupy, once what was stored so far is there.
+    /// Bytes that the entries on disk occupy, once what was stored so far is there; zero for a disk cache that is no
+    /// ``MeasurableDataCache``.
     public func calculateDiskCacheSize() async -> Int {
         await changes.settle(.everything)
-        return await configuration.diskCache?.totalSize ?? 0
+        return await (configuration.diskCache as? any MeasurableDataCache)?.totalSize ?? 0
     }
 
     /// Returns when everything that was asked for so far is done.

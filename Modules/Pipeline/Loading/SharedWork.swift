@@ -57,7 +57,7 @@ struct StepKey: Hashable, Sendable {
         decoding = request.decoding
         var policy = request.cachePolicy
         // Who may put the image into memory and who may not can share the work.
-        policy.memory.remove(.write)
+        policy.memory.writes = false
         self.policy = policy
         codecs = request.codecsToken
         steps = request.processors.prefix(stepCount).map(\.identifier)

@@ -15,7 +15,7 @@ struct MemoryStage: Sendable {
 
     /// The finished image of a request, or a larger one where that will do.
     func image(_ request: ImageRequest) -> DecodedImage? {
-        guard request.cachePolicy.memory.contains(.read), let cache else { return nil }
+        guard request.cachePolicy.memory.reads, let cache else { return nil }
         if let image = cache.image(for: request.key) { return image }
         guard request.acceptsLargerCachedImage, let target = request.decoding.target else { return nil }
         let full = Self.fullSize(request)
@@ -31,12 +31,12 @@ struct MemoryStage: Sendable {
     /// Why ``image(_:)`` gave nothing.
     func missReason(_ request: ImageRequest) -> CacheMissReason {
         guard cache != nil else { return .noCache }
-        return request.cachePolicy.memory.contains(.read) ? .notStored : .notAllowed
+        return request.cachePolicy.memory.reads ? .notStored : .notAllowed
     }
 
     /// The image of a request after the first few of its processors.
     func intermediate(_ request: ImageRequest, steps count: Int) -> Picture? {
-        guard request.cachePolicy.memory.contains(.read), let cache else { return nil }
+        guard request.cachePolicy.memory.reads, let cache else { return nil }
         var earlier = request
         earlier.processors.removeLast(request.processors.count - count)
         earlier.scale = 1
@@ -50,7 +50,7 @@ struct MemoryStage: Sendable {
     ///
     /// - Parameter origin: The bytes that it was made of.
     func store(_ image: DecodedImage, for request: ImageRequest, origin: Picture.Origin?, since mark: ChangeMark?) {
-        guard let cache, let mark, request.cachePolicy.memory.contains(.write), !image.isPartial else { return }
+        guard let cache, let mark, request.cachePolicy.memory.writes, !image.isPartial else { return }
         let key = request.key
         changes.ifUnchanged(key.resource, since: mark) {
             cache.store(image, for: request)

@@ -166,7 +166,7 @@ struct ImageStage: Sendable {
         damaged.hold?.release()
         await originals.forget(request)
         var again = request
-        again.cachePolicy.disk.remove(.read)
+        again.cachePolicy.disk.reads = false
         return try await decoded(again, priority, update)
     }
 

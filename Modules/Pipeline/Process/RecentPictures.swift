@@ -35,13 +35,13 @@ final class RecentPictures: Sendable {
 
     /// Now, for ``remember(_:for:_:since:)``; nil when nothing may be remembered of the request.
     func mark(_ request: ImageRequest) -> ChangeMark? {
-        guard limit > 0, request.cachePolicy.memory.contains(.write), request.shouldCache == nil else { return nil }
+        guard limit > 0, request.cachePolicy.memory.writes, request.shouldCache == nil else { return nil }
         return changes.mark(request.key.resource)
     }
 
     /// The image after some of a request's processors; nil when there is none, or it has been removed since.
     func picture(_ key: StepKey, _ request: ImageRequest) -> Picture? {
-        guard limit > 0, request.cachePolicy.memory.contains(.read) else { return nil }
+        guard limit > 0, request.cachePolicy.memory.reads else { return nil }
         let found = entries.withLock { entries -> (image: DecodedImage, entry: Entry)? in
             guard let entry = entries.last(where: { $0.key == key }) else { return nil }
             return (entry.held ?? entry.find()).map { ($0, entry) }

@@ -15,7 +15,7 @@ import FoundationEssentials
 /// Calls block threads of their own, as many as there may be connections. Reads and stores wait for one no longer than for
 /// an answer; removals, ``count`` and ``totalSize`` as long as it takes. Those that need many calls have a time limit for
 /// all together, ``RedisOptions/bulkOperationTimeout``.
-public final class RedisDataCache: DataCaching {
+public final class RedisDataCache: MeasurableDataCache {
     /// How long it is noted that a resource has an entry which has no expiry, in milliseconds.
     private static let noteLife = 90 * 24 * 60 * 60 * 1000
     /// How long that of another is kept beyond it, which the server may get later than the note.

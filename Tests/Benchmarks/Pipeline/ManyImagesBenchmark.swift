@@ -82,6 +82,4 @@ private struct SlowDataCache: DataCaching {
     func removeAll(of resource: ResourceKey) async -> Int { await cache.removeAll(of: resource) }
     func removeAll() async { await cache.removeAll() }
     func flush() async { await cache.flush() }
-    var totalSize: Int { get async { await cache.totalSize } }
-    var count: Int { get async { await cache.count } }
 }

@@ -18,10 +18,10 @@ import Testing
     }
 
     private func entry(
-        _ name: String, level: UInt8, _ recognises: @escaping @Sendable (RawSpan) -> Bool
+        _ name: String, level: UInt8, _ recognizes: @escaping @Sendable (RawSpan) -> Bool
     ) -> CodecRegistry.Entry {
         CodecRegistry.Entry(
-            format: ImageFormat(rawValue: name), decoder: LevelDecoder(level: level), recognises: recognises)
+            format: ImageFormat(rawValue: name), decoder: LevelDecoder(level: level), recognizes: recognizes)
     }
 
     private func startsWith(_ text: String) -> @Sendable (RawSpan) -> Bool {

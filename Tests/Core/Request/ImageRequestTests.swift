@@ -160,6 +160,7 @@ import Testing
         #expect(CachePolicy.reload.memory == .write && CachePolicy.reload.disk == .write)
         #expect(CachePolicy.reload.response == .write && CachePolicy.reload.allowsNetwork)
         #expect(CachePolicy.cacheOnly.disk == .all && !CachePolicy.cacheOnly.allowsNetwork)
-        #expect(CachePolicy.none.memory.isEmpty && CachePolicy.none.disk.isEmpty && CachePolicy.none.response.isEmpty)
+        #expect(
+            CachePolicy.none.memory == .none && CachePolicy.none.disk == .none && CachePolicy.none.response == .none)
     }
 }

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Synchronization
 
 /// A disk that is a dictionary.
-final class DictionaryDataCache: DataCaching {
+final class DictionaryDataCache: MeasurableDataCache {
     private let entries = Mutex<[ImageKey: CachedData]>([:])
 
     func put(_ entry: CachedData, for key: ImageKey) { entries.withLock { $0[key] = entry } }

@@ -13,7 +13,7 @@ enum Backend: String, CaseIterable {
     /// Those that this machine has.
     static let available = allCases.filter { $0 != .redis || RedisServer.isInstalled }
 
-    func make(in place: BackendPlace) async throws -> any DataCaching {
+    func make(in place: BackendPlace) async throws -> any MeasurableDataCache {
         switch self {
         case .files: FileDiskCache(directory: place.directory.url)
         case .sqlite: SQLiteDiskCache(directory: place.directory.url)

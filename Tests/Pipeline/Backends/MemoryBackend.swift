@@ -6,7 +6,7 @@ import AlcedoNSCache
 enum MemoryBackend: String, CaseIterable {
     case adaptive, lru, autoPurging, nsCache, fake
 
-    func make() -> any MemoryCaching {
+    func make() -> any MaintainableMemoryCache {
         switch self {
         case .adaptive: ImageMemoryCache(costLimit: 1 << 20)
         case .lru: ImageMemoryCache(costLimit: 1 << 20, policy: .lru)

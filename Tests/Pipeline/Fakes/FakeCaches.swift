@@ -3,7 +3,7 @@ import FoundationEssentials
 import TestSupport
 
 /// A dictionary that forgets nothing.
-final class DictionaryMemoryCache: MemoryCaching {
+final class DictionaryMemoryCache: MaintainableMemoryCache {
     private let images = Guarded<[ImageKey: DecodedImage]>([:])
 
     var count: Int { images.value.count }
@@ -32,7 +32,7 @@ final class DictionaryMemoryCache: MemoryCaching {
 }
 
 /// Bytes in a dictionary; stores go through a closure that may wait or fail, and what was read through one that may wait.
-final class FakeDataCache: DataCaching {
+final class FakeDataCache: MeasurableDataCache {
     let entries = Guarded<[ImageKey: CachedData]>([:])
     let reads = Guarded(0)
     let stores = Guarded(0)

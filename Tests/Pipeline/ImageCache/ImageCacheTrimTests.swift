@@ -21,7 +21,7 @@ struct ImageCacheTrimTests {
 
     init() throws { directory = try TemporaryDirectory() }
 
-    private func disk(_ storage: Storage, _ limits: DataCacheLimits) -> any DataCaching {
+    private func disk(_ storage: Storage, _ limits: DataCacheLimits) -> any MeasurableDataCache {
         switch storage {
         case .files: FileDiskCache(directory: directory.url, limits: limits, clock: parts.clock)
         case .database: SQLiteDiskCache(directory: directory.url, limits: limits, clock: parts.clock)

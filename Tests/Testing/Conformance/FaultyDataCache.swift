@@ -3,7 +3,7 @@ import FoundationEssentials
 import TestSupport
 
 /// The contract of a data cache in the plainest words, and its faults.
-final class FaultyDataCache: DataCaching {
+final class FaultyDataCache: MeasurableDataCache {
     typealias Fault = DataCacheKitTests.Fault
     typealias Storage = Guarded<Entries>
 

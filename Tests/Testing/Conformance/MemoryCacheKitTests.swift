@@ -69,7 +69,7 @@ struct MemoryCacheKitTests {
     }
 
     /// The contract in the plainest words, and its faults.
-    private final class Cache: MemoryCaching {
+    private final class Cache: MaintainableMemoryCache {
         private struct State: Sendable {
             var images: [(key: ImageKey, image: DecodedImage)] = []
             var extraCost = 0

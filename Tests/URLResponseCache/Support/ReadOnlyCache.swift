@@ -3,7 +3,7 @@ import AlcedoMemoryCache
 import TestSupport
 
 /// A cache that can be made to change nothing any more, as one in a directory that may only be read.
-final class ReadOnlyCache: DataCaching {
+final class ReadOnlyCache: MeasurableDataCache {
     let isReadOnly = Guarded(false)
     private let cache: DataMemoryCache
 

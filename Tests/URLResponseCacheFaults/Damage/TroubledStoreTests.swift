@@ -25,8 +25,6 @@ struct TroubledStoreTests {
         func remove(_ key: ImageKey) async -> Bool { false }
         func removeAll(of resource: ResourceKey) async -> Int { 0 }
         func removeAll() async {}
-        var totalSize: Int { get async { 0 } }
-        var count: Int { get async { 0 } }
     }
 
     @Test func `a store that loses everything costs a question each time, and nothing else`() async throws {

@@ -240,11 +240,14 @@ private struct PriorityCounts: Sendable {
     private var counts = SIMD8<UInt32>()
 
     /// The highest that anybody wishes for.
-    var highest: LoadPriority? { LoadPriority.allCases.last { counts[$0.rawValue] > 0 } }
+    var highest: LoadPriority? { LoadPriority.allCases.last { counts[Self.index(of: $0)] > 0 } }
 
-    mutating func add(_ priority: LoadPriority) { counts[priority.rawValue] += 1 }
+    mutating func add(_ priority: LoadPriority) { counts[Self.index(of: priority)] += 1 }
 
     mutating func remove(_ priority: LoadPriority) {
-        if counts[priority.rawValue] > 0 { counts[priority.rawValue] -= 1 }
+        let index = Self.index(of: priority)
+        if counts[index] > 0 { counts[index] -= 1 }
     }
+
+    private static func index(of priority: LoadPriority) -> Int { priority.level - LoadPriority.veryLow.level }
 }
