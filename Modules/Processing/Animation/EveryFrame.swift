@@ -10,10 +10,9 @@ extension ImageProcessors {
     /// - Complexity: The processor's, once for the first frame and once for each frame that is asked for.
     public struct EveryFrame: HashableByIdentifier {
         /// Processes each frame. Frames of equal sizes must come out equally large.
-        public let processor: any ImageProcessing
+        package let processor: any ImageProcessing
 
-        /// Creates a processor that processes every frame by `processor`.
-        public init(_ processor: any ImageProcessing) { self.processor = processor }
+        package init(_ processor: any ImageProcessing) { self.processor = processor }
 
         public var identifier: String { "everyframe(\(processor.identifier))" }
 
@@ -33,6 +32,6 @@ extension ImageProcessors {
 }
 
 extension ImageProcessing where Self == ImageProcessors.EveryFrame {
-    /// Processes every frame of an animation by an app's own processor.
+    /// Processes every frame of an animation by an app's own processor. Frames of equal sizes must come out equally large.
     public static func everyFrame(_ processor: any ImageProcessing) -> Self { Self(processor) }
 }
