@@ -110,7 +110,7 @@ public final class TieredDataCache: DataCaching {
     private func promote(_ entry: CachedData, for key: ImageKey, above index: Int, since mark: ChangeMark) async {
         let targets = tiers.prefix(index).filter { $0.writes.includesPromotions }
         guard !targets.isEmpty else { return }
-        await changes.submit(key.resource, ifUnchangedSince: mark) {
+        await changes.submitIfUnchanged(key.resource, since: mark) {
             // A tier that does not take it goes on answering with nothing.
             for tier in targets { try? await tier.cache.store(entry, for: key) }
         }?.value

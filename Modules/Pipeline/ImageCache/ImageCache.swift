@@ -245,7 +245,7 @@ public final class ImageCache: Sendable {
         } catch let error as ImageDecodingError {
             guard error.code.meansDamage else { throw error }
             if let mark {
-                _ = await changes.submit(key.resource, ifUnchangedSince: mark) { await disk.remove(key) }?.value
+                _ = await changes.submitIfUnchanged(key.resource, since: mark) { await disk.remove(key) }?.value
             }
             return nil
         }
