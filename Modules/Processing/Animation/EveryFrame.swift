@@ -8,7 +8,7 @@ extension ImageProcessors {
     /// frame that is asked for again is processed again. Rows have no frames.
     ///
     /// - Complexity: The processor's, once for the first frame and once for each frame that is asked for.
-    public struct EveryFrame: HashableByIdentifier {
+    public struct EveryFrame: FramewiseProcessing, HashableByIdentifier {
         /// Processes each frame. Frames of equal sizes must come out equally large.
         package let processor: any ImageProcessing
 
@@ -19,12 +19,8 @@ extension ImageProcessors {
         /// The target of the processor.
         public var decodingTarget: TargetSize? { processor.decodingTarget }
 
-        /// - Throws: What the processor throws for the first frame. For another frame it is thrown by
-        ///   ``ImageFrameSource/frame(at:)``.
-        public func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
-            try image.processingFrames { [processor] still throws(ImageProcessingError) in
-                try processor.process(still)
-            }
+        func processed(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
+            try processor.process(image)
         }
 
         public func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer { processor.rows(into: next) }
