@@ -158,7 +158,7 @@ public final class ImageCache: Sendable {
 
     // MARK: Maintaining
 
-    /// Removes what has expired from disk, and what its limits do not allow. Tells ``Configuration/onClean``.
+    /// Removes what has expired from disk, and what its limits do not allow. Calls `onClean` of the ``Configuration``.
     ///
     /// How much goes is the disk cache's matter: with a `trimTarget` of a half in its limits, as much as with Kingfisher.
     ///
