@@ -59,10 +59,7 @@ extension ImagePipeline {
             guard !image.isPartial else { throw PipelineError(.notStored, "no cache keeps a partial image") }
             let request = await pipeline.versions.settled(request)
             let mark = storeInMemory(image, request)
-            if let outdated = pipeline.versions.noteKept(request) {
-                pipeline.memory.remove(outdated)
-                await pipeline.disk.removeSoon(outdated)
-            }
+            await pipeline.store.replaceOutdated(request)
             guard let mark, isKeptOnDisk(request) else { return }
             try await pipeline.variants.store(image, for: request, since: mark)
         }
@@ -104,12 +101,12 @@ extension ImagePipeline {
                 removeFromMemory(request, allVariants: allVariants)
             } else {
                 pipeline.changes.change(.resource(resource)) {}
-                pipeline.images.forget(resource)
+                pipeline.process.forget(resource)
             }
             if !layers.isDisjoint(with: .disk) {
                 await disk.flush()
                 if allVariants {
-                    await disk.removeAll(of: resource)
+                    await disk.removeResource(resource)
                 } else {
                     for key in keys where layers.contains(.processed) && key != originalKey { await disk.remove(key) }
                     if layers.contains(.original) { await disk.remove(originalKey) }
@@ -123,15 +120,15 @@ extension ImagePipeline {
         /// Removes everything from memory and disk. The response cache is emptied by its owner.
         public func removeAll() async {
             pipeline.changes.change(.everything) { pipeline.memory.removeAll() }
-            pipeline.images.forgetAll()
+            pipeline.process.forgetAll()
             await pipeline.disk.removeAll()
         }
 
         /// Returns the moment behind the change; nil when nothing may be stored.
         private func storeInMemory(_ image: DecodedImage, _ request: ImageRequest) -> ChangeMark? {
             let resource = request.key.resource
-            let mark = pipeline.changes.mark(afterChanging: resource) {}
-            pipeline.images.forget(resource)
+            let mark = pipeline.changes.markAfterChange(of: resource) {}
+            pipeline.process.forget(resource)
             var image = image
             image.scale = request.scale
             pipeline.memory.store(image, for: request, origin: nil, since: mark)
@@ -142,12 +139,12 @@ extension ImagePipeline {
             let resource = request.key.resource
             pipeline.changes.change(.resource(resource)) {
                 if allVariants {
-                    pipeline.memory.removeAll(of: resource)
+                    pipeline.memory.removeResource(resource)
                 } else {
                     pipeline.versions.keys(of: request).forEach(pipeline.memory.remove)
                 }
             }
-            pipeline.images.forget(resource)
+            pipeline.process.forget(resource)
         }
 
         /// Whether loads look for the finished image of a request on disk.
@@ -155,7 +152,7 @@ extension ImagePipeline {
             guard pipeline.configuration.diskCache != nil, request.cachePolicy.disk.writes else {
                 return false
             }
-            return request.isVariant ? pipeline.content(request).keepsVariants : request.source.isWorthStoring
+            return request.isVariant ? pipeline.store.policy(for: request).keepsVariants : request.source.isWorthStoring
         }
     }
 }

@@ -33,9 +33,11 @@ public final class ImagePipeline: ImageLoading {
     private let interceptors: InterceptorChain
     let memory: MemoryStage
     let disk: DiskStage
-    private let originals: OriginalLoader
-    let variants: VariantStage
-    let images: ImageStage
+    let variants: DiskVariants
+    private let download: DownloadStage
+    private let decode: DecodeStage
+    let process: ProcessStage
+    let store: StoreStage
     private let threads: DecodingThreads
     /// Counts removals, and stores by the app, so that what was asked for before one brings nothing back.
     let changes = ChangeOrder()
@@ -58,20 +60,24 @@ public final class ImagePipeline: ImageLoading {
                 limit: configuration.maximumPendingWriteByteCount, timeout: configuration.writeTimeout,
                 clock: configuration.clock),
             report: report)
-        originals = OriginalLoader(
+        download = DownloadStage(
             downloader: configuration.downloader, disk: disk, hasResponseCache: configuration.responseCache != nil,
             backlog: backlog, waits: waits, versions: versions, report: report)
         threads = DecodingThreads(
             codecs: codecs, width: configuration.maxConcurrentDecodes,
             byteBudget: configuration.maximumDecodingByteCount)
-        variants = VariantStage(
+        variants = DiskVariants(
             disk: disk, serializer: configuration.serializer, codecs: codecs, threads: threads, backlog: backlog,
             report: report)
         let recent = RecentPictures(
             limit: configuration.memoryCache == nil ? 0 : configuration.maximumIntermediateByteCount, changes: changes)
-        images = ImageStage(
-            originals: originals, memory: memory, recent: recent, codecs: codecs, threads: threads,
-            previewInterval: configuration.previewInterval, report: report)
+        decode = DecodeStage(
+            download: download, codecs: codecs, threads: threads, previewInterval: configuration.previewInterval,
+            report: report)
+        process = ProcessStage(decode: decode, memory: memory, recent: recent, threads: threads, report: report)
+        store = StoreStage(
+            memory: memory, disk: disk, variants: variants, download: download, versions: versions,
+            policy: configuration.dataCachePolicy)
     }
 
     // MARK: Loading
@@ -127,10 +133,10 @@ public final class ImagePipeline: ImageLoading {
     func storeOriginal(of request: ImageRequest, _ priority: LivePriority) async throws -> Bool {
         guard request.source.isWorthStoring else { return false }
         var layers = await cache.contains(request)
-        let enough: CachedLayers = content(request).keepsVariants ? .disk : .original
+        let enough: CachedLayers = store.policy(for: request).keepsVariants ? .disk : .original
         if request.cachePolicy.disk.reads, !layers.isDisjoint(with: enough) { return false }
         _ = try await originalData(for: request, priority)
-        await disk.flush(request.originalKey)
+        await disk.flushEntry(request.originalKey)
         layers = await cache.contains(request)
         guard !layers.isDisjoint(with: [.original, .response]) else {
             throw PipelineError(.notStored, "the bytes have come, and no cache on disk has kept them")
@@ -143,16 +149,16 @@ public final class ImagePipeline: ImageLoading {
         let wait = try waits.begin(request)
         defer { wait?.end() }
         let mark = changes.mark(request.originalKey.resource)
-        let original = try await originals.load(request, priority) { _ in }
+        let original = try await download.load(request, priority) { _ in }
         do {
             _ = try await threads.run(priority: priority) { [codecs = request.codecs ?? configuration.codecs] in
                 try codecs.inspect(original.data, limits: request.decoding.limits)
             }
         } catch let error as ImageDecodingError {
-            if original.layer == .disk, error.code.meansDamage { await originals.forget(request) }
+            if original.layer == .disk, error.code.meansDamage { await download.forget(request) }
             throw PipelineError(.decoding(error.code), error.message, cause: error)
         }
-        await originals.keep(original, for: request, since: mark)
+        await download.keep(original, for: request, since: mark)
         return original.data
     }
 
@@ -167,8 +173,8 @@ public final class ImagePipeline: ImageLoading {
     public func shutDown() async {
         shutDownFlag.withLock { $0 = true }
         await loads.shutDown(throwing: PipelineError.shutDown)
-        await images.shutDown()
-        await originals.shutDown()
+        await process.shutDown()
+        await download.shutDown()
         await disk.flush()
     }
 
@@ -204,16 +210,12 @@ public final class ImagePipeline: ImageLoading {
         // An equal load may have ended between the look into memory and the beginning of this one.
         if let image = memory.image(request) { return ImageResponse(image: image, layer: .memory) }
         let mark = changes.mark(request.key.resource)
-        let keepsVariants = content(request).keepsVariants && request.isVariant
+        let keepsVariants = store.policy(for: request).keepsVariants && request.isVariant
         if keepsVariants, let picture = try await variants.picture(request, priority) {
-            let response = response(picture, request)
-            if request.shouldCache?(response) != false {
-                await store(response.image, of: picture, request, since: mark)
-            }
-            return response
+            return await store.keepInMemory(picture, request, since: mark)
         }
-        let picture = try await images.picture(request, priority, update)
-        return await keep(picture, request, since: mark)
+        let picture = try await process.picture(request, priority, update)
+        return await store.keep(picture, request, since: mark)
     }
 
     /// What the caches have, and then what the source has.
@@ -230,7 +232,7 @@ public final class ImagePipeline: ImageLoading {
             cached = nil
         }
         // Of what was shown; other loads may have brought newer bytes when the source has answered.
-        let digest = cached == nil ? nil : memory.digest(of: request.key) ?? images.digest(of: request)
+        let digest = cached == nil ? nil : memory.digest(of: request.key) ?? decode.digest(of: request)
         if let cached { update(.cached(cached)) }
         guard request.cachePolicy.allowsNetwork, request.source.isWorthStoring else {
             guard let cached else { return try await share(request, priority, update) }
@@ -267,72 +269,28 @@ public final class ImagePipeline: ImageLoading {
         var mark = changes.mark(resource)
         guard let cached else {
             // Nothing is shown yet, which previews would make worse.
-            return await keep(try await images.picture(request, priority, update), request, since: mark)
+            return await store.keep(try await process.picture(request, priority, update), request, since: mark)
         }
-        let original = try await originals.load(request, priority) { news in
+        let original = try await download.load(request, priority) { news in
             if case .progress(let progress) = news { update(.progress(progress)) }
         }
         if digest == original.data.digest { return cached }
-        let picture = try await images.picture(request, of: original, priority)
+        let picture = try await process.remake(request, of: original, priority)
         // A part is no reason to give up what is whole.
         if picture.image.isPartial { return cached }
         if let before = mark, changes.isUnchanged(resource, since: before) {
             // Other sizes of what was there are as outdated.
             mark = await forget(resource)
         }
-        return await keep(picture, request, since: mark)
+        return await store.keep(picture, request, since: mark)
     }
 
     /// Removes everything that was made of a resource, and its bytes. Returns the moment behind it.
     private func forget(_ resource: ResourceKey) async -> ChangeMark? {
-        let mark = changes.mark(afterChanging: resource) { memory.removeAll(of: resource) }
-        images.forget(resource)
-        await disk.removeAll(of: resource)
+        let mark = changes.markAfterChange(of: resource) { memory.removeResource(resource) }
+        process.forget(resource)
+        await disk.removeResource(resource)
         return mark
-    }
-
-    /// Puts what was made where it belongs, unless the request wants it in no cache.
-    private func keep(_ picture: Picture, _ request: ImageRequest, since mark: ChangeMark?) async -> ImageResponse {
-        let response = response(picture, request)
-        guard request.shouldCache?(response) != false else { return response }
-        let content = content(request)
-        if let original = picture.original, !picture.image.isPartial,
-            content.keepsOriginal(isVariant: request.isVariant)
-        {
-            await originals.keep(original, for: request, since: mark)
-        }
-        await store(response.image, of: picture, request, since: mark)
-        if content.keepsVariants, request.isVariant {
-            await variants.keep(picture, for: request, since: mark)
-        }
-        return response
-    }
-
-    /// Stores the finished image in memory.
-    private func store(
-        _ image: DecodedImage, of picture: Picture, _ request: ImageRequest, since mark: ChangeMark?
-    ) async {
-        guard picture.isCurrent else { return }
-        memory.store(image, for: request, origin: picture.origin, since: mark)
-        if let outdated = versions.noteKept(request) {
-            memory.remove(outdated)
-            await disk.removeSoon(outdated)
-        }
-    }
-
-    private func response(_ picture: Picture, _ request: ImageRequest) -> ImageResponse {
-        var image = picture.image
-        image.scale = request.scale
-        // Of an image from memory, the bytes may still be held; this load has not read them.
-        let original = picture.layer == .memory ? nil : picture.original
-        return ImageResponse(
-            image: image, layer: picture.layer, encodedByteCount: original?.data.count,
-            httpResponse: original?.httpResponse, metrics: original?.metrics)
-    }
-
-    /// What is kept on disk of a request.
-    func content(_ request: ImageRequest) -> DataCachePolicy {
-        request.dataCachePolicy ?? configuration.dataCachePolicy
     }
 
     private func reporting(

@@ -51,7 +51,7 @@ public final class ImagePrefetcher: Sendable {
     }
 
     /// Requests that wait, and those that are being loaded.
-    public var count: Int { state.withLock { $0.count } }
+    package var count: Int { state.withLock { $0.count } }
 
     /// Begins to load the images of these URLs, after those that were started before. URLs of schemes that no source has
     /// are left out.
@@ -163,8 +163,7 @@ public struct PrefetchReport: Sendable, CustomStringConvertible {
     /// What could not be loaded, and why.
     public var failed: [(request: ImageRequest, error: any Error)] = []
 
-    /// Nothing prefetched yet.
-    public init() {}
+    package init() {}
 
     /// The numbers, such as `12 loaded, 3 skipped, 1 failed`.
     public var description: String { "\(loaded.count) loaded, \(skipped.count) skipped, \(failed.count) failed" }

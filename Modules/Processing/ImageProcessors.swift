@@ -9,7 +9,7 @@
 /// | `.rotate(clockwise:background:)` | ``Rotate`` | the image turned by an angle |
 /// | `.flip(_:)` | ``Flip`` | the mirrored image |
 /// | `.orient` | ``Orient`` | upright rows |
-/// | `.roundedCorners(radius:border:)`, `.roundedCorners(_:border:)` | ``RoundedCorners`` | round, transparent corners |
+/// | `.roundedCorners(radius:unit:border:)`, `.roundedCorners(_:border:)` | ``RoundedCorners`` | round, transparent corners |
 /// | `.circle(border:)` | ``Circle`` | the circle in the middle |
 /// | `.blur(sigma:)` | ``GaussianBlur`` | a blurred image |
 /// | `.tint(_:mode:)` | ``Tint`` | a color over the image |

@@ -88,7 +88,7 @@ struct DiskStage: Sendable {
             }
             outcome.withLock { [result] in $0 = result }
         }
-        if isTaken { await writes.flush(key) }
+        if isTaken { await writes.flushEntry(key) }
         guard isTaken, let result = outcome.withLock({ $0 }) else { throw Self.hasStopped }
         if case .failure(let error) = result { throw PipelineError(.notStored, "\(error)", cause: error) }
     }
@@ -109,7 +109,7 @@ struct DiskStage: Sendable {
     }
 
     /// Removes what is stored of a resource, and what was to be stored when this was called. The change has been noted.
-    func removeAll(of resource: ResourceKey) async {
+    func removeResource(_ resource: ResourceKey) async {
         await writes.flush()
         await cache?.removeAll(of: resource)
     }
@@ -118,7 +118,7 @@ struct DiskStage: Sendable {
     func flush() async { await writes.flush() }
 
     /// Returns when what was last written under a key is on disk, or it takes too long.
-    func flush(_ key: ImageKey) async { await writes.flush(key) }
+    func flushEntry(_ key: ImageKey) async { await writes.flushEntry(key) }
 
     private static let hasStopped = PipelineError(.notStored, "the disk cache ends no write, and too many wait for it")
 }

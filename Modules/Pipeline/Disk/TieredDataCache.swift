@@ -16,15 +16,14 @@ public import AlcedoCore
 /// asks every tier for what one of them answers. For stores, its `serial` and `concurrent` are tiers that all have
 /// ``DataCacheTier/Writes/stores``; `highestOnly` and `lowestOnly` are that for the first or last tier alone.
 public final class TieredDataCache: MeasurableDataCache {
-    /// The tiers, in the order in which they are asked.
-    public let tiers: [DataCacheTier]
+    private let tiers: [DataCacheTier]
 
     private let changes = ChangeOrder()
 
     /// - Parameter tiers: The first to be asked first.
     public init(_ tiers: [DataCacheTier]) { self.tiers = tiers }
 
-    private var writableTiers: [DataCacheTier] { tiers.filter { !$0.writes.isEmpty } }
+    private var writableTiers: [DataCacheTier] { tiers.filter { $0.writes != .readOnly } }
 
     public func entry(for key: ImageKey) async -> CachedData? {
         let mark = changes.mark(key.resource)
@@ -112,9 +111,9 @@ public final class TieredDataCache: MeasurableDataCache {
     }
 
     private func promote(_ entry: CachedData, for key: ImageKey, above index: Int, since mark: ChangeMark) async {
-        let targets = tiers.prefix(index).filter { $0.writes.contains(.promotions) }
+        let targets = tiers.prefix(index).filter { $0.writes.includesPromotions }
         guard !targets.isEmpty else { return }
-        await changes.submit(key.resource, ifUnchangedSince: mark) {
+        await changes.submitIfUnchanged(key.resource, since: mark) {
             // A tier that does not take it goes on answering with nothing.
             for tier in targets { try? await tier.cache.store(entry, for: key) }
         }?.value
@@ -125,7 +124,7 @@ public final class TieredDataCache: MeasurableDataCache {
         var excess: DataCacheError?
         var failure: (any Error)?
         for tier in writableTiers {
-            guard tier.writes.contains(.stores) else {
+            guard tier.writes.includesStores else {
                 await tier.cache.remove(key)
                 continue
             }
@@ -149,31 +148,29 @@ public final class TieredDataCache: MeasurableDataCache {
 
 /// One of the caches of a ``TieredDataCache``, and what is written to it.
 public struct DataCacheTier: Sendable {
-    /// When a tier is written. Without any it is read only: nothing is removed from it either.
-    public struct Writes: OptionSet, Sendable, Hashable {
-        public let rawValue: Int
+    /// The changes that a tier takes.
+    public enum Writes: Sendable, Hashable {
+        /// Stores, and entries that were found in a tier below.
+        case all
+        /// Stores only.
+        case stores
+        /// Entries that were found in a tier below only.
+        case promotions
+        /// None. Nothing is removed from the tier either.
+        case readOnly
 
-        public init(rawValue: Int) { self.rawValue = rawValue }
-
-        /// By each store.
-        public static let stores = Writes(rawValue: 1)
-        /// With what a tier below it had.
-        public static let promotions = Writes(rawValue: 2)
-
-        /// By stores and by what is found below.
-        public static let all: Writes = [.stores, .promotions]
-        /// Never.
-        public static let readOnly: Writes = []
+        var includesStores: Bool { self == .all || self == .stores }
+        var includesPromotions: Bool { self == .all || self == .promotions }
     }
 
-    /// Where the tier's bytes are.
-    public var cache: any DataCaching
-    /// When it is written.
-    public var writes: Writes
+    let cache: any DataCaching
+    let writes: Writes
 
+    /// Creates a tier.
+    ///
     /// - Parameters:
-    ///   - cache: Where the tier's bytes are.
-    ///   - writes: Default: all.
+    ///   - cache: The cache that keeps the bytes of the tier.
+    ///   - writes: The changes that the tier takes. Default: all.
     public init(_ cache: any DataCaching, writes: Writes = .all) {
         self.cache = cache
         self.writes = writes

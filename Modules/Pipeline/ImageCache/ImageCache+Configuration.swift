@@ -4,32 +4,37 @@ public import FoundationEssentials
 extension ImageCache {
     /// The parts a cache is made of.
     public struct Configuration: Sendable {
-        /// The formats that are read and written.
-        public var codecs: CodecRegistry
-        /// Decoded images; nil keeps none. A listener of its evictions must not call the ``ImageCache``.
-        public var memoryCache: (any MemoryCaching)?
-        /// Encoded bytes; nil keeps none.
-        public var diskCache: (any DataCaching)?
-        /// Decides what bytes are kept of an image. Default: ``DefaultCacheSerializer``.
-        public var serializer: any CacheSerializer
-        /// How bytes are decoded. One for all, since images in memory are not told apart by it.
-        public var decoding: DecodingOptions
-        /// The maximum number of images that are decoded and encoded at the same time, each on a thread of its own.
-        /// Default: 2.
-        public var maxConcurrentDecodes: Int
-        /// Most bytes that decoding holds at once, the images it made not counted. Default: 512 MiB.
-        public var maximumDecodingByteCount: Int
-        /// Where the disk cache has the file of an entry, if that can be told: `{ files.path(for: $0) }`. Default: nil.
-        public var filePath: (@Sendable (ImageKey) -> URL?)?
-        /// Is told what a clean has removed, by ``ImageKey/fileName``: one that was asked for, and one that the disk cache
-        /// does by itself in the background, where it is a disk cache of this package. Not
-        /// called when nothing was removed. Of a disk cache that others use, too, all trims are told. Comes from any thread.
-        /// Kingfisher's `KingfisherDidCleanDiskCache`.
-        public var onClean: (@Sendable (_ names: [String]) -> Void)?
-        /// Is told what became of writes that nobody waited for, and failed. Comes from any thread.
-        public var onWriteFailure: (@Sendable (ImageKey, any Error) -> Void)?
+        package var codecs: CodecRegistry
+        package var memoryCache: (any MemoryCaching)?
+        package var diskCache: (any DataCaching)?
+        package var serializer: any CacheSerializer
+        package var decoding: DecodingOptions
+        package var maxConcurrentDecodes: Int
+        package var maximumDecodingByteCount: Int
+        package var filePath: (@Sendable (ImageKey) -> URL?)?
+        package var onClean: (@Sendable (_ names: [String]) -> Void)?
+        package var onWriteFailure: (@Sendable (ImageKey, any Error) -> Void)?
 
-        /// By default keeps nothing: give it a memory cache, a disk cache or both.
+        /// Creates a configuration that by default keeps nothing: give it a memory cache, a disk cache or both.
+        ///
+        /// - Parameters:
+        ///   - codecs: The formats that are read and written.
+        ///   - memoryCache: Keeps decoded images; nil keeps none. A listener of its evictions must not call the
+        ///     ``ImageCache``. Default: nil.
+        ///   - diskCache: Keeps encoded bytes; nil keeps none. Default: nil.
+        ///   - serializer: Decides what bytes are kept of an image. Default: ``DefaultCacheSerializer``.
+        ///   - decoding: How bytes are decoded. One for all, since images in memory are not told apart by it.
+        ///   - maxConcurrentDecodes: The maximum number of images that are decoded and encoded at the same time, each on a
+        ///     thread of its own. Default: 2.
+        ///   - maximumDecodingByteCount: The maximum number of bytes that decoding holds at once, the images it made not
+        ///     counted. Default: 512 MiB.
+        ///   - filePath: Returns where the disk cache has the file of an entry, if that can be told:
+        ///     `{ files.path(for: $0) }`. Default: nil.
+        ///   - onClean: Gets what a clean has removed, by ``ImageCache/fileName(forKey:processorIdentifier:)``: one that was
+        ///     asked for, and one that the disk cache does by itself in the background, where it reports its trims, as the
+        ///     package's disk caches do. Not called when nothing was removed. Of a disk cache that others use, too, all trims
+        ///     are reported. Called on any thread. Default: nil.
+        ///   - onWriteFailure: Gets the error of a write that nobody waited for. Called on any thread. Default: nil.
         public init(
             codecs: CodecRegistry,
             memoryCache: (any MemoryCaching)? = nil,

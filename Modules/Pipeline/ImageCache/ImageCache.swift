@@ -68,7 +68,7 @@ public final class ImageCache: Sendable {
     /// Stores an image as ``store(_:original:forKey:processorIdentifier:toDisk:)`` does, and returns when it is in memory.
     ///
     /// The disk is written behind; until then the image stays in memory, whatever the memory cache says. ``flush()`` waits
-    /// for it, and ``Configuration/onWriteFailure`` is told when it fails.
+    /// for it, and `onWriteFailure` of the ``Configuration`` is told when it fails.
     public func startStoring(
         _ image: DecodedImage, original: Data? = nil, forKey key: String, processorIdentifier: String = "",
         toDisk: Bool = true
@@ -158,7 +158,7 @@ public final class ImageCache: Sendable {
 
     // MARK: Maintaining
 
-    /// Removes what has expired from disk, and what its limits do not allow. Tells ``Configuration/onClean``.
+    /// Removes what has expired from disk, and what its limits do not allow. Calls `onClean` of the ``Configuration``.
     ///
     /// How much goes is the disk cache's matter: with a `trimTarget` of a half in its limits, as much as with Kingfisher.
     ///
@@ -246,7 +246,7 @@ public final class ImageCache: Sendable {
         } catch let error as ImageDecodingError {
             guard error.code.meansDamage else { throw error }
             if let mark {
-                _ = await changes.submit(key.resource, ifUnchangedSince: mark) { await disk.remove(key) }?.value
+                _ = await changes.submitIfUnchanged(key.resource, since: mark) { await disk.remove(key) }?.value
             }
             return nil
         }
@@ -276,13 +276,13 @@ extension ImageCache {
     /// The name of an image as Kingfisher spells it: `key@processor`, or the key alone for the original.
     ///
     /// For display. Two images can share one, so the caches go by ``imageKey(_:processorIdentifier:)``.
-    public static func computedKey(_ key: String, processorIdentifier: String = "") -> String {
+    package static func computedKey(_ key: String, processorIdentifier: String = "") -> String {
         processorIdentifier.isEmpty ? key : "\(key)@\(processorIdentifier)"
     }
 
     /// What an image is stored under. With the text of an `http` URL as key, the originals are those of an
     /// ``ImagePipeline``.
-    public static func imageKey(_ key: String, processorIdentifier: String = "") -> ImageKey {
+    package static func imageKey(_ key: String, processorIdentifier: String = "") -> ImageKey {
         ImageKey(ResourceKey(key), variant: processorIdentifier)
     }
 
@@ -292,7 +292,7 @@ extension ImageCache {
         imageKey(key, processorIdentifier: processorIdentifier).fileName
     }
 
-    /// Where the file of an image is, or would be; nil when the disk cache cannot tell. See ``Configuration/filePath``.
+    /// Where the file of an image is, or would be; nil when the disk cache cannot tell. See ``Configuration``.
     public func path(forKey key: String, processorIdentifier: String = "") -> URL? {
         configuration.filePath?(Self.imageKey(key, processorIdentifier: processorIdentifier))
     }

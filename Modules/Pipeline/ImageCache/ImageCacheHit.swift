@@ -11,7 +11,7 @@ public struct ImageCacheHit: Sendable {
     public var needsProcessing: Bool
 
     /// A hit; by default of an image as it was asked for.
-    public init(_ image: DecodedImage, _ cacheType: ImageCacheType, needsProcessing: Bool = false) {
+    package init(_ image: DecodedImage, _ cacheType: ImageCacheType, needsProcessing: Bool = false) {
         self.image = image
         self.cacheType = cacheType
         self.needsProcessing = needsProcessing

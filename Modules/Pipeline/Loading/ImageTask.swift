@@ -200,23 +200,24 @@ extension ImageTaskEvent {
     }
 }
 
-/// Where callbacks run.
-public struct CallbackExecutor: Sendable {
-    /// Runs a piece of work, at once or later, never twice.
-    public typealias Run = @Sendable (_ work: @escaping @Sendable () -> Void) -> Void
-
-    let run: Run
-
-    /// - Parameter run: For instance one that puts work on a queue of the app, or into the loop of its user interface.
-    ///   Pieces of work may come from several threads; the pipeline gives it no second piece for a task before the first
-    ///   has run.
-    public init(_ run: @escaping Run) { self.run = run }
-
-    /// The thread where it happens: the work must not block.
-    public static let immediate = CallbackExecutor { $0() }
-
+/// The place where callbacks run.
+public enum CallbackExecutor: Sendable {
+    /// The thread where the event happens: the work must not block.
+    case immediate
     /// The main actor.
-    public static let mainActor = CallbackExecutor { work in Task { @MainActor in work() } }
+    case mainActor
+    /// A function that runs each piece of work, at once or later, and never twice: for instance on a queue of the app, or
+    /// in the loop of its user interface. Pieces of work may come from several threads; the pipeline passes no second
+    /// piece for a task before the first has run.
+    case custom(@Sendable (_ work: @escaping @Sendable () -> Void) -> Void)
+
+    func run(_ work: @escaping @Sendable () -> Void) {
+        switch self {
+        case .immediate: work()
+        case .mainActor: Task { @MainActor in work() }
+        case .custom(let run): run(work)
+        }
+    }
 }
 
 /// Passes events on through an executor, in order, one batch at a time.

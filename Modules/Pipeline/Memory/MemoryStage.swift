@@ -63,7 +63,7 @@ struct MemoryStage: Sendable {
 
     func removeAll() { cache?.removeAll() }
 
-    func removeAll(of resource: ResourceKey) { cache?.removeAll(of: resource) }
+    func removeResource(_ resource: ResourceKey) { cache?.removeAll(of: resource) }
 
     private static func fullSize(_ request: ImageRequest) -> ImageRequest {
         var full = request

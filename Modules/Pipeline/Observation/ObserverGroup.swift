@@ -3,7 +3,7 @@ public import AlcedoCore
 /// Tells several observers, in order.
 public struct ObserverGroup: PipelineObserving {
     /// Who is told, in order.
-    public var observers: [any PipelineObserving]
+    package var observers: [any PipelineObserving]
 
     /// Tells these, in order.
     public init(_ observers: [any PipelineObserving]) { self.observers = observers }

@@ -39,16 +39,7 @@ public final class PipelineMetrics: PipelineObserving, CustomStringConvertible {
         /// How long each processing step took.
         public var processingTimes = DurationHistogram()
 
-        /// Nothing counted yet.
-        public init() {}
-
-        /// The part of look-ups that memory answered, from 0 to 1; nil before the first.
-        public var memoryHitRatio: Double? {
-            Self.ratio(memoryHits, memoryMisses.values.reduce(0, +))
-        }
-
-        /// The part of reads that the disk answered, from 0 to 1; nil before the first.
-        public var diskHitRatio: Double? { Self.ratio(diskHits, diskMisses.values.reduce(0, +)) }
+        package init() {}
 
         /// One line for a log, such as `finished 12, failed 1, cancelled 0; memory 3 of 15, disk 2 of 12, downloads 10
         /// (5120 bytes)`, with the hits of a cache among the look-ups in it.
@@ -61,10 +52,6 @@ public final class PipelineMetrics: PipelineObserving, CustomStringConvertible {
 
         private static func hits(_ hits: Int, _ misses: [CacheMissReason: Int]) -> String {
             "\(hits) of \(hits + misses.values.reduce(0, +))"
-        }
-
-        private static func ratio(_ hits: Int, _ misses: Int) -> Double? {
-            hits + misses > 0 ? Double(hits) / Double(hits + misses) : nil
         }
     }
 
@@ -118,11 +105,10 @@ public struct DurationHistogram: Sendable {
     public private(set) var longest = Duration.zero
     private var counts = [Int](repeating: 0, count: stepsPerOctave * octaves)
 
-    /// Without durations.
-    public init() {}
+    package init() {}
 
     /// Counts a duration. O(1).
-    public mutating func add(_ duration: Duration) {
+    package mutating func add(_ duration: Duration) {
         count += 1
         total += duration
         longest = max(longest, duration)

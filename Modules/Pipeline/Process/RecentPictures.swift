@@ -77,5 +77,5 @@ final class RecentPictures: Sendable {
 
     func removeAll() { entries.withLock { $0 = [] } }
 
-    func removeAll(of resource: ResourceKey) { entries.withLock { $0.removeAll { $0.key.resource == resource } } }
+    func removeResource(_ resource: ResourceKey) { entries.withLock { $0.removeAll { $0.key.resource == resource } } }
 }

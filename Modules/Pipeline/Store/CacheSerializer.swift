@@ -55,14 +55,15 @@ public struct SerializedImage: Sendable, Hashable {
 ///
 /// Kingfisher re-encodes an image that nothing was done to; the bytes kept here are as right, smaller, and cost no time.
 public struct DefaultCacheSerializer: CacheSerializer {
-    /// From 0 to 1, for formats with loss. 1 is the best that a format can do.
-    public var quality: Double
-    /// Whether the original bytes are kept of processed images too, so that the processing is done again after each read.
-    public var prefersOriginalData: Bool
+    private let quality: Double
+    private let prefersOriginalData: Bool
 
+    /// Creates a serializer.
+    ///
     /// - Parameters:
-    ///   - quality: Default: 1.
-    ///   - prefersOriginalData: Default: false.
+    ///   - quality: From 0 to 1, for formats with loss. 1, the default, is the best that a format can do.
+    ///   - prefersOriginalData: Whether the original bytes are kept of processed images too, so that the processing is
+    ///     done again after each read. Default: false.
     public init(quality: Double = 1, prefersOriginalData: Bool = false) {
         self.quality = quality
         self.prefersOriginalData = prefersOriginalData

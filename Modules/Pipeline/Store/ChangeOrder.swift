@@ -24,8 +24,8 @@ final class ChangeOrder: Sendable {
     }
 
     /// Starts a change of `resource` if nothing has changed since the mark; returns nil otherwise.
-    func submit<Value: Sendable>(
-        _ resource: ResourceKey, ifUnchangedSince mark: ChangeMark, _ change: @escaping @Sendable () async -> Value
+    func submitIfUnchanged<Value: Sendable>(
+        _ resource: ResourceKey, since mark: ChangeMark, _ change: @escaping @Sendable () async -> Value
     ) -> Task<Value, Never>? {
         state.withLock { state in
             guard state.isUnchanged(resource, since: mark) else { return nil }
@@ -42,7 +42,7 @@ final class ChangeOrder: Sendable {
     }
 
     /// Notes a change of a resource as ``change(_:atOnce:)``, and returns the moment behind it as ``mark(_:)``.
-    func mark(afterChanging resource: ResourceKey, atOnce: () -> Void) -> ChangeMark? {
+    func markAfterChange(of resource: ResourceKey, atOnce: () -> Void) -> ChangeMark? {
         state.withLock { state in
             state.noteChange(of: .resource(resource))
             atOnce()
@@ -62,7 +62,7 @@ final class ChangeOrder: Sendable {
         state.withLock { $0.isUnchanged(resource, since: mark) }
     }
 
-    /// Now, for ``submit(_:ifUnchangedSince:_:)``; nil while a change of `resource` is under way.
+    /// Now, for ``submitIfUnchanged(_:since:_:)``; nil while a change of `resource` is under way.
     func mark(_ resource: ResourceKey) -> ChangeMark? { state.withLock { $0.mark(resource) } }
 
     /// Returns when all changes of `scope` that were asked for so far have ended.

@@ -7,19 +7,8 @@ public import FoundationEssentials
 /// Where nobody writes the format, or it cannot hold a picture of that size, the image is written in its original's
 /// format, then as PNG; at last its original bytes are kept. Source: Kingfisher's `FormatIndicatedCacheSerializer`.
 public struct FormatCacheSerializer: CacheSerializer {
-    /// The format that is written.
-    public var format: ImageFormat
-    /// From 0 to 1, for formats with loss. 1 is the best that a format can do.
-    public var quality: Double
-
-    /// Writes PNG.
-    public static let png = FormatCacheSerializer(.png)
-    /// Writes JPEG.
-    public static let jpeg = FormatCacheSerializer(.jpeg)
-    /// Writes GIF.
-    public static let gif = FormatCacheSerializer(.gif)
-    /// Writes WebP.
-    public static let webp = FormatCacheSerializer(.webp)
+    private let format: ImageFormat
+    private let quality: Double
 
     /// - Parameters:
     ///   - format: The format that is written.

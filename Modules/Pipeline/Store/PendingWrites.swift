@@ -65,7 +65,7 @@ final class PendingWrites: Sendable {
     }
 
     /// Returns when the last write under a key has ended, or its time is up.
-    func flush(_ key: ImageKey) async {
+    func flushEntry(_ key: ImageKey) async {
         let write = state.withLock { state in
             state.hasStopped ? nil : state.latest[key].flatMap { state.writes[$0] }
         }

@@ -8,24 +8,19 @@ extension ImageProcessors {
     /// frame that is asked for again is processed again. Rows have no frames.
     ///
     /// - Complexity: The processor's, once for the first frame and once for each frame that is asked for.
-    public struct EveryFrame: HashableByIdentifier {
+    public struct EveryFrame: FramewiseProcessing, HashableByIdentifier {
         /// Processes each frame. Frames of equal sizes must come out equally large.
-        public let processor: any ImageProcessing
+        package let processor: any ImageProcessing
 
-        /// Creates a processor that processes every frame by `processor`.
-        public init(_ processor: any ImageProcessing) { self.processor = processor }
+        package init(_ processor: any ImageProcessing) { self.processor = processor }
 
         public var identifier: String { "everyframe(\(processor.identifier))" }
 
         /// The target of the processor.
         public var decodingTarget: TargetSize? { processor.decodingTarget }
 
-        /// - Throws: What the processor throws for the first frame. For another frame it is thrown by
-        ///   ``ImageFrameSource/frame(at:)``.
-        public func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
-            try image.processingFrames { [processor] still throws(ImageProcessingError) in
-                try processor.process(still)
-            }
+        func processed(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
+            try processor.process(image)
         }
 
         public func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer { processor.rows(into: next) }
@@ -33,6 +28,6 @@ extension ImageProcessors {
 }
 
 extension ImageProcessing where Self == ImageProcessors.EveryFrame {
-    /// Processes every frame of an animation by an app's own processor.
+    /// Processes every frame of an animation by an app's own processor. Frames of equal sizes must come out equally large.
     public static func everyFrame(_ processor: any ImageProcessing) -> Self { Self(processor) }
 }

@@ -5,8 +5,7 @@ extension ImageProcessors {
     ///
     /// - Complexity: O(1).
     public struct FirstFrame: ImageProcessing, Hashable {
-        /// Has no parameters.
-        public init() {}
+        package init() {}
 
         public var identifier: String { "firstframe" }
 

@@ -1,5 +1,17 @@
 import AlcedoCore
 
+/// A processor that gives every frame of an animation the same work as a still image.
+protocol FramewiseProcessing: ImageProcessing {
+    /// Returns the changed image, given a still one. Frames of equal sizes must come out equally large.
+    func processed(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage
+}
+
+extension FramewiseProcessing {
+    public func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
+        try image.processingFrames { still throws(ImageProcessingError) in try processed(still) }
+    }
+}
+
 extension DecodedImage {
     /// Returns the processed image: a still image is processed at once; of an animation the first frame at once, and every
     /// other frame each time that it is asked for.

@@ -5,11 +5,9 @@ extension ImageProcessors {
     ///
     /// - Complexity: The processor's.
     public struct StillImagesOnly: HashableByIdentifier {
-        /// What changes still images.
-        public let processor: any ImageProcessing
+        package let processor: any ImageProcessing
 
-        /// Changes still images by this processor.
-        public init(_ processor: any ImageProcessing) { self.processor = processor }
+        package init(_ processor: any ImageProcessing) { self.processor = processor }
 
         public var identifier: String { "stillsonly(\(processor.identifier))" }
 

@@ -12,24 +12,18 @@ extension ImageProcessors {
     /// - Complexity: O(*w* × *h*), one new buffer, or three rows. Making one reads the picture once for its identifier.
     public struct Overlay: PointProcessing, HashableByIdentifier {
         /// The picture that is put over the image.
-        public let picture: PixelBuffer
+        package let picture: PixelBuffer
         /// Where it lies.
-        public let anchor: Anchor
+        package let anchor: Anchor
         /// Pixels by which the picture is moved right and down from where the anchor puts it.
-        public let offset: PixelOffset
+        package let offset: PixelOffset
         /// How its colours meet those of the image.
-        public let mode: BlendMode
+        package let mode: BlendMode
         /// From 0 to 1, multiplied with the picture's alpha.
-        public let opacity: Double
+        package let opacity: Double
         public let identifier: String
 
-        /// - Parameters:
-        ///   - picture: In its own size; ``Resize`` makes it another.
-        ///   - anchor: Where the picture lies. Default: in the middle.
-        ///   - offset: How far it is moved from there. Default: not at all.
-        ///   - mode: How its colours meet those of the image. Default: they cover them.
-        ///   - opacity: ``PointProcessing/process(_:)`` throws `invalidParameter` for one that is not from 0 to 1.
-        public init(
+        package init(
             _ picture: PixelBuffer, at anchor: Anchor = .center, offset: PixelOffset = PixelOffset(x: 0, y: 0),
             mode: BlendMode = .normal, opacity: Double = 1
         ) {
@@ -40,7 +34,7 @@ extension ImageProcessors {
             self.opacity = opacity
             let size = "\(picture.width)x\(picture.height)"
             let pixels = "\(size),\(picture.format.rawValue),\(picture.alphaMode.rawValue),\(Self.digest(picture))"
-            identifier = "overlay:\(pixels),\(anchor),\(offset),\(mode.rawValue),\(opacity)"
+            identifier = "overlay:\(pixels),\(anchor.identifier),\(offset.identifier),\(mode.rawValue),\(opacity)"
         }
 
         public func work(on header: PixelRowHeader) throws(ImageProcessingError) -> PointWork? {
@@ -85,7 +79,7 @@ extension ImageProcessing where Self == ImageProcessors.Overlay {
     ///   - anchor: Where the picture lies. Default: in the middle.
     ///   - offset: Pixels by which it is moved from there. Default: none.
     ///   - mode: How its colors meet those of the image. Default: they cover them.
-    ///   - opacity: From 0 to 1. Default: 1.
+    ///   - opacity: From 0 to 1; processing throws `invalidParameter` for others. Default: 1.
     public static func overlay(
         _ picture: PixelBuffer, at anchor: Anchor = .center, offset: PixelOffset = PixelOffset(x: 0, y: 0),
         mode: BlendMode = .normal, opacity: Double = 1
@@ -94,19 +88,17 @@ extension ImageProcessing where Self == ImageProcessors.Overlay {
     }
 }
 
-/// A way to go, in whole pixels.
-public struct PixelOffset: Sendable, Hashable, CustomStringConvertible {
-    /// To the right.
-    public var x: Int
-    /// Down.
-    public var y: Int
+/// A displacement in whole pixels.
+public struct PixelOffset: Sendable, Hashable {
+    let x: Int
+    let y: Int
 
-    /// So many pixels to the right and down; negative ones go the other way.
+    /// Creates an offset of `x` pixels to the right and `y` pixels down. Negative numbers go the other way.
     public init(x: Int, y: Int) {
         self.x = x
         self.y = y
     }
 
     /// Stable: part of cache keys.
-    public var description: String { "\(x);\(y)" }
+    var identifier: String { "\(x);\(y)" }
 }

@@ -10,14 +10,11 @@ extension ImageProcessors {
     /// - Complexity: O(*w* × *h*), one new buffer, or two rows.
     public struct Tint: PointProcessing, Hashable {
         /// The colour that is put over the picture.
-        public let color: PixelColor
+        package let color: PixelColor
         /// How it meets the picture's colours.
-        public let mode: BlendMode
+        package let mode: BlendMode
 
-        /// - Parameters:
-        ///   - color: Its alpha says how strong the tint is.
-        ///   - mode: How it meets the picture's colours. Default: it covers them.
-        public init(_ color: PixelColor, mode: BlendMode = .normal) {
+        package init(_ color: PixelColor, mode: BlendMode = .normal) {
             self.color = color
             self.mode = mode
         }
@@ -40,5 +37,6 @@ extension ImageProcessors {
 
 extension ImageProcessing where Self == ImageProcessors.Tint {
     /// Puts a color over the image, and leaves its alpha. The alpha of `color` is the strength of the tint.
+    /// Default mode: the color covers those of the image.
     public static func tint(_ color: PixelColor, mode: BlendMode = .normal) -> Self { Self(color, mode: mode) }
 }

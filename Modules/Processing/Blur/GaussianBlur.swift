@@ -14,29 +14,22 @@ extension ImageProcessors {
     /// Filtering", SSVM 2011.
     ///
     /// - Complexity: O(*w* × *h* × sigma) up to a sigma of 4, O(*w* × *h* + (*w* + *h*) × sigma)
-    ///   above. Besides the result, memory for 6 sigma rows
-    ///   of floats, also for rows that arrive.
-    public struct GaussianBlur: ImageProcessing, Hashable {
+    ///   above. Besides the result, memory for 6 sigma rows of floats, also for rows that arrive; processing throws
+    ///   `tooLarge` when they need more than a gibibyte.
+    public struct GaussianBlur: FramewiseProcessing, Hashable {
         /// The largest sigma, in pixels.
-        public static let maximumSigma = 4096.0
+        package static let maximumSigma = 4096.0
         /// The most bytes that the rows in flight may take: a gibibyte.
-        public static let maximumBytes = 1 << 30
+        package static let maximumBytes = 1 << 30
 
         /// Standard deviation in pixels; 0 changes nothing.
-        public let sigma: Double
+        package let sigma: Double
 
-        /// - Parameter sigma: In pixels; ``process(_:)`` throws `invalidParameter` for one that is below 0, above
-        ///   ``maximumSigma`` or no number.
-        public init(sigma: Double) { self.sigma = sigma }
+        package init(sigma: Double) { self.sigma = sigma }
 
         public var identifier: String { "blur:\(sigma)" }
 
-        /// - Throws: `invalidParameter`; `tooLarge` when the rows in flight would need more than ``maximumBytes``.
-        public func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
-            try image.processingFrames { still throws(ImageProcessingError) in try blurred(still) }
-        }
-
-        private func blurred(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
+        func processed(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
             let pixels = image.pixels
             guard var blur = try machine(for: image.rowHeader) else { return image.still(pixels) }
             let result = pixels.withUnsafeBytes { source in
@@ -70,7 +63,8 @@ extension ImageProcessors {
 }
 
 extension ImageProcessing where Self == ImageProcessors.GaussianBlur {
-    /// Blurs the image by a Gaussian whose standard deviation is `sigma` pixels.
+    /// Blurs the image by a Gaussian whose standard deviation is `sigma` pixels, from 0 to 4,096; 0 changes nothing.
+    /// Processing throws `invalidParameter` for others.
     public static func blur(sigma: Double) -> Self { Self(sigma: sigma) }
 }
 

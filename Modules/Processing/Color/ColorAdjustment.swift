@@ -15,15 +15,13 @@ extension ImageProcessors {
     /// - Complexity: O(*w* × *h*), one new buffer, or two rows.
     public struct ColorAdjustment: PointProcessing, Hashable {
         /// What every colour sample is multiplied by.
-        public let brightness: Double
+        package let brightness: Double
         /// What every sample's distance from the middle is multiplied by.
-        public let contrast: Double
+        package let contrast: Double
         /// What every sample's distance from the pixel's gray is multiplied by.
-        public let saturation: Double
+        package let saturation: Double
 
-        /// Factors from 0; ``PointProcessing/process(_:)`` throws `invalidParameter` for those below and for what is
-        /// not finite.
-        public init(brightness: Double = 1, contrast: Double = 1, saturation: Double = 1) {
+        package init(brightness: Double = 1, contrast: Double = 1, saturation: Double = 1) {
             self.brightness = brightness
             self.contrast = contrast
             self.saturation = saturation
@@ -51,6 +49,7 @@ extension ImageProcessors {
 
 extension ImageProcessing where Self == ImageProcessors.ColorAdjustment {
     /// Multiplies brightness, contrast and saturation by factors from 0. A factor of 1, the default, changes nothing.
+    /// Processing throws `invalidParameter` for a factor that is negative or not finite.
     public static func adjust(brightness: Double = 1, contrast: Double = 1, saturation: Double = 1) -> Self {
         Self(brightness: brightness, contrast: contrast, saturation: saturation)
     }

@@ -13,10 +13,9 @@ extension ImageProcessors {
     /// - Complexity: O(*w* × *h*), one new buffer, or two rows.
     public struct Flatten: PointProcessing, Hashable {
         /// What shows through transparent pixels.
-        public let background: OpaqueColor
+        package let background: OpaqueColor
 
-        /// By default onto white.
-        public init(onto background: OpaqueColor = .white) { self.background = background }
+        package init(onto background: OpaqueColor = .white) { self.background = background }
 
         public var identifier: String { "flatten:\(background)" }
 

@@ -8,8 +8,7 @@ extension ImageProcessors {
     ///
     /// - Complexity: O(*w* × *h*), one new buffer, or two rows.
     public struct Grayscale: PointProcessing, Hashable {
-        /// Has no parameters.
-        public init() {}
+        package init() {}
 
         public var identifier: String { "blackandwhite" }
 

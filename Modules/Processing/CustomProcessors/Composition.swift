@@ -10,20 +10,16 @@ extension ImageProcessors {
     ///   second is done. Of rows each keeps what it must.
     public struct Composition: HashableByIdentifier {
         /// In the order in which they work; none of them a composition.
-        public let processors: [any ImageProcessing]
+        package let processors: [any ImageProcessing]
         public let identifier: String
 
-        /// - Parameter processors: In the order in which they work. None leaves images as they are.
+        /// Creates a processor of others that are listed in the order in which they work. None leaves images as they are.
         public init(_ processors: [any ImageProcessing]) {
             self.processors = processors.flatMap { ($0 as? Composition)?.processors ?? [$0] }
             identifier = Self.identifier(of: self.processors)
         }
 
-        /// Does these, one after another.
-        public init(_ processors: any ImageProcessing...) { self.init(processors) }
-
-        /// This one with another after it.
-        public func then(_ processor: any ImageProcessing) -> Composition { Composition([self, processor]) }
+        package init(_ processors: any ImageProcessing...) { self.init(processors) }
 
         /// The target of the first processor.
         public var decodingTarget: TargetSize? { processors.first?.decodingTarget }

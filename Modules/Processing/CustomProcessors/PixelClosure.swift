@@ -7,18 +7,12 @@ extension ImageProcessors {
     ///
     /// - Complexity: O(*w* × *h*), one new buffer, or two rows.
     public struct PixelClosure: PointProcessing, HashableByIdentifier {
-        /// Changes red, green, blue and alpha from 0 to 1, colour not multiplied by alpha. What leaves that range is
-        /// cut off.
-        public typealias Body = @Sendable (_ pixel: SIMD4<Float>) -> SIMD4<Float>
+        package typealias Body = @Sendable (_ pixel: SIMD4<Float>) -> SIMD4<Float>
 
         public let identifier: String
         private let body: Body
 
-        /// - Parameters:
-        ///   - identifier: Names the function and every value it captures, as that of ``Closure`` does.
-        ///   - body: The work, called for every pixel. Of a gray image the red of the result is kept, of an opaque one
-        ///     the colour.
-        public init(identifier: String, _ body: @escaping Body) {
+        package init(identifier: String, _ body: @escaping Body) {
             self.identifier = identifier
             self.body = body
         }
@@ -32,8 +26,15 @@ extension ImageProcessors {
 }
 
 extension ImageProcessing where Self == ImageProcessors.PixelClosure {
-    /// Processes every pixel by an app's own function. `identifier` names the function and every value that it captures.
-    public static func pixelClosure(identifier: String, _ body: @escaping ImageProcessors.PixelClosure.Body) -> Self {
+    /// Processes every pixel by an app's own function.
+    ///
+    /// - Parameters:
+    ///   - identifier: Names the function and every value that it captures, as for `closure(identifier:_:)`.
+    ///   - body: Changes red, green, blue and alpha from 0 to 1, color not multiplied by alpha. Samples outside that range
+    ///     are cut off. Of a gray image the red of the result is kept, of an opaque one the color.
+    public static func pixelClosure(
+        identifier: String, _ body: @escaping @Sendable (_ pixel: SIMD4<Float>) -> SIMD4<Float>
+    ) -> Self {
         Self(identifier: identifier, body)
     }
 }

@@ -1,13 +1,12 @@
 import AlcedoCore
 
 /// Where a smaller rectangle lies in a larger one: which shares of the free space are left of it and above.
-public struct Anchor: Sendable, Hashable, CustomStringConvertible {
-    /// 0 at the left edge, 1 at the right.
-    public var x: Double
-    /// 0 at the top edge, 1 at the bottom.
-    public var y: Double
+public struct Anchor: Sendable, Hashable {
+    let x: Double
+    let y: Double
 
-    /// Shares from 0 to 1; processors throw `invalidParameter` for others.
+    /// Creates an anchor of shares from 0, at the left or the top edge, to 1, at the right or the bottom edge. Processors
+    /// throw `invalidParameter` for others.
     public init(x: Double, y: Double) {
         self.x = x
         self.y = y
@@ -33,13 +32,13 @@ public struct Anchor: Sendable, Hashable, CustomStringConvertible {
     public static let bottomRight = Anchor(x: 1, y: 1)
 
     /// Stable: part of cache keys.
-    public var description: String { "\(x);\(y)" }
+    var identifier: String { "\(x);\(y)" }
 
     /// The top left corner of a rectangle of `size` in one of `bounds`, rounded left and up; negative where it is the
     /// larger. Both are sizes of pictures.
     func origin(of size: PixelSize, in bounds: PixelSize) throws(ImageProcessingError) -> (x: Int, y: Int) {
         guard (0...1).contains(x), (0...1).contains(y) else {
-            throw ImageProcessingError(.invalidParameter, "\(self) is no place in a picture")
+            throw ImageProcessingError(.invalidParameter, "\(identifier) is no place in a picture")
         }
         let start = { (share: Double, free: Int) in Int((Double(free) * share).rounded(.down)) }
         return (start(x, bounds.width - size.width), start(y, bounds.height - size.height))

@@ -8,7 +8,7 @@ extension ImageProcessors {
     /// are kept; of an animation every frame is cropped.
     ///
     /// - Complexity: O(pixels of the result); of rows nothing is kept.
-    public struct Crop: ImageProcessing, Hashable {
+    public struct Crop: FramewiseProcessing, Hashable {
         private enum Region: Hashable {
             case rect(PixelRect)
             case size(PixelSize, Anchor)
@@ -17,28 +17,14 @@ extension ImageProcessors {
 
         private let region: Region
 
-        /// Keeps the pixels of `rect` that the image has.
-        ///
-        /// ``process(_:)`` throws `invalidParameter` when a side is below one pixel or the rectangle lies outside the
-        /// image.
-        public init(_ rect: PixelRect) { region = .rect(rect) }
+        package init(_ rect: PixelRect) { region = .rect(rect) }
 
-        /// Keeps at most `size` of the image, from where `anchor` says; an odd remainder leaves the larger part right
-        /// and below.
-        ///
-        /// ``process(_:)`` throws `invalidParameter` when a side is below one pixel, or for an anchor outside the
-        /// image.
-        public init(to size: PixelSize, at anchor: Anchor = .center) { region = .size(size, anchor) }
+        package init(to size: PixelSize, at anchor: Anchor = .center) { region = .size(size, anchor) }
 
-        /// Keeps the largest part with the proportions `aspect`, for example 16 x 9, from where `anchor` says; sides
-        /// are rounded to whole pixels and at least one.
-        ///
-        /// ``process(_:)`` throws `invalidParameter` when a side of `aspect` is below one, or for an anchor outside the
-        /// image.
-        public init(aspect: PixelSize, at anchor: Anchor = .center) { region = .aspect(aspect, anchor) }
+        package init(aspect: PixelSize, at anchor: Anchor = .center) { region = .aspect(aspect, anchor) }
 
         public var identifier: String {
-            let place = { (anchor: Anchor) in anchor == .center ? "centre" : "\(anchor)" }
+            let place = { (anchor: Anchor) in anchor == .center ? "centre" : anchor.identifier }
             return switch region {
             case .rect(let rect): "crop:\(rect)"
             case .size(let size, let anchor): "crop:\(place(anchor)),\(size.width)x\(size.height)"
@@ -46,12 +32,10 @@ extension ImageProcessors {
             }
         }
 
-        public func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
-            try image.processingFrames { still throws(ImageProcessingError) in
-                let part = try rect(in: still.size)
-                guard part.size != still.size else { return still }
-                return still.still(try Self.copy(part, of: still.pixels))
-            }
+        func processed(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
+            let part = try rect(in: image.size)
+            guard part.size != image.size else { return image }
+            return image.still(try Self.copy(part, of: image.pixels))
         }
 
         public func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer { RowCropper(rect, next: next) }
@@ -114,13 +98,17 @@ extension ImageProcessors {
 }
 
 extension ImageProcessing where Self == ImageProcessors.Crop {
-    /// Keeps the pixels of `rect` that the image has.
+    /// Keeps the pixels of `rect` that the image has. Processing throws `invalidParameter` when a side is below one pixel
+    /// or the rectangle lies outside the image.
     public static func crop(_ rect: PixelRect) -> Self { Self(rect) }
 
-    /// Keeps at most `size` pixels of the image, from where `anchor` says. Default: from the middle.
+    /// Keeps at most `size` pixels of the image, from where `anchor` says. Default: from the middle. An odd remainder
+    /// leaves the larger part right and below. Processing throws `invalidParameter` when a side is below one pixel.
     public static func crop(to size: PixelSize, at anchor: Anchor = .center) -> Self { Self(to: size, at: anchor) }
 
-    /// Keeps the largest part with the proportions `aspect`, from where `anchor` says. Default: from the middle.
+    /// Keeps the largest part with the proportions `aspect`, for example 16 x 9, from where `anchor` says. Default: from
+    /// the middle. Sides are rounded to whole pixels and at least one. Processing throws `invalidParameter` when a side of
+    /// `aspect` is below one.
     public static func crop(aspect: PixelSize, at anchor: Anchor = .center) -> Self { Self(aspect: aspect, at: anchor) }
 }
 

@@ -8,7 +8,7 @@ extension ImageProcessors {
     ///
     /// - Complexity: O(*w* × *h*), one new buffer. Rows are mirrored one by one when left and right change places, and
     ///   collected when top and bottom do.
-    public struct Flip: ImageProcessing, Hashable {
+    public struct Flip: FramewiseProcessing, Hashable {
         /// What changes places.
         public enum Axis: String, Sendable, Hashable, CaseIterable {
             /// Left and right change places.
@@ -17,19 +17,14 @@ extension ImageProcessors {
             case topAndBottom
         }
 
-        /// What changes places.
-        public let axis: Axis
+        private let axis: Axis
 
-        /// Mirrors so that these sides change places.
-        public init(_ axis: Axis) { self.axis = axis }
+        package init(_ axis: Axis) { self.axis = axis }
 
         public var identifier: String { "flip:\(axis.rawValue)" }
 
-        /// - Throws: `tooLarge` when no memory holds the result.
-        public func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
-            try image.processingFrames { still throws(ImageProcessingError) in
-                try still.turned(from: axis == .leftAndRight ? .upMirrored : .downMirrored)
-            }
+        func processed(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
+            try image.turned(from: axis == .leftAndRight ? .upMirrored : .downMirrored)
         }
 
         public func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer {
@@ -42,6 +37,6 @@ extension ImageProcessors {
 }
 
 extension ImageProcessing where Self == ImageProcessors.Flip {
-    /// Mirrors the image.
+    /// Mirrors the image, so that the sides of `axis` change places.
     public static func flip(_ axis: ImageProcessors.Flip.Axis) -> Self { Self(axis) }
 }

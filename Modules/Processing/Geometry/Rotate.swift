@@ -13,32 +13,23 @@ extension ImageProcessors {
     /// a background in colour. Directions are those of the rows in memory, that is before ``DecodedImage/orientation``.
     ///
     /// - Complexity: O(pixels of the result), one new buffer. Rows are collected.
-    public struct Rotate: ImageProcessing, Hashable {
+    public struct Rotate: FramewiseProcessing, Hashable {
         /// In degrees; any finite number.
-        public let angle: Double
+        package let angle: Double
         /// What the corners are filled with that the image does not cover.
-        public let background: PixelColor
+        package let background: PixelColor
 
-        /// - Parameters:
-        ///   - angle: In degrees, clockwise; ``process(_:)`` throws `invalidParameter` for one that is not finite.
-        ///   - background: What the corners are filled with that the image does not cover.
-        public init(clockwise angle: Double, background: PixelColor = .clear) {
+        package init(clockwise angle: Double, background: PixelColor = .clear) {
             self.angle = angle
             self.background = background
         }
 
         /// Turns by quarters of a circle, clockwise; a negative number turns the other way.
-        public init(quarterTurns: Int) { self.init(clockwise: Double(quarterTurns % 4) * 90) }
+        package init(quarterTurns: Int) { self.init(clockwise: Double(quarterTurns % 4) * 90) }
 
         public var identifier: String { "rotate:\(angle),\(background)" }
 
-        /// - Throws: `invalidParameter`; `tooLarge` for a result that is larger than the source and than ``Resize``
-        ///   makes.
-        public func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
-            try image.processingFrames { still throws(ImageProcessingError) in try turned(still) }
-        }
-
-        private func turned(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
+        func processed(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
             guard angle.isFinite else {
                 throw ImageProcessingError(.invalidParameter, "cannot turn by \(angle) degrees")
             }
@@ -58,7 +49,9 @@ extension ImageProcessors {
 }
 
 extension ImageProcessing where Self == ImageProcessors.Rotate {
-    /// Turns the image by `angle` degrees, and fills the corners with `background`. Default: transparent.
+    /// Turns the image by `angle` degrees, and fills the corners with `background`. Default: transparent. Processing
+    /// throws `invalidParameter` for an angle that is not finite, and `tooLarge` for a result that is larger than the
+    /// source and than ``ImageProcessors/Resize`` makes.
     public static func rotate(clockwise angle: Double, background: PixelColor = .clear) -> Self {
         Self(clockwise: angle, background: background)
     }

@@ -9,34 +9,27 @@ extension ImageProcessors {
     ///
     /// Sizes are those of the rows in memory, that is before ``DecodedImage/orientation``. Colour profile, scale,
     /// orientation, format and alpha mode are kept; of an animation every frame is resized, when it is asked for. An
-    /// image that has the size already keeps its pixels.
+    /// image that has the size already keeps its pixels. Processing throws `invalidParameter` for a target side below
+    /// one, and `tooLarge` for a result that is larger than the source and than 2²⁸ pixels or 2¹⁶ a side.
     ///
     /// - Complexity: O(pixels of the source + pixels of the result × filter taps) time; besides the result, memory for
     ///   the rows that the filter needs at once.
-    public struct Resize: ImageProcessing, Hashable {
+    public struct Resize: FramewiseProcessing, Hashable {
         /// The most pixels that enlarging makes: 2²⁸, a gibibyte of RGBA.
-        public static let maximumPixelCount = PixelLimits.mostPixels
+        package static let maximumPixelCount = PixelLimits.mostPixels
         /// The longest side that enlarging makes.
-        public static let maximumSide = PixelLimits.longestSide
+        package static let maximumSide = PixelLimits.longestSide
 
         /// In pixels. A side that is `Int.max` does not limit.
-        public let target: PixelSize
+        package let target: PixelSize
         /// How the image meets the size.
-        public let mode: ResizeMode
+        package let mode: ResizeMode
         /// Whether a side may grow. When false, `exact` leaves a side that is short already as it is.
-        public let enlarges: Bool
+        package let enlarges: Bool
         /// How new pixels are made of old ones.
-        public let sampling: ResizeSampling
+        package let sampling: ResizeSampling
 
-        /// Creates a processor that resizes; the short forms, such as `.resize(width: 320)`, do so too.
-        ///
-        /// - Parameters:
-        ///   - target: In pixels; ``process(_:)`` throws `invalidParameter` when a side is below one. A side that is
-        ///     `Int.max` does not limit.
-        ///   - mode: What to do when the proportions differ. Default: the whole image inside the target.
-        ///   - enlarges: Whether an image smaller than `target` grows. Default: false.
-        ///   - sampling: How pixels are weighed. Default: Lanczos, after averages where the image becomes much smaller.
-        public init(
+        package init(
             to target: PixelSize, mode: ResizeMode = .fit, enlarges: Bool = false,
             sampling: ResizeSampling = ResizeSampling()
         ) {
@@ -52,7 +45,7 @@ extension ImageProcessors {
         }
 
         /// The size that an image of `source` gets. The source itself when a side of either is below one.
-        public func resultSize(for source: PixelSize) -> PixelSize {
+        package func resultSize(for source: PixelSize) -> PixelSize {
             guard source.isPositive, target.isPositive else { return source }
             switch mode {
             case .fit: return source.scaled(to: target, mode: .fit, enlarging: enlarges)
@@ -66,7 +59,7 @@ extension ImageProcessors {
         /// Twice the target; nil where the result would differ from that of the full size: for the filter alone, for
         /// the box filter, in linear light, and where the mode lets a side be as long as it is.
         ///
-        /// Decoders average whole numbers of pixels, as the averages of ``ResizeSampling/averagesFirst`` do: the filter then
+        /// Decoders average whole numbers of pixels, as the averages that a ``ResizeSampling`` begins with: the filter then
         /// finds at least twice as many pixels as the result has, on either way. The box filter counts two or three of
         /// them, where it counts every pixel of the full size, so its results would be further apart.
         public var decodingTarget: TargetSize? {
@@ -80,13 +73,7 @@ extension ImageProcessors {
             return TargetSize(size, mode: mode == .fit ? .fit : .fill)
         }
 
-        /// - Throws: `invalidParameter` for a target side below one; `tooLarge` for a result that is larger than the
-        ///   source and larger than ``maximumPixelCount`` and ``maximumSide`` allow.
-        public func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
-            try image.processingFrames { still throws(ImageProcessingError) in try resized(still) }
-        }
-
-        private func resized(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
+        func processed(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
             let size = try checkedSize(for: image.fullSize ?? image.size)
             guard size != image.size else { return image.still(image.pixels) }
             guard let pixels = Resampler.resample(image.pixels, extent: image.extent, to: size, sampling) else {
@@ -110,7 +97,8 @@ extension ImageProcessors {
 }
 
 extension ImageProcessing where Self == ImageProcessors.Resize {
-    /// Gives the image this width, and the height that its proportions ask for.
+    /// Gives the image this width, and the height that its proportions ask for. An image that is smaller grows only when
+    /// `enlarges` is true, here and in the other forms. Default: false.
     public static func resize(
         width: Int, enlarges: Bool = false, sampling: ResizeSampling = ResizeSampling()
     ) -> Self {
@@ -147,10 +135,10 @@ extension ImageProcessing where Self == ImageProcessors.Resize {
 }
 
 /// How an image meets a size of other proportions.
-public enum ResizeMode: String, Sendable, Hashable, CaseIterable {
+package enum ResizeMode: String, Sendable, Hashable, CaseIterable {
     /// The whole image inside the size, proportions kept.
     case fit
-    /// The size covered by the image, proportions kept; one side may come out longer. ``ImageProcessors/Crop`` cuts it off.
+    /// The size covered by the image, proportions kept; one side may come out longer.
     case fill
     /// Just the size; proportions may change.
     case exact

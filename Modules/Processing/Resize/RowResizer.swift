@@ -1,26 +1,26 @@
-public import AlcedoCore
+package import AlcedoCore
 
 /// Makes a picture smaller or larger while its rows arrive, and hands the new rows on.
 ///
 /// The pixels are those that ``ImageProcessors/Resize`` makes of the whole picture, to the bit, in every pixel format and alpha mode.
 /// With a decoder in front and an encoder behind, no whole picture is ever in memory:
-/// `decoder.decodeRows(data, options: options, into: RowResizer(.resize(fitting: size), next: encoder))`.
+/// `decoder.decodeRows(data, options: options, into: resize.rows(into: encoder))`.
 ///
 /// - Complexity: Time as ``ImageProcessors/Resize``. Memory is O(width × filter taps).
-public final class RowResizer: PixelRowConsumer {
+package final class RowResizer: PixelRowConsumer {
     private let resize: ImageProcessors.Resize
     private let next: any PixelRowConsumer
     /// nil when rows pass as they are.
     private var stage: RowResizerStage?
 
     /// Does what `resize` does, while rows arrive.
-    public init(_ resize: ImageProcessors.Resize, next: any PixelRowConsumer) {
+    package init(_ resize: ImageProcessors.Resize, next: any PixelRowConsumer) {
         self.resize = resize
         self.next = next
     }
 
     /// - Throws: `ImageProcessingError` as ``ImageProcessors/Resize/process(_:)``, or what the next consumer throws.
-    public func begin(_ header: PixelRowHeader) throws {
+    package func begin(_ header: PixelRowHeader) throws {
         var resized = header
         resized.size = try resize.checkedSize(for: header.size)
         try PixelLimits.checkRows(of: header)
@@ -29,12 +29,12 @@ public final class RowResizer: PixelRowConsumer {
         try next.begin(resized)
     }
 
-    public func consume(_ row: RawSpan) throws {
+    package func consume(_ row: RawSpan) throws {
         guard let stage else { return try next.consume(row) }
         try stage.consume(row, next: next)
     }
 
-    public func finish() throws { try next.finish() }
+    package func finish() throws { try next.finish() }
 }
 
 /// A resampler with the memory that rows need on their way in and out.

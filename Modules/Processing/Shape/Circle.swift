@@ -6,18 +6,17 @@ extension ImageProcessors {
     /// The result is square, as wide as the image's shorter side; otherwise it is as that of ``RoundedCorners``.
     ///
     /// - Complexity: O(pixels of the result), two new buffers, or three rows.
-    public struct Circle: ImageProcessing, Hashable {
+    public struct Circle: FramewiseProcessing, Hashable {
         /// The line along the edge; nil for none.
-        public let border: Border?
+        package let border: Border?
         private let square = Crop(aspect: PixelSize(width: 1, height: 1))
         private var corners: RoundedCorners { RoundedCorners(CornerRadii(0.5, unit: .shorterSide), border: border) }
 
-        /// By default without a border.
-        public init(border: Border? = nil) { self.border = border }
+        package init(border: Border? = nil) { self.border = border }
 
-        public var identifier: String { "circle\(border.map { ":border:\($0)" } ?? "")" }
+        public var identifier: String { "circle\(border.map { ":border:\($0.identifier)" } ?? "")" }
 
-        public func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
+        func processed(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
             try corners.process(try square.process(image))
         }
 

@@ -5,7 +5,7 @@ import AlcedoCore
 /// Radii that together are longer than a side are all made smaller by the same factor until they fit.
 ///
 /// Source: W3C, CSS Backgrounds and Borders Level 3, §5.5.
-public struct CornerRadii: Sendable, Hashable, CustomStringConvertible {
+public struct CornerRadii: Sendable, Hashable {
     /// What 1 means.
     public enum Unit: String, Sendable, Hashable {
         /// Pixels of the picture that is rounded.
@@ -14,18 +14,14 @@ public struct CornerRadii: Sendable, Hashable, CustomStringConvertible {
         case shorterSide
     }
 
-    /// In ``unit``.
-    public var topLeft: Double
-    /// In ``unit``.
-    public var topRight: Double
-    /// In ``unit``.
-    public var bottomRight: Double
-    /// In ``unit``.
-    public var bottomLeft: Double
-    /// What the radii are counted in.
-    public var unit: Unit
+    private let topLeft: Double
+    private let topRight: Double
+    private let bottomRight: Double
+    private let bottomLeft: Double
+    private let unit: Unit
 
-    /// Radii from 0; processors throw `invalidParameter` for radii below and for what is not finite.
+    /// Creates radii from 0, counted in `unit`. Processors throw `invalidParameter` for radii that are negative or not
+    /// finite.
     public init(
         topLeft: Double = 0, topRight: Double = 0, bottomRight: Double = 0, bottomLeft: Double = 0,
         unit: Unit = .pixels
@@ -37,13 +33,13 @@ public struct CornerRadii: Sendable, Hashable, CustomStringConvertible {
         self.unit = unit
     }
 
-    /// The same radius at every corner.
-    public init(_ radius: Double, unit: Unit = .pixels) {
+    /// Creates the same radius at every corner.
+    package init(_ radius: Double, unit: Unit = .pixels) {
         self.init(topLeft: radius, topRight: radius, bottomRight: radius, bottomLeft: radius, unit: unit)
     }
 
     /// Stable: part of cache keys.
-    public var description: String {
+    var identifier: String {
         "\(topLeft);\(topRight);\(bottomRight);\(bottomLeft),\(unit.rawValue)"
     }
 

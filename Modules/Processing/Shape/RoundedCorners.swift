@@ -12,20 +12,20 @@ extension ImageProcessors {
     /// - Complexity: O(*w* × *h*), one new buffer, or three rows.
     public struct RoundedCorners: PointProcessing, Hashable {
         /// How round the corners are.
-        public let radii: CornerRadii
+        package let radii: CornerRadii
         /// The line along the edge; nil for none.
-        public let border: Border?
+        package let border: Border?
 
-        /// By default without a border.
-        public init(_ radii: CornerRadii, border: Border? = nil) {
+        package init(_ radii: CornerRadii, border: Border? = nil) {
             self.radii = radii
             self.border = border
         }
 
-        /// Makes all corners round by the same radius, in pixels; by default without a border.
-        public init(radius: Double, border: Border? = nil) { self.init(CornerRadii(radius), border: border) }
+        package init(radius: Double, border: Border? = nil) { self.init(CornerRadii(radius), border: border) }
 
-        public var identifier: String { "corners:\(radii)\(border.map { ",border:\($0)" } ?? "")" }
+        public var identifier: String {
+            "corners:\(radii.identifier)\(border.map { ",border:\($0.identifier)" } ?? "")"
+        }
 
         public func work(on header: PixelRowHeader) throws(ImageProcessingError) -> PointWork? {
             let pixels = try radii.pixels(in: header.size)
@@ -80,9 +80,12 @@ extension ImageProcessors {
 }
 
 extension ImageProcessing where Self == ImageProcessors.RoundedCorners {
-    /// Makes all corners round by the same radius in pixels. Default: without a border.
-    public static func roundedCorners(radius: Double, border: Border? = nil) -> Self {
-        Self(radius: radius, border: border)
+    /// Makes all corners round by the same radius, counted in `unit`. Default: in pixels, without a border. Processing throws
+    /// `invalidParameter` for a radius that is negative or not finite.
+    public static func roundedCorners(
+        radius: Double, unit: CornerRadii.Unit = .pixels, border: Border? = nil
+    ) -> Self {
+        Self(CornerRadii(radius, unit: unit), border: border)
     }
 
     /// Makes the corners round, each by its own radius. Default: without a border.
@@ -92,22 +95,23 @@ extension ImageProcessing where Self == ImageProcessors.RoundedCorners {
 }
 
 /// A line along the edge of a shape, inside it.
-public struct Border: Sendable, Hashable, CustomStringConvertible {
-    /// In pixels; need not be whole.
-    public var width: Double
-    /// The line's colour.
-    public var color: PixelColor
+public struct Border: Sendable, Hashable {
+    let width: Double
+    let color: PixelColor
 
+    /// Creates a line.
+    ///
     /// - Parameters:
-    ///   - width: From 0; processors throw `invalidParameter` for one below and for what is not finite.
-    ///   - color: The line's colour.
+    ///   - width: In pixels, from 0; need not be whole. Processors throw `invalidParameter` for one that is negative or
+    ///     not finite.
+    ///   - color: The color of the line.
     public init(width: Double, color: PixelColor) {
         self.width = width
         self.color = color
     }
 
     /// Stable: part of cache keys.
-    public var description: String { "\(width),\(color)" }
+    var identifier: String { "\(width),\(color)" }
 }
 
 /// Cuts a picture to a shape and draws its border, row by row.

@@ -34,7 +34,7 @@ public final class FramePool: Sendable {
     }
 
     /// How many decoded frames there are, of all animations.
-    public var frameCount: Int { buffers.reduce(0) { $0 + $1.storedCount } }
+    package var frameCount: Int { buffers.reduce(0) { $0 + $1.storedCount } }
 
     /// The frames of an animation: those that others have, when its source is one object for all.
     ///

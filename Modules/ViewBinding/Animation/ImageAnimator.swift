@@ -97,10 +97,10 @@ public import AlcedoCore
 
     /// When the last frame of the last play has been shown for its time; nil before that frame, and when the animation does
     /// not run.
-    public var endDeadline: Duration? { playback.endDeadline }
+    package var endDeadline: Duration? { playback.endDeadline }
 
     /// Why a frame could not be decoded; nil when all could so far.
-    public var failure: (any Error)? { buffer.failure }
+    package var failure: (any Error)? { buffer.failure }
 
     /// The decoding that is under way.
     package var work: Task<Void, Never>? { buffer.work }

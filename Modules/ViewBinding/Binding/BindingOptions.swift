@@ -5,31 +5,35 @@ public import AlcedoCore
 /// A binder keeps the options while their load runs, and after a failure, for ``ImageBinder/retry(completion:)``: let the
 /// closures hold the view weakly.
 public struct BindingOptions: Sendable {
-    /// Shown while the picture loads, and for a nil request. Never shown when the picture is in memory. nil: nothing
-    /// is shown.
-    public var placeholder: DecodedImage?
-    /// Shown when the load fails and there is no older answer of the caches on screen. nil: the placeholder or the
-    /// low-resolution picture stays, or nothing is shown when there is neither.
-    public var failureImage: DecodedImage?
-    /// Whether a view without a placeholder keeps its old picture until the new one is there. It does not outlast a
-    /// failure, and a nil request clears it. Default: false, so that no view shows another request's picture.
-    public var keepsCurrentImage: Bool
-    /// Loaded beside the request and shown until that is there, as ``DisplayContent/preview(_:)``; in place of the
-    /// placeholder when it is in memory. Loaded as it is: the view's size is not asked. Its failure changes nothing, and
-    /// it ends with the load of the request. nil: nothing.
-    public var lowResolution: ImageRequest?
-    /// Whether a request without a target size gets that of the view. Default: true.
-    public var usesViewSize: Bool
-    /// Whether the view may show an image that was not in memory in a transition of its own. Default: true.
-    public var usesTransition: Bool
-    /// Told how far the image is, as the view is. nil: nobody.
-    public var onProgress: (@MainActor (DownloadProgress) -> Void)?
-    /// Gets the image in place of the view, and has to show it: from memory, of the caches when the request shows them
-    /// first, and the one that ends the load. Placeholders, previews and failure images still go to the view. nil: the
-    /// view shows the image.
-    public var onImage: (@MainActor (ImageResponse) -> Void)?
+    package var placeholder: DecodedImage?
+    package var failureImage: DecodedImage?
+    package var keepsCurrentImage: Bool
+    package var lowResolution: ImageRequest?
+    package var usesViewSize: Bool
+    package var usesTransition: Bool
+    package var onProgress: (@MainActor (DownloadProgress) -> Void)?
+    package var onImage: (@MainActor (ImageResponse) -> Void)?
 
-    /// What a view shows beside its picture; by default nothing.
+    /// Creates options that by default show nothing beside the image.
+    ///
+    /// - Parameters:
+    ///   - placeholder: Shown while the image loads, and for a nil URL. Never shown when the image is in memory. nil, the
+    ///     default: nothing is shown.
+    ///   - failureImage: Shown when the load fails and no older response of the caches is on screen. nil, the default: the
+    ///     placeholder or the low-resolution image stays, or nothing is shown when there is neither.
+    ///   - keepsCurrentImage: Whether a view without a placeholder keeps its old image until the new one is there. The old
+    ///     image does not outlast a failure, and a nil URL clears it. Default: false, so that no view shows the image of
+    ///     another request.
+    ///   - lowResolution: A request that is loaded beside the other and shown until that is there, as
+    ///     ``DisplayContent/preview(_:)``; in place of the placeholder when it is in memory. Loaded as it is: the view's size
+    ///     is not used. Its failure changes nothing, and it ends with the load of the request. Default: nil.
+    ///   - usesViewSize: Whether a request without a target size gets that of the view. Default: true.
+    ///   - usesTransition: Whether the view may show an image that was not in memory in a transition of its own.
+    ///     Default: true.
+    ///   - onProgress: Gets the progress of the download, as the view does. Default: nil.
+    ///   - onImage: Gets the image in place of the view, and has to show it: from memory, from the caches when the request
+    ///     shows them first, and the one that ends the load. Placeholders, previews and failure images still go to the
+    ///     view. nil, the default: the view shows the image.
     public init(
         placeholder: DecodedImage? = nil, failureImage: DecodedImage? = nil, keepsCurrentImage: Bool = false,
         lowResolution: ImageRequest? = nil, usesViewSize: Bool = true, usesTransition: Bool = true,

@@ -318,8 +318,7 @@ public struct ImageBindingError: Error, Sendable, Equatable, CustomStringConvert
     /// The reason in one sentence, for logs.
     public var message: String
 
-    /// A reason, and its words.
-    public init(_ code: Code, _ message: String) {
+    init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }

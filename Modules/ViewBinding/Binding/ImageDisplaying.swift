@@ -10,7 +10,7 @@ public import AlcedoCore
 
     /// Shows `content` in place of what was shown before, in a transition of the view's choice, such as a fade. Only
     /// pictures that come later than the request and not from memory are shown this way, and only if
-    /// ``BindingOptions/usesTransition`` says so. Default: ``display(_:)``.
+    /// `usesTransition` of the ``BindingOptions`` is true. Default: ``display(_:)``.
     func transition(to content: DisplayContent)
 
     /// How large the view shows its picture, so that no more is decoded. Default: ``DisplaySize/any``.

@@ -1,18 +1,18 @@
-public import AlcedoCore
+package import AlcedoCore
 import AlcedoLibc
 
 /// The cells of a terminal that a picture may fill. A cell shows two pixels, one above the other, because it is about
 /// twice as high as it is wide.
 public struct TerminalCanvas: Sendable, Hashable {
-    /// Most columns and rows; larger numbers count as this.
-    public static let maximumSide = 32_767
+    /// The maximum number of columns and of rows.
+    package static let maximumSide = 32_767
 
-    /// From nought to ``maximumSide``.
+    /// The number of columns, from 0 to 32,767.
     public let columns: Int
-    /// From nought to ``maximumSide``.
+    /// The number of rows, from 0 to 32,767.
     public let rows: Int
 
-    /// Numbers below nought count as nought: a canvas that shows nothing.
+    /// Creates a canvas. Numbers below 0 count as 0, a canvas that shows nothing, and larger numbers as 32,767.
     public init(columns: Int, rows: Int) {
         self.columns = min(max(0, columns), Self.maximumSide)
         self.rows = min(max(0, rows), Self.maximumSide)
@@ -24,7 +24,7 @@ public struct TerminalCanvas: Sendable, Hashable {
     /// Use it as the target when decoding. It is the same for every colour depth.
     ///
     /// - Returns: Nought by nought when the canvas or the picture has no pixels.
-    public func targetSize(for size: PixelSize) -> PixelSize {
+    package func targetSize(for size: PixelSize) -> PixelSize {
         let pixels = PixelSize(width: columns, height: rows * 2)
         guard size.isPositive, pixels.isPositive else { return PixelSize(width: 0, height: 0) }
         return size.scaled(to: pixels, mode: .fit)

@@ -22,24 +22,27 @@ public enum TerminalGraphics: Sendable, Hashable {
 
 extension TerminalGraphics {
     /// Pixels of a cell where the terminal does not say: those of common fonts.
-    public static let usualCell = PixelSize(width: 10, height: 20)
+    package static let usualCell = PixelSize(width: 10, height: 20)
 
-    /// The best way that a terminal has, as it says itself: Kitty, else Sixel, else blocks.
+    /// Asks the terminal for the best protocol that it has: Kitty, else Sixel, else blocks.
     ///
-    /// Blocks. While the terminal answers, what is typed is lost, for the time limit at most.
+    /// Blocks the thread. What is typed while the terminal replies is lost, for the time limit at most.
     ///
     /// - Parameters:
-    ///   - terminal: Asked before this returns.
-    ///   - limit: Time for the whole answer; an answer across a slow line may need more. Default: 300 ms.
-    ///   - clock: Default: the machine's.
-    public init(
+    ///   - fileDescriptor: A terminal, open for reading and writing; it stays the caller's. Anything else gives blocks.
+    ///   - limit: The time for the whole reply; a reply across a slow line may need more. Default: 300 ms.
+    public init(fileDescriptor: Int32, limit: Duration = .milliseconds(300)) {
+        self.init(asking: TerminalFile(fileDescriptor: fileDescriptor), limit: limit)
+    }
+
+    package init(
         asking terminal: some TerminalPort, limit: Duration = .milliseconds(300), clock: any TimeSource = SystemClock()
     ) {
         self = Self.replies(of: terminal, limit, clock).map { Self($0) } ?? .blocks
     }
 
     /// The pixels of a cell, as the terminal says; a usual size when it does not. Blocks as ``init(asking:limit:clock:)``.
-    public static func cell(
+    package static func cell(
         asking terminal: some TerminalPort, limit: Duration = .milliseconds(300), clock: any TimeSource = SystemClock()
     ) -> PixelSize { replies(of: terminal, limit, clock)?.cell ?? usualCell }
 

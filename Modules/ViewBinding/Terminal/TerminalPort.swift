@@ -3,7 +3,7 @@ import AlcedoLibc
 import AlcedoRuntime
 
 /// A terminal that can be asked. Calls block, and come one at a time.
-public protocol TerminalPort: Sendable {
+package protocol TerminalPort: Sendable {
     /// Prepares the terminal for an answer, which is not to be shown. False when it cannot be asked.
     func begin() -> Bool
     /// False when the terminal does not take the text.
@@ -15,16 +15,16 @@ public protocol TerminalPort: Sendable {
 }
 
 /// A terminal that a file descriptor is open on.
-public final class TerminalFile: TerminalPort {
+package final class TerminalFile: TerminalPort {
     private let descriptor: Int32
     private let before = Locked<termios?>(nil)
 
     /// - Parameter fileDescriptor: Open for reading and writing; stays the caller's.
-    public init(fileDescriptor: Int32) { descriptor = fileDescriptor }
+    package init(fileDescriptor: Int32) { descriptor = fileDescriptor }
 
     /// Switches off the echo and the wait for a line's end; Ctrl-C stays what it is. Refused to a process in the
     /// background, which the system would stop.
-    public func begin() -> Bool {
+    package func begin() -> Bool {
         var settings = termios()
         let foreground = tcgetpgrp(descriptor)
         guard foreground < 0 || foreground == getpgrp(), tcgetattr(descriptor, &settings) == 0 else { return false }
@@ -33,7 +33,7 @@ public final class TerminalFile: TerminalPort {
         return tcsetattr(descriptor, TCSANOW, &settings) == 0
     }
 
-    public func write(_ text: String) -> Bool {
+    package func write(_ text: String) -> Bool {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { AlcedoLibc.write(descriptor, $0.baseAddress, $0.count) }
@@ -44,7 +44,7 @@ public final class TerminalFile: TerminalPort {
         return true
     }
 
-    public func read(within time: Duration) -> [UInt8] {
+    package func read(within time: Duration) -> [UInt8] {
         var file = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard Self.isReadable(within: time, poll: { poll(&file, 1, $0) }) else { return [] }
         var bytes = [UInt8](repeating: 0, count: 256)
@@ -67,7 +67,7 @@ public final class TerminalFile: TerminalPort {
     }
 
     /// Restores the settings. What has been typed meanwhile is dropped, with answers that came too late.
-    public func end() {
+    package func end() {
         guard var settings = before.withLock({ $0.take() }) else { return }
         tcsetattr(descriptor, TCSAFLUSH, &settings)
     }

@@ -6,13 +6,13 @@ public struct TerminalRenderer: Sendable {
     private static let ramp = Array(" .:-=+*#%@")
 
     /// The room for a picture, in character cells.
-    public var canvas: TerminalCanvas
+    package var canvas: TerminalCanvas
     /// Colours of character cells.
-    public var depth: TerminalColorDepth
+    package var depth: TerminalColorDepth
     /// How pixels reach the screen.
-    public var graphics: TerminalGraphics
+    package var graphics: TerminalGraphics
     /// What shows through transparent pixels. Default: black, the screen of most terminals.
-    public var background: OpaqueColor
+    package var background: OpaqueColor
 
     /// A renderer for a canvas.
     ///
@@ -77,7 +77,7 @@ public struct TerminalRenderer: Sendable {
     /// - Parameter image: Any size; a picture decoded at the canvas's target size saves the reducing here.
     /// - Returns: No lines when the canvas shows nothing.
     /// - Complexity: O(*w* × *h*) of the image.
-    public func lines(for image: DecodedImage) -> [String] {
+    package func lines(for image: DecodedImage) -> [String] {
         guard let pixels = fitted(image, in: cellPixels) else { return [] }
         return stride(from: 0, to: pixels.height, by: 2).map { y in
             let upper = Self.colors(pixels.row(y))
@@ -133,8 +133,7 @@ public struct TerminalDrawing: Sendable, Equatable {
     /// line below.
     public var text: String
 
-    /// A drawing of so many lines and columns.
-    public init(rows: Int, columns: Int, text: String) {
+    package init(rows: Int, columns: Int, text: String) {
         self.rows = rows
         self.columns = columns
         self.text = text

@@ -4,7 +4,7 @@ public import AlcedoViewBinding
 /// Shows pictures in a terminal. Of an animation the first frame: a ``TerminalPlayer`` plays it.
 @MainActor public final class TerminalView: ImageDisplaying {
     /// Used for the next picture.
-    public var renderer: TerminalRenderer
+    package var renderer: TerminalRenderer
     private let redrawsInPlace: Bool
     /// The number of the picture in the terminal, where that keeps pictures.
     private let id: UInt32?

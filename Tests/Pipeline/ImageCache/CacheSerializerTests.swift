@@ -144,7 +144,7 @@ struct CacheSerializerTests {
                 return reader
             })
         let original = try file(.png)
-        for serializer in [DefaultCacheSerializer(), FormatCacheSerializer.png] as [any CacheSerializer] {
+        for serializer in [DefaultCacheSerializer(), FormatCacheSerializer(.png)] as [any CacheSerializer] {
             let kept = serializer.bytes(of: image, original: original, isProcessed: true, codecs: readers)
             #expect(kept == SerializedImage(original, isOriginal: true))
             #expect(serializer.bytes(of: image, original: nil, isProcessed: true, codecs: readers) == nil)

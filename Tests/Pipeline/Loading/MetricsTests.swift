@@ -28,7 +28,6 @@ struct MetricsTests {
 
         let counts = metrics.snapshot
         #expect(counts.memoryHits == 1 && counts.memoryMisses == [.notStored: 1, .notAllowed: 2])
-        #expect(counts.memoryHitRatio == 0.25)
         #expect(counts.diskHits == 1 && counts.diskMisses == [.notStored: 1, .notAllowed: 1])
         #expect(counts.diskReadByteCount == 7 && counts.downloadedByteCount == 14 && counts.downloads == 2)
         #expect(counts.finished == 3 && counts.failed == 0 && counts.cancelled == 0)

@@ -224,7 +224,7 @@ struct TaskTests {
         let stack = waiting
         let pending = Guarded<[@Sendable () -> Void]>([])
         let words = Guarded<[String]>([])
-        let executor = CallbackExecutor { work in pending.change { $0.append(work) } }
+        let executor = CallbackExecutor.custom { work in pending.change { $0.append(work) } }
         let task = stack.pipeline.imageTask(with: try web("a"), on: executor) { event in
             words.change { $0.append(word(event)) }
         }

@@ -10,8 +10,7 @@ import Testing
     @Test func `grouping does not matter`() {
         let flat = ImageProcessors.Composition(a, b, c)
         let groups = [
-            .composition(.composition(a, b), c), .composition(a, .composition(b, c)),
-            ImageProcessors.Composition(a).then(b).then(c),
+            ImageProcessors.Composition(.composition(a, b), c), .composition(a, .composition(b, c)),
             .composition(.composition(.composition(.composition(a)), b, .composition()), c),
         ]
 

@@ -1,8 +1,8 @@
 import AlcedoCore
 import FoundationEssentials
 
-/// Keeps images on disk as they were asked for, and finds them again.
-struct VariantStage: Sendable {
+/// The processed images on disk: keeps images as they were asked for, and finds them again.
+struct DiskVariants: Sendable {
     private let disk: DiskStage
     private let serializer: any CacheSerializer
     private let codecs: CodecRegistry

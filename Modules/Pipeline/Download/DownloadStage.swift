@@ -4,7 +4,7 @@ import AlcedoRuntime
 import FoundationEssentials
 
 /// Gets the encoded bytes of a resource, from the disk cache or the downloader, once for all who want them.
-struct OriginalLoader: Sendable {
+struct DownloadStage: Sendable {
     private let downloader: any Downloading
     private let disk: DiskStage
     private let hasResponseCache: Bool

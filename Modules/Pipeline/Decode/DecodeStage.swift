@@ -1,0 +1,108 @@
+import AlcedoCore
+import AlcedoRuntime
+import FoundationEssentials
+
+/// Turns the bytes of a resource into an image, at the size that a request needs.
+struct DecodeStage: Sendable {
+    private let download: DownloadStage
+    private let codecs: CodecRegistry
+    private let threads: DecodingThreads
+    private let previewInterval: Duration
+    private let report: Reporter
+    /// What came last of each source: what was made of other bytes is outdated.
+    private let newest = OriginTable()
+
+    init(
+        download: DownloadStage, codecs: CodecRegistry, threads: DecodingThreads, previewInterval: Duration,
+        report: Reporter
+    ) {
+        self.download = download
+        self.codecs = codecs
+        self.threads = threads
+        self.previewInterval = previewInterval
+        self.report = report
+    }
+
+    /// The digest of the bytes of a source that were decoded last; nil when it is not known.
+    func digest(of request: ImageRequest) -> UInt64? { newest[request.originalKey]?.digest }
+
+    /// Whether a picture is not known to be of other bytes than those that came last.
+    func isCurrent(_ picture: Picture, _ request: ImageRequest) -> Bool {
+        guard let digest = picture.origin?.digest, let last = newest[request.originalKey]?.digest else { return true }
+        return digest == last
+    }
+
+    /// Gets the bytes of a request, and decodes them. Bytes on disk that are no whole image are fetched again.
+    ///
+    /// - Throws: ``PipelineError``, or `CancellationError`.
+    func load(
+        _ request: ImageRequest, _ priority: LivePriority, _ update: @escaping @Sendable (LoadUpdate) -> Void
+    ) async throws -> Picture {
+        let previews =
+            request.wantsPreviews
+            ? PreviewMaker(
+                codecs: request.codecs ?? codecs, options: request.effectiveDecoding,
+                notesFullSize: request.derivedTarget != nil, threads: threads, interval: previewInterval,
+                clock: report.clock
+            ) { update(.preview($0)) } : nil
+        defer { previews?.end() }
+        let original = try await download.load(request, priority) { news in
+            switch news {
+            case .progress(let progress): update(.progress(progress))
+            case .bytes(let offset, let bytes): previews?.append(bytes, at: offset)
+            }
+        }
+        previews?.end()
+        let picture: Picture
+        do {
+            picture = try await decode(original, for: request, priority)
+        } catch let error as PipelineError {
+            guard original.layer == .disk, error.meansDamage else { throw error }
+            return try await loadAgain(request, insteadOf: original, priority, update)
+        }
+        guard picture.image.isPartial, original.layer == .disk else { return picture }
+        do {
+            return try await loadAgain(request, insteadOf: original, priority, update)
+        } catch let error as PipelineError where error.meansNoBytes {
+            // The part is all there is to have.
+            return picture
+        }
+    }
+
+    /// What is on disk is no whole image, whatever its checksum says: forgets it and asks the source.
+    private func loadAgain(
+        _ request: ImageRequest, insteadOf damaged: Original, _ priority: LivePriority,
+        _ update: @escaping @Sendable (LoadUpdate) -> Void
+    ) async throws -> Picture {
+        // What waits for room must not wait for itself.
+        damaged.hold?.release()
+        await download.forget(request)
+        var again = request
+        again.cachePolicy.disk.reads = false
+        return try await load(again, priority, update)
+    }
+
+    /// Decodes the bytes of a request. Throws ``PipelineError``, or `CancellationError`.
+    func decode(
+        _ original: Original, for request: ImageRequest, _ priority: LivePriority
+    ) async throws -> Picture {
+        let key = request.key
+        let (codecs, options) = (request.codecs ?? codecs, request.effectiveDecoding)
+        return try await threads.decode(original.data, options: options, by: codecs, priority: priority) {
+            let start = report.now
+            do throws(ImageDecodingError) {
+                var image = try codecs.decode(original.data, options: options)
+                if request.derivedTarget != nil {
+                    // What can be decoded can be inspected; if not, the image is processed at the size that it has.
+                    image.noteFullSize(try? codecs.inspect(original.data, limits: options.limits))
+                }
+                report(key, .decoded(image.size), since: start)
+                let origin = Picture.Origin(digest: original.data.digest, allowsStoring: original.allowsStoring)
+                newest.note(origin, for: request.originalKey)
+                return Picture(image: image, layer: original.layer, original: original, origin: origin)
+            } catch {
+                throw PipelineError(.decoding(error.code), error.message, cause: error)
+            }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+import AlcedoCore
+import AlcedoRuntime
+import FoundationEssentials
+
+/// The images of requests: each size is decoded once, and each processor runs once, for all requests that need the result.
+struct ProcessStage: Sendable {
+    private let decode: DecodeStage
+    private let memory: MemoryStage
+    private let recent: RecentPictures
+    private let threads: DecodingThreads
+    private let report: Reporter
+    private let steps = Coalescer<StepKey, LoadUpdate, Picture>(isOfSource: PipelineError.isOfSource)
+
+    init(
+        decode: DecodeStage, memory: MemoryStage, recent: RecentPictures, threads: DecodingThreads, report: Reporter
+    ) {
+        self.decode = decode
+        self.memory = memory
+        self.recent = recent
+        self.threads = threads
+        self.report = report
+    }
+
+    /// The image of a request. Throws ``PipelineError``, or `CancellationError`.
+    func picture(
+        _ request: ImageRequest, _ priority: LivePriority, _ update: @escaping @Sendable (LoadUpdate) -> Void
+    ) async throws -> Picture {
+        let previews = ProcessedPreviews(request.processors, threads: threads) { update(.preview($0)) }
+        return try await step(request.processors.count, of: request, priority) { news in
+            if case .preview(let preview) = news { previews.take(preview) } else { update(news) }
+        }
+    }
+
+    /// Makes the image of a request again, of bytes that are here. Throws ``PipelineError``, or `CancellationError`.
+    func remake(_ request: ImageRequest, of original: Original, _ priority: LivePriority) async throws -> Picture {
+        try await remakeStep(request.processors.count, of: request, from: original, original.data.digest, priority)
+    }
+
+    private func remakeStep(
+        _ count: Int, of request: ImageRequest, from original: Original, _ digest: UInt64, _ priority: LivePriority
+    ) async throws -> Picture {
+        let key = StepKey(request, stepCount: count, of: digest)
+        return try await steps.value(for: key, priority: priority) { _, priority in
+            guard count > 0 else { return try await self.decode.decode(original, for: request, priority) }
+            let before = try await self.remakeStep(count - 1, of: request, from: original, digest, priority)
+            return try await self.process(before, request.processors[count - 1], request, priority)
+        }
+    }
+
+    /// Releases what is held of a resource.
+    func forget(_ resource: ResourceKey) { recent.removeResource(resource) }
+
+    /// Releases everything that is held.
+    func forgetAll() { recent.removeAll() }
+
+    func shutDown() async {
+        await steps.shutDown(throwing: PipelineError.shutDown)
+        recent.removeAll()
+    }
+
+    /// The image after some of the processors of a request.
+    ///
+    /// - Parameter count: How many of the processors are done; with none it is the image as decoded.
+    private func step(
+        _ count: Int, of request: ImageRequest, _ priority: LivePriority,
+        _ update: @escaping @Sendable (LoadUpdate) -> Void
+    ) async throws -> Picture {
+        let key = StepKey(request, stepCount: count)
+        // The last step's image is looked for, and kept, by whoever asks for it.
+        let isOnTheWay = count < request.processors.count
+        if isOnTheWay, let picture = heldStep(key, request, steps: count) { return picture }
+        return try await steps.value(for: key, from: request.source, priority: priority, onUpdate: update) {
+            update, priority in
+            // An equal step may have ended between the look and the beginning of this one.
+            if isOnTheWay, let picture = self.heldStep(key, request, steps: count) { return picture }
+            let mark = isOnTheWay ? self.recent.mark(request) : nil
+            let picture = try await self.makeStep(count, of: request, priority, update)
+            self.recent.remember(picture, for: key, request, since: mark)
+            return picture
+        }
+    }
+
+    /// The picture after some of a request's processors, if one is held that is of the bytes that came last.
+    private func heldStep(_ key: StepKey, _ request: ImageRequest, steps count: Int) -> Picture? {
+        if let picture = memory.intermediate(request, steps: count), decode.isCurrent(picture, request) {
+            return picture
+        }
+        var keys = [key]
+        // The whole image, which another request needed, will do as well.
+        if count == 0, request.derivedTarget != nil { keys.append(StepKey(request, stepCount: 0, isShrunk: false)) }
+        for key in keys {
+            if let picture = recent.picture(key, request), decode.isCurrent(picture, request) { return picture }
+        }
+        return nil
+    }
+
+    private func makeStep(
+        _ count: Int, of request: ImageRequest, _ priority: LivePriority,
+        _ update: @escaping @Sendable (LoadUpdate) -> Void
+    ) async throws -> Picture {
+        guard count > 0 else {
+            if case .image(let image, _) = request.source {
+                let origin = Picture.Origin(digest: nil, allowsStoring: true)
+                return Picture(image: image, layer: .local, origin: origin)
+            }
+            return try await decode.load(request, priority, update)
+        }
+        let before = try await step(count - 1, of: request, priority, update)
+        return try await process(before, request.processors[count - 1], request, priority)
+    }
+
+    private func process(
+        _ picture: Picture, _ processor: any ImageProcessing, _ request: ImageRequest, _ priority: LivePriority
+    ) async throws -> Picture {
+        let key = request.key
+        var processed = picture
+        processed.image = try await threads.run(priority: priority) {
+            let start = report.now
+            do throws(ImageProcessingError) {
+                var image = try processor.process(picture.image)
+                report(key, .processed(identifier: processor.identifier), since: start)
+                // Whatever a processor makes of it: the full size was for this processor, frames of another size are of
+                // another picture, and a part stays a part.
+                image.fullSize = nil
+                if image.frames?.canvasSize != image.size { image.frames = nil }
+                image.partialError = image.partialError ?? picture.image.partialError
+                return image
+            } catch {
+                throw PipelineError(.processing, error.message, cause: error)
+            }
+        }
+        return processed
+    }
+}
