@@ -102,13 +102,15 @@ struct DefaultFieldsTests {
     // MARK: Timeouts
 
     @Test func `a request without an idle timeout has that of the configuration`() async throws {
-        #expect(try await sent { $0.timeouts.idle = .seconds(60) }.idleTimeout == .seconds(60))
-        #expect(try await sent(idleTimeout: .seconds(5)) { $0.timeouts.idle = .seconds(60) }.idleTimeout == .seconds(5))
+        #expect(try await sent { $0.idleTimeout = .seconds(60) }.idleTimeout == .seconds(60))
+        #expect(try await sent(idleTimeout: .seconds(5)) { $0.idleTimeout = .seconds(60) }.idleTimeout == .seconds(5))
         #expect(try await sent().idleTimeout == .seconds(15))
     }
 
     @Test func `timeouts of zero in the configuration are the defaults`() async throws {
-        let sent = try await sent { $0.timeouts = DownloadTimeouts(idle: .zero, firstByte: .zero, total: .zero) }
+        let sent = try await sent {
+            ($0.idleTimeout, $0.firstByteTimeout, $0.totalTimeout) = (.zero, .zero, .zero)
+        }
 
         #expect(sent.idleTimeout == .seconds(15))
     }

@@ -169,7 +169,7 @@ struct SlotTests {
     }
 
     @Test func `its time may be up while it waits for a slot`() async throws {
-        let (downloader, transport) = downloader { $0.timeouts.total = .seconds(20) }
+        let (downloader, transport) = downloader { $0.totalTimeout = .seconds(20) }
         try start("flaky", on: downloader)
         try await clock.waitForSleepers(count: 2)
         downloader.isPaused = true
