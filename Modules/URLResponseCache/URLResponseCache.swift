@@ -7,7 +7,7 @@ public import FoundationEssentials
 /// After Foundation's `URLCache`. Give it to a ``CachingTransport``; on its own it stores only what it is told to.
 public struct URLResponseCache: Sendable {
     /// Where the answers are.
-    package let store: any ResponseStoring
+    public let store: any ResponseStoring
     /// What it does where HTTP leaves it a choice.
     package let rules: ResponseCacheRules
     let clock: any TimeSource

@@ -81,7 +81,7 @@ struct TimeTests {
         }
         let error = try await failure { try await task.value }
         #expect(error.code == .transport(.timedOut))
-        #expect(transport.requests.value.count >= 6)
+        #expect(transport.requests.count >= 6)
         #expect(clock.sleeperCount == 0)
     }
 

@@ -47,7 +47,7 @@ struct SlotTests {
         }
     }
 
-    private func paths(_ transport: FakeTransport) -> [String] { transport.requests.value.map(\.url.path) }
+    private func paths(_ transport: FakeTransport) -> [String] { transport.requests.map(\.url.path) }
 
     @Test func `its slot is another's meanwhile, and it takes one in its turn`() async throws {
         let (downloader, transport) = downloader()
