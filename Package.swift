@@ -198,10 +198,10 @@ let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
             "TestSupport",
         ], false
     ),
-    ("GIF", ["TestSupport"], true),
+    ("GIF", ["AlcedoTesting", "TestSupport"], true),
     ("GTK", ["AlcedoViewBinding", "gallery", "TestSupport", gtkLibrary], false),
     ("HTTP", ["AlcedoTesting", "TestSupport"], false),
-    ("JPEG", ["TestSupport"], true),
+    ("JPEG", ["AlcedoTesting", "TestSupport"], true),
     ("MemoryCache", ["AlcedoTesting", "TestSupport"], false),
     ("NSCache", ["AlcedoTesting", "TestSupport"], false),
     (
@@ -211,8 +211,8 @@ let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
             "AlcedoRedisCache", "AlcedoSQLiteCache", "AlcedoTesting", "TestSupport",
         ], false
     ),
-    ("PNG", ["AlcedoJPEG", "TestSupport"], true),
-    ("Processing", ["AlcedoPNG"], true),
+    ("PNG", ["AlcedoJPEG", "AlcedoTesting", "TestSupport"], true),
+    ("Processing", ["AlcedoPNG", "AlcedoTesting"], true),
     ("RedisCache", ["AlcedoTesting", "TestSupport"], false),
     ("Runtime", ["AlcedoTesting", "TestSupport"], false),
     ("SQLiteCache", ["AlcedoTesting", "TestSupport"], false),

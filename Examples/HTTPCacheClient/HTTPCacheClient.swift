@@ -45,7 +45,7 @@ private enum ClientCache {
         // Room for every call, and for as many questions that the cache asks behind an answer. Bodies stay as the server
         // sent them: whoever tests a cache wants to see that nothing on the way changes them.
         let connections = 2 * Session.maximumOutstanding
-        var options = CURLTransport.Options()
+        var options = CURLOptions()
         (options.maxConcurrentTransfers, options.maxConcurrentTransfersPerHost, options.decodesContent) = (
             connections, connections, false
         )

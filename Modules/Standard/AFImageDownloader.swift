@@ -15,7 +15,7 @@ extension DownloaderConfiguration {
     /// Source: AFNetworking 4, `AFImageDownloader.m`, and `NSURLRequest.timeoutInterval`.
     public static var afImageDownloader: Self {
         var configuration = Self(maximumConcurrentDownloads: 4, order: .firstInFirstOut)
-        configuration.rules.timeouts.idle = .seconds(60)
+        configuration.rules.idleTimeout = .seconds(60)
         return configuration
     }
 }
@@ -36,7 +36,7 @@ extension ImagePipeline.Configuration {
     /// - Parameter cacheDirectory: A directory that belongs to the response cache alone; nil keeps nothing on disk. Default:
     ///   ``afImageDownloaderCacheDirectory``.
     public static func afImageDownloader(cacheDirectory: URL? = afImageDownloaderCacheDirectory) -> Self {
-        var network = CURLTransport.Options()
+        var network = CURLOptions()
         network.keepsCookies = true
         let disk = cacheDirectory.map {
             // Without an age of their own: how long an answer is good is in the answer.

@@ -36,7 +36,7 @@ extension ImagePipeline.Configuration {
             downloader: downloader ?? Downloader.standard(responses: responses),
             codecs: .standard,
             memoryCache: ImageMemoryCache(
-                limits: MemoryCacheLimits(costLimit: memoryLimit ?? SystemMemory.defaultCostLimit),
+                limits: MemoryCacheLimits(costLimit: memoryLimit ?? MemoryCacheLimits.defaultCostLimit),
                 findsReferencedValues: true,
                 pressureSource: SystemMemoryPressureSource.shared),
             diskCache: cacheDirectory.map { FileDiskCache(directory: $0, sizeLimit: diskLimit) },
@@ -103,7 +103,7 @@ extension Downloader {
     public static func standard(
         configuration: Configuration = Configuration(),
         codecs: CodecRegistry = .standard,
-        network: CURLTransport.Options = CURLTransport.Options(),
+        network: CURLOptions = CURLOptions(),
         responses: URLResponseCache = URLResponseCache(memoryCapacity: 16 << 20),
         watch: (any HTTPTransport) -> any HTTPTransport = { $0 }
     ) -> Downloader {

@@ -32,7 +32,7 @@ public final class ManualClock: TimeSource {
     public var uptime: Duration { state.value.uptime }
 
     /// How many tasks sleep now.
-    public var sleeperCount: Int { state.value.sleepers.count }
+    package var sleeperCount: Int { state.value.sleepers.count }
 
     /// Moves the date and the uptime on, then wakes the sleepers whose time has come: the earliest deadline first, equal
     /// ones in the order they fell asleep.

@@ -28,10 +28,10 @@ public final class ManualMemoryPressureSource: MemoryPressureSource {
     public init(level: MemoryPressure = .normal) { state = Locked(State(level: level)) }
 
     /// The level that was set last.
-    public var level: MemoryPressure { state.withLock { $0.level } }
+    package var level: MemoryPressure { state.withLock { $0.level } }
 
     /// How many tokens are held.
-    public var observerCount: Int { state.withLock { $0.handlers.count } }
+    package var observerCount: Int { state.withLock { $0.handlers.count } }
 
     /// Sets the level and, if that changes it, calls the observers: in the order they came, outside any lock. They may
     /// add and drop observers; one that is added is called from the next change on.

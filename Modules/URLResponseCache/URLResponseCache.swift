@@ -9,10 +9,22 @@ public struct URLResponseCache: Sendable {
     /// Where the answers are.
     public let store: any ResponseStoring
     /// What it does where HTTP leaves it a choice.
-    public let rules: ResponseCacheRules
+    package let rules: ResponseCacheRules
     let clock: any TimeSource
     private let memory: MemoryResponseStore
     private let disk: (any MaintainableDataCache)?
+
+    private init(
+        memoryCapacity: Int, below: (any ResponseStoring)?, disk: (any DataCaching)?, rules: ResponseCacheRules,
+        clock: any TimeSource
+    ) {
+        self.rules = rules
+        self.clock = clock
+        self.disk = disk
+        let memory = MemoryResponseStore(byteLimit: memoryCapacity)
+        self.memory = memory
+        store = below.map { TieredResponseStore(memory, over: $0) } ?? memory
+    }
 
     /// - Parameters:
     ///   - memoryCapacity: Most bytes in memory; 0 keeps nothing there. Default: 20 MiB.
@@ -24,12 +36,40 @@ public struct URLResponseCache: Sendable {
         memoryCapacity: Int = 20 << 20, disk: (any MaintainableDataCache)? = nil,
         rules: ResponseCacheRules = ResponseCacheRules(), clock: any TimeSource = SystemClock()
     ) {
-        self.rules = rules
-        self.clock = clock
-        self.disk = disk
-        let memory = MemoryResponseStore(byteLimit: memoryCapacity)
-        self.memory = memory
-        store = disk.map { TieredResponseStore(memory, over: DataResponseStore($0)) } ?? memory
+        self.init(
+            memoryCapacity: memoryCapacity, below: disk.map { DataResponseStore($0) }, disk: disk, rules: rules,
+            clock: clock)
+    }
+
+    /// Creates a cache over a data cache that cannot list its entries, such as one on a shared server.
+    ///
+    /// There, ``removeResponses(since:)`` removes everything.
+    ///
+    /// - Parameters:
+    ///   - memoryCapacity: The maximum number of bytes in memory; 0 keeps nothing there. Default: 20 MiB.
+    ///   - data: Where responses are kept beside memory. It should belong to this cache alone.
+    ///   - rules: What it does where HTTP leaves it a choice.
+    ///   - clock: The clock by which times to live (``ResponseCacheRules/lifetime``) pass.
+    public init(
+        memoryCapacity: Int = 20 << 20, data: any DataCaching, rules: ResponseCacheRules = ResponseCacheRules(),
+        clock: any TimeSource = SystemClock()
+    ) {
+        self.init(
+            memoryCapacity: memoryCapacity, below: DataResponseStore(data), disk: data, rules: rules, clock: clock)
+    }
+
+    /// Creates a cache over a store of your own, with memory in front of it.
+    ///
+    /// - Parameters:
+    ///   - memoryCapacity: The maximum number of bytes in memory; 0 keeps nothing there. Default: 20 MiB.
+    ///   - store: Where responses are kept beside memory. It should belong to this cache alone.
+    ///   - rules: What it does where HTTP leaves it a choice.
+    ///   - clock: The clock by which times to live (``ResponseCacheRules/lifetime``) pass.
+    public init(
+        memoryCapacity: Int = 20 << 20, store: any ResponseStoring, rules: ResponseCacheRules = ResponseCacheRules(),
+        clock: any TimeSource = SystemClock()
+    ) {
+        self.init(memoryCapacity: memoryCapacity, below: store, disk: nil, rules: rules, clock: clock)
     }
 
     /// Bytes in memory.

@@ -45,7 +45,7 @@ struct CURLTransportTests {
     @Test func `more requests than connections all get their answer`() async throws {
         let origin = try LoopbackOrigin { OriginReply(body: Data($0.target.utf8)) }
         defer { origin.stop() }
-        var options = CURLTransport.Options()
+        var options = CURLOptions()
         (options.maxConcurrentTransfers, options.maxConcurrentTransfersPerHost) = (2, 2)
         let transport = CURLTransport(options: options)
 

@@ -48,7 +48,7 @@ struct ContentCodingTests {
 
     @Test(arguments: ["gzip", "x-unheard-of", "gzip, x-unheard-of"])
     func `a transport that does not decode asks for no coding and gives what was sent`(coding: String) async throws {
-        var options = CURLTransport.Options()
+        var options = CURLOptions()
         options.decodesContent = false
         let (body, asked) = try await exchange(CURLTransport(options: options), coding: coding)
         #expect(body == Self.packed)

@@ -27,7 +27,7 @@ struct HandleReuseTests {
     @Test func `a request has nothing of those before it on the same connection`() async throws {
         let origin = try LoopbackOrigin { _ in .text("hello") }
         defer { origin.stop() }
-        var options = CURLTransport.Options()
+        var options = CURLOptions()
         options.maxConcurrentTransfers = 1
         let transport = CURLTransport(options: options)
         for request in try Self.marked(origin.url(for: "/")) {

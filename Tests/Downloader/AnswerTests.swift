@@ -85,7 +85,7 @@ struct AnswerTests {
     }
 
     @Test func `a transport that gives fewer bytes than declared is not believed`() async throws {
-        let transport = FakeTransport.giving(Data(count: 5), fields: ["Content-Length": "6"])
+        let transport = FakeTransport(body: Data(count: 5), fields: ["Content-Length": "6"])
         let error = try await failure { try await Downloader(transport: transport).download(web("http://h/a")) }
         #expect(error.code == .transport(.connectionLost))
     }

@@ -6,23 +6,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Answers by a closure, and remembers what it was asked.
-struct FakeTransport: HTTPTransport {
-    let requests = Guarded<[HTTPRequest]>([])
-    let answer: @Sendable (HTTPRequest) async throws -> HTTPResponse
-
-    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-        requests.change { $0.append(request) }
-        return try await answer(request)
-    }
-
-    /// Answers every request with these bytes.
-    static func giving(_ data: Data, status: Int = 200, fields: HTTPFields = HTTPFields()) -> FakeTransport {
-        FakeTransport {
-            HTTPResponse(head: HTTPResponseHead(url: $0.url, status: status, fields: fields), body: HTTPBody(data))
-        }
-    }
-
+extension FakeTransport {
     /// Answers every request with the bytes "x", once the clock has gone on.
     static func waiting(on clock: ManualClock) -> FakeTransport {
         FakeTransport {

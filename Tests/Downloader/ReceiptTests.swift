@@ -27,7 +27,7 @@ struct ReceiptTests {
     }
 
     @Test func `a completion is called once, with what came`() async throws {
-        let downloader = downloader(.giving(Data(count: 5)))
+        let downloader = downloader(FakeTransport(body: Data(count: 5)))
         try start("a", on: downloader)
         try await outcomes.waitFor(1)
         #expect(outcomes.texts == ["a": ["5 bytes"]])
@@ -50,11 +50,11 @@ struct ReceiptTests {
         // Its slot is free when its work has ended.
         while downloader.transferCounts.running > 0 { await Task.yield() }
         #expect(clock.sleeperCount == 0)
-        #expect(transport.requests.value.count == 1)
+        #expect(transport.requests.count == 1)
     }
 
     @Test func `a receipt of an ended download does nothing`() async throws {
-        let downloader = downloader(.giving(Data("x".utf8)))
+        let downloader = downloader(FakeTransport(body: Data("x".utf8)))
         let receipt = try start("a", on: downloader)
         try await outcomes.waitFor(1)
         downloader.cancel(receipt)
@@ -102,7 +102,7 @@ struct ReceiptTests {
 
         try await outcomes.waitFor(6)
         #expect(
-            transport.requests.value.map(\.url.path) == ["/plug", "/raised", "/joined", "/normal", "/lowered"])
+            transport.requests.map(\.url.path) == ["/plug", "/raised", "/joined", "/normal", "/lowered"])
     }
 
     @Test func `while the queue is paused nothing begins, and what runs goes on`() async throws {
@@ -115,7 +115,7 @@ struct ReceiptTests {
         try start("waits", on: downloader)
         clock.advance(by: .seconds(1))
         try await outcomes.waitFor(1)
-        #expect(transport.requests.value.count == 1)
+        #expect(transport.requests.count == 1)
         #expect(downloader.transferCounts == (0, 1))
 
         downloader.isPaused = false
@@ -166,12 +166,12 @@ struct ReceiptTests {
         let error = try await failure { try await downloader.download(.bytes(Data([1]), identity: "x")) }
         #expect(error.code == .shutDown)
         await downloader.shutDown()
-        #expect(transport.requests.value.count == 1)
+        #expect(transport.requests.count == 1)
     }
 
     @Test func `who waits for a downloader that is let go is told`() throws {
         do {
-            let downloader = downloader(.giving(Data("x".utf8)))
+            let downloader = downloader(FakeTransport(body: Data("x".utf8)))
             downloader.isPaused = true
             try start("a", on: downloader)
             try start("b", on: downloader)
@@ -181,7 +181,7 @@ struct ReceiptTests {
 
     @Test func `a rate spreads beginnings over time, and one timer serves all`() async throws {
         let downloader = downloader(
-            .giving(Data("x".utf8)),
+            FakeTransport(body: Data("x".utf8)),
             .init(maximumConcurrentDownloads: 100, rate: DownloadRate(perSecond: 10, burst: 2)))
         for number in 0..<5 { try start("\(number)", on: downloader) }
         try await outcomes.waitFor(2)
@@ -197,7 +197,7 @@ struct ReceiptTests {
 
     @Test func `who waits for the rate is cancelled at once, and the timer with the last`() async throws {
         let downloader = downloader(
-            .giving(Data("x".utf8)), .init(rate: DownloadRate(perSecond: 0.001, burst: 1)))
+            FakeTransport(body: Data("x".utf8)), .init(rate: DownloadRate(perSecond: 0.001, burst: 1)))
         try start("a", on: downloader)
         let waiting = try start("b", on: downloader)
         try start("c", on: downloader)
@@ -219,7 +219,7 @@ struct ReceiptTests {
         try await clock.waitForSleepers(count: 3)
         #expect(downloader.transferCounts == (3, 2))
         #expect(
-            Set(transport.requests.value.map(\.url.absoluteString)) == ["http://h/a", "https://h/d", "http://other/e"])
+            Set(transport.requests.map(\.url.absoluteString)) == ["http://h/a", "https://h/d", "http://other/e"])
         downloader.cancelAll()
     }
 
@@ -237,7 +237,7 @@ struct ReceiptTests {
     }
 
     @Test func `who is cancelled while its request is modified has its outcome at once`() async throws {
-        let transport = FakeTransport.giving(Data("x".utf8))
+        let transport = FakeTransport(body: Data("x".utf8))
         let downloader = modifying(transport)
         let receipt = try start("a", on: downloader)
         let task = Task { try await downloader.download(web("http://h/b")) }
@@ -252,7 +252,7 @@ struct ReceiptTests {
         await #expect(throws: CancellationError.self) { try await task.value }
         await downloader.shutDown()
         #expect(clock.sleeperCount == 0)
-        #expect(transport.requests.value.isEmpty)
+        #expect(transport.requests.isEmpty)
     }
 
     @Test func `who is cancelled while its modified request joins the others has its outcome at once`() async throws {
@@ -292,7 +292,7 @@ struct ReceiptTests {
         while downloader.transferCounts.waiting < 2 { await Task.yield() }
         clock.advance(by: .seconds(4))
         try await outcomes.waitFor(3)
-        #expect(transport.requests.value.map(\.url.path) == ["/plug", "/low", "/normal"])
+        #expect(transport.requests.map(\.url.path) == ["/plug", "/low", "/normal"])
     }
 
     @Test func `a modifier that declines or fails is the outcome`() async throws {
@@ -301,7 +301,7 @@ struct ReceiptTests {
             if request.url.path == "/odd" { throw HTTPTransportError(.failed, "odd") }
             return nil
         }
-        let downloader = downloader(.giving(Data("x".utf8)), configuration)
+        let downloader = downloader(FakeTransport(body: Data("x".utf8)), configuration)
         try start("a", on: downloader)
         try start("odd", on: downloader)
         try await outcomes.waitFor(2)

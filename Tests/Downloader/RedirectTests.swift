@@ -39,7 +39,8 @@ struct RedirectTests {
         defer { origin.stop() }
         let asked = Guarded(0)
         var configuration = Downloader.Configuration()
-        configuration.rules.redirects = RedirectPolicy(limit: limit) { _, next in
+        configuration.rules.maximumRedirectCount = limit
+        configuration.rules.redirectHook = { _, next in
             asked.change { $0 += 1 }
             return next
         }
@@ -110,16 +111,16 @@ struct RedirectTests {
 
         _ = try await Downloader(transport: transport).download(web(from, Self.secrets))
 
-        #expect((transport.requests.value.last?.fields["Authorization"] != nil) == isSame)
+        #expect((transport.requests.last?.fields["Authorization"] != nil) == isSame)
     }
 
     @Test(arguments: [
         "file:///etc/hostname", "ftp://h/a", "data:,a", "javascript:1", "http://", "http:///a", "FILE:/etc/hostname",
     ])
     func `a redirect out of the web is refused`(location: String) async throws {
-        let transport = FakeTransport.giving(Data([1]), status: 302, fields: ["Location": location])
+        let transport = FakeTransport(body: Data([1]), status: 302, fields: ["Location": location])
         #expect(try await code(Downloader(transport: transport), web("http://h/a")) == .badRedirect)
-        #expect(transport.requests.value.count == 1)
+        #expect(transport.requests.count == 1)
     }
 
     @Test(arguments: [
@@ -134,7 +135,7 @@ struct RedirectTests {
             return HTTPResponse(head: head, body: HTTPBody(Data([1])))
         }
         _ = try await Downloader(transport: transport).download(web("http://h/a"))
-        #expect(transport.requests.value.last?.url.absoluteString == target)
+        #expect(transport.requests.last?.url.absoluteString == target)
     }
 
     @Test func `a redirect does not wait for a body that stalls`() async throws {
@@ -159,20 +160,20 @@ struct RedirectTests {
     }
 
     @Test func `a redirect without a target is refused`() async throws {
-        let transport = FakeTransport.giving(Data([1]), status: 301)
+        let transport = FakeTransport(body: Data([1]), status: 301)
         #expect(try await code(Downloader(transport: transport), web("http://h/a")) == .badRedirect)
     }
 
     @Test(arguments: ["ftp://me:secret@h/b", "http://me:secret@h/b", "//me:secret@h/b"])
     func `no error tells a password`(location: String) async throws {
-        let transport = FakeTransport.giving(Data([1]), status: 302, fields: ["Location": location])
+        let transport = FakeTransport(body: Data([1]), status: 302, fields: ["Location": location])
         let error = try await failure {
             try await Downloader(transport: transport).download(web("http://me:secret@h/a"))
         }
         #expect(error.code == .badRedirect)
         #expect(!error.message.contains("secret"))
         for (status, code) in [(404, DownloadError.Code.status(404)), (304, .notModified), (302, .badRedirect)] {
-            let transport = FakeTransport.giving(Data([1]), status: status)
+            let transport = FakeTransport(body: Data([1]), status: status)
             let error = try await failure {
                 try await Downloader(transport: transport).download(web("http://me:secret@h/a"))
             }
@@ -199,7 +200,7 @@ struct RedirectTests {
 
         _ = try await Downloader(transport: transport).download(.http(request))
 
-        let last = try #require(transport.requests.value.last)
+        let last = try #require(transport.requests.last)
         let isGET = then == .get && method != .get
         #expect(last.method == then)
         #expect((last.body == nil) == isGET)

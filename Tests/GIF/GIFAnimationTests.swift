@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoGIF
+import AlcedoTesting
 import Foundation
 import TestSupport
 import Testing
@@ -99,6 +100,6 @@ import Testing
         try DecoderChecks(decoder).checkPieces(data)
         try DecoderChecks(decoder).checkRows(data)
         #expect(try DecoderChecks(decoder).checkTruncation(data) == [.empty, .truncated])
-        DecoderChecks(decoder).checkFlippedBits(data, rounds: 200)
+        try DecoderChecks(decoder).checkFlippedBits(data, rounds: 200)
     }
 }

@@ -1,6 +1,7 @@
 import TestSupport
 import AlcedoCore
 import AlcedoGIF
+import AlcedoTesting
 import Foundation
 import Testing
 
@@ -16,9 +17,10 @@ import Testing
         GIFWriter.file(width: width, height: height, palette: [(1, 2, 3)], blocks)
     }
 
-    @Test(arguments: ["plain.gif", "interlaced.gif", "transparent.gif", "animated.gif"])
-    func `every prefix is truncated, and a part of it can be had`(name: String) throws {
-        #expect(try DecoderChecks(decoder).checkTruncation(fixture(name)) == [.empty, .truncated])
+    @Test(arguments: ["plain.gif", "interlaced.gif", "transparent.gif", "animated.gif"], DecoderConformance.checks)
+    func `the decoder conforms to the contract`(name: String, check: DecoderConformance.Check) async throws {
+        let file = try fixture(name)
+        try await check { [decoder] _ in DecoderConformance.Subject(decoder, file: file) }
     }
 
     @Test func `a part of an animation has the frames that are whole`() throws {
@@ -34,13 +36,6 @@ import Testing
 
         #expect(counts == counts.sorted())
         #expect(Set(counts) == [1, 2, 3])
-    }
-
-    @Test(arguments: ["plain.gif", "interlaced.gif", "transparent.gif", "animated.gif"])
-    func `flipped bits give the same error or image however the bytes come`(name: String) throws {
-        let limits = DecodingLimits(maximumPixelCount: 100_000)
-        try DecoderChecks(decoder, options: DecodingOptions(limits: limits))
-            .checkFlippedBits(fixture(name), rounds: 1_000)
     }
 
     @Test func `a canvas over the limit is refused before anything else is read`() {

@@ -1,6 +1,7 @@
 import TestSupport
 import AlcedoCore
 import AlcedoGIF
+import AlcedoTesting
 import Foundation
 import Testing
 

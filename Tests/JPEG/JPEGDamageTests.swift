@@ -1,6 +1,7 @@
 import TestSupport
 import AlcedoCore
 import AlcedoJPEG
+import AlcedoTesting
 import Foundation
 import Testing
 
@@ -12,9 +13,10 @@ import Testing
     private let decoder = JPEGDecoder()
     private let end: [UInt8] = [0xFF, 0xD9]
 
-    @Test(arguments: names) func `every prefix is truncated, and a part of it can be had`(name: String) throws {
-        #expect(try DecoderChecks(decoder).checkTruncation(fixture(name)) == [.empty, .truncated])
-        #expect(errorCode(try fixture(name)) == nil)
+    @Test(arguments: names, DecoderConformance.checks)
+    func `the decoder conforms to the contract`(name: String, check: DecoderConformance.Check) async throws {
+        let file = try fixture(name)
+        try await check { [decoder] _ in DecoderConformance.Subject(decoder, file: file) }
     }
 
     @Test func `a part of one scan is the rows above the cut, one of several is coarser`() throws {
@@ -83,13 +85,6 @@ import Testing
         data[marker + 1] = 0xD3
 
         #expect(errorCode(data) == .corrupt)
-    }
-
-    @Test(arguments: names)
-    func `flipped bits give the same error or image however the bytes come`(name: String) throws {
-        let limits = DecodingLimits(maximumPixelCount: 100_000)
-        try DecoderChecks(decoder, options: DecodingOptions(limits: limits))
-            .checkFlippedBits(fixture(name), rounds: 400, seed: 37)
     }
 
     /// libjpeg notices them only where few bytes are left.

@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoJPEG
+import AlcedoTesting
 import Foundation
 import TestSupport
 import Testing

@@ -83,7 +83,7 @@ struct DataMemoryCacheTests {
     }
 
     @Test func `an entry that the policy refuses is an error, not a store without an entry`() throws {
-        let cache = DataMemoryCache(limits: MemoryCacheLimits(costLimit: 100), policy: NewestGoes())
+        let cache = DataMemoryCache(limits: MemoryCacheLimits(costLimit: 100), policy: .custom(NewestGoes()))
         try cache.store(CachedData(Data(count: 60)), for: key("a"))
 
         #expect { try cache.store(CachedData(Data(count: 60)), for: key("b")) } throws: {

@@ -110,7 +110,7 @@ struct PolicyModelTests {
                 reference.note(gone.value, at: now)
             case 80..<84:
                 let members = reference.stored.keys.filter { $0 % 7 == key.group }.count
-                #expect(cache.removeAll(of: key.group) == members)
+                #expect(cache.removeGroup(key.group) == members)
                 reference.note(gone.value, at: now)
                 reference.lost = reference.lost.filter { $0.key % 7 != key.group }
             case 84..<88:

@@ -2,6 +2,7 @@ import TestSupport
 import AlcedoCore
 import AlcedoJPEG
 import AlcedoPNG
+import AlcedoTesting
 import Foundation
 import Testing
 
@@ -12,14 +13,10 @@ import Testing
     private let decoder = PNGDecoder()
     private let registry = CodecRegistry([.png, .jpeg])
 
-    @Test(arguments: names) func `every prefix is truncated`(name: String) throws {
-        let data = try fixture(name)
-
-        #expect(errorCode(data.prefix(0)) == .empty)
-        for count in 1..<data.count {
-            #expect(errorCode(data.prefix(count)) == .truncated, "\(count) bytes")
-        }
-        #expect(errorCode(data) == nil)
+    @Test(arguments: names, DecoderConformance.checks)
+    func `the decoder conforms to the contract`(name: String, check: DecoderConformance.Check) async throws {
+        let file = try fixture(name)
+        try await check { [decoder] _ in DecoderConformance.Subject(decoder, file: file) }
     }
 
     @Test(arguments: names) func `inspecting a prefix tells all or fails`(name: String) throws {
@@ -32,22 +29,6 @@ import Testing
             } catch {
                 #expect(error.code == .truncated, "\(count) bytes")
             }
-        }
-    }
-
-    @Test(arguments: names) func `flipped bits give an error or an image of the size announced`(name: String) throws {
-        let data = try fixture(name)
-        var random = SeededGenerator(seed: 29)
-        let limits = DecodingLimits(maximumPixelCount: 100_000)
-
-        for _ in 0..<1_000 {
-            var damaged = data
-            for _ in 0...Int.random(in: 0...3, using: &random) {
-                damaged[Int.random(in: 0..<data.count, using: &random)] ^= 1 << UInt8.random(in: 0..<8, using: &random)
-            }
-            let options = DecodingOptions(limits: limits, appliesOrientation: false)
-            guard let image = try? decoder.decode(damaged, options: options) else { continue }
-            #expect(try image.size == decoder.inspect(damaged, limits: limits).size)
         }
     }
 

@@ -65,7 +65,7 @@ struct BacklogTests {
     }
 
     @Test func `sources are not asked while too many bytes wait`() async throws {
-        let downloader = Downloader(transport: NoTransport())
+        let downloader = Downloader(transport: FakeTransport.offline)
         let pipeline = pipeline(downloader, limit: 1000)
         // One by one, so that what has begun when the limit is reached is one.
         var loads: [Task<Void, any Error>] = []
@@ -110,7 +110,7 @@ struct BacklogTests {
         for number in 0..<40 {
             try Data(repeating: 1, count: 1000).write(to: folder.url.appending(path: "\(number)"))
         }
-        let downloader = Downloader(transport: NoTransport())
+        let downloader = Downloader(transport: FakeTransport.offline)
         let read = Guarded(0)
         let counting = FakeDownloader { request, _ in
             let download = try await downloader.download(request)
@@ -166,7 +166,7 @@ struct BacklogTests {
     }
 
     @Test func `who waits for room can leave`() async throws {
-        let downloader = Downloader(transport: NoTransport())
+        let downloader = Downloader(transport: FakeTransport.offline)
         let pipeline = pipeline(downloader, limit: 100)
         let first = start(pipeline, [ImageRequest(source: source(0))])
         while codec.begun.value.isEmpty { await Task.yield() }
@@ -193,12 +193,5 @@ struct BacklogTests {
         _ = try await pipeline.load(request)
 
         #expect(codec.begun.value == [UInt8(ascii: "?"), 1])
-    }
-}
-
-/// Never asked.
-private struct NoTransport: HTTPTransport {
-    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-        throw HTTPTransportError(.failed, "there is no network here")
     }
 }

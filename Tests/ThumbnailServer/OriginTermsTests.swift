@@ -1,7 +1,7 @@
 import Alcedo
 import AlcedoHTTP
+import AlcedoTesting
 import FoundationEssentials
-import TestSupport
 import Testing
 
 @testable import thumbnail_server
@@ -98,22 +98,11 @@ struct OriginTermsTests {
         #expect(freshness.cacheControl(now: now, until: end) == expected)
     }
 
-    /// Notes what it is asked, and answers what an origin might that knows of the notes.
-    private struct Origin: HTTPTransport {
-        let asked: Guarded<[HTTPFields]>
-
-        func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-            asked.change { $0.append(request.fields) }
-            let fields: HTTPFields = ["X-Alcedo-Redirect-Terms": "keep 9 9"]
-            return HTTPResponse(
-                head: HTTPResponseHead(url: request.url, status: 200, fields: fields), body: HTTPBody(Data()))
-        }
-    }
-
     @Test func `what redirects say comes to the answer, and nowhere else`() async throws {
         let url = try #require(URL(string: "https://a.test/"))
-        let asked = Guarded<[HTTPFields]>([])
-        let transport = RedirectTerms(Origin(asked: asked))
+        // An origin might send these notes itself.
+        let origin = FakeTransport(body: Data(), fields: ["X-Alcedo-Redirect-Terms": "keep 9 9"])
+        let transport = RedirectTerms(origin)
         let plain = try await transport.send(HTTPRequest(url: url))
         #expect(RedirectTerms.noted(in: plain.head.fields) == nil)
 
@@ -131,6 +120,6 @@ struct OriginTermsTests {
                 == OriginTerms(
                     allowsStoring: false, freshUntil: now.addingTimeInterval(30),
                     clientFreshUntil: now.addingTimeInterval(60)))
-        #expect(asked.value.count == 5 && asked.value.allSatisfy { $0.fields.isEmpty })
+        #expect(origin.requests.count == 5 && origin.requests.allSatisfy(\.fields.fields.isEmpty))
     }
 }

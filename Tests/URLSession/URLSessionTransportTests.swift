@@ -233,9 +233,7 @@ import Testing
     }
 
     @Test func `a body over the unread limit ends, what has arrived before can be read`() async throws {
-        var options = URLSessionTransport.Options()
-        options.unreadLimit = 1 << 20
-        let transport = URLSessionTransport(options: options)
+        let transport = URLSessionTransport(unreadLimit: 1 << 20)
         let origin = try LoopbackOrigin { _ in .endless() }
 
         let response = try await transport.send(HTTPRequest(url: origin.url, idleTimeout: .seconds(120)))

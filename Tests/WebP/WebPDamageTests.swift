@@ -1,5 +1,6 @@
 import TestSupport
 import AlcedoCore
+import AlcedoTesting
 import AlcedoWebP
 import Foundation
 import Testing
@@ -11,10 +12,10 @@ import Testing
     ]
     private let decoder = WebPDecoder()
 
-    @Test(arguments: names) func `every prefix is truncated, at once and in pieces`(name: String) throws {
-        let codes = try DecoderChecks(decoder).checkTruncation(fixture(name))
-
-        #expect(codes == [.empty, .truncated])
+    @Test(arguments: names, DecoderConformance.checks)
+    func `the decoder conforms to the contract`(name: String, check: DecoderConformance.Check) async throws {
+        let file = try fixture(name)
+        try await check { [decoder] _ in DecoderConformance.Subject(decoder, file: file) }
     }
 
     @Test(arguments: ["lossless.webp", "lossless-alpha.webp", "lossy.webp"])
@@ -26,28 +27,6 @@ import Testing
         for count in 0..<image.count - 8 - 8 {
             let file = RIFFWriter.file([RIFFWriter.chunk(id, Array(image[8..<8 + count]))])
             #expect(errorCode(file) != nil, "\(count) bytes")
-        }
-    }
-
-    @Test(arguments: names) func `flipped bits give the same answer at once and in pieces`(name: String) throws {
-        let options = DecodingOptions(limits: DecodingLimits(maximumPixelCount: 100_000))
-
-        try DecoderChecks(decoder, options: options).checkFlippedBits(fixture(name), rounds: 300)
-    }
-
-    @Test(arguments: names) func `flipped bits give an error or an image of the size announced`(name: String) throws {
-        let data = try fixture(name)
-        var random = SeededGenerator(seed: 23)
-        let limits = DecodingLimits(maximumPixelCount: 100_000)
-
-        for _ in 0..<300 {
-            var damaged = data
-            for _ in 0...Int.random(in: 0...3, using: &random) {
-                damaged[Int.random(in: 0..<data.count, using: &random)] ^= 1 << UInt8.random(in: 0..<8, using: &random)
-            }
-            let options = DecodingOptions(limits: limits, appliesOrientation: false)
-            guard let image = try? decoder.decode(damaged, options: options) else { continue }
-            #expect(try image.size == decoder.inspect(damaged, limits: limits).size)
         }
     }
 

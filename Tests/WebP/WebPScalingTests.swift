@@ -1,5 +1,6 @@
 import TestSupport
 import AlcedoCore
+import AlcedoTesting
 import AlcedoWebP
 import Foundation
 import Testing

@@ -68,7 +68,7 @@ struct NetworkOptions: Sendable {
     ///   - log: Is told of exchanges; nil: nobody.
     /// - Throws: When the authorities cannot be read.
     func downloader(parts: (any DataCaching)?, downloads: Int, log: TransferLog?) throws -> Downloader {
-        var network = CURLTransport.Options()
+        var network = CURLOptions()
         if let connections { network.maxConcurrentTransfers = connections }
         if let limit = connectionsPerHost ?? connections { network.maxConcurrentTransfersPerHost = limit }
         if let authorities { network.authorities = .pem(try CertificateFile.read(authorities)) }
@@ -77,7 +77,7 @@ struct NetworkOptions: Sendable {
         if let connectionsPerHost { configuration.maximumConcurrentDownloadsPerHost = connectionsPerHost }
         configuration.rules.retry = RetryPolicy(maximumAttempts: retries + 1)
         configuration.rules.retryBudget = RetryBudget(share: Double(retries), burst: max(20, retries * downloads))
-        configuration.rules.redirects.hook = { [headers] in HeaderOption.keepSecrets($0, $1, of: headers) }
+        configuration.rules.redirectHook = { [headers] in HeaderOption.keepSecrets($0, $1, of: headers) }
         configuration.rules.resume?.storage = parts
         return .standard(configuration: configuration, network: network) { log?.watching($0) ?? $0 }
     }

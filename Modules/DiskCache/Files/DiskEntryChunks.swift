@@ -1,12 +1,12 @@
 import AlcedoCore
 import AlcedoRuntime
-public import FoundationEssentials
+package import FoundationEssentials
 
 /// The data of an entry in chunks. Holds one at a time, and can be gone through again.
 ///
 /// What was found stays readable while the entry is replaced or removed.
-public struct DiskEntryChunks: AsyncSequence, Sendable {
-    public typealias Element = Data
+package struct DiskEntryChunks: AsyncSequence, Sendable {
+    package typealias Element = Data
 
     fileprivate enum Source: Sendable {
         case memory(Data, chunkSize: Int)
@@ -15,11 +15,11 @@ public struct DiskEntryChunks: AsyncSequence, Sendable {
 
     private let source: Source
     /// Bytes of the data.
-    public let count: Int
+    package let count: Int
     /// The notes that were stored with the data.
-    public let metadata: Data
+    package let metadata: Data
     /// When the entry ends; nil when it has no expiry of its own.
-    public let expiry: Date?
+    package let expiry: Date?
 
     init(_ entry: CachedData, chunkSize: Int) {
         source = .memory(entry.data, chunkSize: chunkSize)
@@ -35,10 +35,10 @@ public struct DiskEntryChunks: AsyncSequence, Sendable {
         expiry = reader.expiry?.date
     }
 
-    public func makeAsyncIterator() -> Iterator { Iterator(source: source, count: count) }
+    package func makeAsyncIterator() -> Iterator { Iterator(source: source, count: count) }
 
     /// Reads the chunks in order.
-    public struct Iterator: AsyncIteratorProtocol {
+    package struct Iterator: AsyncIteratorProtocol {
         fileprivate let source: Source
         fileprivate let count: Int
         private var offset = 0
@@ -50,7 +50,7 @@ public struct DiskEntryChunks: AsyncSequence, Sendable {
 
         /// - Throws: `DataCacheError` when somebody has cut the file short since it was verified, or the system cannot read
         ///   it now; `CancellationError`.
-        public mutating func next() async throws -> Data? {
+        package mutating func next() async throws -> Data? {
             guard offset < count else { return nil }
             let start = offset
             switch source {

@@ -23,9 +23,9 @@ public import FoundationEssentials
 ///   and date of each file, and after the loss of it, reads the end of each. Reads do not wait for that.
 public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache {
     /// Where the files are.
-    public let directory: URL
+    package let directory: URL
     /// What it keeps at most.
-    public let limits: DataCacheLimits
+    package let limits: DataCacheLimits
 
     private let trims: TrimObservers
 
@@ -93,7 +93,7 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
     /// - Parameters:
     ///   - key: What the entry was stored under.
     ///   - chunkSize: Most bytes of a chunk; at least 4096. Default: 64 KiB.
-    public func chunks(for key: ImageKey, chunkSize: Int = 64 << 10) async -> DiskEntryChunks? {
+    package func chunks(for key: ImageKey, chunkSize: Int = 64 << 10) async -> DiskEntryChunks? {
         await engine?.chunks(for: key, chunkSize: chunkSize)
     }
 
@@ -129,7 +129,7 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
     /// Finds an entry as ``entry(for:)`` does, on the caller's thread, which it blocks. For threads that are there to block:
     /// what a task saves by ``entry(for:)`` is the pool's thread, what it pays is a way to another thread and back.
     @available(*, noasync, message: "blocks the thread; a task has entry(for:)")
-    public func entryBlocking(for key: ImageKey) -> CachedData? { engine?.entryBlocking(for: key) }
+    package func entryBlocking(for key: ImageKey) -> CachedData? { engine?.entryBlocking(for: key) }
 
     /// Stores as ``store(_:for:)`` does, on the caller's thread, which it blocks; a trim that is due goes on behind it.
     ///
@@ -138,7 +138,7 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
     ///
     /// - Throws: ``DataCacheError``.
     @available(*, noasync, message: "blocks the thread; a task has store(_:for:)")
-    public func storeBlocking(_ entry: CachedData, for key: ImageKey) throws(DataCacheError) {
+    package func storeBlocking(_ entry: CachedData, for key: ImageKey) throws(DataCacheError) {
         guard let engine else { throw noDirectory }
         try engine.storeBlocking(entry, for: key)
     }
@@ -163,7 +163,7 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
 
     /// Why ``count``, ``totalSize`` and ``items()`` may tell of less than there is: the directory cannot be looked into, or
     /// there is no index and no room for one. nil when all is known, and when there is nothing in the directory's place.
-    public func listingError() async -> DataCacheError? {
+    package func listingError() async -> DataCacheError? {
         if let engine { await engine.listingError() } else { noDirectory }
     }
 

@@ -20,9 +20,9 @@ public import FoundationEssentials
 /// the order of its last reads.
 public final class SQLiteDiskCache: MaintainableDataCache, TrimReportingDataCache {
     /// Where the database `alcedo.sqlite` and the folder `values` are.
-    public let directory: URL
+    package let directory: URL
     /// What it keeps at most.
-    public let limits: DataCacheLimits
+    package let limits: DataCacheLimits
 
     let storage: EntryStorage
 

@@ -19,7 +19,7 @@ public struct CURLOptions: Sendable {
     public var version = CURLVersion.automatic
     /// Whether requests to a host wait for a connection that is being made, so as to share it where the host speaks
     /// HTTP/2. Off, they may connect each for itself. Default: yes.
-    public var sharesConnections = true
+    package var sharesConnections = true
     /// Whether cookies of answers are kept, in memory, and sent back to their hosts and paths (RFC 6265; with the list of
     /// public suffixes where libcurl has one). All requests of the transport share them; they end with it. A request with
     /// a `Cookie` field of its own sends that alone, and what its answer sets is not kept. They take at most 4 MiB; when

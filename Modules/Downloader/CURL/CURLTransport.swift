@@ -35,9 +35,6 @@ import AlcedoRuntime
 /// its reader does not lag; a body that ends before its declared length is `connectionLost`. Where the process has no
 /// memory or no file descriptor left for libcurl, requests are `failed`, and the next one starts it again.
 public final class CURLTransport: HTTPTransport {
-    /// What can be chosen.
-    public typealias Options = CURLOptions
-
     private let thread: CURLThread
     private let settings: CURLSettings
 

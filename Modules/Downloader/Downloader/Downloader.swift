@@ -18,12 +18,6 @@ import FoundationEssentials
 /// Errors are ``DownloadError``, or `CancellationError`. A downloader lives while it works; when one is let go that is
 /// paused, or else has nothing begun, those who wait get `CancellationError`.
 public final class Downloader: Downloading {
-    /// Is told how far a transfer is, from any thread, one call at a time.
-    public typealias Progress = @Sendable (DownloadProgress) -> Void
-    /// Is given the content, ``DownloadError`` or `CancellationError`, once.
-    public typealias Completion = @Sendable (Result<Download, any Error>) -> Void
-    /// Is given the file, ``DownloadError`` or `CancellationError`, once.
-    public typealias FileCompletion = @Sendable (Result<DownloadedFile, any Error>) -> Void
     /// How a downloader works.
     public typealias Configuration = DownloaderConfiguration
 
@@ -58,7 +52,9 @@ public final class Downloader: Downloading {
     /// Who still waits has begun nothing: whatever runs keeps the downloader alive.
     deinit { endAll(with: CancellationError()) }
 
-    public func download(_ request: DownloadRequest, progress: Progress?) async throws -> Download {
+    public func download(_ request: DownloadRequest, progress: (@Sendable (DownloadProgress) -> Void)?) async throws
+        -> Download
+    {
         Download(try await delivery(request, to: nil, progress))
     }
 
@@ -74,7 +70,7 @@ public final class Downloader: Downloading {
     ///   - progress: Called while bytes arrive, from any thread; must not block.
     /// - Throws: ``DownloadError``, `unwritableFile` among them, or `CancellationError`.
     public func download(
-        _ request: DownloadRequest, to path: String, progress: Progress? = nil
+        _ request: DownloadRequest, to path: String, progress: (@Sendable (DownloadProgress) -> Void)? = nil
     ) async throws -> DownloadedFile {
         DownloadedFile(try await delivery(request, to: path, progress), path: path)
     }
@@ -89,7 +85,8 @@ public final class Downloader: Downloading {
     /// - Returns: What cancels this one, and no other that waits for the same bytes.
     @discardableResult
     public func start(
-        _ request: DownloadRequest, progress: Progress? = nil, completion: @escaping Completion
+        _ request: DownloadRequest, progress: (@Sendable (DownloadProgress) -> Void)? = nil,
+        completion: @escaping @Sendable (Result<Download, any Error>) -> Void
     ) -> DownloadReceipt {
         let receipt = DownloadReceipt()
         let waiter = DownloadWaiter(progress: progress, onBytes: request.onBytes) {
@@ -103,7 +100,8 @@ public final class Downloader: Downloading {
     /// ``start(_:progress:completion:)`` and ``download(_:to:progress:)``.
     @discardableResult
     public func start(
-        _ request: DownloadRequest, to path: String, progress: Progress? = nil, completion: @escaping FileCompletion
+        _ request: DownloadRequest, to path: String, progress: (@Sendable (DownloadProgress) -> Void)? = nil,
+        completion: @escaping @Sendable (Result<DownloadedFile, any Error>) -> Void
     ) -> DownloadReceipt {
         let receipt = DownloadReceipt()
         let waiter = DownloadWaiter(progress: progress) { completion($0.map { DownloadedFile($0, path: path) }) }
@@ -142,7 +140,7 @@ public final class Downloader: Downloading {
 
     /// Transfers from servers that have a slot, and that wait: for one, or before a further attempt. Other sources are not
     /// counted.
-    public var transferCounts: (running: Int, waiting: Int) {
+    package var transferCounts: (running: Int, waiting: Int) {
         table.withLock { ($0.runningCount, $0.waitingCount) }
     }
 
@@ -174,8 +172,9 @@ public final class Downloader: Downloading {
 
     // MARK: Waiters
 
-    private func delivery(_ request: DownloadRequest, to path: String?, _ progress: Progress?) async throws -> Delivery
-    {
+    private func delivery(
+        _ request: DownloadRequest, to path: String?, _ progress: (@Sendable (DownloadProgress) -> Void)?
+    ) async throws -> Delivery {
         try Task.checkCancellation()
         let receipt = DownloadReceipt()
         defer { order.didResume() }

@@ -19,10 +19,10 @@ import FoundationNetworking
 ///   chunked body has trailer fields, and when a Content-Length is about 2^63. This cannot be caught here. Use it with
 ///   servers you trust, and the libcurl transport for the open internet.
 /// - **Slow a server down.** It has no back-pressure: what the reader leaves unread is held in memory up to
-///   ``Options/unreadLimit``, and then the transfer ends with `bodyTooLarge`. The body of a redirect is not seen before
+///   `unreadLimit`, and then the transfer ends with `bodyTooLarge`. The body of a redirect is not seen before
 ///   its end, so no limit holds for it; that of a redirect without a usable Location is lost (an empty one is given).
 /// - **Time precisely.** The idle timeout is whole seconds, rounded up, and the wait for one of the
-///   ``Options/maxConcurrentConnectionsPerHost`` counts as idle, and for the other timeouts too. The first byte is the end of the head.
+///   `maxConcurrentConnectionsPerHost` connections counts as idle, and for the other timeouts too. The first byte is the end of the head.
 /// - **Send and keep fields as they are.** Only ASCII values can be sent, and lines of one name are joined. Fields of an
 ///   answer come without their order, sorted by name here; a response with a byte above 127 that is not UTF-8,
 ///   or without the space after its status code, is refused as `connectionLost`.
@@ -37,35 +37,29 @@ import FoundationNetworking
 /// - **Report metrics.** ``/AlcedoHTTP/HTTPResponse/metrics`` has `firstByte`, that of the head's end, and `total`.
 /// - **Say that there is no network**: offline, names are `cannotResolveHost`.
 public final class URLSessionTransport: HTTPTransport {
-    /// What can be chosen.
-    public struct Options: Sendable {
-        /// Most connections to one host at once. Default: 6.
-        public var maxConcurrentConnectionsPerHost = 6
-        /// Most bytes of one body that wait to be read, apart from the 256 KiB of the pipe to the reader.
-        /// Default: 64 MiB.
-        public var unreadLimit = 64 << 20
-
-        /// The defaults.
-        public init() {}
-    }
-
     private let session: URLSession
     private let exchanges = ExchangeTable()
     /// Every call into the session is made here: most of them wait for the session's own queue.
     private let control = DispatchQueue(label: "URLSessionTransport.control")
     private let callbacks = OperationQueue()
-    private let options: Options
+    private let unreadLimit: Int
 
-    /// A transport with an ephemeral session of its own, without caches, cookies and credentials.
-    public init(options: Options = Options()) {
-        self.options = options
+    /// Creates a transport with an ephemeral session of its own, without caches, cookies and credentials.
+    ///
+    /// - Parameters:
+    ///   - maxConcurrentConnectionsPerHost: The maximum number of connections to one host; further requests wait.
+    ///     Default: 6.
+    ///   - unreadLimit: The maximum number of bytes that one response may have received and its reader not read; more
+    ///     are `bodyTooLarge`. Default: 64 MiB.
+    public init(maxConcurrentConnectionsPerHost: Int = 6, unreadLimit: Int = 64 << 20) {
+        self.unreadLimit = unreadLimit
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = nil
         configuration.urlCredentialStorage = nil
         configuration.httpCookieStorage = nil
         configuration.httpCookieAcceptPolicy = .never
         configuration.httpShouldSetCookies = false
-        configuration.httpMaximumConnectionsPerHost = max(1, options.maxConcurrentConnectionsPerHost)
+        configuration.httpMaximumConnectionsPerHost = max(1, maxConcurrentConnectionsPerHost)
         // The order of one task's callbacks is the order of its bytes.
         callbacks.maxConcurrentOperationCount = 1
         callbacks.name = "URLSessionTransport.callbacks"
@@ -83,7 +77,7 @@ public final class URLSessionTransport: HTTPTransport {
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         let urlRequest = try URLRequest(request)
         try Task.checkCancellation()
-        let exchange = Exchange(request, unreadLimit: options.unreadLimit, control: control, callbacks: callbacks)
+        let exchange = Exchange(request, unreadLimit: unreadLimit, control: control, callbacks: callbacks)
         defer { exchange.order.didResume() }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

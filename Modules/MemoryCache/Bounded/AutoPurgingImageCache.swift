@@ -30,14 +30,14 @@ import AlcedoRuntime
 /// ``add(_:for:withAdditionalIdentifier:)`` and ``add(_:withIdentifier:)`` added. Where two keys have the same name,
 /// the image that is stored last replaces the other; a key never finds the image of another key.
 ///
-/// The pipeline's images are subject to ``shouldCache(_:for:withAdditionalIdentifier:)``, and to the rules of
+/// The pipeline's images are subject to `shouldCache`, and to the rules of
 /// ``MemoryCaching``: an image that exceeds the capacity, or should not be cached, is not stored, evicts nothing
 /// else, and removes what is stored under its key.
 ///
 /// Source: AFNetworking 4, `AFAutoPurgingImageCache.h` and `.m`; AlamofireImage 4, `ImageCache.swift`.
 public final class AutoPurgingImageCache: Sendable {
     /// Decides whether an image is cached: the image, its request and the additional identifier.
-    public typealias Admission = @Sendable (DecodedImage, ImageRequest, String?) -> Bool
+    package typealias Admission = @Sendable (DecodedImage, ImageRequest, String?) -> Bool
 
     private struct Entry: Sendable {
         let key: AutoPurgingKey
@@ -70,7 +70,7 @@ public final class AutoPurgingImageCache: Sendable {
         memoryCapacity: Int = 100 << 20,
         preferredMemoryUsageAfterPurge: Int = 60 << 20,
         pressureSource: (any MemoryPressureSource)? = SystemMemoryPressureSource.shared,
-        shouldCache: @escaping Admission = { _, _, _ in true }
+        shouldCache: @escaping @Sendable (DecodedImage, ImageRequest, String?) -> Bool = { _, _, _ in true }
     ) {
         capacity = Locked(Capacity(bytes: memoryCapacity, preferredBytes: preferredMemoryUsageAfterPurge))
         admission = shouldCache
@@ -94,9 +94,6 @@ public final class AutoPurgingImageCache: Sendable {
         set { capacity.withLock { $0.preferredBytes = newValue } }
     }
 
-    /// Bytes of all images in the cache.
-    public var memoryUsage: Int { images.totalCost }
-
     /// What the cache has done so far.
     public var statistics: MemoryCacheStatistics { images.statistics }
 
@@ -116,18 +113,14 @@ public final class AutoPurgingImageCache: Sendable {
         remove(AutoPurgingKey(identifier: identifier))
     }
 
-    /// Removes every image. Returns whether there was one.
-    @discardableResult
-    public func removeAllImages() -> Bool { images.removeEverything() > 0 }
-
     /// Whether ``add(_:for:withAdditionalIdentifier:)``, or the pipeline, would cache the image.
-    public func shouldCache(
+    package func shouldCache(
         _ image: DecodedImage, for request: ImageRequest, withAdditionalIdentifier additionalIdentifier: String? = nil
     ) -> Bool {
         admission(image, request, additionalIdentifier)
     }
 
-    /// Adds an image for a request and an additional identifier, if ``shouldCache(_:for:withAdditionalIdentifier:)``.
+    /// Adds an image for a request and an additional identifier, if `shouldCache` accepts it.
     ///
     /// - Parameters:
     ///   - image: The image, as it is to be found again.
@@ -206,8 +199,8 @@ extension AutoPurgingImageCache: MaintainableMemoryCache {
         store(image, for: AutoPurgingKey(key), capacity)
     }
 
-    /// Stores what a pipeline has loaded, if ``shouldCache(_:for:withAdditionalIdentifier:)`` of the request and the
-    /// identifier of its processors; else removes what is stored for the request.
+    /// Stores what a pipeline has loaded, if `shouldCache` accepts it with the request and the identifier of its
+    /// processors; else removes what is stored for the request.
     public func store(_ image: DecodedImage, for request: ImageRequest) {
         let key = request.key
         if shouldCache(image, for: request, withAdditionalIdentifier: key.additionalIdentifier) {
@@ -231,8 +224,8 @@ extension AutoPurgingImageCache: MaintainableMemoryCache {
 
     public func trim(toCost cost: Int) { images.trim(toCost: cost) }
 
-    /// Bytes of all images, as ``memoryUsage``.
-    public var totalCost: Int { memoryUsage }
+    /// The number of bytes of all images in the cache.
+    public var totalCost: Int { images.totalCost }
 }
 
 extension MemoryCache {

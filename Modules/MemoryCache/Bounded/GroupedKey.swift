@@ -1,10 +1,11 @@
-public import AlcedoCore
+package import AlcedoCore
 
 /// A key of which several belong together, such as the variants of one image.
 ///
 /// A memory cache with such keys removes a group without looking at its other entries. Groups are compared under its
 /// lock, as keys are: neither may call the cache.
-public protocol GroupedKey: Hashable, Sendable {
+@usableFromInline
+package protocol GroupedKey: Hashable, Sendable {
     /// What keys that belong together have in common.
     associatedtype Group: Hashable & Sendable
     /// The group of this key.
@@ -14,11 +15,11 @@ public protocol GroupedKey: Hashable, Sendable {
 }
 
 extension GroupedKey {
-    public var groupHash: Int { group.hashValue }
+    package var groupHash: Int { group.hashValue }
 }
 
 extension ImageKey: GroupedKey {
     /// The resource, which all variants of an image share.
-    public var group: ResourceKey { resource }
-    public var groupHash: Int { resourceHash }
+    package var group: ResourceKey { resource }
+    package var groupHash: Int { resourceHash }
 }

@@ -2,7 +2,7 @@ public import AlcedoCore
 public import AlcedoRuntime
 import Synchronization
 
-/// Keeps values in memory within limits, and lets an ``EvictionPolicy`` say what goes.
+/// Keeps values in memory within limits, and lets a ``MemoryCachePolicy`` choose what to evict.
 ///
 /// Synchronous and safe from any thread: no task, no actor, no timer. Several threads read at once where the policy allows
 /// it, as the default one does. The lock is held for a few memory accesses; values are released, and the listener is
@@ -14,9 +14,6 @@ import Synchronization
 ///
 /// - Complexity: O(1) for every operation, amortised over stores, unless it says otherwise.
 public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// An entry that has left.
-    public typealias Eviction = MemoryCacheEviction<Key, Value>
-
     /// Readers that do not meet: more than that many threads at once are rare, and each makes a store dearer.
     @inlinable
     static var mostLanes: Int { 8 }
@@ -34,12 +31,12 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
 
     /// - Parameters:
     ///   - limits: Default: see ``MemoryCacheLimits/init(costLimit:countLimit:entryCostLimit:timeToLive:extendsLifeOnUse:)``.
-    ///   - policy: Default: ``AdaptivePolicy``.
+    ///   - policy: Default: ``MemoryCachePolicy/adaptive``.
     ///   - findsReferencedValues: Whether a value that was evicted, or was too costly to store, is still found for as long as
     ///     somebody else holds it. It then costs nothing, and is not stored again by being found. Takes values that are
     ///     ``WeaklyReferenceable``. What was removed, replaced or too old is not found. Default: false.
     ///   - pressureSource: At a change to warning the cache lets half of what it holds go, to critical everything; the
-    ///     weak level stays. See ``respond(to:)``. Default: nil.
+    ///     values that are only referenced elsewhere stay. Default: nil.
     ///   - clock: Default: the system's.
     ///   - onEviction: Called for each entry that has left, outside the lock, on the thread whose call made it leave,
     ///     before that call returns. It may call the cache; what leaves by that is reported when it has returned, in the
@@ -49,15 +46,16 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     @inlinable
     public init(
         limits: MemoryCacheLimits = MemoryCacheLimits(),
-        policy: some EvictionPolicy = .adaptive,
+        policy: MemoryCachePolicy = .adaptive,
         findsReferencedValues: Bool = false,
         pressureSource: (any MemoryPressureSource)? = nil,
         clock: any TimeSource = SystemClock(),
-        onEviction: (@Sendable (Eviction) -> Void)? = nil
+        onEviction: (@Sendable (MemoryCacheEviction<Key, Value>) -> Void)? = nil
     ) {
         self.limits = limits
         self.clock = clock
         reporter = EvictionReporter(onEviction)
+        let policy = policy.policy
         readsMarks = type(of: policy).readsMarks
         self.findsReferencedValues = findsReferencedValues
         groupHash = Self.groupHash()
@@ -72,9 +70,9 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     /// - Parameters:
     ///   - costLimit: Most cost, in the caller's unit, usually bytes. Nought or less stores nothing.
     ///   - countLimit: Most entries. Nought or less stores nothing. Default: no limit of its own.
-    ///   - policy: Default: ``AdaptivePolicy``.
+    ///   - policy: Default: ``MemoryCachePolicy/adaptive``.
     @inlinable
-    public convenience init(costLimit: Int, countLimit: Int = .max, policy: some EvictionPolicy = .adaptive) {
+    public convenience init(costLimit: Int, countLimit: Int = .max, policy: MemoryCachePolicy = .adaptive) {
         self.init(limits: MemoryCacheLimits(costLimit: costLimit, countLimit: countLimit), policy: policy)
     }
 
@@ -296,7 +294,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     /// - Complexity: O(number of entries that go); with priorities O(n log n) for n entries.
     ///
     /// A source calls this when the level changes, so a warning that lasts halves the cache once.
-    public func respond(to level: MemoryPressure) {
+    @usableFromInline package func respond(to level: MemoryPressure) {
         switch level {
         case .normal: break
         case .warning:
@@ -320,7 +318,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
 
     /// Keys, values and costs of all entries that are not too old, in no order. Not a use. O(number of entries).
     @inlinable
-    public var entries: [(key: Key, value: Value, cost: Int)] {
+    package var entries: [(key: Key, value: Value, cost: Int)] {
         let now = time
         return lock.withSharedLock { state, _ in
             let reader = EntryReader(state)
@@ -371,7 +369,14 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
 extension MemoryCache where Key: GroupedKey {
     /// Removes all entries of a group. Returns how many that were. O(their number), and of what is weakly held.
     @discardableResult
-    public func removeAll(of group: Key.Group) -> Int {
+    package func removeGroup(_ group: Key.Group) -> Int {
         removeGroup(group.hashValue) { $0.group == group }
     }
+}
+
+extension MemoryCache where Key == ImageKey {
+    /// Removes the original and every variant of a resource. Returns the number of removed entries. O(their number), and
+    /// of the values that are only referenced elsewhere.
+    @discardableResult
+    public func removeAll(of resource: ResourceKey) -> Int { removeGroup(resource) }
 }

@@ -28,13 +28,12 @@ import AlcedoRuntime
 ///   average for 1,000 entries, 22 µs for 4,000.
 /// - SeeAlso: `NSCache.swift` in swift-corelibs-foundation.
 public final class NSCacheBackend: MaintainableMemoryCache {
-    /// Receives an image that was evicted, and its key.
-    public typealias EvictionHandler = @Sendable (ImageKey, DecodedImage) -> Void
+    private typealias EvictionHandler = @Sendable (ImageKey, DecodedImage) -> Void
 
     /// Most bytes of all images together.
-    public let costLimit: Int
+    package let costLimit: Int
     /// Most images.
-    public let countLimit: Int
+    package let countLimit: Int
 
     private let store: EvictingStore
     private let account = Locked(ImageAccount())
@@ -52,7 +51,7 @@ public final class NSCacheBackend: MaintainableMemoryCache {
     ///     cache; a handler that stores an image that evicts another is called within itself. Default: nil.
     public init(
         costLimit: Int, countLimit: Int = .max, pressureSource: (any MemoryPressureSource)? = nil,
-        onEviction: EvictionHandler? = nil
+        onEviction: (@Sendable (ImageKey, DecodedImage) -> Void)? = nil
     ) {
         self.costLimit = min(max(0, costLimit), .max / 2)
         self.countLimit = max(0, countLimit)
@@ -69,7 +68,7 @@ public final class NSCacheBackend: MaintainableMemoryCache {
     public var totalCost: Int { account.withLock { $0.totalCost } }
 
     /// Number of images stored.
-    public var count: Int { account.withLock { $0.count } }
+    package var count: Int { account.withLock { $0.count } }
 
     /// Returns the image stored under `key`. To `NSCache` that is no use of it.
     public func image(for key: ImageKey) -> DecodedImage? { store.box(for: key)?.image }

@@ -29,7 +29,7 @@ import AlcedoHTTP
 /// - SeeAlso: AFNetworking 2, `UIImageView+AFNetworking.m`, `AFImageCache`.
 public struct RequestImageCache: Sendable {
     /// Where the images are.
-    public let cache: any MemoryCaching
+    package let cache: any MemoryCaching
 
     /// - Parameter cache: Any memory cache; ``NSCacheBackend`` is what the rule was written for.
     public init(_ cache: any MemoryCaching) { self.cache = cache }

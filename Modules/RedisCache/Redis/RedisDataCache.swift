@@ -14,7 +14,7 @@ import FoundationEssentials
 ///
 /// Calls block threads of their own, as many as there may be connections. Reads and stores wait for one no longer than for
 /// an answer; removals, ``count`` and ``totalSize`` as long as it takes. Those that need many calls have a time limit for
-/// all together, ``RedisOptions/bulkOperationTimeout``.
+/// all together, `bulkOperationTimeout`.
 public final class RedisDataCache: MeasurableDataCache {
     /// How long it is noted that a resource has an entry which has no expiry, in milliseconds.
     private static let noteLife = 90 * 24 * 60 * 60 * 1000
@@ -22,7 +22,7 @@ public final class RedisDataCache: MeasurableDataCache {
     private static let noteSlack = 60 * 1000
 
     /// How it reaches the server.
-    public let options: RedisOptions
+    package let options: RedisOptions
     private let pool: RedisPool
     private let names: RedisNames
     private let clock: any TimeSource
@@ -137,18 +137,18 @@ public final class RedisDataCache: MeasurableDataCache {
     }
 
     /// Removes all entries of the prefix, and none of a longer one. O(names on the server). Some stay when it takes longer
-    /// than ``RedisOptions/bulkOperationTimeout``.
+    /// than `bulkOperationTimeout`.
     public func removeAll() async {
         _ = await sweep { try $0.removeAll() }
     }
 
     /// Bytes of the entries and their names, without what the server adds; 0 when the server cannot tell within
-    /// ``RedisOptions/bulkOperationTimeout``, or has more than ten million. O(names on the server).
+    /// `bulkOperationTimeout`, or has more than ten million. O(names on the server).
     public var totalSize: Int {
         get async { await sweep { try $0.totalSize() } ?? 0 }
     }
 
-    /// 0 when the server cannot tell within ``RedisOptions/bulkOperationTimeout``, or has more than ten million. O(names on the
+    /// 0 when the server cannot tell within `bulkOperationTimeout`, or has more than ten million. O(names on the
     /// server).
     public var count: Int {
         get async { await sweep { try $0.count() } ?? 0 }

@@ -11,32 +11,32 @@ public struct RedisOptions: Sendable, Hashable {
     /// Where the server listens. Default: 127.0.0.1, port 6379.
     public var address: Address
     /// Who the cache says it is; nil: the server's default user. Default: nil.
-    public var username: String?
+    package var username: String?
     /// What proves it. Default: none.
-    public var password: String?
+    package var password: String?
     /// The number of the database. Default: 0.
-    public var database: Int
+    package var database: Int
     /// Begins all names that the cache uses, so that several can share a server. Default: `alcedo:`.
     public var prefix: String
     /// Most connections, and most calls that are under way at once. Default: 4.
-    public var maxConcurrentConnections: Int
+    package var maxConcurrentConnections: Int
     /// Longest time to connect. To look a host's name up takes what the system's resolver takes, which is not counted: where
     /// that matters, give a number or a socket. Default: half a second.
-    public var connectTimeout: Duration
+    package var connectTimeout: Duration
     /// Longest time for a part of an answer, and for a call to wait until another has ended. Default: half a second.
-    public var responseTimeout: Duration
+    package var responseTimeout: Duration
     /// Longest time for one call, whatever its size: from the first byte that is sent to the last that is read. What takes
     /// longer is given up as if nothing had come. Less than a millisecond counts as one. Default: two seconds.
-    public var callTimeout: Duration
+    package var callTimeout: Duration
     /// Longest time for what takes many calls: to remove all of a resource, to empty the cache, and to count what is there.
     /// No call begins after it. Default: a minute.
-    public var bulkOperationTimeout: Duration
+    package var bulkOperationTimeout: Duration
     /// Most bytes of an entry, its notes included; what is larger is neither stored nor read. Default: 16 MiB.
-    public var maximumEntryByteCount: Int
+    package var maximumEntryByteCount: Int
     /// After so many failures in a row the server is left alone. Default: 3.
-    public var failureLimit: Int
+    package var failureLimit: Int
     /// For how long it is left alone then. Default: five seconds.
-    public var retryDelay: Duration
+    package var retryDelay: Duration
 
     /// By default a server on this machine, without a password.
     public init(

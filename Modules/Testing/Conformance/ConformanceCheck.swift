@@ -13,7 +13,7 @@
 /// A check throws ``ConformanceFailure`` when the rule is broken, so it serves any test library, or none.
 public struct ConformanceCheck<Backend: Sendable, Needs: Sendable>: Sendable, CustomStringConvertible {
     /// Makes a backend for one check.
-    public typealias Factory = @Sendable (Needs) throws -> Backend
+    package typealias Factory = @Sendable (Needs) throws -> Backend
 
     /// The rule, in words.
     public let description: String
@@ -22,13 +22,13 @@ public struct ConformanceCheck<Backend: Sendable, Needs: Sendable>: Sendable, Cu
     /// - Parameters:
     ///   - description: The rule, in words.
     ///   - body: Tries the rule on backends that the factory makes, and throws when it is broken.
-    public init(_ description: String, _ body: @escaping @Sendable (Factory) async throws -> Void) {
+    package init(_ description: String, _ body: @escaping @Sendable (Factory) async throws -> Void) {
         self.description = description
         self.body = body
     }
 
     /// Runs the check. Throws ``ConformanceFailure``, or what the backend throws.
-    public func callAsFunction(_ make: Factory) async throws { try await body(make) }
+    public func callAsFunction(_ make: @Sendable (Needs) throws -> Backend) async throws { try await body(make) }
 }
 
 /// A rule of a contract that a backend breaks.
@@ -36,8 +36,7 @@ public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
     /// What was seen, in one sentence.
     public let description: String
 
-    /// A failure in one sentence.
-    public init(_ description: String) { self.description = description }
+    package init(_ description: String) { self.description = description }
 
     /// Throws unless `condition` holds.
     static func require(_ condition: Bool, _ description: @autoclosure () -> String) throws {

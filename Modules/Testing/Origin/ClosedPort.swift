@@ -9,7 +9,7 @@ public final class ClosedPort: Sendable {
     /// Such as `http://127.0.0.1:40123`.
     public let url: URL
     /// The port's number.
-    public let port: Int
+    package let port: Int
 
     private let socket: Locked<OriginSocket?>
 
@@ -29,7 +29,7 @@ public final class ClosedPort: Sendable {
     deinit { free() }
 
     /// Lets others have the port. So does the end of this object.
-    public func free() {
+    package func free() {
         socket.withLock { socket in
             socket?.close()
             socket = nil

@@ -7,10 +7,8 @@ extension LoopbackOrigin {
     /// Serves one reply a path; 404 elsewhere. A key with a query answers that query only, one without answers any.
     ///
     /// - Throws: ``OriginError`` when the system gives no socket.
-    public convenience init(
-        options: OriginOptions = OriginOptions(), replies: [String: OriginReply]
-    ) throws {
-        try self.init(options: options) { request in
+    public convenience init(replies: [String: OriginReply]) throws {
+        try self.init { request in
             replies[request.target] ?? replies[request.path] ?? .status(404)
         }
     }
@@ -19,16 +17,13 @@ extension LoopbackOrigin {
     /// lead out of it included. Files are read on the origin's thread, whole; of more than 256 MiB the answer is 500.
     ///
     /// - Parameters:
-    ///   - options: Its limits.
     ///   - directory: Where the files are.
     ///   - validators: Whether answers carry an ETag and a Last-Modified, and conditional requests are answered 304
     ///     (RFC 9110 section 13). Default: yes.
     /// - Throws: ``OriginError`` when the directory does not exist, or the system gives no socket.
-    public convenience init(
-        options: OriginOptions = OriginOptions(), directory: URL, validators: Bool = true
-    ) throws {
+    public convenience init(directory: URL, validators: Bool = true) throws {
         let files = try OriginFiles(directory: directory, validators: validators)
-        try self.init(options: options) { files.reply(to: $0) }
+        try self.init { files.reply(to: $0) }
     }
 }
 

@@ -17,20 +17,21 @@ public final class LoopbackOrigin: Sendable {
     /// The base, such as `http://127.0.0.1:40123`.
     public let url: URL
     /// The port it listens on, on 127.0.0.1.
-    public let port: Int
+    package let port: Int
 
     private let hub: OriginHub
 
     /// Starts to serve.
     ///
-    /// - Parameters:
-    ///   - options: Its limits.
-    ///   - handler: Answers a request. It is called on the origin's only thread, one request at a time, so it must not
-    ///     block; to answer late, use ``OriginReply/stalls``.
+    /// - Parameter handler: Responds to a request. It is called on the origin's only thread, one request at a time, so it
+    ///   must not block; to respond late, use ``OriginReply/stalling(at:)``.
     /// - Throws: ``OriginError`` when the system gives no socket.
-    public init(
-        options: OriginOptions = OriginOptions(), handler: @escaping @Sendable (OriginRequest) -> OriginReply
-    ) throws {
+    public convenience init(handler: @escaping @Sendable (OriginRequest) -> OriginReply) throws {
+        try self.init(options: OriginOptions(), handler: handler)
+    }
+
+    /// Starts to serve within limits.
+    package init(options: OriginOptions, handler: @escaping @Sendable (OriginRequest) -> OriginReply) throws {
         let alarm = try OriginAlarm()
         hub = OriginHub(alarm: alarm, options: options, handler: handler)
         do {
@@ -66,7 +67,7 @@ public final class LoopbackOrigin: Sendable {
     }
 
     /// What has happened so far.
-    public var state: OriginState { hub.state.value }
+    package var state: OriginState { hub.state.value }
 
     /// The requests that have arrived, in order.
     public var requests: [OriginRequest] { state.requests }
@@ -77,21 +78,24 @@ public final class LoopbackOrigin: Sendable {
     /// Returns once the condition holds, now or later. It is tried after every change.
     ///
     /// - Throws: `CancellationError` when the task is cancelled or the origin stopped first.
-    public func waitUntil(_ condition: @escaping @Sendable (OriginState) -> Bool) async throws {
+    package func waitUntil(_ condition: @escaping @Sendable (OriginState) -> Bool) async throws {
         try await hub.state.waitUntil(condition)
     }
 
-    /// Returns once `count` requests have arrived. Throws as ``waitUntil(_:)``.
+    /// Returns once `count` requests have arrived. Throws `CancellationError` when the task is cancelled or the
+    /// origin is stopped first.
     public func waitForRequest(count: Int = 1) async throws {
         try await waitUntil { $0.requestCount >= count }
     }
 
-    /// Returns once clients have ended `count` connections. Throws as ``waitUntil(_:)``.
+    /// Returns once clients have ended `count` connections. Throws `CancellationError` when the task is cancelled or the
+    /// origin is stopped first.
     public func waitForDisconnects(count: Int = 1) async throws {
         try await waitUntil { $0.disconnectCount >= count }
     }
 
-    /// Returns once `count` replies wait for a release. Throws as ``waitUntil(_:)``.
+    /// Returns once `count` replies wait for a release. Throws `CancellationError` when the task is cancelled or the
+    /// origin is stopped first.
     public func waitForStalls(count: Int = 1) async throws {
         try await waitUntil { $0.stalledCount >= count }
     }

@@ -73,7 +73,7 @@ struct OriginPlan {
         }
         if reply.stalls.contains(where: isHere) { steps.append(.stall) }
         guard let cut = reply.cut, isHere(cut.position) else { return true }
-        steps.append(cut.manner == .reset ? .reset : .close)
+        steps.append(cut.ending == .reset ? .reset : .close)
         return false
     }
 

@@ -15,7 +15,7 @@ public struct OriginRequest: Sendable, Hashable {
     /// Which connection carried it; the first is 1.
     public let connection: Int
     /// Its place among all requests of the origin; the first is 1.
-    public let number: Int
+    package let number: Int
     /// How often this target has been asked for, this time included.
     public let attempt: Int
 
@@ -23,30 +23,30 @@ public struct OriginRequest: Sendable, Hashable {
     public var path: String { String(target.prefix { $0 != "?" }) }
 
     /// The target after its question mark, not decoded; nil when there is none.
-    public var query: String? {
+    package var query: String? {
         target.firstIndex(of: "?").map { String(target[target.index(after: $0)...]) }
     }
 }
 
 /// What a ``LoopbackOrigin`` has seen so far.
-public struct OriginState: Sendable {
+package struct OriginState: Sendable {
     /// The requests in the order they arrived; no more than the origin's log limit.
-    public internal(set) var requests: [OriginRequest] = []
+    package internal(set) var requests: [OriginRequest] = []
     /// How many requests have arrived, those that the log no longer takes included.
-    public internal(set) var requestCount = 0
+    package internal(set) var requestCount = 0
     /// How many connections have been accepted.
-    public internal(set) var connectionCount = 0
+    package internal(set) var connectionCount = 0
     /// How many connections are open now.
-    public internal(set) var openConnectionCount = 0
+    package internal(set) var openConnectionCount = 0
     /// How many connections the client has ended; those that the origin closed first do not count.
-    public internal(set) var disconnectCount = 0
+    package internal(set) var disconnectCount = 0
     /// How many replies wait for a release now.
-    public internal(set) var stalledCount = 0
+    package internal(set) var stalledCount = 0
     /// Requests by target; no new targets above the log limit.
     var counts: [String: Int] = [:]
 
     /// How often a path was asked for: with this query when it has one, else with any query or none.
-    public func requestCount(for path: String) -> Int {
+    package func requestCount(for path: String) -> Int {
         if path.contains("?") { return counts[path] ?? 0 }
         return counts.reduce(0) { sum, entry in
             entry.key.prefix { $0 != "?" } == path ? sum + entry.value : sum
@@ -55,16 +55,16 @@ public struct OriginState: Sendable {
 }
 
 /// The limits of a ``LoopbackOrigin``.
-public struct OriginOptions: Sendable {
+package struct OriginOptions: Sendable {
     /// Most bytes of a request's head; a longer one is answered 431. Default: 16 KiB.
-    public var headLimit = 16 << 10
+    package var headLimit = 16 << 10
     /// Most bytes of a request's body; a longer one is answered 413. Default: 16 MiB.
-    public var bodyLimit = 16 << 20
+    package var bodyLimit = 16 << 20
     /// Most requests that are kept in the log; later ones are counted only. Default: 20,000.
-    public var logLimit = 20_000
+    package var logLimit = 20_000
     /// Most connections at once; further ones wait to be accepted. Default: 512.
-    public var connectionLimit = 512
+    package var connectionLimit = 512
 
     /// The defaults.
-    public init() {}
+    package init() {}
 }

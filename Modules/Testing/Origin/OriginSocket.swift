@@ -116,7 +116,7 @@ struct OriginSocket {
 /// Why a ``LoopbackOrigin`` could not start.
 public struct OriginError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The system call that failed, and the system's words.
-    public let message: String
+    package let message: String
 
     public var description: String { message }
 

@@ -81,7 +81,7 @@ struct ServerStack: Sendable {
         // What an origin does not have is not asked for again at once.
         configuration.rules.failureCache = FailureCache(lifetime: .seconds(30))
         let allowed = settings.service.allowed
-        configuration.rules.redirects.hook = { head, next in
+        configuration.rules.redirectHook = { head, next in
             let target = try SourceURL(next.url)
             try allowed.check(target)
             return RedirectTerms.noting(head, in: next, now: Date())

@@ -1,27 +1,27 @@
-public import AlcedoCore
-public import AlcedoHTTP
+package import AlcedoCore
+package import AlcedoHTTP
 import AlcedoRuntime
-public import FoundationEssentials
+package import FoundationEssentials
 
 /// Keeps HTTP answers in a data cache, usually on disk: the body as the entry's data, the rest as its metadata.
 ///
 /// The data cache keeps its own limits and finds what is damaged; what cannot be read is a miss and goes. It should
 /// belong to the response cache alone. What it does not remove when told to, as in a directory that may only be read, is
 /// not found here any more; the next process finds it again.
-public final class DataResponseStore: ResponseStoring {
+package final class DataResponseStore: ResponseStoring {
     private let cache: any DataCaching
     /// The keys of entries stored at a date or later; nil when the cache cannot tell.
     private let keysStoredSince: (@Sendable (Date) async -> [ImageKey])?
     private let stuck = StuckEntries()
 
     /// Keeps answers in this cache.
-    public init(_ cache: any DataCaching) {
+    package init(_ cache: any DataCaching) {
         self.cache = cache
         keysStoredSince = nil
     }
 
     /// With a cache that can list its entries, ``removeAll(storedSince:)`` removes no more than it should.
-    public init(_ cache: any MaintainableDataCache) {
+    package init(_ cache: any MaintainableDataCache) {
         self.cache = cache
         keysStoredSince = { date in
             var keys: [ImageKey] = []
@@ -32,7 +32,7 @@ public final class DataResponseStore: ResponseStoring {
         }
     }
 
-    public func entry(for key: ImageKey) async -> ResponseEntry? {
+    package func entry(for key: ImageKey) async -> ResponseEntry? {
         guard !stuck.contains(key), let found = await cache.entry(for: key) else { return nil }
         if let entry = ResponseEntryCoder.decode(found.metadata, body: found.data) { return entry }
         await cache.remove(key)
@@ -40,7 +40,7 @@ public final class DataResponseStore: ResponseStoring {
     }
 
     /// An answer that may be kept in memory only is not stored.
-    public func store(_ entry: ResponseEntry, for key: ImageKey) async {
+    package func store(_ entry: ResponseEntry, for key: ImageKey) async {
         if entry.storagePolicy == .allowed {
             let (metadata, body) = ResponseEntryCoder.encode(entry)
             // In a task of its own: a caller who has what he wants and leaves must not undo the storing.
@@ -50,19 +50,19 @@ public final class DataResponseStore: ResponseStoring {
         await remove(key)
     }
 
-    public func remove(_ key: ImageKey) async {
+    package func remove(_ key: ImageKey) async {
         await cache.remove(key)
         if await cache.contains(key) { stuck.add(key) }
     }
 
-    public func removeAll(of resource: ResourceKey) async {
+    package func removeAll(of resource: ResourceKey) async {
         await cache.removeAll(of: resource)
         // Without this entry none of its variants is found.
         if await cache.contains(ImageKey(resource)) { stuck.add(resource) }
     }
 
     /// Removes everything when the data cache cannot list its entries.
-    public func removeAll(storedSince date: Date) async {
+    package func removeAll(storedSince date: Date) async {
         guard let keysStoredSince else { return await removeAll() }
         for key in await keysStoredSince(date) {
             // The list of a resource's variants is written anew for each; without it older ones would not be found.
@@ -71,12 +71,12 @@ public final class DataResponseStore: ResponseStoring {
         }
     }
 
-    public func removeAll() async {
+    package func removeAll() async {
         await cache.removeAll()
         if await cache.count > 0 { stuck.addAll() } else { stuck.reset() }
     }
 
-    public func flush() async { await cache.flush() }
+    package func flush() async { await cache.flush() }
 }
 
 /// Knows what was removed from a storage and is still there, so that it is not found again. Source: RFC 9111 section 4.4.

@@ -1,10 +1,10 @@
-public import AlcedoCore
-public import AlcedoHTTP
+package import AlcedoCore
+package import AlcedoHTTP
 import AlcedoRuntime
-public import FoundationEssentials
+package import FoundationEssentials
 
 /// Keeps HTTP answers in memory, the most recently used ones within a number of bytes.
-public final class MemoryResponseStore: ResponseStoring {
+package final class MemoryResponseStore: ResponseStoring {
     private struct State {
         var list = LRUList<ImageKey, ResponseEntry>()
         /// The keys of the variants of a resource that are in the list.
@@ -23,20 +23,20 @@ public final class MemoryResponseStore: ResponseStoring {
     }
 
     /// Most bytes of all answers, heads included.
-    public let byteLimit: Int
+    package let byteLimit: Int
 
     private let state = Locked(State())
 
     /// - Parameter byteLimit: Default: 20 MiB. With 0 or less nothing is kept.
-    public init(byteLimit: Int = 20 << 20) { self.byteLimit = max(0, byteLimit) }
+    package init(byteLimit: Int = 20 << 20) { self.byteLimit = max(0, byteLimit) }
 
     /// O(1).
-    public func entry(for key: ImageKey) async -> ResponseEntry? { state.withLock { $0.list.use(key) } }
+    package func entry(for key: ImageKey) async -> ResponseEntry? { state.withLock { $0.list.use(key) } }
 
     /// Stores an entry, and removes the least recently used ones beyond the limit. O(1) amortised.
     ///
     /// An entry that exceeds the whole limit is not stored and evicts nothing else; what stood there goes.
-    public func store(_ entry: ResponseEntry, for key: ImageKey) async {
+    package func store(_ entry: ResponseEntry, for key: ImageKey) async {
         let cost = entry.cost
         let isTaken = cost <= byteLimit && entry.storagePolicy != .notAllowed
         // Let go outside the lock.
@@ -52,13 +52,13 @@ public final class MemoryResponseStore: ResponseStoring {
         _ = consume released
     }
 
-    public func remove(_ key: ImageKey) async {
+    package func remove(_ key: ImageKey) async {
         let released = state.withLock { $0.remove(key) }
         _ = consume released
     }
 
     /// O(variants of the resource).
-    public func removeAll(of resource: ResourceKey) async {
+    package func removeAll(of resource: ResourceKey) async {
         let released = state.withLock { state in
             let keys = [ImageKey(resource)] + (state.variants[resource] ?? [])
             return keys.map { state.remove($0) }
@@ -67,14 +67,14 @@ public final class MemoryResponseStore: ResponseStoring {
     }
 
     /// O(entries).
-    public func removeAll(storedSince date: Date) async {
+    package func removeAll(storedSince date: Date) async {
         let released = state.withLock { state in
             state.list.entries.filter { $0.value.isStored(since: date) }.map { state.remove($0.key) }
         }
         _ = consume released
     }
 
-    public func removeAll() async {
+    package func removeAll() async {
         let released = state.withLock { state in
             defer { state = State() }
             return state
@@ -83,7 +83,7 @@ public final class MemoryResponseStore: ResponseStoring {
     }
 
     /// Bytes of all answers, heads included.
-    public var totalSize: Int { state.withLock { $0.list.totalCost } }
+    package var totalSize: Int { state.withLock { $0.list.totalCost } }
 }
 
 extension ResponseEntry {

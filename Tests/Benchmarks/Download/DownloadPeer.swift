@@ -53,8 +53,8 @@ struct TransportPeer: DownloadPeer {
         }
     }
 
-    static func options(_ job: DownloadJob) -> CURLTransport.Options {
-        var options = CURLTransport.Options()
+    static func options(_ job: DownloadJob) -> CURLOptions {
+        var options = CURLOptions()
         options.maxConcurrentTransfers = job.what.connections
         options.maxConcurrentTransfersPerHost = job.what.connections
         options.version = job.what.wire == .multiplexed ? .automatic : .http1

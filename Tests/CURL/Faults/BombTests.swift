@@ -18,7 +18,7 @@ struct BombTests {
     private func send(
         _ body: Data, limit: Int, framing: OriginReply.Framing = .contentLength
     ) async throws -> (origin: LoopbackOrigin, response: HTTPResponse) {
-        var options = CURLTransport.Options()
+        var options = CURLOptions()
         options.decodedByteLimit = limit
         let reply = OriginReply(fields: ["Content-Encoding": "zstd"], body: body, framing: framing)
         let origin = try LoopbackOrigin { _ in reply }
@@ -45,7 +45,7 @@ struct BombTests {
     }
 
     @Test func `a reader that lags meets the limit at once when it reads on`() async throws {
-        var options = CURLTransport.Options()
+        var options = CURLOptions()
         options.decodedByteLimit = 1 << 20
         // 32 MB, all but their end.
         let reply = OriginReply(fields: ["Content-Encoding": "zstd"], body: Self.bomb(256))
@@ -67,7 +67,7 @@ struct BombTests {
     }
 
     @Test func `a body without a coding has no such limit`() async throws {
-        var options = CURLTransport.Options()
+        var options = CURLOptions()
         options.decodedByteLimit = 10
         let origin = try LoopbackOrigin { _ in .text("more than ten bytes") }
         defer { origin.stop() }

@@ -91,7 +91,7 @@ struct FaultTests {
         limits.connectionLimit = 1
         let origin = try LoopbackOrigin(options: limits) { _ in .endless() }
         defer { origin.stop() }
-        var options = CURLTransport.Options()
+        var options = CURLOptions()
         options.connectTimeout = .seconds(1)
         let transport = CURLTransport(options: options)
         let first = try await transport.send(HTTPRequest(url: origin.url(for: "/"), idleTimeout: .seconds(120)))
@@ -172,7 +172,7 @@ struct FaultTests {
             proxy.stop()
             origin.stop()
         }
-        var options = CURLTransport.Options()
+        var options = CURLOptions()
         options.proxy = .url(proxy.url)
         // The loopback origin serves no whole URLs, which is what a proxy is asked for: 400 is its own.
         let through = try await CURLTransport(options: options).send(

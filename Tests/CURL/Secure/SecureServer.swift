@@ -63,8 +63,8 @@ final class SecureServer: Sendable {
     func plainURL(_ path: String) throws -> URL { try #require(URL(string: "http://127.0.0.1:\(plainPort)\(path)")) }
 
     /// Options of a transport that knows the authority.
-    var options: CURLTransport.Options {
-        var options = CURLTransport.Options()
+    var options: CURLOptions {
+        var options = CURLOptions()
         options.authorities = .pem(authority)
         return options
     }

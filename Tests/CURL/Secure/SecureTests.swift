@@ -7,14 +7,14 @@ import Testing
 /// Whom the transport believes.
 @Suite(.timeLimit(.minutes(10)), .enabled(if: SecureServer.isInstalled, "nginx and openssl are not installed"))
 struct SecureTests {
-    private func send(_ url: URL, _ options: CURLTransport.Options) async throws -> HTTPResponse {
+    private func send(_ url: URL, _ options: CURLOptions) async throws -> HTTPResponse {
         let response = try await CURLTransport(options: options).send(HTTPRequest(url: url, idleTimeout: .seconds(120)))
         _ = try await response.body.collect(limit: 1 << 20)
         return response
     }
 
     private func expectRefusal(
-        _ url: URL, _ options: CURLTransport.Options, saying words: String,
+        _ url: URL, _ options: CURLOptions, saying words: String,
         at location: SourceLocation = #_sourceLocation
     ) async {
         let error = await #expect(throws: HTTPTransportError.self, sourceLocation: location) {
@@ -35,7 +35,7 @@ struct SecureTests {
 
     @Test func `an authority that is not the system's is not believed`() async throws {
         let server = try await SecureServer()
-        await expectRefusal(try server.url("/small"), CURLTransport.Options(), saying: "certificate")
+        await expectRefusal(try server.url("/small"), CURLOptions(), saying: "certificate")
     }
 
     @Test func `a certificate for another name, or out of date, is refused with the reason`() async throws {
@@ -46,7 +46,7 @@ struct SecureTests {
 
     @Test func `authorities that cannot be read believe nobody`() async throws {
         let server = try await SecureServer()
-        var options = CURLTransport.Options()
+        var options = CURLOptions()
         for data in [Data(), Data("no certificate".utf8)] {
             options.authorities = .pem(data)
             await expectRefusal(try server.url("/small"), options, saying: "certificate")
@@ -91,7 +91,7 @@ struct SecureTests {
 
     @Test func `a host is trusted however its name is written`() async throws {
         let server = try await SecureServer()
-        var options = CURLTransport.Options()
+        var options = CURLOptions()
         options.trustedHosts = ["LocalHost."]
 
         #expect(options.trustedHosts == ["localhost"])
@@ -100,7 +100,7 @@ struct SecureTests {
 
     @Test func `a pin alone is enough for a trusted host, and is wanted of it too`() async throws {
         let server = try await SecureServer()
-        var options = CURLTransport.Options()
+        var options = CURLOptions()
         options.trustedHosts = ["localhost", "expired.localhost", "wrong.localhost"]
         for host in ["localhost", "expired.localhost", "wrong.localhost"] {
             #expect(try await send(server.url("/small", host: host), options).head.status == 200)
@@ -117,7 +117,7 @@ struct SecureTests {
 
     @Test func `a connection that is trusted for one host serves no other`() async throws {
         let server = try await SecureServer()
-        var options = CURLTransport.Options()
+        var options = CURLOptions()
         options.trustedHosts = ["localhost"]
         let transport = CURLTransport(options: options)
         let response = try await transport.send(HTTPRequest(url: server.url("/small"), idleTimeout: .seconds(120)))

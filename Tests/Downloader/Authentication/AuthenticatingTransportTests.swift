@@ -129,16 +129,16 @@ struct AuthenticatingTransportTests {
     }
 
     @Test func `a credential is one server's, scheme and port included`() async throws {
-        let transport = FakeTransport.giving(Data(), status: 401, fields: ["WWW-Authenticate": "Basic realm=x"])
+        let transport = FakeTransport(body: Data(), status: 401, fields: ["WWW-Authenticate": "Basic realm=x"])
         let server = try #require(URL(string: "https://h/path"))
         let signing = AuthenticatingTransport(wrapping: transport, credentials: [server: Self.right])
         for text in ["http://h/", "http://h:443/", "https://h:444/", "https://h.other/"] {
             #expect(try await send(try #require(URL(string: text)), signing).status == 401)
         }
-        #expect(transport.requests.value.count == 4)
-        #expect(transport.requests.value.allSatisfy { $0.fields["Authorization"] == nil })
+        #expect(transport.requests.count == 4)
+        #expect(transport.requests.allSatisfy { $0.fields["Authorization"] == nil })
         _ = try await send(try #require(URL(string: "https://H:443/a")), signing)
-        #expect(transport.requests.value.last?.fields["Authorization"] == Self.basic)
+        #expect(transport.requests.last?.fields["Authorization"] == Self.basic)
     }
 
     @Test func `a refusal's body that stalls is not waited for`() async throws {

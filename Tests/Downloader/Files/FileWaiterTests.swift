@@ -109,11 +109,11 @@ struct FileWaiterTests {
         }
         try await outcomes.waitFor(3)
         _ = try await memory.value
-        #expect(transport.requests.value.map(\.url.path) == ["/plug", "/low", "/memory", "/normal"])
+        #expect(transport.requests.map(\.url.path) == ["/plug", "/low", "/memory", "/normal"])
     }
 
     @Test func `each kind of source goes to a file, with its errors and limits`() async throws {
-        let downloader = downloader(FakeTransport.giving(Data("web".utf8)))
+        let downloader = downloader(FakeTransport(body: Data("web".utf8)))
         let large = sample(3 << 20)
         try large.write(to: URL(filePath: path("source")))
         let sources: [(ImageSource, Data)] = [
@@ -147,7 +147,7 @@ struct FileWaiterTests {
     }
 
     @Test func `a source that is left while it thinks leaves no file`() async throws {
-        let downloader = downloader(FakeTransport.giving(Data()))
+        let downloader = downloader(FakeTransport(body: Data()))
         let source = ImageSource.provider(identity: "slow") { [clock] in
             try await clock.sleep(for: .seconds(1))
             return Data([1])
@@ -165,7 +165,7 @@ struct FileWaiterTests {
     @Test func `a file may be its own source`() async throws {
         let body = sample(100_000)
         try body.write(to: URL(filePath: path("a")))
-        _ = try await downloader(FakeTransport.giving(Data())).download(
+        _ = try await downloader(FakeTransport(body: Data())).download(
             DownloadRequest(.file(path("a"))), to: path("a"))
         #expect(try content("a") == body)
     }
@@ -177,17 +177,17 @@ struct FileWaiterTests {
         configuration.rules.progressInterval = .zero
         let steps = Guarded<[Int]>([])
         let source = DownloadRequest(.file(path("source")))
-        let downloader = Downloader(transport: FakeTransport.giving(Data()), configuration: configuration, clock: clock)
+        let downloader = Downloader(transport: FakeTransport(body: Data()), configuration: configuration, clock: clock)
         let download = try await downloader.download(source) { step in steps.change { $0.append(step.received) } }
         #expect(download.data == large)
         #expect(steps.value == [0, 1 << 20, 2 << 20, 3 << 20, large.count])
         configuration.maximumByteCount -= 1
-        let strict = Downloader(transport: FakeTransport.giving(Data()), configuration: configuration, clock: clock)
+        let strict = Downloader(transport: FakeTransport(body: Data()), configuration: configuration, clock: clock)
         #expect(try await failure { try await strict.download(source) }.code == .tooLarge)
     }
 
     @Test func `what cannot be written is the outcome, and the next request tries anew`() async throws {
-        let downloader = downloader(FakeTransport.giving(Data("x".utf8)))
+        let downloader = downloader(FakeTransport(body: Data("x".utf8)))
         start(try web("http://h/a"), on: downloader, to: "folder/a", as: "first")
         try await outcomes.waitFor(1)
         #expect(outcomes.texts == ["first": ["unwritableFile"]])

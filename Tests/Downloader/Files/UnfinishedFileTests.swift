@@ -48,7 +48,7 @@ struct UnfinishedFileTests {
             #expect(try names == [".picture.alcedo-part", ".picture.alcedo-part1"])
             #expect(try content(".picture.alcedo-part1").hasPrefix("nevernever"))
 
-            let next = Downloader(transport: FakeTransport.giving(Data("new".utf8)))
+            let next = Downloader(transport: FakeTransport(body: Data("new".utf8)))
             _ = try await next.download(DownloadRequest(try web("http://h/a")), to: target)
 
             #expect(try content() == "new")

@@ -18,14 +18,14 @@ struct DefaultFieldsTests {
         _ fields: HTTPFields = HTTPFields(), idleTimeout: Duration = .zero,
         _ change: (inout DownloadRules) -> Void = { _ in }
     ) async throws -> HTTPRequest {
-        let transport = FakeTransport.giving(Data("x".utf8))
+        let transport = FakeTransport(body: Data("x".utf8))
         var configuration = Downloader.Configuration()
         change(&configuration.rules)
         let downloader = Downloader(transport: transport, configuration: configuration)
         let url = try #require(URL(string: "http://h/a"))
         let request = HTTPRequest(url: url, fields: fields, idleTimeout: idleTimeout)
         _ = try await downloader.download(.http(request))
-        let sent = try #require(transport.requests.value.first)
+        let sent = try #require(transport.requests.first)
         if configuration.rules.modifyRequest == nil { #expect(downloader.completed(request) == sent) }
         return sent
     }
@@ -84,31 +84,33 @@ struct DefaultFieldsTests {
     }
 
     @Test func `a failure is forgotten by its URL, though the request carries default fields`() async throws {
-        let transport = FakeTransport.giving(Data(), status: 404)
+        let transport = FakeTransport(body: Data(), status: 404)
         let failed = FailureCache()
         var configuration = Downloader.Configuration()
         configuration.rules.failureCache = failed
         let downloader = Downloader(transport: transport, configuration: configuration)
         let url = try #require(URL(string: "http://h/a"))
         for _ in 0..<2 { _ = try await failure { try await downloader.download(.http(HTTPRequest(url: url))) } }
-        #expect(transport.requests.value.count == 1)
+        #expect(transport.requests.count == 1)
 
         failed.forget(url)
         _ = try await failure { try await downloader.download(.http(HTTPRequest(url: url))) }
 
-        #expect(transport.requests.value.count == 2)
+        #expect(transport.requests.count == 2)
     }
 
     // MARK: Timeouts
 
     @Test func `a request without an idle timeout has that of the configuration`() async throws {
-        #expect(try await sent { $0.timeouts.idle = .seconds(60) }.idleTimeout == .seconds(60))
-        #expect(try await sent(idleTimeout: .seconds(5)) { $0.timeouts.idle = .seconds(60) }.idleTimeout == .seconds(5))
+        #expect(try await sent { $0.idleTimeout = .seconds(60) }.idleTimeout == .seconds(60))
+        #expect(try await sent(idleTimeout: .seconds(5)) { $0.idleTimeout = .seconds(60) }.idleTimeout == .seconds(5))
         #expect(try await sent().idleTimeout == .seconds(15))
     }
 
     @Test func `timeouts of zero in the configuration are the defaults`() async throws {
-        let sent = try await sent { $0.timeouts = DownloadTimeouts(idle: .zero, firstByte: .zero, total: .zero) }
+        let sent = try await sent {
+            ($0.idleTimeout, $0.firstByteTimeout, $0.totalTimeout) = (.zero, .zero, .zero)
+        }
 
         #expect(sent.idleTimeout == .seconds(15))
     }

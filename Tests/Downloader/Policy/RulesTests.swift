@@ -159,7 +159,7 @@ struct RulesTests {
         let script = Script([.head(302, ["Location": "/b"]), .head(200, [:], png)])
         let seen = Guarded<[String]>([])
         let fetcher = HTTPFetcher.make(script) {
-            $0.redirects.hook = { head, next in
+            $0.redirectHook = { head, next in
                 seen.change { $0.append("\(head.status) \(next.url.absoluteString)") }
                 var next = next
                 next.fields["X-Hop"] = "1"
@@ -174,19 +174,19 @@ struct RulesTests {
 
     @Test func `a redirect that the hook refuses, or sends out of the web, is an error`() async throws {
         let redirect = Script.Answer.head(302, ["Location": "/b"])
-        let refusing = HTTPFetcher.make(Script([redirect])) { $0.redirects.hook = { _, _ in nil } }
+        let refusing = HTTPFetcher.make(Script([redirect])) { $0.redirectHook = { _, _ in nil } }
         #expect(try await failure { try await refusing.fetch("http://h/a") }.code == .badRedirect)
         let leaving = HTTPFetcher.make(Script([redirect])) {
-            $0.redirects.hook = { _, _ in URL(string: "file:///etc/hostname").map { HTTPRequest(url: $0) } }
+            $0.redirectHook = { _, _ in URL(string: "file:///etc/hostname").map { HTTPRequest(url: $0) } }
         }
         #expect(try await failure { try await leaving.fetch("http://h/a") }.code == .badRedirect)
-        let failing = HTTPFetcher.make(Script([redirect])) { $0.redirects.hook = { _, _ in throw Oops() } }
+        let failing = HTTPFetcher.make(Script([redirect])) { $0.redirectHook = { _, _ in throw Oops() } }
         #expect(try await failure { try await failing.fetch("http://h/a") }.cause is Oops)
     }
 
     @Test func `there are only so many redirects`() async throws {
         let script = Script(Array(repeating: .head(302, ["Location": "/b"]), count: 9))
-        let fetcher = HTTPFetcher.make(script) { $0.redirects = RedirectPolicy(limit: 3) }
+        let fetcher = HTTPFetcher.make(script) { $0.maximumRedirectCount = 3 }
         #expect(try await failure { try await fetcher.fetch("http://h/a") }.code == .badRedirect)
         #expect(script.requests.value.count == 4)
     }

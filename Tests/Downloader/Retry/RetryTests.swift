@@ -96,7 +96,7 @@ struct RetryTests {
         }
         for _ in 0..<500 { _ = try await failure { try await fetcher.fetch("http://h/a", pauses: pauses) } }
         // 20 saved, and a tenth of all but the first attempts that found the bucket full.
-        #expect((500 + 60...500 + 70).contains(transport.requests.value.count))
+        #expect((500 + 60...500 + 70).contains(transport.requests.count))
     }
 
     @Test func `a real server that is in trouble twice`() async throws {

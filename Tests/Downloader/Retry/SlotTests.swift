@@ -47,7 +47,7 @@ struct SlotTests {
         }
     }
 
-    private func paths(_ transport: FakeTransport) -> [String] { transport.requests.value.map(\.url.path) }
+    private func paths(_ transport: FakeTransport) -> [String] { transport.requests.map(\.url.path) }
 
     @Test func `its slot is another's meanwhile, and it takes one in its turn`() async throws {
         let (downloader, transport) = downloader()
@@ -169,7 +169,7 @@ struct SlotTests {
     }
 
     @Test func `its time may be up while it waits for a slot`() async throws {
-        let (downloader, transport) = downloader { $0.timeouts.total = .seconds(20) }
+        let (downloader, transport) = downloader { $0.totalTimeout = .seconds(20) }
         try start("flaky", on: downloader)
         try await clock.waitForSleepers(count: 2)
         downloader.isPaused = true

@@ -15,7 +15,7 @@ struct StormTests {
             maximumConcurrentDownloads: 6, maximumConcurrentDownloadsPerHost: hostLimit, order: .lastInFirstOut)
         configuration.rules.retry = RetryPolicy(maximumAttempts: 3, base: .zero, retryAfterCap: .zero)
         configuration.rules.retryBudget = RetryBudget(share: 1, perSecond: 0, burst: 1_000)
-        configuration.rules.redirects.limit = 2
+        configuration.rules.maximumRedirectCount = 2
         return configuration
     }
 

@@ -11,7 +11,7 @@ enum PolicyChoice: String, CaseIterable, Sendable {
         clock: any TimeSource = SystemClock(),
         onEviction: (@Sendable (MemoryCacheEviction<Key, Value>) -> Void)? = nil
     ) -> MemoryCache<Key, Value> {
-        func make(_ policy: some EvictionPolicy) -> MemoryCache<Key, Value> {
+        func make(_ policy: MemoryCachePolicy) -> MemoryCache<Key, Value> {
             MemoryCache(
                 limits: limits, policy: policy, findsReferencedValues: findsReferencedValues, clock: clock,
                 onEviction: onEviction)

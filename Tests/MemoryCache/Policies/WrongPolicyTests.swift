@@ -66,7 +66,7 @@ struct WrongPolicyTests {
     /// The slot of an entry of a cache that is far larger.
     private func foreignSlot() -> EntrySlot? {
         let slots = Guarded<[EntrySlot]>([])
-        let cache = MemoryCache<Int, Int>(costLimit: .max, policy: Collector(slots: slots))
+        let cache = MemoryCache<Int, Int>(costLimit: .max, policy: .custom(Collector(slots: slots)))
         for key in 0..<2000 { cache.store(key, for: key, cost: 1) }
         return slots.value.last
     }
@@ -75,7 +75,8 @@ struct WrongPolicyTests {
     func `limits hold and sums are right whatever a policy says`(fault: Fault) {
         let gone = Guarded(0)
         let cache = MemoryCache<Int, Int>(
-            limits: MemoryCacheLimits(costLimit: 50, countLimit: 12), policy: WrongPolicy(fault, foreign: foreignSlot())
+            limits: MemoryCacheLimits(costLimit: 50, countLimit: 12),
+            policy: .custom(WrongPolicy(fault, foreign: foreignSlot()))
         ) { _ in gone.change { $0 += 1 } }
         var random = SeededGenerator(seed: 3)
         for step in 0..<2000 {

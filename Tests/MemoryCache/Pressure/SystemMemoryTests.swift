@@ -53,6 +53,6 @@ import Testing
     @Test func `this machine has a default`() {
         let memory = SystemMemory.current()
         #expect(memory.physicalByteCount > 16 << 20)
-        #expect((1...768 << 20).contains(SystemMemory.defaultCostLimit))
+        #expect((1...768 << 20).contains(MemoryCacheLimits.defaultCostLimit))
     }
 }

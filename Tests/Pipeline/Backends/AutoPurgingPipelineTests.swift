@@ -48,7 +48,7 @@ struct AutoPurgingPipelineTests {
         #expect(cache.image(for: try web("a"), withAdditionalIdentifier: "brighten(9)") == nil)
         #expect(cache.image(for: try web("b")) == nil)
         for (request, _) in try requests() { #expect(cache.removeImage(for: request)) }
-        #expect(cache.memoryUsage == 0)
+        #expect(cache.totalCost == 0)
     }
 
     @Test func `the pipeline finds what was added by request, by identifier and by name`() async throws {
@@ -59,10 +59,10 @@ struct AutoPurgingPipelineTests {
             cache.add(image, for: request)
             #expect(try await pipeline.load(request).layer == .memory)
             guard let identifier else { continue }
-            cache.removeAllImages()
+            cache.removeAll()
             cache.add(image, for: try web("a"), withAdditionalIdentifier: identifier)
             #expect(try await pipeline.load(request).layer == .memory)
-            cache.removeAllImages()
+            cache.removeAll()
             cache.add(image, withIdentifier: "http://127.0.0.1/a" + identifier)
             #expect(try await pipeline.load(request).image.level == 99)
         }
@@ -78,9 +78,9 @@ struct AutoPurgingPipelineTests {
         let pipeline = pipeline(cache)
         let (plain, bright) = (try web("a"), try web("a") { $0.processors = [Brighten(step: 5)] })
         _ = try await pipeline.load(bright)
-        #expect(pipeline.cachedImage(for: bright) == nil && cache.memoryUsage == 0)
+        #expect(pipeline.cachedImage(for: bright) == nil && cache.totalCost == 0)
         _ = try await pipeline.load(plain)
-        #expect(pipeline.cachedImage(for: plain) != nil && cache.memoryUsage == 4)
+        #expect(pipeline.cachedImage(for: plain) != nil && cache.totalCost == 4)
         #expect(asked.value == ["http://127.0.0.1/a brighten(5) 12", "http://127.0.0.1/a - 7"])
     }
 

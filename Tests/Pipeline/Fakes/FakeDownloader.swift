@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoHTTP
+import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 
@@ -28,4 +29,9 @@ struct FakeDownloader: Downloading {
         requests.change { $0.append(request) }
         return try await answer(request) { progress?($0) }
     }
+}
+
+extension FakeTransport {
+    /// A transport without a network.
+    static let offline = FakeTransport { _ in throw HTTPTransportError(.offline, "there is no network here") }
 }

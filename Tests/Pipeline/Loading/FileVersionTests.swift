@@ -21,7 +21,8 @@ struct FileVersionTests {
 
     private func write(_ number: Int) throws { try level(number).write(to: file) }
 
-    private func pipeline(_ downloader: any Downloading = Downloader(transport: NoTransport())) -> ImagePipeline {
+    private func pipeline(_ downloader: any Downloading = Downloader(transport: FakeTransport.offline)) -> ImagePipeline
+    {
         ImagePipeline(
             ImagePipeline.Configuration(
                 downloader: downloader, codecs: FakeCodec().registry, memoryCache: memory, diskCache: disk,
@@ -203,12 +204,5 @@ struct FileVersionTests {
         prefetcher.stop([request()])
 
         #expect(prefetcher.count == 0)
-    }
-}
-
-/// Never asked.
-private struct NoTransport: HTTPTransport {
-    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-        throw HTTPTransportError(.failed, "there is no network here")
     }
 }

@@ -10,12 +10,6 @@ import Testing
 /// The closures of providers may use the pipeline that runs them.
 @Suite(.timeLimit(.minutes(2)))
 struct ProviderTests {
-    private struct Transport: HTTPTransport {
-        func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-            HTTPResponse(head: HTTPResponseHead(url: request.url, status: 200), body: HTTPBody(level(3)))
-        }
-    }
-
     private struct NoResponses: ResponseCacheAccess {
         func hasResponse(for request: HTTPRequest) async -> Bool { false }
 
@@ -29,7 +23,7 @@ struct ProviderTests {
 
     private let pipeline = ImagePipeline(
         ImagePipeline.Configuration(
-            downloader: Downloader(transport: Transport()), codecs: FakeCodec().registry,
+            downloader: Downloader(transport: FakeTransport(body: level(3))), codecs: FakeCodec().registry,
             memoryCache: DictionaryMemoryCache(), diskCache: FakeDataCache(), responseCache: NoResponses()))
     private let running = Guarded(0)
 

@@ -201,13 +201,7 @@ struct RequestOptionTests {
     /// A pipeline over the package's downloader, without a network.
     private var pipeline: ImagePipeline {
         ImagePipeline(
-            ImagePipeline.Configuration(downloader: Downloader(transport: NoNetwork()), codecs: FakeCodec().registry))
-    }
-}
-
-/// Sends nothing.
-private struct NoNetwork: HTTPTransport {
-    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-        throw HTTPTransportError(.offline, "there is no network here")
+            ImagePipeline.Configuration(
+                downloader: Downloader(transport: FakeTransport.offline), codecs: FakeCodec().registry))
     }
 }

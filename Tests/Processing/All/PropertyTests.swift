@@ -33,34 +33,13 @@ import Testing
             || overlay.mode == .saturation ? 60 : 4
     }
 
-    @Test(arguments: AllProcessors.list.indices)
-    func `premultiplied colour is never above its alpha`(index: Int) throws {
-        let processor = AllProcessors.list[index]
-        for format in [PixelFormat.rgba8, .rgba16] {
-            let image = DecodedImage(pixels: .noise(13, 17, format, .premultiplied, seed: 21))
-
-            let result = try processor.process(image).pixels
-
-            guard result.alphaMode == .premultiplied else { continue }
-            for (x, y) in result.positions {
-                let pixel = result.pixel(x, y)
-                #expect(pixel.x <= pixel.w && pixel.y <= pixel.w && pixel.z <= pixel.w, "\(processor.identifier)")
-            }
-        }
-    }
-
-    @Test func `opaque results are opaque`() throws {
+    @Test func `every processor takes images of every format`() throws {
         for processor in AllProcessors.list {
             for (format, mode) in ResizeTests.shapes {
-                let image = DecodedImage(pixels: .noise(9, 8, format, mode, seed: 5))
-
-                let result = try processor.process(image).pixels
-
-                #expect(mode == .opaque || format != .gray8)
-                guard result.alphaMode == .opaque else { continue }
-                let maximum: UInt16 = result.format == .rgba16 ? .max : 255
-                #expect(
-                    result.positions.allSatisfy { result.pixel($0.x, $0.y).w == maximum }, "\(processor.identifier)")
+                for (width, height) in [(1, 1), (1, 6), (9, 1), (2, 3), (16, 11), (23, 30)] {
+                    let image = DecodedImage(pixels: .noise(width, height, format, mode, seed: 5))
+                    #expect(throws: Never.self, "\(processor.identifier)") { try processor.process(image) }
+                }
             }
         }
     }
@@ -191,7 +170,7 @@ import Testing
     @Test(arguments: extremes.indices)
     func `extreme parameters give an image`(index: Int) throws {
         for (format, mode) in ResizeTests.shapes {
-            for (width, height) in RowTests.sizes.prefix(4) {
+            for (width, height) in [(1, 1), (1, 6), (9, 1), (2, 3)] {
                 let image = DecodedImage(pixels: .noise(width, height, format, mode, seed: 8))
 
                 let result = try Self.extremes[index].process(image)

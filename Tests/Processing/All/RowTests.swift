@@ -1,24 +1,12 @@
 import AlcedoCore
 import AlcedoProcessing
+import AlcedoTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct RowTests {
-    static let sizes = [(1, 1), (1, 6), (9, 1), (2, 3), (16, 11), (23, 30)]
-
-    @Test(arguments: AllProcessors.list.indices)
-    func `rows come out as the whole picture's, to the bit`(index: Int) throws {
-        let processor = AllProcessors.list[index]
-        for (format, mode) in ResizeTests.shapes {
-            for (width, height) in Self.sizes {
-                let image = DecodedImage(pixels: .noise(width, height, format, mode, seed: UInt64(width + height)))
-                let collector = PixelRowCollector()
-
-                try image.sendRows(to: processor.rows(into: collector))
-
-                let expected = try processor.process(image).pixels
-                #expect(collector.image?.pixels == expected, "\(processor.identifier) \(format) \(mode) \(image.size)")
-            }
-        }
+    @Test(arguments: AllProcessors.list.indices, ProcessorConformance.checks)
+    func `processors conform to the contract`(index: Int, check: ProcessorConformance.Check) async throws {
+        try await check { _ in AllProcessors.list[index] }
     }
 
     @Test(arguments: ImageOrientation.allCases)

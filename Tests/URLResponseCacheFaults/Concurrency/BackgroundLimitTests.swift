@@ -18,9 +18,9 @@ struct BackgroundLimitTests {
     /// A cache whose server has "old" for a page's first request, and for later ones what `later` makes of them.
     private func cache(
         byteLimit: Int? = nil, later: @escaping @Sendable (HTTPRequest) -> HTTPResponse
-    ) -> (CachingTransport, ClosureTransport) {
+    ) -> (CachingTransport, FakeTransport) {
         let known = Guarded<Set<URL>>([])
-        let server = ClosureTransport { request in
+        let server = FakeTransport { request in
             let isFirst = known.change { $0.insert(request.url).inserted }
             return isFirst ? HTTPResponse(request, Self.terms, "old") : later(request)
         }
@@ -58,7 +58,7 @@ struct BackgroundLimitTests {
 
     @Test func `a server that does not answer is left at the time limit`() async throws {
         let known = Guarded(false)
-        let server = ClosureTransport { [clock] request in
+        let server = FakeTransport { [clock] request in
             let isKnown = known.change { known in
                 defer { known = true }
                 return known
@@ -108,7 +108,7 @@ struct BackgroundLimitTests {
     @Test func `without a byte limit of its own it is that of bodies in the store`() async throws {
         let body = EndlessBody()
         let bodies = Guarded([HTTPBody(Data("old".utf8)), HTTPBody(body)])
-        let server = ClosureTransport { request in
+        let server = FakeTransport { request in
             HTTPResponse(request, Self.terms, bodies.change { $0.removeFirst() })
         }
         let cache = CachingTransport(

@@ -16,9 +16,9 @@ struct BackgroundTests {
     /// What the server does when it is asked a second time.
     enum Second: CaseIterable, Sendable { case answers, fails, isInTrouble, breaksOff }
 
-    private func cache(_ second: Second = .answers, limit: Int = 8) -> (CachingTransport, ClosureTransport) {
+    private func cache(_ second: Second = .answers, limit: Int = 8) -> (CachingTransport, FakeTransport) {
         let known = Guarded<Set<URL>>([])
-        let server = ClosureTransport { [gate] request in
+        let server = FakeTransport { [gate] request in
             let fields = ["Cache-Control": "max-age=10, stale-while-revalidate=100", "ETag": "\"a\""] as HTTPFields
             if known.change({ $0.insert(request.url).inserted }) { return HTTPResponse(request, fields, "old") }
             await gate.pass()

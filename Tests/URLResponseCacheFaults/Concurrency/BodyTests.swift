@@ -13,8 +13,8 @@ struct BodyTests {
     private let bodies = Guarded<[BrokenBody]>([])
 
     /// Pages whose names are numbers have bodies of so many bytes; others have two pieces and then break.
-    private func cache(maximum: Int = 1_000, collected: Int = 1_000) -> (CachingTransport, ClosureTransport) {
-        let server = ClosureTransport { [bodies] request in
+    private func cache(maximum: Int = 1_000, collected: Int = 1_000) -> (CachingTransport, FakeTransport) {
+        let server = FakeTransport { [bodies] request in
             let fields = ["Cache-Control": "max-age=600"] as HTTPFields
             if let count = Int(request.url.lastPathComponent) {
                 return HTTPResponse(request, fields, String(repeating: "x", count: count))

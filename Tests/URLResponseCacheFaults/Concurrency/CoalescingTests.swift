@@ -15,8 +15,8 @@ struct CoalescingTests {
     private let store = TroubledStore()
 
     /// A cache with a stale answer, before a server that says after the gate that it still holds.
-    private func staleCache(status: Int = 304) async throws -> (CachingTransport, ClosureTransport) {
-        let server = ClosureTransport { [gate, cancellations] request in
+    private func staleCache(status: Int = 304) async throws -> (CachingTransport, FakeTransport) {
+        let server = FakeTransport { [gate, cancellations] request in
             guard request.fields["If-None-Match"] != nil else {
                 return HTTPResponse(request, ["ETag": "\"a\""], "body")
             }
@@ -34,7 +34,7 @@ struct CoalescingTests {
         return (cache, server)
     }
 
-    private func questions(_ server: ClosureTransport) -> Int {
+    private func questions(_ server: FakeTransport) -> Int {
         server.requests.count { $0.fields["If-None-Match"] != nil }
     }
 

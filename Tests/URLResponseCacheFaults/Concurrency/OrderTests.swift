@@ -12,13 +12,13 @@ import Testing
 struct OrderTests {
     private let gate = Gate()
     private let clock = ManualClock()
-    private let server: ClosureTransport
+    private let server: FakeTransport
     private let cache: CachingTransport
 
     /// The server obeys the request: `X-Slow` sends the head, or the body, through the gate, `X-Says` is the body, `X-Vary`
     /// the answer's `Vary`, `X-Location` what a POST names.
     init() {
-        server = ClosureTransport { [gate] request in
+        server = FakeTransport { [gate] request in
             let says = request.fields["X-Says"] ?? "now"
             var fields = ["Cache-Control": "max-age=600"] as HTTPFields
             fields["Vary"] = request.fields["X-Vary"]

@@ -10,13 +10,15 @@ import Testing
 /// Servers that say what cannot be.
 @Suite(.timeLimit(.minutes(10)))
 struct BadAnswerTests {
+    private typealias Answer = @Sendable (HTTPRequest) async throws -> HTTPResponse
+
     private let clock = ManualClock()
     private let store = MemoryResponseStore(byteLimit: 64 << 20)
 
     /// A cache before a server that gives these answers, one after another, and the last one from then on.
-    private func cache(_ answers: ClosureTransport.Answer...) -> (CachingTransport, ClosureTransport) {
+    private func cache(_ answers: Answer...) -> (CachingTransport, FakeTransport) {
         let count = Guarded(0)
-        let server = ClosureTransport { request in
+        let server = FakeTransport { request in
             let index = count.change { count in
                 defer { count += 1 }
                 return min(count, answers.count - 1)
@@ -188,7 +190,7 @@ struct BadAnswerTests {
 
     private static let tag = ["ETag": "\"a\"", "Cache-Control": "max-age=60"] as HTTPFields
 
-    private static func part(_ range: String, _ body: String, _ tag: String = "\"a\"") -> ClosureTransport.Answer {
+    private static func part(_ range: String, _ body: String, _ tag: String = "\"a\"") -> Answer {
         { HTTPResponse($0, status: 206, ["ETag": tag, "Cache-Control": "max-age=60", "Content-Range": range], body) }
     }
 

@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct DamagedFileTests {
     private let directory: TemporaryDirectory
-    private let server = ClosureTransport {
+    private let server = FakeTransport {
         HTTPResponse(
             $0, ["Cache-Control": "max-age=60", "ETag": "\"a\"", "Vary": "X"], String(repeating: "body ", count: 99))
     }

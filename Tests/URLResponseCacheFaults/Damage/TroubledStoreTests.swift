@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct TroubledStoreTests {
     private let store = TroubledStore()
-    private let server = ClosureTransport {
+    private let server = FakeTransport {
         HTTPResponse($0, ["Cache-Control": "max-age=60", "ETag": "\"a\"", "Vary": "X"], "body")
     }
 

@@ -38,9 +38,9 @@ struct RestartTests {
     }
 
     /// A server whose answers say which they are; each question makes a new version.
-    private static func server(firstVersion: Int) -> ClosureTransport {
+    private static func server(firstVersion: Int) -> FakeTransport {
         let version = Guarded(firstVersion)
-        return ClosureTransport { request in
+        return FakeTransport { request in
             let version = version.change { version in
                 version += 1
                 return version
@@ -117,7 +117,7 @@ struct RestartTests {
             let (path, name) = (directory.path, disk.rawValue)
             await #expect(processExitsWith: .success) { [path = path as String, name = name as String] in
                 let disk = try #require(Disk(rawValue: name))
-                let server = ClosureTransport {
+                let server = FakeTransport {
                     HTTPResponse(
                         $0, ["Cache-Control": "max-age=100", "Vary": "Accept-Language", "Age": "10"],
                         $0.fields["Accept-Language"] ?? "")
@@ -129,7 +129,7 @@ struct RestartTests {
                 }
                 await cache.finish()
             }
-            let nobody = ClosureTransport { _ in throw HTTPTransportError(.cannotConnect, "nobody") }
+            let nobody = FakeTransport { _ in throw HTTPTransportError(.cannotConnect, "nobody") }
             let clock = ManualClock(now: Self.start + 20)
             let cache = CachingTransport(wrapping: nobody, store: DataResponseStore(disk.make(path)), clock: clock)
             for language in ["en", "de"] {

@@ -19,7 +19,7 @@ public import FoundationEssentials
 /// own challenges (407) are not answered.
 public struct AuthenticatingTransport: HTTPTransport {
     /// Returns a credential, or nil for none. May take its time: ask a person, or another server.
-    public typealias Responder = @Sendable (AuthenticationChallenge) async throws -> HTTPCredential?
+    package typealias Responder = @Sendable (AuthenticationChallenge) async throws -> HTTPCredential?
 
     private struct Key: Hashable {
         var origin: String
@@ -40,9 +40,10 @@ public struct AuthenticatingTransport: HTTPTransport {
     /// - Parameters:
     ///   - transport: Sends the requests.
     ///   - clock: Tells how long the bodies of refusals, which nobody wants, are waited for.
-    ///   - responder: Knows what to show.
+    ///   - responder: Returns a credential, or nil for none. May take its time: ask a person, or another server.
     public init(
-        wrapping transport: any HTTPTransport, clock: any TimeSource = SystemClock(), responder: @escaping Responder
+        wrapping transport: any HTTPTransport, clock: any TimeSource = SystemClock(),
+        responder: @escaping @Sendable (AuthenticationChallenge) async throws -> HTTPCredential?
     ) {
         self.transport = transport
         self.clock = clock
@@ -124,7 +125,7 @@ public struct AuthenticationChallenge: Sendable, Hashable {
     public var refusalCount: Int
 
     /// A challenge; by default the first about this URL.
-    public init(url: URL, challenges: [HTTPChallenge], refusalCount: Int = 0) {
+    package init(url: URL, challenges: [HTTPChallenge], refusalCount: Int = 0) {
         self.url = url
         self.challenges = challenges
         self.refusalCount = refusalCount

@@ -1,5 +1,5 @@
 import AlcedoCore
-public import AlcedoHTTP
+package import AlcedoHTTP
 
 /// One way by which a server lets itself be shown who asks. Source: RFC 9110 section 11.
 public struct HTTPChallenge: Sendable, Hashable {
@@ -9,7 +9,7 @@ public struct HTTPChallenge: Sendable, Hashable {
     public var parameters: [String: String]
 
     /// A way; by default without parameters.
-    public init(scheme: String, parameters: [String: String] = [:]) {
+    package init(scheme: String, parameters: [String: String] = [:]) {
         self.scheme = scheme
         self.parameters = parameters
     }
@@ -20,7 +20,7 @@ public struct HTTPChallenge: Sendable, Hashable {
 
 extension HTTPChallenge {
     /// The challenges of an answer 401, in order; what cannot be read is left out.
-    public static func challenges(in fields: HTTPFields) -> [HTTPChallenge] {
+    package static func challenges(in fields: HTTPFields) -> [HTTPChallenge] {
         fields.values(of: "WWW-Authenticate").flatMap { line in
             var parser = HTTPChallengeParser(line)
             return parser.parse()

@@ -5,11 +5,11 @@ public import FoundationEssentials
 /// Tells by the first bytes of a content whether it is what was wanted, whatever its name and type say.
 public struct ContentCheck: Sendable {
     /// Most bytes that a check looks at.
-    public static let byteCount = CodecRegistry.sniffedByteCount
+    package static let byteCount = CodecRegistry.sniffedByteCount
 
     private let accepts: @Sendable (Data) -> Bool
 
-    /// - Parameter accepts: Gets the first ``byteCount`` bytes, or all when there are fewer. Must not block.
+    /// - Parameter accepts: Gets the first bytes, as many as codecs are recognized by, or all when there are fewer. Must not block.
     public init(_ accepts: @escaping @Sendable (_ beginning: Data) -> Bool) { self.accepts = accepts }
 
     /// Accepts the formats of a registry.

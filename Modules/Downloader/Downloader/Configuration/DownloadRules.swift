@@ -9,23 +9,34 @@ public import FoundationEssentials
 public struct DownloadRules: Sendable {
     /// Most bytes of one content, as declared and as they come, before and after ``transform``. Default: 128 MiB.
     public var maximumByteCount = 128 << 20
-    /// Where redirects are followed to.
-    public var redirects = RedirectPolicy()
+    /// The maximum number of redirects in a row. Default: 20.
+    public var maximumRedirectCount = 20
+    /// Receives the head of a redirect and the request that would be sent next, without credentials where the origin
+    /// differs. Returns the request to send, or nil to refuse, which is the error `badRedirect`. Default: none; every
+    /// redirect within `http` and `https` is followed.
+    public var redirectHook: (@Sendable (_ head: HTTPResponseHead, _ next: HTTPRequest) async throws -> HTTPRequest?)?
     /// Which final statuses bring a content. 304 is the error `notModified` whatever this says. Default: 200 to 399.
     public var acceptsStatus: @Sendable (_ status: Int) -> Bool = { (200..<400).contains($0) }
-    /// How long a download may take.
-    public var timeouts = DownloadTimeouts()
+    /// The idle timeout of requests that name none: `HTTPRequest.idleTimeout`, which the transport obeys. Zero or less is
+    /// the default. Default: 15 seconds.
+    public var idleTimeout = HTTPRequest.defaultIdleTimeout
+    /// The longest time from sending a request to the head of its last response, redirects included. Zero or less is no
+    /// limit. Default: none.
+    public var firstByteTimeout: Duration?
+    /// The longest time for the whole download, its further attempts, pauses and other sources included. Zero or less is
+    /// no limit. Default: none.
+    public var totalTimeout: Duration?
     /// Shortest time between two reports of progress; the first and the last come anyway. Default: 50 ms.
     public var progressInterval = Duration.milliseconds(50)
 
     /// The fields of requests that do not have these themselves. They are added when a request is sent: ``modifyRequest``
     /// and ``failureCache`` do not see them; the redirect hook and a response cache below do. A request replaces a field by
     /// one of its own. Without any here, requests are sent as they are. Default: `User-Agent` with this package's name and
-    /// version, and ``anyImage`` as `Accept`, for which `Downloader.standard` names the formats that are decoded.
+    /// version, and any image, then anything, as `Accept`, for which `Downloader.standard` names the formats that are decoded.
     public var defaultFields: HTTPFields = ["User-Agent": "Alcedo/\(AlcedoVersion.text)", "Accept": Self.anyImage]
 
     /// The `Accept` field of who decodes images of unknown formats: any image, then anything.
-    public static let anyImage = CodecRegistry([]).acceptFieldValue
+    package static let anyImage = CodecRegistry([]).acceptFieldValue
 
     /// Changes a request before it is sent, and before it is compared with others; nil makes the download fail with
     /// `declined`. Default: none.
@@ -61,47 +72,7 @@ public struct DownloadRules: Sendable {
         for field in defaultFields where request.fields[field.name] == nil {
             completed.fields.append(field.name, field.value)
         }
-        if request.ownIdleTimeout == nil { completed.idleTimeout = timeouts.idle }
+        if request.ownIdleTimeout == nil { completed.idleTimeout = idleTimeout }
         return completed
-    }
-}
-
-/// Where redirects are followed to.
-public struct RedirectPolicy: Sendable {
-    /// Is told the head of the redirect and the request that would be sent next, credentials removed where the origin is
-    /// another one. Returns the request to send, or nil to refuse, which is the error `badRedirect`.
-    public typealias Hook = @Sendable (_ head: HTTPResponseHead, _ next: HTTPRequest) async throws -> HTTPRequest?
-
-    /// Most redirects in a row. Default: 20.
-    public var limit: Int
-    /// Default: none; all within the web are followed.
-    public var hook: Hook?
-
-    /// By default at most 20, wherever they lead; none below 0.
-    public init(limit: Int = 20, hook: Hook? = nil) {
-        self.limit = max(0, limit)
-        self.hook = hook
-    }
-}
-
-/// How long a download may take.
-public struct DownloadTimeouts: Sendable, Hashable {
-    /// The idle timeout of requests that name none: `HTTPRequest.idleTimeout`, which the transport obeys. Default, also
-    /// where this is zero or less: 15 seconds.
-    public var idle: Duration
-    /// From sending a request to the head of its last answer, redirects included. Zero or less is no limit. Default:
-    /// none.
-    public var firstByte: Duration?
-    /// The whole download, its further attempts, pauses and other sources included. Zero or less is no limit. Default:
-    /// none.
-    public var total: Duration?
-
-    /// By default no limits beside the idle timeout.
-    public init(
-        idle: Duration = HTTPRequest.defaultIdleTimeout, firstByte: Duration? = nil, total: Duration? = nil
-    ) {
-        self.idle = idle
-        self.firstByte = firstByte
-        self.total = total
     }
 }

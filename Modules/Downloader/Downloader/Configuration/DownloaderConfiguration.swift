@@ -29,15 +29,15 @@ public struct DownloaderConfiguration: Sendable {
     }
 
     /// Most bytes of one content. Default: 128 MiB.
-    public var maximumByteCount: Int {
+    package var maximumByteCount: Int {
         get { rules.maximumByteCount }
         set { rules.maximumByteCount = max(0, newValue) }
     }
 
     /// Most redirects in a row. Default: 20.
-    public var maximumRedirectCount: Int {
-        get { rules.redirects.limit }
-        set { rules.redirects.limit = max(0, newValue) }
+    package var maximumRedirectCount: Int {
+        get { rules.maximumRedirectCount }
+        set { rules.maximumRedirectCount = max(0, newValue) }
     }
 }
 
@@ -52,9 +52,9 @@ public enum QueueOrder: Sendable, Hashable {
 /// How often transfers may begin.
 public struct DownloadRate: Sendable, Hashable {
     /// On the average.
-    public var perSecond: Double
+    package var perSecond: Double
     /// At once, after a rest.
-    public var burst: Int
+    package var burst: Int
 
     /// A number of beginnings in a second, and how many of them may come at once.
     public init(perSecond: Double, burst: Int) {

@@ -58,7 +58,7 @@ final class HTTPFetcher: Sendable {
 
     /// Whether a request may become several, or must end by a time.
     private var hasDetours: Bool {
-        rules.timeouts.total != nil || rules.alternatives != nil || rules.failureCache != nil
+        rules.totalTimeout != nil || rules.alternatives != nil || rules.failureCache != nil
     }
 
     /// Fetches a content into a file, which is replaced when the content is whole, and else left as it is. Where the rules
@@ -111,7 +111,7 @@ final class HTTPFetcher: Sendable {
     private func firstThatWorks<Value: Sendable>(
         _ request: HTTPRequest, _ fetch: @escaping @Sendable (HTTPRequest) async throws -> Value
     ) async throws -> Value {
-        let deadline = Deadline(limit: rules.timeouts.total, clock: clock, subject: "not done")
+        let deadline = Deadline(limit: rules.totalTimeout, clock: clock, subject: "not done")
         do {
             return try await deadline.run { [self] in
                 do {

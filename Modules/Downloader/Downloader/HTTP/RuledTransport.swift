@@ -10,10 +10,10 @@ final class RuledTransport: Sendable {
 
     init(_ transport: any HTTPTransport, rules: DownloadRules, clock: any TimeSource) {
         (self.rules, self.clock) = (rules, clock)
-        let hook = rules.redirects.hook.map { hook -> RedirectFollower.Hook in
+        let hook = rules.redirectHook.map { hook -> RedirectFollower.Hook in
             { head, next in try await AppClosure.run("the redirect hook") { try await hook(head, next) } }
         }
-        follower = RedirectFollower(transport, limit: rules.redirects.limit, hook: hook, sleep: clock.sleep)
+        follower = RedirectFollower(transport, limit: rules.maximumRedirectCount, hook: hook, sleep: clock.sleep)
     }
 
     /// The request as the rules change it.
@@ -30,7 +30,7 @@ final class RuledTransport: Sendable {
     /// Sends a request, and returns when the head of its last answer has arrived.
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         let request = rules.completed(request)
-        guard let limit = rules.timeouts.firstByte else { return try await follower.send(request) }
+        guard let limit = rules.firstByteTimeout else { return try await follower.send(request) }
         return try await send(request, within: limit)
     }
 

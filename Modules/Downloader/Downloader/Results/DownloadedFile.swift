@@ -11,7 +11,7 @@ public struct DownloadedFile: Sendable {
     /// The head of the answer, when the source is a server; its URL is the last one of a chain of redirects.
     public var head: HTTPResponseHead?
     /// What a response cache on the way did; nil when there is none.
-    public var caching: ResponseCaching?
+    package var caching: ResponseCaching?
     /// What the last exchange with the server took; nil where nobody measured.
     public var metrics: HTTPTransferMetrics?
 

@@ -14,9 +14,9 @@ public struct ResumePolicy: Sendable {
     /// Most bytes of one content that are kept; what follows is fetched again. Default: 256 MiB.
     public var maximumByteCount: Int
     /// A part is kept in pieces of this size while it arrives, so that a process that dies loses no more. Default: 512 KiB.
-    public var pieceByteCount = 512 << 10
+    package var pieceByteCount = 512 << 10
     /// The last piece of a transfer that ends early is kept when it is at least so large. Default: 32 KiB.
-    public var minimumByteCount = 32 << 10
+    package var minimumByteCount = 32 << 10
 
     /// By default nothing outlives the download; what is kept lives for seven days and has at most 256 MiB.
     public init(

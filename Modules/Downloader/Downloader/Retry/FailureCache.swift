@@ -35,7 +35,7 @@ public final class FailureCache: Sendable {
     }
 
     /// How many failures are remembered, expired ones that nobody has asked for included.
-    public var count: Int { state.withLock { $0.failures.count } }
+    package var count: Int { state.withLock { $0.failures.count } }
 
     /// Forgets what is remembered of a request, of just these fields; the next one is sent.
     public func forget(_ request: HTTPRequest) {

@@ -38,7 +38,7 @@ public struct RetryPolicy: Sendable, Hashable {
     }
 
     /// Whether the same request may be sent once more after this, the number of attempts aside.
-    public func mayRepeat(_ method: HTTPMethod, after cause: RetryCause) -> Bool {
+    package func mayRepeat(_ method: HTTPMethod, after cause: RetryCause) -> Bool {
         switch cause {
         case .status(let status, _): statuses.contains(status) && repeatableMethods.contains(method)
         // The server has not seen the request, whatever it asks for.
@@ -79,7 +79,7 @@ public struct RetryPolicy: Sendable, Hashable {
 }
 
 /// Why an attempt has failed, as far as it matters for another one. A cancellation is none of them.
-public enum RetryCause: Sendable, Hashable {
+package enum RetryCause: Sendable, Hashable {
     /// The server answered with this status, and perhaps said how long to wait.
     case status(Int, retryAfter: Duration?)
     /// The exchange failed.

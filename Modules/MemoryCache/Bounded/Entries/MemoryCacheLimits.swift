@@ -15,13 +15,13 @@ public struct MemoryCacheLimits: Sendable, Equatable {
 
     /// - Parameters:
     ///   - costLimit: Default: 15 % of the memory that this process may have, at most 768 MiB. See
-    ///     ``SystemMemory/defaultCostLimit``.
+    ///     ``defaultCostLimit``.
     ///   - countLimit: Default: no limit of its own.
     ///   - entryCostLimit: Default: no limit of its own.
     ///   - timeToLive: Default: nil.
     ///   - extendsLifeOnUse: Default: false.
     public init(
-        costLimit: Int = SystemMemory.defaultCostLimit,
+        costLimit: Int = Self.defaultCostLimit,
         countLimit: Int = .max,
         entryCostLimit: Int = .max,
         timeToLive: Duration? = nil,
@@ -32,6 +32,15 @@ public struct MemoryCacheLimits: Sendable, Equatable {
         self.entryCostLimit = entryCostLimit
         self.timeToLive = timeToLive
         self.extendsLifeOnUse = extendsLifeOnUse
+    }
+
+    /// A cost limit in bytes: 15 % of the memory that this process may have, and at most 768 MiB.
+    ///
+    /// Counts the limits of the process's control groups. Reads them from the system on each call.
+    public static var defaultCostLimit: Int {
+        let memory = SystemMemory.current()
+        return SystemMemory.defaultCostLimit(
+            physicalByteCount: memory.physicalByteCount, limitByteCount: memory.limitByteCount)
     }
 
     /// Most cost of all entries, such that the sum of two entries' costs fits.

@@ -7,8 +7,7 @@ public struct MemoryCacheStatistics: Sendable, Equatable {
         /// What they cost together, in the caller's unit.
         public internal(set) var cost = 0
 
-        /// None.
-        public init() {}
+        package init() {}
 
         mutating func add(_ count: Int = 1, cost: Int) {
             self.count += count
@@ -30,8 +29,7 @@ public struct MemoryCacheStatistics: Sendable, Equatable {
     /// Entries that left, by reason.
     public internal(set) var evictions: [EvictionReason: Tally] = [:]
 
-    /// Nothing done yet.
-    public init() {}
+    @usableFromInline package init() {}
 
     @usableFromInline
     mutating func noteInsertion(cost: Int) { insertions.add(cost: cost) }

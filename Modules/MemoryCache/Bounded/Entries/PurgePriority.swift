@@ -24,13 +24,11 @@
 /// pages, but a read cannot tell a page that was taken from one of zeros, and no notification is sent. So here the
 /// cache releases values when its ``MemoryPressureSource`` reports a shortage; without such a source, nothing is
 /// discarded.
-public enum PurgePriority: Int8, Sendable, Comparable, CaseIterable {
+public enum PurgePriority: Sendable, Comparable, CaseIterable {
     /// Discarded first: what can be made again quickly, or may not be needed.
-    case low = -1
+    case low
     /// The default.
-    case normal = 0
+    case normal
     /// Discarded last.
-    case high = 1
-
-    public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+    case high
 }

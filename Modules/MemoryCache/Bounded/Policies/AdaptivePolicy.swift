@@ -24,8 +24,8 @@
 /// Greedy-Dual-Size-Frequency Caching Policy", HP Laboratories (1998); the size of the window from what ghosts tell,
 /// N. Megiddo, D. Modha, "ARC: A Self-Tuning, Low Overhead Replacement Cache", FAST 2003; marks, F. Corbató, "A Paging
 /// Experiment with the Multics System" (1968).
-public struct AdaptivePolicy: EvictionPolicy {
-    public static var readsMarks: Bool { true }
+struct AdaptivePolicy: EvictionPolicy {
+    static var readsMarks: Bool { true }
 
     private struct Entry: Sendable {
         var hash: UInt64 = 0
@@ -74,9 +74,9 @@ public struct AdaptivePolicy: EvictionPolicy {
     private var departures = (window: 0, main: 0)
 
     /// A policy that knows no entries yet.
-    public init() {}
+    init() {}
 
-    public mutating func insert(
+    mutating func insert(
         _ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks
     ) {
         let slot = entry.index
@@ -98,9 +98,9 @@ public struct AdaptivePolicy: EvictionPolicy {
         while hasRoom, isWindowTooLarge, let oldest = leastRecentlyUsed(marks) { moveToMain(oldest) }
     }
 
-    public mutating func remove(_ entry: EntrySlot) { forget(entry.index) }
+    mutating func remove(_ entry: EntrySlot) { forget(entry.index) }
 
-    public mutating func evict(marks: AccessMarks) -> EntrySlot? {
+    mutating func evict(marks: AccessMarks) -> EntrySlot? {
         if loop.isActive { moveExcessToMain(marks) }
         while true {
             let defender = leastValuable(marks)
@@ -122,7 +122,7 @@ public struct AdaptivePolicy: EvictionPolicy {
         }
     }
 
-    public mutating func removeAll() { self = AdaptivePolicy() }
+    mutating func removeAll() { self = AdaptivePolicy() }
 
     /// The entry stored last is not up for a duel before another has come.
     private var isWindowTooLarge: Bool {

@@ -1,22 +1,22 @@
 /// What was stored first goes first, used or not.
 ///
 /// Source: L. Belady, "A Study of Replacement Algorithms for a Virtual-Storage Computer", IBM Systems Journal 5 (1966).
-public struct FIFOPolicy: EvictionPolicy {
+struct FIFOPolicy: EvictionPolicy {
     /// Uses do not matter, so several threads may read at once.
-    public static var readsMarks: Bool { true }
+    static var readsMarks: Bool { true }
 
     private var order = SlotLists(count: 1)
 
     /// A policy that knows no entries yet.
-    public init() {}
+    init() {}
 
-    public mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
+    mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
         order.append(entry.index, to: 0)
     }
 
-    public mutating func remove(_ entry: EntrySlot) { order.remove(entry.index, from: 0) }
+    mutating func remove(_ entry: EntrySlot) { order.remove(entry.index, from: 0) }
 
-    public mutating func evict(marks: AccessMarks) -> EntrySlot? { order.removeOldest(of: 0).map { EntrySlot($0) } }
+    mutating func evict(marks: AccessMarks) -> EntrySlot? { order.removeOldest(of: 0).map { EntrySlot($0) } }
 
-    public mutating func removeAll() { order.removeAll() }
+    mutating func removeAll() { order.removeAll() }
 }

@@ -5,7 +5,7 @@
 ///
 /// Source: L. Cherkasova, "Improving WWW Proxies Performance with Greedy-Dual-Size-Frequency Caching Policy", HP
 /// Laboratories (1998), with the cost of a miss taken as 1. The queue is a radix heap, where the paper has a heap.
-public struct GDSFPolicy: EvictionPolicy {
+struct GDSFPolicy: EvictionPolicy {
     private struct Entry: Sendable {
         var cost = 0
         var frequency: UInt16 = 1
@@ -18,29 +18,29 @@ public struct GDSFPolicy: EvictionPolicy {
     private var queue = MonotoneQueue()
 
     /// A policy that knows no entries yet.
-    public init() {}
+    init() {}
 
-    public mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
+    mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
         while entries.count <= entry.index { entries.append(Entry()) }
         entries[entry.index] = Entry(cost: cost)
         queue.insert(entry.index, aboveFloor: worth(of: entry.index))
     }
 
-    public mutating func use(_ entry: EntrySlot) {
+    mutating func use(_ entry: EntrySlot) {
         if entries[entry.index].frequency < .max { entries[entry.index].frequency += 1 }
         queue.remove(entry.index)
         queue.insert(entry.index, aboveFloor: worth(of: entry.index))
     }
 
-    public mutating func remove(_ entry: EntrySlot) { queue.remove(entry.index) }
+    mutating func remove(_ entry: EntrySlot) { queue.remove(entry.index) }
 
-    public mutating func evict(marks: AccessMarks) -> EntrySlot? {
+    mutating func evict(marks: AccessMarks) -> EntrySlot? {
         guard let least = queue.least() else { return nil }
         queue.remove(least)
         return EntrySlot(least)
     }
 
-    public mutating func removeAll() { self = GDSFPolicy() }
+    mutating func removeAll() { self = GDSFPolicy() }
 
     private func worth(of slot: Int) -> UInt64 {
         let value = Double(entries[slot].frequency) / Double(max(1, entries[slot].cost))

@@ -2,8 +2,8 @@
 /// after they went, are kept in the main one, where a used entry goes round again.
 ///
 /// Source: J. Yang, Y. Zhang, Z. Qiu, Y. Yue, K. V. Rashmi, "FIFO Queues are All You Need for Cache Eviction", SOSP 2023.
-public struct S3FIFOPolicy: EvictionPolicy {
-    public static var readsMarks: Bool { true }
+struct S3FIFOPolicy: EvictionPolicy {
+    static var readsMarks: Bool { true }
 
     private struct Entry: Sendable {
         var hash: UInt64 = 0
@@ -26,9 +26,9 @@ public struct S3FIFOPolicy: EvictionPolicy {
     private var count = 0
 
     /// A policy that knows no entries yet.
-    public init() {}
+    init() {}
 
-    public mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
+    mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
         while entries.count <= entry.index { entries.append(Entry()) }
         let isKnown = ghosts.take(hash) != nil
         entries[entry.index] = Entry(hash: hash, cost: cost, isInMain: isKnown)
@@ -36,12 +36,12 @@ public struct S3FIFOPolicy: EvictionPolicy {
         enqueue(entry.index)
     }
 
-    public mutating func remove(_ entry: EntrySlot) {
+    mutating func remove(_ entry: EntrySlot) {
         dequeue(entry.index)
         count -= 1
     }
 
-    public mutating func evict(marks: AccessMarks) -> EntrySlot? {
+    mutating func evict(marks: AccessMarks) -> EntrySlot? {
         while let slot = nextInLine {
             dequeue(slot)
             let uses = Int(entries[slot].frequency) + marks.takeCount(EntrySlot(slot))
@@ -66,7 +66,7 @@ public struct S3FIFOPolicy: EvictionPolicy {
         return nil
     }
 
-    public mutating func removeAll() { self = S3FIFOPolicy() }
+    mutating func removeAll() { self = S3FIFOPolicy() }
 
     private var nextInLine: Int? {
         let total = Double(costs.small + costs.main)

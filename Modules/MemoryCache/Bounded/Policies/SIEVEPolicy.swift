@@ -3,25 +3,25 @@
 ///
 /// Source: Y. Zhang, J. Yang, Y. Yue, Y. Vigfusson, K. V. Rashmi, "SIEVE is Simpler than LRU: an Efficient Turn-Key
 /// Eviction Algorithm for Web Caches", NSDI 2024.
-public struct SIEVEPolicy: EvictionPolicy {
-    public static var readsMarks: Bool { true }
+struct SIEVEPolicy: EvictionPolicy {
+    static var readsMarks: Bool { true }
 
     private var order = SlotLists(count: 1)
     private var hand: Int?
 
     /// A policy that knows no entries yet.
-    public init() {}
+    init() {}
 
-    public mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
+    mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
         order.append(entry.index, to: 0)
     }
 
-    public mutating func remove(_ entry: EntrySlot) {
+    mutating func remove(_ entry: EntrySlot) {
         if hand == entry.index { hand = order.next(after: entry.index) }
         order.remove(entry.index, from: 0)
     }
 
-    public mutating func evict(marks: AccessMarks) -> EntrySlot? {
+    mutating func evict(marks: AccessMarks) -> EntrySlot? {
         // Each step but the last, and the one past the newest, takes a mark away that a hit has made.
         while let slot = hand ?? order.oldest(of: 0) {
             hand = order.next(after: slot)
@@ -35,5 +35,5 @@ public struct SIEVEPolicy: EvictionPolicy {
         return nil
     }
 
-    public mutating func removeAll() { self = SIEVEPolicy() }
+    mutating func removeAll() { self = SIEVEPolicy() }
 }

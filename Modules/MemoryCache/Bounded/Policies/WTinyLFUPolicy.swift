@@ -7,7 +7,7 @@
 /// Sources: G. Einziger, R. Friedman, B. Manes, "TinyLFU: A Highly Efficient Cache Admission Policy", ACM Transactions on
 /// Storage 13 (2017); entries of different costs are compared one victim at a time, after G. Einziger, O. Eytan,
 /// R. Friedman, B. Manes, "Lightweight Robust Size Aware Cache Management", ACM Transactions on Storage 18 (2022).
-public struct WTinyLFUPolicy: EvictionPolicy {
+struct WTinyLFUPolicy: EvictionPolicy {
     private enum Segment: Int { case window, probation, protected }
 
     private struct Entry: Sendable {
@@ -26,9 +26,9 @@ public struct WTinyLFUPolicy: EvictionPolicy {
     private var climber = WindowClimber()
 
     /// A policy that knows no entries yet.
-    public init() {}
+    init() {}
 
-    public mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
+    mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
         while entries.count <= entry.index { entries.append(Entry()) }
         count += 1
         sketch.reserve(count)
@@ -39,7 +39,7 @@ public struct WTinyLFUPolicy: EvictionPolicy {
         while hasRoom, isWindowTooLarge, let oldest = oldest(.window) { move(oldest, to: .probation) }
     }
 
-    public mutating func use(_ entry: EntrySlot) {
+    mutating func use(_ entry: EntrySlot) {
         let slot = entry.index
         sketch.increment(entries[slot].hash)
         climber.noteHit()
@@ -56,12 +56,12 @@ public struct WTinyLFUPolicy: EvictionPolicy {
         }
     }
 
-    public mutating func remove(_ entry: EntrySlot) {
+    mutating func remove(_ entry: EntrySlot) {
         take(entry.index)
         count -= 1
     }
 
-    public mutating func evict(marks: AccessMarks) -> EntrySlot? {
+    mutating func evict(marks: AccessMarks) -> EntrySlot? {
         let victim = oldest(.probation) ?? oldest(.protected)
         guard isWindowTooLarge || victim == nil, let candidate = oldest(.window) else {
             return victim.map { forget($0) }
@@ -71,7 +71,7 @@ public struct WTinyLFUPolicy: EvictionPolicy {
         return forget(victim)
     }
 
-    public mutating func removeAll() { self = WTinyLFUPolicy() }
+    mutating func removeAll() { self = WTinyLFUPolicy() }
 
     /// The entry stored last is not up for a duel before another has come.
     private var isWindowTooLarge: Bool {

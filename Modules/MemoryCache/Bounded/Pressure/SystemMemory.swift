@@ -1,19 +1,19 @@
 import AlcedoLibc
 
 /// How much memory this process may have.
-public struct SystemMemory: Sendable, Equatable {
+package struct SystemMemory: Sendable, Equatable {
     private static let largestCostLimit = 768 << 20
 
     /// Memory of the machine, in bytes; 0 when it cannot be told.
-    public var physicalByteCount: Int
+    package var physicalByteCount: Int
     /// The smallest limit of the control groups that this process is in, in bytes; nil when there is none.
     ///
     /// With cgroup v2 that is `memory.max` and `memory.high` of the own group and of every group above it that can be
     /// seen, with cgroup v1 `memory.limit_in_bytes` and what `memory.stat` tells about the groups above.
-    public var limitByteCount: Int?
+    package var limitByteCount: Int?
 
     /// What a machine has, and what its control group allows; nil for no such limit.
-    public init(physicalByteCount: Int, limitByteCount: Int? = nil) {
+    package init(physicalByteCount: Int, limitByteCount: Int? = nil) {
         (self.physicalByteCount, self.limitByteCount) = (physicalByteCount, limitByteCount)
     }
 
@@ -21,7 +21,7 @@ public struct SystemMemory: Sendable, Equatable {
     ///
     /// - Parameter root: Absolute path of the folder that stands for `/`. A test makes a folder of its own.
     /// - SeeAlso: admin-guide/cgroup-v2.rst ("Memory Interface Files"), admin-guide/cgroup-v1/memory.rst.
-    public static func current(root: String = "/") -> SystemMemory {
+    package static func current(root: String = "/") -> SystemMemory {
         let files = SystemFiles(root: root)
         let groups = ControlGroups(files: files)
         var limits = groups.unified.flatMap { [$0 + "/memory.max", $0 + "/memory.high"] }
@@ -36,16 +36,8 @@ public struct SystemMemory: Sendable, Equatable {
         return SystemMemory(physicalByteCount: total ?? countedPages(), limitByteCount: limits.min())
     }
 
-    /// A cost limit for a memory cache, in bytes: 15 % of the memory this process may have, and at most 768 MiB.
-    ///
-    /// Reads the system each time, as ``current(root:)`` does: ask once.
-    public static var defaultCostLimit: Int {
-        let memory = current()
-        return defaultCostLimit(physicalByteCount: memory.physicalByteCount, limitByteCount: memory.limitByteCount)
-    }
-
     /// 15 % of the smaller figure, rounded down, at least 0 and at most 768 MiB (805,306,368 bytes).
-    public static func defaultCostLimit(physicalByteCount: Int, limitByteCount: Int?) -> Int {
+    package static func defaultCostLimit(physicalByteCount: Int, limitByteCount: Int?) -> Int {
         let smaller = max(0, min(physicalByteCount, limitByteCount ?? physicalByteCount))
         // Hundredths first: no figure is so large that it overflows.
         return min(smaller / 100 * 15 + smaller % 100 * 15 / 100, largestCostLimit)

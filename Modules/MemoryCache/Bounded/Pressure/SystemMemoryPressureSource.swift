@@ -28,8 +28,18 @@ public final class SystemMemoryPressureSource: MemoryPressureSource {
 
     private let hub: MemoryPressureHub
 
-    /// Reads nothing yet.
-    public convenience init(configuration: Configuration = Configuration()) {
+    /// Creates a source that reads nothing until it has an observer.
+    ///
+    /// - Parameters:
+    ///   - interval: The time between two readings of what the kernel does not announce. Default: 5 seconds; at least a
+    ///     millisecond.
+    ///   - hold: How long a level holds after the last sign of it. Default: 10 seconds, which is longer than the two
+    ///     seconds after which lasting pressure is announced again.
+    public convenience init(interval: Duration = .seconds(5), hold: Duration = .seconds(10)) {
+        self.init(configuration: Configuration(interval: interval, hold: hold))
+    }
+
+    package convenience init(configuration: Configuration) {
         self.init(configuration: configuration, clock: SystemClock()) {
             MemoryPressureSensors(files: SystemFiles(root: configuration.root))
         }
@@ -61,19 +71,19 @@ public final class SystemMemoryPressureSource: MemoryPressureSource {
 
 extension SystemMemoryPressureSource {
     /// Where a source looks, and how often.
-    public struct Configuration: Sendable, Equatable {
+    package struct Configuration: Sendable, Equatable {
         /// Absolute path of the folder that stands for `/`, before the paths of the kernel's files below `/proc` and
         /// wherever control groups are mounted. Default: `/`. A test makes a folder of its own.
-        public var root: String
+        package var root: String
         /// Time between two readings of the figures that do not announce themselves. Default: 5 seconds; at least a
         /// millisecond.
-        public var interval: Duration
+        package var interval: Duration
         /// How long a level holds after the last sign of it. Default: 10 seconds, which is longer than the two seconds
         /// after which lasting pressure is announced again.
-        public var hold: Duration
+        package var hold: Duration
 
         /// By default looks every five seconds at the machine it runs on.
-        public init(root: String = "/", interval: Duration = .seconds(5), hold: Duration = .seconds(10)) {
+        package init(root: String = "/", interval: Duration = .seconds(5), hold: Duration = .seconds(10)) {
             (self.root, self.interval, self.hold) = (root, interval, hold)
         }
     }

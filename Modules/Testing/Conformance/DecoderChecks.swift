@@ -1,0 +1,215 @@
+package import AlcedoCore
+package import FoundationEssentials
+
+/// The rules of ``DecoderConformance``, each to be tried on any bytes.
+package struct DecoderChecks {
+    private let decoder: any ImageDecoding
+    private let options: DecodingOptions
+
+    package init(_ decoder: any ImageDecoding, options: DecodingOptions = DecodingOptions()) {
+        self.decoder = decoder
+        self.options = options
+    }
+
+    /// The rows of the stream are those of the image, for each option that changes them.
+    package func checkRows(_ data: Data) throws {
+        for target in [nil, TargetSize(width: 5, height: 4), TargetSize(width: 3, height: 9, mode: .fill)] {
+            for format in [PixelFormat.rgba8, .gray8, .rgba16] {
+                for (alphaMode, isUpright) in [(AlphaMode.straight, true), (.premultiplied, false)] {
+                    var options = options
+                    (options.target, options.pixelFormat) = (target, format)
+                    (options.alphaMode, options.appliesOrientation) = (alphaMode, isUpright)
+                    options.includesAnimation = false
+                    let whole = try decoder.decode(data, options: options)
+                    let collector = PixelRowCollector()
+                    try decoder.decodeRows(data, options: options, into: collector)
+                    let byteCount = try decoder.decodingByteCount(data, options: options)
+                    try require(collector.image?.pixels == whole.pixels, "other rows for \(options)")
+                    try require(collector.image?.orientation == whole.orientation, "the rows have another orientation")
+                    try require(collector.image?.colorProfile == whole.colorProfile, "the rows have another profile")
+                    try require(byteCount >= whole.pixels.byteCount, "\(byteCount) bytes are less than the image has")
+                }
+            }
+        }
+    }
+
+    /// The image is the same in whatever pieces its bytes come, and so is every frame.
+    ///
+    /// - Parameter knowsInfoEarly: Whether the decoder must know the header before the file ends.
+    package func checkPieces(_ data: Data, seed: UInt64 = 1, knowsInfoEarly: Bool = true) throws {
+        let whole = try decoder.decode(data, options: options)
+        let announced = try decoder.inspect(data, limits: options.limits).size
+        var random = DamageGenerator(seed: seed)
+        for most in [1, 7, 300, data.count] {
+            let pieces = decoder.makeIncrementalDecoder(options: options)
+            var lastPass = 0
+            var rest = data
+            while !rest.isEmpty {
+                let size = most == 1 ? 1 : Int.random(in: 1...most, using: &random)
+                try pieces.append(Data(rest.prefix(size)))
+                rest = rest.dropFirst(size)
+                guard let preview = try pieces.preview() else { continue }
+                try require(preview.image.size == whole.size, "a preview has another size")
+                try require(preview.pass >= lastPass, "the passes run back")
+                lastPass = preview.pass
+            }
+            let early = pieces.info
+            try require(early != nil || !knowsInfoEarly, "the header is not known when all bytes have come")
+            let image = try pieces.finish()
+            let info = early ?? pieces.info
+            try require(image.pixels == whole.pixels, "another image in pieces of at most \(most) bytes")
+            try require(image.colorProfile == whole.colorProfile, "another profile in pieces")
+            try require(image.orientation == whole.orientation, "another orientation in pieces")
+            try require(image.frames?.frameCount == whole.frames?.frameCount, "another number of frames in pieces")
+            try require(info?.size == announced, "another size in pieces")
+        }
+    }
+
+    /// Every beginning of the file is an error of the same code at once and in pieces, or with partial images allowed an
+    /// image that is marked as partial. Returns the codes.
+    @discardableResult
+    package func checkTruncation(_ data: Data, by step: Int = 1) throws -> Set<ImageDecodingError.Code> {
+        var codes: Set<ImageDecodingError.Code> = []
+        for count in stride(from: 0, to: data.count, by: step) {
+            let part = Data(data.prefix(count))
+            guard let code = errorCode(part, options) else {
+                throw ConformanceFailure("\(count) of \(data.count) bytes were decoded")
+            }
+            let inPieces = pieceCode(part)
+            try require(inPieces == code, "\(count) of \(data.count) bytes: \(code), in pieces \(Self.text(inPieces))")
+            codes.insert(code)
+            try checkPartial(part)
+        }
+        return codes
+    }
+
+    /// Damaged bytes give the same error or image at once, in pieces and with partial images allowed.
+    package func checkFlippedBits(_ data: Data, rounds: Int, seed: UInt64 = 17) throws {
+        var random = DamageGenerator(seed: seed)
+        for round in 0..<rounds {
+            let damaged = random.damaged(data)
+            let code = errorCode(damaged, options)
+            let inPieces = pieceCode(damaged)
+            try require(inPieces == code, "round \(round): \(Self.text(code)), in pieces \(Self.text(inPieces))")
+            try checkPartial(damaged)
+        }
+    }
+
+    /// Damaged bytes give an error, or an image of the size that inspecting them announces.
+    package func checkAnnouncedSizes(_ data: Data, rounds: Int, seed: UInt64 = 29) throws {
+        var random = DamageGenerator(seed: seed)
+        var options = options
+        options.appliesOrientation = false
+        for round in 0..<rounds {
+            let damaged = random.damaged(data)
+            guard let image = try? decoder.decode(damaged, options: options) else { continue }
+            let announced = try decoder.inspect(damaged, limits: options.limits).size
+            try require(image.size == announced, "round \(round): \(image.size), announced as \(announced)")
+        }
+    }
+
+    /// Inspecting a beginning of the file gives the size and format of the whole file, or `empty` or `truncated`.
+    package func checkInspection(_ data: Data) throws {
+        let whole = try decoder.inspect(data, limits: options.limits)
+        for count in 0..<data.count {
+            do throws(ImageDecodingError) {
+                let info = try decoder.inspect(Data(data.prefix(count)), limits: options.limits)
+                guard info.size == whole.size, info.format == whole.format else {
+                    throw ImageDecodingError(.corrupt, "says something else")
+                }
+            } catch {
+                try require(Self.early.contains(error.code), "\(count) of \(data.count) bytes: \(error.message)")
+            }
+        }
+    }
+
+    /// One pixel or byte less than the image has is `exceedsLimit`, and as many pixels as it has are allowed.
+    package func checkLimits(_ data: Data) throws {
+        let size = try decoder.inspect(data, limits: options.limits).size
+        var options = options
+        options.target = nil
+        options.limits.maximumPixelCount = size.pixelCount
+        try require(errorCode(data, options) == nil, "an image within the limit is refused")
+        options.limits.maximumPixelCount = size.pixelCount - 1
+        try require(errorCode(data, options) == .exceedsLimit, "more pixels than the limit are no error")
+        options.limits.maximumPixelCount = size.pixelCount
+        options.limits.maximumByteCount = size.pixelCount - 1
+        try require(errorCode(data, options) == .exceedsLimit, "more bytes than the limit are no error")
+    }
+
+    /// Decoding twice gives the same image, and text is an error.
+    package func checkDeterminism(_ data: Data) throws {
+        let first = try decoder.decode(data, options: options)
+        let second = try decoder.decode(data, options: options)
+        try require(first.pixels == second.pixels, "the second image is another")
+    }
+
+    /// The errors of bytes that end early.
+    static let early: Set<ImageDecodingError.Code> = [.empty, .truncated]
+
+    func errorCode(_ data: Data) -> ImageDecodingError.Code? { errorCode(data, options) }
+
+    private func errorCode(_ data: Data, _ options: DecodingOptions) -> ImageDecodingError.Code? {
+        do throws(ImageDecodingError) {
+            _ = try decoder.decode(data, options: options)
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    private func checkPartial(_ data: Data) throws {
+        var lenient = options
+        lenient.allowsPartial = true
+        let code = errorCode(data, options)
+        guard let image = try? decoder.decode(data, options: lenient) else {
+            return try require(code != nil, "allowing partial images makes an image an error")
+        }
+        try require(image.partialError?.code == code, "a partial image is not marked with its error")
+    }
+
+    private func pieceCode(_ data: Data) -> ImageDecodingError.Code? {
+        let pieces = decoder.makeIncrementalDecoder(options: options)
+        do throws(ImageDecodingError) {
+            var rest = data
+            while !rest.isEmpty {
+                try pieces.append(Data(rest.prefix(61)))
+                rest = rest.dropFirst(61)
+            }
+            _ = try pieces.finish()
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    private func require(_ condition: Bool, _ description: @autoclosure () -> String) throws {
+        try ConformanceFailure.require(condition, description())
+    }
+
+    private static func text(_ code: ImageDecodingError.Code?) -> String { code?.rawValue ?? "no error" }
+}
+
+/// Random numbers that are the same in every run: SplitMix64.
+struct DamageGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
+        return value ^ value >> 31
+    }
+
+    /// Returns the bytes with one to four bits flipped.
+    mutating func damaged(_ data: Data) -> Data {
+        var damaged = data
+        for _ in 0...Int.random(in: 0...3, using: &self) {
+            damaged[Int.random(in: 0..<data.count, using: &self)] ^= 1 << UInt8.random(in: 0..<8, using: &self)
+        }
+        return damaged
+    }
+}

@@ -1,0 +1,148 @@
+public import AlcedoCore
+
+/// The contract of ``/AlcedoCore/ImageProcessing``, tried on small images of every pixel format.
+///
+/// ```swift
+/// @Test(arguments: ProcessorConformance.checks)
+/// func conforms(to check: ProcessorConformance.Check) async throws {
+///     try await check { _ in MyProcessor(strength: 3) }
+/// }
+/// ```
+///
+/// A processor may refuse a format with an ``/AlcedoCore/ImageProcessingError``; it then refuses it in rows, too.
+public enum ProcessorConformance {
+    /// One rule of the contract.
+    public typealias Check = ConformanceCheck<any ImageProcessing, Options>
+
+    /// The requirements of a check on the processor: none.
+    public struct Options: Sendable {}
+
+    private static let shapes: [(format: PixelFormat, alphaMode: AlphaMode)] = [
+        (.gray8, .opaque), (.rgbx8, .opaque), (.rgba8, .opaque), (.rgba8, .straight), (.rgba8, .premultiplied),
+        (.rgba16, .opaque),
+        (.rgba16, .straight), (.rgba16, .premultiplied),
+    ]
+    private static let sizes = [(1, 1), (1, 6), (9, 1), (2, 3), (16, 11), (23, 30)].map {
+        PixelSize(width: $0.0, height: $0.1)
+    }
+
+    /// Images of noise, in which no pixel contradicts its alpha mode.
+    private static let images: [DecodedImage] = shapes.flatMap { shape in
+        sizes.map { DecodedImage.noise($0, shape.format, shape.alphaMode) }
+    }
+
+    /// All rules, for a parameterised test.
+    public static let checks: [Check] = [
+        Check("equal processors have one identifier, which processing does not change") { make in
+            let (one, other) = (try make(Options()), try make(Options()))
+            let identifier = one.identifier
+            try ConformanceFailure.require(!identifier.isEmpty, "the identifier is empty")
+            try ConformanceFailure.require(other.identifier == identifier, "another identifier: \(other.identifier)")
+            for image in images { _ = try? one.process(image) }
+            try ConformanceFailure.require(one.identifier == identifier, "after processing: \(one.identifier)")
+        },
+        Check("equal processors give equal images, each time") { make in
+            let (one, other) = (try make(Options()), try make(Options()))
+            for image in images {
+                let results = [one, other, one].map { try? $0.process(image).pixels }
+                try ConformanceFailure.require(
+                    results.allSatisfy { $0 == results[0] }, "different images of \(describe(image))")
+            }
+        },
+        Check("rows are those of the whole image, to the bit") { make in
+            let processor = try make(Options())
+            for image in images {
+                let collector = PixelRowCollector()
+                let whole = try? processor.process(image)
+                do {
+                    try image.sendRows(to: processor.rows(into: collector))
+                } catch {
+                    try ConformanceFailure.require(whole == nil, "\(describe(image)) in rows: \(error)")
+                    continue
+                }
+                try ConformanceFailure.require(
+                    collector.image?.pixels == whole?.pixels, "other rows of \(describe(image))")
+            }
+        },
+        Check("a partial image gives a partial image") { make in
+            let processor = try make(Options())
+            for image in images {
+                var partial = image
+                partial.partialError = ImageDecodingError(.truncated, "the rest is missing")
+                guard let result = try? processor.process(partial) else { continue }
+                try ConformanceFailure.require(result.isPartial, "not marked as partial: \(describe(image))")
+            }
+        },
+        Check("an opaque image has no transparent pixel") { make in
+            try checkPixels(of: try make(Options()), .opaque) { color, alpha, full in alpha == full }
+        },
+        Check("premultiplied color is never above its alpha") { make in
+            try checkPixels(of: try make(Options()), .premultiplied) { color, alpha, _ in color <= alpha }
+        },
+    ]
+
+    /// Tries a rule on every pixel of the results that have an alpha mode: on its largest color, its alpha and full alpha.
+    private static func checkPixels(
+        of processor: any ImageProcessing, _ alphaMode: AlphaMode, _ isRight: (Int, Int, Int) -> Bool
+    ) throws {
+        for image in images {
+            guard let pixels = try? processor.process(image).pixels, pixels.alphaMode == alphaMode else { continue }
+            let full = pixels.format == .rgba16 ? Int(UInt16.max) : Int(UInt8.max)
+            // The others have no alpha.
+            guard [.rgba8, .rgba16].contains(pixels.format) else { continue }
+            try ConformanceFailure.require(
+                samples(of: pixels).allSatisfy { isRight($0[0..<3].max() ?? 0, $0[3], full) },
+                "\(alphaMode) pixels of \(describe(image))")
+        }
+    }
+
+    /// Red, green, blue and alpha of every pixel.
+    private static func samples(of pixels: PixelBuffer) -> [[Int]] {
+        pixels.withUnsafeBytes { memory in
+            (0..<pixels.height).flatMap { y in
+                (0..<pixels.width).map { x in
+                    (0..<4).map { channel in
+                        let offset = y * pixels.bytesPerRow + x * pixels.format.bytesPerPixel
+                        guard pixels.format == .rgba16 else { return Int(memory[offset + channel]) }
+                        return Int(memory.loadUnaligned(fromByteOffset: offset + 2 * channel, as: UInt16.self))
+                    }
+                }
+            }
+        }
+    }
+
+    private static func describe(_ image: DecodedImage) -> String {
+        "\(image.size.width) x \(image.size.height) pixels, \(image.pixels.format), \(image.pixels.alphaMode)"
+    }
+}
+
+extension DecodedImage {
+    /// An image of noise.
+    fileprivate static func noise(_ size: PixelSize, _ format: PixelFormat, _ alphaMode: AlphaMode) -> DecodedImage {
+        var random = DamageGenerator(seed: UInt64(size.width * 31 + size.height))
+        let full = format == .rgba16 ? UInt16.max : 255
+        let pixels = PixelBuffer(size: size, format: format, alphaMode: alphaMode) { memory, bytesPerRow in
+            for y in 0..<size.height {
+                for x in 0..<size.width {
+                    let offset = y * bytesPerRow + x * format.bytesPerPixel
+                    guard format != .gray8 else {
+                        memory[offset] = UInt8.random(in: 0...255, using: &random)
+                        continue
+                    }
+                    let alpha = alphaMode == .opaque ? full : UInt16.random(in: 0...full, using: &random)
+                    let highest = alphaMode == .premultiplied ? alpha : full
+                    let color = (0..<3).map { _ in UInt16.random(in: 0...highest, using: &random) }
+                    for (channel, sample) in (color + [alpha]).enumerated() {
+                        if format == .rgba16 {
+                            memory.storeBytes(of: sample, toByteOffset: offset + 2 * channel, as: UInt16.self)
+                        } else {
+                            memory[offset + channel] = UInt8(sample)
+                        }
+                    }
+                }
+            }
+        }
+        guard let pixels else { preconditionFailure("a test image of \(size) pixels fits in no memory") }
+        return DecodedImage(pixels: pixels)
+    }
+}

@@ -1,0 +1,143 @@
+public import AlcedoCore
+import AlcedoHTTP
+import FoundationEssentials
+
+/// The contract of ``/AlcedoCore/ResponseStoring``.
+public enum ResponseStoreConformance {
+    /// One rule of the contract.
+    public typealias Check = ConformanceCheck<any ResponseStoring, Options>
+
+    /// The requirements of a check on the store.
+    public struct Options: Sendable {
+        /// The maximum number of bytes that the store may keep.
+        public var byteLimit: Int
+    }
+
+    private static let roomy = Options(byteLimit: 1 << 20)
+    private static let start = Date(timeIntervalSinceReferenceDate: 700_000_000)
+
+    private static func key(_ name: String, variant: String = "") -> ImageKey {
+        ImageKey(ResourceKey("http://store.test/\(name)"), variant: variant)
+    }
+
+    private static func response(
+        _ body: String, count: Int = 1, at seconds: TimeInterval = 0, policy: ResponseStoragePolicy = .allowed
+    ) -> ResponseEntry {
+        let url = URL(string: "http://store.test/") ?? URL(filePath: "/")
+        let fields: HTTPFields = ["Content-Type": "text/plain", "ETag": "\"\(body)\"", "Vary": "Accept"]
+        return .response(
+            StoredResponse(
+                head: HTTPResponseHead(url: url, status: 200, fields: fields),
+                body: Data(String(repeating: body, count: count).utf8), varyingFields: ["Accept": "text/*"],
+                requestTime: start + seconds, responseTime: start + seconds + 1,
+                terms: ReuseTerms(date: start + seconds, initialAge: 2, lifetime: 60, timeToLive: 300),
+                storagePolicy: policy, userInfo: ["note": body]))
+    }
+
+    private static let variants = ResponseEntry.variants(
+        ResponseVariants(
+            nameLists: [["accept"], []], tagged: [ResponseVariants.Tagged(variant: "small", entityTag: "\"a\"")]))
+
+    private static func require(
+        _ store: any ResponseStoring, _ key: ImageKey, has entry: ResponseEntry?, _ description: String
+    ) async throws {
+        let found = await store.entry(for: key)
+        try ConformanceFailure.require(found == entry, description)
+    }
+
+    /// All rules, for a parameterised test.
+    public static let checks: [Check] = [
+        Check("an entry is found whole and as it was stored, and nothing else") { make in
+            let store = try make(roomy)
+            await store.store(response("a"), for: key("a"))
+            await store.store(variants, for: key("b"))
+            await store.flush()
+            try await require(store, key("a"), has: response("a"), "the response is not found as it was")
+            try await require(store, key("b"), has: variants, "the list of variants is not found as it was")
+            try await require(store, key("c"), has: nil, "found what was never stored")
+        },
+        Check("a variant and the resource's own entry do not stand for one another") { make in
+            let store = try make(roomy)
+            await store.store(response("a"), for: key("a", variant: "small"))
+            await store.flush()
+            try await require(store, key("a"), has: nil, "the variant was found for the resource")
+            try await require(store, key("a", variant: "large"), has: nil, "a variant was found for another")
+        },
+        Check("storing again replaces the entry") { make in
+            let store = try make(roomy)
+            await store.store(response("old", count: 100), for: key("a"))
+            await store.store(response("new"), for: key("a"))
+            await store.flush()
+            try await require(store, key("a"), has: response("new"), "the new entry is not found")
+        },
+        Check("an entry that may not be stored leaves nothing under its key") { make in
+            let store = try make(roomy)
+            await store.store(response("a"), for: key("a"))
+            await store.store(response("b", policy: .notAllowed), for: key("a"))
+            await store.flush()
+            try await require(store, key("a"), has: nil, "an entry is there")
+        },
+        Check("an entry over the whole limit leaves nothing under its key") { make in
+            let store = try make(Options(byteLimit: 20_000))
+            await store.store(response("a"), for: key("a"))
+            await store.store(response("b", count: 40_000), for: key("a"))
+            await store.flush()
+            try await require(store, key("a"), has: nil, "an entry is there")
+        },
+        Check("removing removes that entry only") { make in
+            let store = try make(roomy)
+            for name in ["a", "b"] { await store.store(response(name), for: key(name)) }
+            await store.remove(key("a"))
+            await store.flush()
+            try await require(store, key("a"), has: nil, "the entry stayed")
+            try await require(store, key("b"), has: response("b"), "another entry went")
+        },
+        Check("removing a resource removes all its variants, and no other's") { make in
+            let store = try make(roomy)
+            let gone = [key("a"), key("a", variant: "small"), key("a", variant: "large")]
+            await store.store(variants, for: gone[0])
+            for key in gone.dropFirst() { await store.store(response("a"), for: key) }
+            await store.store(response("ab"), for: key("ab"))
+            await store.removeAll(of: gone[0].resource)
+            await store.flush()
+            for key in gone { try await require(store, key, has: nil, "\(key) stayed") }
+            try await require(store, key("ab"), has: response("ab"), "one of a longer name went")
+        },
+        Check("removing since a date leaves no response that came at it or later") { make in
+            let store = try make(roomy)
+            for seconds in [0.0, 10, 20] { await store.store(response("a", at: seconds), for: key("\(seconds)")) }
+            await store.removeAll(storedSince: start + 11)
+            await store.flush()
+            try await require(store, key("10.0"), has: nil, "the response of that moment stayed")
+            try await require(store, key("20.0"), has: nil, "a later response stayed")
+        },
+        Check("removing everything leaves nothing") { make in
+            let store = try make(roomy)
+            let keys = [key("a"), key("a", variant: "small"), key("b")]
+            for key in keys { await store.store(response("a"), for: key) }
+            await store.removeAll()
+            await store.flush()
+            for key in keys { try await require(store, key, has: nil, "\(key) stayed") }
+        },
+        Check("many tasks at once find whole entries") { make in
+            let store = try make(roomy)
+            let bodies = ["a", "b", "c", "d"]
+            let found = await withTaskGroup(of: Bool.self) { group in
+                for task in 0..<8 {
+                    group.addTask {
+                        var isWhole = true
+                        for step in 0..<50 {
+                            let key = key("\((task + step) % 3)")
+                            await store.store(response(bodies[(task + step) % 4], count: 100), for: key)
+                            guard let entry = await store.entry(for: key) else { continue }
+                            isWhole = isWhole && bodies.contains { entry == response($0, count: 100) }
+                        }
+                        return isWhole
+                    }
+                }
+                return await group.reduce(true) { $0 && $1 }
+            }
+            try ConformanceFailure.require(found, "an entry that nobody stored was found")
+        },
+    ]
+}

@@ -1,0 +1,39 @@
+public import AlcedoHTTP
+import AlcedoRuntime
+public import FoundationEssentials
+
+/// A transport without a network: a closure responds, and the requests are recorded.
+///
+/// ```swift
+/// import AlcedoDownloader
+/// import AlcedoHTTP
+/// import AlcedoTesting
+///
+/// let transport = FakeTransport { _ in throw HTTPTransportError(.offline, "no network in this test") }
+/// let downloader = Downloader(transport: transport)
+/// ```
+///
+/// Calls may come from any task.
+public final class FakeTransport: HTTPTransport {
+    private let respond: @Sendable (HTTPRequest) async throws -> HTTPResponse
+    private let received = Locked<[HTTPRequest]>([])
+
+    /// - Parameter respond: Called for each request, on the task that sends it.
+    public init(_ respond: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) { self.respond = respond }
+
+    /// Responds to every request with these bytes.
+    public convenience init(body: Data, status: Int = 200, fields: HTTPFields = HTTPFields()) {
+        self.init {
+            HTTPResponse(head: HTTPResponseHead(url: $0.url, status: status, fields: fields), body: HTTPBody(body))
+        }
+    }
+
+    /// The requests so far, in the order of their arrival.
+    public var requests: [HTTPRequest] { received.withLock { $0 } }
+
+    /// Records the request and returns what the closure returns. Throws what the closure throws.
+    public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        received.withLock { $0.append(request) }
+        return try await respond(request)
+    }
+}

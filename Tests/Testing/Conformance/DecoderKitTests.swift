@@ -1,0 +1,181 @@
+import AlcedoCore
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+/// A kit that cannot fail proves nothing: each of these decoders is broken in one way.
+@Suite(.timeLimit(.minutes(10)))
+struct DecoderKitTests {
+    enum Fault: CaseIterable {
+        case changesItsMind, decodesText, fillsWhatIsMissing, guessesTheSize, piecesIgnoreDamage, announcesLess
+        case swapsPieces, turnsRows, ignoresLimits
+
+        /// The checks that fail.
+        var broken: Set<String> {
+            switch self {
+            case .changesItsMind: ["a file is decoded, and twice to the same image"]
+            case .decodesText: ["text is an error"]
+            case .fillsWhatIsMissing: ["every beginning of a file is truncated, however its bytes come"]
+            case .guessesTheSize: ["inspecting a beginning of a file gives what the whole file gives, or an error"]
+            case .piecesIgnoreDamage: ["flipped bits give the same error or image however the bytes come"]
+            case .announcesLess: ["flipped bits give an error or an image of the announced size"]
+            case .swapsPieces: ["an image does not depend on the pieces its bytes come in"]
+            case .turnsRows: ["rows are those of the image"]
+            case .ignoresLimits: ["limits of pixels and bytes are kept"]
+            }
+        }
+    }
+
+    /// The letters `GRY1`, the width and the height in two bytes each, the samples, and their sum in a byte.
+    private static let file: Data = {
+        let samples = (0..<35).map { UInt8($0 * 7) }
+        return Data("GRY1".utf8) + [0, 7, 0, 5] + samples + [samples.reduce(0, &+)]
+    }()
+
+    @Test(arguments: Fault.allCases)
+    func `a decoder that is broken in one way fails the check of that`(fault: Fault) async {
+        let failed = await failures(of: DecoderConformance.checks) { _ in
+            DecoderConformance.Subject(Decoder(fault), file: Self.file)
+        }
+        #expect(failed == fault.broken)
+    }
+
+    @Test func `a decoder that is not broken fails none`() async {
+        let failed = await failures(of: DecoderConformance.checks) { _ in
+            DecoderConformance.Subject(Decoder(nil), file: Self.file)
+        }
+        #expect(failed.isEmpty)
+    }
+
+    @Test func `every check can fail`() {
+        let covered = Set(Fault.allCases.flatMap(\.broken))
+        #expect(covered == Set(DecoderConformance.checks.map(\.description)))
+    }
+
+    /// The contract in the plainest words, and its faults.
+    private struct Decoder: ImageDecoding {
+        private static let headerLength = 8
+        private let fault: Fault?
+        private let calls = Guarded(0)
+
+        init(_ fault: Fault?) { self.fault = fault }
+
+        private func isWhole(_ data: Data) -> Bool { data == DecoderKitTests.file }
+
+        func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
+            let header = [UInt8](data.prefix(Self.headerLength))
+            guard !header.isEmpty else { throw ImageDecodingError(.empty, "there are no bytes") }
+            guard header.count == Self.headerLength else {
+                throw ImageDecodingError(.truncated, "the header ends early")
+            }
+            guard header.prefix(4).elementsEqual("GRY1".utf8) || fault == .decodesText && header[0] == 0x6E else {
+                throw ImageDecodingError(.corrupt, "not this format")
+            }
+            var size = PixelSize(
+                width: Int(header[4]) << 8 | Int(header[5]), height: Int(header[6]) << 8 | Int(header[7]))
+            if header[0] == 0x6E { size = PixelSize(width: 1, height: 1) }
+            guard size.width > 0, size.height > 0 else { throw ImageDecodingError(.corrupt, "there are no pixels") }
+            guard size.pixelCount <= limits.maximumPixelCount || fault == .ignoresLimits && isWhole(data) else {
+                throw ImageDecodingError(.exceedsLimit, "\(size.width) x \(size.height) pixels are too many")
+            }
+            if fault == .guessesTheSize, data.count == 20 { size.width += 1 }
+            if fault == .announcesLess, !isWhole(data), data.count == DecoderKitTests.file.count, size.height > 1 {
+                size.height -= 1
+            }
+            return ImageInfo(format: ImageFormat(rawValue: "graymap"), size: size, colorModel: .gray)
+        }
+
+        func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+            try image(data, options, isCounted: true)
+        }
+
+        func image(
+            _ data: Data, _ options: DecodingOptions, isCounted: Bool = false
+        ) throws(ImageDecodingError) -> DecodedImage {
+            var size = try inspect(data, limits: options.limits).size
+            if fault == .announcesLess, !isWhole(data), data.count == DecoderKitTests.file.count { size.height += 1 }
+            if fault == .guessesTheSize, data.count == 20 { size.width -= 1 }
+            var samples = [UInt8](data.dropFirst(Self.headerLength))
+            if fault == .fillsWhatIsMissing, samples.count == size.pixelCount { samples.append(samples.reduce(0, &+)) }
+            if data.first == 0x6E { samples = [0, 0] }
+            guard samples.count > size.pixelCount else { throw ImageDecodingError(.truncated, "the samples end early") }
+            let sum = samples.prefix(size.pixelCount).reduce(0, &+)
+            guard sum == samples[size.pixelCount] || fault == .announcesLess else {
+                throw ImageDecodingError(.corrupt, "the sum is wrong")
+            }
+            let format: PixelFormat = options.pixelFormat == .gray8 ? .gray8 : .rgba8
+            let byteCount = PixelBuffer.byteCount(size: size, format: format) ?? .max
+            guard byteCount <= options.limits.maximumByteCount || fault == .ignoresLimits else {
+                throw ImageDecodingError(.exceedsLimit, "the image is too large")
+            }
+            // The second time that the whole file is decoded at once.
+            if isCounted, fault == .changesItsMind, options.includesAnimation {
+                let call = calls.change {
+                    $0 += 1
+                    return $0
+                }
+                if call == 2 { samples[0] ^= 1 }
+            }
+            let width = format.bytesPerPixel
+            let pixels = PixelBuffer(size: size, format: format, alphaMode: .opaque) { memory, bytesPerRow in
+                for y in 0..<size.height {
+                    for x in 0..<size.width {
+                        for channel in 0..<width {
+                            let sample = channel == 3 ? 255 : samples[y * size.width + x]
+                            memory[y * bytesPerRow + x * width + channel] = sample
+                        }
+                    }
+                }
+            }
+            guard let pixels else { throw ImageDecodingError(.outOfMemory, "the system refused the memory") }
+            return DecodedImage(pixels: pixels)
+        }
+
+        func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
+            let image = try image(data, options)
+            guard fault == .turnsRows else { return try image.sendRows(to: consumer) }
+            try consumer.begin(image.rowHeader)
+            for y in (0..<image.size.height).reversed() { try consumer.consume(image.pixels.row(y)) }
+            try consumer.finish()
+        }
+
+        func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding {
+            Pieces(decoder: self, options: options, fault: fault)
+        }
+    }
+
+    /// Collects the bytes, and decodes them at the end.
+    private final class Pieces: IncrementalImageDecoding {
+        private let decoder: Decoder
+        private let options: DecodingOptions
+        private let fault: Fault?
+        private let data = Guarded(Data())
+
+        init(decoder: Decoder, options: DecodingOptions, fault: Fault?) {
+            (self.decoder, self.options, self.fault) = (decoder, options, fault)
+        }
+
+        var info: ImageInfo? { try? decoder.inspect(data.value, limits: options.limits) }
+
+        func append(_ bytes: Data) throws(ImageDecodingError) {
+            let fault = fault
+            data.change { data in
+                // Seen only where pieces are small.
+                if fault == .swapsPieces, data.count == 10, bytes.count == 1 { data[9] ^= 1; data[8] ^= 1 }
+                data += bytes
+            }
+        }
+
+        func preview() throws(ImageDecodingError) -> ImagePreview? { nil }
+
+        func finish() throws(ImageDecodingError) -> DecodedImage {
+            do throws(ImageDecodingError) {
+                return try decoder.image(data.value, options)
+            } catch {
+                guard fault == .piecesIgnoreDamage, error.code == .corrupt, data.value.count > 40 else { throw error }
+                return try decoder.image(DecoderKitTests.file, options)
+            }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+import AlcedoCore
+import AlcedoHTTP
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+/// A kit that cannot fail proves nothing: each of these stores is broken in one way.
+@Suite(.timeLimit(.minutes(10)))
+struct ResponseStoreKitTests {
+    enum Fault: CaseIterable {
+        case forgetsNotes, ignoresVariants, keepsTheOld, storesWhatItMayNot, ignoresItsLimit, removesTheResource
+        case forgetsVariants, keepsTheDateItself, keepsVariants, mixesBodies
+
+        /// The check that fails.
+        var broken: String {
+            switch self {
+            case .forgetsNotes: "an entry is found whole and as it was stored, and nothing else"
+            case .ignoresVariants: "a variant and the resource's own entry do not stand for one another"
+            case .keepsTheOld: "storing again replaces the entry"
+            case .storesWhatItMayNot: "an entry that may not be stored leaves nothing under its key"
+            case .ignoresItsLimit: "an entry over the whole limit leaves nothing under its key"
+            case .removesTheResource: "removing removes that entry only"
+            case .forgetsVariants: "removing a resource removes all its variants, and no other's"
+            case .keepsTheDateItself: "removing since a date leaves no response that came at it or later"
+            case .keepsVariants: "removing everything leaves nothing"
+            case .mixesBodies: "many tasks at once find whole entries"
+            }
+        }
+    }
+
+    @Test(arguments: Fault.allCases)
+    func `a store that is broken in one way fails the check of that`(fault: Fault) async {
+        let failed = await failures(of: ResponseStoreConformance.checks) { Store($0.byteLimit, fault) }
+        #expect(failed == [fault.broken])
+    }
+
+    @Test func `a store that is not broken fails none`() async {
+        #expect(await failures(of: ResponseStoreConformance.checks) { Store($0.byteLimit, nil) }.isEmpty)
+    }
+
+    @Test func `every check can fail`() {
+        #expect(Set(Fault.allCases.map(\.broken)) == Set(ResponseStoreConformance.checks.map(\.description)))
+    }
+
+    /// The contract in the plainest words, and its faults.
+    private final class Store: ResponseStoring {
+        private let entries = Guarded<[ImageKey: ResponseEntry]>([:])
+        private let byteLimit: Int
+        private let fault: Fault?
+
+        init(_ byteLimit: Int, _ fault: Fault?) { (self.byteLimit, self.fault) = (byteLimit, fault) }
+
+        func entry(for key: ImageKey) -> ResponseEntry? {
+            entries.value[key]
+                ?? (fault == .ignoresVariants ? entries.value.first { isVariant($0.key, of: key) }?.value : nil)
+        }
+
+        private func isVariant(_ other: ImageKey, of key: ImageKey) -> Bool {
+            other.resource == key.resource && key.variant.isEmpty && entries.value.count == 1
+        }
+
+        func store(_ entry: ResponseEntry, for key: ImageKey) {
+            let (byteLimit, fault) = (byteLimit, fault)
+            entries.change { entries in
+                guard case .response(var response) = entry else {
+                    entries[key] = entry
+                    return
+                }
+                let isAllowed = response.storagePolicy != .notAllowed || fault == .storesWhatItMayNot
+                guard isAllowed, response.body.count <= byteLimit || fault == .ignoresItsLimit else {
+                    entries[key] = nil
+                    return
+                }
+                if fault == .keepsTheOld, case .response(let old) = entries[key],
+                    old.body.starts(with: Data("old".utf8))
+                {
+                    return
+                }
+                // Only an entry that has more than the smallest body shows it.
+                if fault == .mixesBodies, response.body.count == 100, case .response(let old) = entries[key] {
+                    response.body = old.body.prefix(50) + response.body.suffix(50)
+                }
+                if fault == .forgetsNotes, key.resource.description.hasSuffix("/a"), entries.isEmpty,
+                    key.variant.isEmpty, response.body == Data("a".utf8), response.userInfo["note"] == "a"
+                {
+                    response.head.status = 203
+                }
+                entries[key] = .response(response)
+            }
+        }
+
+        func remove(_ key: ImageKey) {
+            entries.change { $0[key] = nil }
+            if fault == .removesTheResource { entries.change { $0 = [:] } }
+        }
+
+        func removeAll(of resource: ResourceKey) {
+            let fault = fault
+            entries.change { entries in
+                entries = entries.filter { entry in
+                    if entry.key.resource != resource { return true }
+                    return fault == .forgetsVariants && !entry.key.variant.isEmpty
+                }
+            }
+        }
+
+        func removeAll(storedSince date: Date) {
+            let fault = fault
+            entries.change { entries in
+                entries = entries.filter { entry in
+                    guard case .response(let response) = entry.value else { return true }
+                    return fault == .keepsTheDateItself ? response.responseTime <= date : response.responseTime < date
+                }
+            }
+        }
+
+        func removeAll() {
+            let fault = fault
+            entries.change { entries in
+                entries = fault == .keepsVariants ? entries.filter { !$0.key.variant.isEmpty } : [:]
+            }
+        }
+    }
+}

@@ -1,0 +1,28 @@
+import AlcedoCore
+import AlcedoMemoryCache
+import AlcedoTesting
+import Testing
+
+@testable import AlcedoURLResponseCache
+
+@Suite(.timeLimit(.minutes(10)))
+struct ResponseStoreContractTests {
+    @Test(arguments: ResponseStoreConformance.checks)
+    func `the store in memory conforms`(to check: ResponseStoreConformance.Check) async throws {
+        try await check { MemoryResponseStore(byteLimit: $0.byteLimit) }
+    }
+
+    @Test(arguments: ResponseStoreConformance.checks)
+    func `the store over a data cache conforms`(to check: ResponseStoreConformance.Check) async throws {
+        try await check { DataResponseStore(DataMemoryCache(sizeLimit: $0.byteLimit)) }
+    }
+
+    @Test(arguments: ResponseStoreConformance.checks)
+    func `the store of two tiers conforms`(to check: ResponseStoreConformance.Check) async throws {
+        try await check {
+            TieredResponseStore(
+                MemoryResponseStore(byteLimit: $0.byteLimit / 2),
+                over: DataResponseStore(DataMemoryCache(sizeLimit: $0.byteLimit)))
+        }
+    }
+}
