@@ -8,8 +8,17 @@ extension ImageCache {
         public var codecs: CodecRegistry
         /// Decoded images; nil keeps none. A listener of its evictions must not call the ``ImageCache``.
         public var memoryCache: (any MemoryCaching)?
-        /// Encoded bytes; nil keeps none.
-        public var diskCache: (any DataCaching)?
+        /// Encoded bytes; nil keeps none. Setting it sets ``maintainableDiskCache`` to nil.
+        public var diskCache: (any DataCaching)? {
+            get { disk.cache }
+            set { disk = newValue.map { .plain($0) } ?? .none }
+        }
+        /// The disk cache, where it is one that can be cleaned and tells of its trims, as the package's disk caches
+        /// are; nil for others. ``ImageCache/cleanExpired()`` and ``onClean`` need it. Setting it sets ``diskCache``.
+        public var maintainableDiskCache: (any MaintainableDataCache)? {
+            get { disk.maintainable }
+            set { disk = newValue.map { .maintainable($0) } ?? .none }
+        }
         /// Decides what bytes are kept of an image. Default: ``DefaultCacheSerializer``.
         public var serializer: any CacheSerializer
         /// How bytes are decoded. One for all, since images in memory are not told apart by it.
@@ -21,15 +30,17 @@ extension ImageCache {
         public var maximumDecodingByteCount: Int
         /// Where the disk cache has the file of an entry, if that can be told: `{ files.path(for: $0) }`. Default: nil.
         public var filePath: (@Sendable (ImageKey) -> URL?)?
-        /// Is told what a clean has removed, by ``ImageKey/fileName``: one that was asked for, and one that the disk cache
-        /// does by itself in the background, where it is a ``TrimReportingDataCache``, as the package's disk caches are. Not
-        /// called when nothing was removed. Of a disk cache that others use, too, all trims are told. Comes from any thread.
-        /// Kingfisher's `KingfisherDidCleanDiskCache`.
+        /// Is told what a clean has removed, by ``ImageKey/fileName``: one that was asked for, and one that the disk
+        /// cache does by itself in the background. Needs a ``maintainableDiskCache``. Not called when nothing was
+        /// removed. Of a disk cache that others use, too, all trims are told. Comes from any thread. Kingfisher's
+        /// `KingfisherDidCleanDiskCache`.
         public var onClean: (@Sendable (_ names: [String]) -> Void)?
         /// Is told what became of writes that nobody waited for, and failed. Comes from any thread.
         public var onWriteFailure: (@Sendable (ImageKey, any Error) -> Void)?
 
-        /// By default keeps nothing: give it a memory cache, a disk cache or both.
+        private var disk = DiskCache.none
+
+        /// Keeps nothing by default: give it a memory cache, a disk cache or both.
         public init(
             codecs: CodecRegistry,
             memoryCache: (any MemoryCaching)? = nil,
@@ -44,7 +55,7 @@ extension ImageCache {
         ) {
             self.codecs = codecs
             self.memoryCache = memoryCache
-            self.diskCache = diskCache
+            disk = diskCache.map { .plain($0) } ?? .none
             self.serializer = serializer
             self.decoding = decoding
             self.maxConcurrentDecodes = maxConcurrentDecodes
@@ -52,6 +63,46 @@ extension ImageCache {
             self.filePath = filePath
             self.onClean = onClean
             self.onWriteFailure = onWriteFailure
+        }
+
+        /// A cache on a disk cache that can be cleaned, as the package's disk caches can. The other parameters are
+        /// those of the initializer for any disk cache.
+        public init(
+            codecs: CodecRegistry,
+            memoryCache: (any MemoryCaching)? = nil,
+            diskCache: any MaintainableDataCache,
+            serializer: any CacheSerializer = DefaultCacheSerializer(),
+            decoding: DecodingOptions = DecodingOptions(),
+            maxConcurrentDecodes: Int = 2,
+            maximumDecodingByteCount: Int = 512 << 20,
+            filePath: (@Sendable (ImageKey) -> URL?)? = nil,
+            onClean: (@Sendable (_ names: [String]) -> Void)? = nil,
+            onWriteFailure: (@Sendable (ImageKey, any Error) -> Void)? = nil
+        ) {
+            self.init(
+                codecs: codecs, memoryCache: memoryCache, diskCache: nil, serializer: serializer, decoding: decoding,
+                maxConcurrentDecodes: maxConcurrentDecodes, maximumDecodingByteCount: maximumDecodingByteCount,
+                filePath: filePath, onClean: onClean, onWriteFailure: onWriteFailure)
+            maintainableDiskCache = diskCache
+        }
+
+        /// The disk cache by what it can do, so that no cache has to be asked at run time.
+        private enum DiskCache: Sendable {
+            case none
+            case plain(any DataCaching)
+            case maintainable(any MaintainableDataCache)
+
+            var cache: (any DataCaching)? {
+                switch self {
+                case .none: nil
+                case .plain(let cache): cache
+                case .maintainable(let cache): cache
+                }
+            }
+
+            var maintainable: (any MaintainableDataCache)? {
+                if case .maintainable(let cache) = self { cache } else { nil }
+            }
         }
     }
 }
