@@ -118,10 +118,14 @@ extension ImageProcessing where Self == ImageProcessors.Crop {
     public static func crop(_ rect: PixelRect) -> Self { Self(rect) }
 
     /// Keeps at most `size` pixels of the image, from where `anchor` says. Default: from the middle.
-    public static func crop(to size: PixelSize, at anchor: Anchor = .center) -> Self { Self(to: size, at: anchor) }
+    public static func crop(to size: PixelSize, at anchor: ImageProcessors.Anchor = .center) -> Self {
+        Self(to: size, at: anchor)
+    }
 
     /// Keeps the largest part with the proportions `aspect`, from where `anchor` says. Default: from the middle.
-    public static func crop(aspect: PixelSize, at anchor: Anchor = .center) -> Self { Self(aspect: aspect, at: anchor) }
+    public static func crop(aspect: PixelSize, at anchor: ImageProcessors.Anchor = .center) -> Self {
+        Self(aspect: aspect, at: anchor)
+    }
 }
 
 /// Hands on the part of the arriving rows that a crop keeps.

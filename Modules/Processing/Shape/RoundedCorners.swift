@@ -81,33 +81,35 @@ extension ImageProcessors {
 
 extension ImageProcessing where Self == ImageProcessors.RoundedCorners {
     /// Makes all corners round by the same radius in pixels. Default: without a border.
-    public static func roundedCorners(radius: Double, border: Border? = nil) -> Self {
+    public static func roundedCorners(radius: Double, border: ImageProcessors.Border? = nil) -> Self {
         Self(radius: radius, border: border)
     }
 
     /// Makes the corners round, each by its own radius. Default: without a border.
-    public static func roundedCorners(_ radii: CornerRadii, border: Border? = nil) -> Self {
+    public static func roundedCorners(_ radii: CornerRadii, border: ImageProcessors.Border? = nil) -> Self {
         Self(radii, border: border)
     }
 }
 
-/// A line along the edge of a shape, inside it.
-public struct Border: Sendable, Hashable, CustomStringConvertible {
-    /// In pixels; need not be whole.
-    public var width: Double
-    /// The line's colour.
-    public var color: PixelColor
+extension ImageProcessors {
+    /// A line along the edge of a shape, inside it.
+    public struct Border: Sendable, Hashable, CustomStringConvertible {
+        /// In pixels; need not be whole.
+        public var width: Double
+        /// The line's colour.
+        public var color: PixelColor
 
-    /// - Parameters:
-    ///   - width: From 0; processors throw `invalidParameter` for one below and for what is not finite.
-    ///   - color: The line's colour.
-    public init(width: Double, color: PixelColor) {
-        self.width = width
-        self.color = color
+        /// - Parameters:
+        ///   - width: From 0; processors throw `invalidParameter` for one below and for what is not finite.
+        ///   - color: The line's colour.
+        public init(width: Double, color: PixelColor) {
+            self.width = width
+            self.color = color
+        }
+
+        /// Stable: part of cache keys.
+        public var description: String { "\(width),\(color)" }
     }
-
-    /// Stable: part of cache keys.
-    public var description: String { "\(width),\(color)" }
 }
 
 /// Cuts a picture to a shape and draws its border, row by row.
@@ -120,7 +122,7 @@ private final class ShapeDrawing {
     private let innerCoverage: Scratch<Float>
 
     /// - Parameter radii: As ``RoundedRectangle`` wants them.
-    init(_ header: PixelRowHeader, radii: SIMD4<Double>, border: Border?) {
+    init(_ header: PixelRowHeader, radii: SIMD4<Double>, border: ImageProcessors.Border?) {
         width = header.size.width
         shape = RoundedRectangle(size: header.size, radii: radii)
         inner = border.map { RoundedRectangle(size: header.size, radii: radii, inset: $0.width) }
