@@ -97,18 +97,20 @@ let package = Package(
                 "AlcedoCore", "AlcedoHTTP", "AlcedoMemoryCache", "AlcedoDiskCache", "AlcedoURLResponseCache",
                 "AlcedoDownloader", "AlcedoCURL", "AlcedoCodecs", "AlcedoProcessing", "AlcedoPipeline",
                 "AlcedoViewBinding",
-                "AlcedoTerminal",
             ],
             path: "Modules/Standard"),
 
         // Programs
         .target(
-            name: "AlcedoProgramSupport", dependencies: ["Alcedo", "AlcedoHTTP"], path: "Modules/ProgramSupport",
+            name: "AlcedoProgramSupport", dependencies: ["Alcedo", "AlcedoHTTP", "AlcedoTerminal"],
+            path: "Modules/ProgramSupport",
             exclude: ["CMalloc"]),
         .systemLibrary(name: "CMalloc", path: "Modules/ProgramSupport/CMalloc"),
         .executableTarget(
             name: "AlcedoTool",
-            dependencies: ["Alcedo", "AlcedoCore", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoProgramSupport"],
+            dependencies: [
+                "Alcedo", "AlcedoCore", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoProgramSupport", "AlcedoTerminal",
+            ],
             path: "Modules/CommandLine", exclude: ["README.md", "show.png"]),
         .executableTarget(
             name: "thumbnail-server",
@@ -253,6 +255,17 @@ package.targets += [
     .target(name: "TestSupport", dependencies: ["AlcedoCore"], path: "Tests/Support"),
     .testTarget(
         name: "AlcedoTests", dependencies: ["Alcedo", "AlcedoTesting", "TestSupport"], path: "Tests/Standard"),
+    // As an outside user: what `import Alcedo` brings has to be enough.
+    .testTarget(
+        name: "AlcedoCallSiteTests", dependencies: ["Alcedo", "AlcedoTesting", "AlcedoViewBinding"],
+        path: "Tests/CallSites"),
+    .testTarget(
+        name: "AlcedoCollisionTests", dependencies: ["Alcedo", "Crypto", "HTTPTypes", "SwiftCrossUI"],
+        path: "Tests/Collisions/Importing"),
+    // These stand for other packages. As test targets they are no part of the package for those who depend on it.
+    .testTarget(name: "Crypto", path: "Tests/Collisions/Crypto"),
+    .testTarget(name: "HTTPTypes", path: "Tests/Collisions/HTTPTypes"),
+    .testTarget(name: "SwiftCrossUI", path: "Tests/Collisions/SwiftCrossUI"),
     .testTarget(
         name: "AlcedoURLResponseCacheFaultTests",
         dependencies: [

@@ -53,9 +53,9 @@ public final class ImagePrefetcher: Sendable {
     /// Requests that wait, and those that are being loaded.
     package var count: Int { state.withLock { $0.count } }
 
-    /// Begins to load the images of these URLs, after those that were started before. URLs of schemes that no source has
-    /// are left out.
-    public func start(_ urls: [URL]) { start(Self.requests(for: urls)) }
+    /// Begins to load the images of these URLs, after those that were started before. A URL whose scheme nothing
+    /// fetches fails, as ``report()`` tells.
+    public func start(_ urls: [URL]) { start(urls.map { ImageRequest(url: $0) }) }
 
     /// Begins to load the images of these requests, after those that were started before.
     public func start(_ requests: [ImageRequest]) {
@@ -64,7 +64,7 @@ public final class ImagePrefetcher: Sendable {
     }
 
     /// Cancels the loads of these URLs, and removes those that wait.
-    public func stop(_ urls: [URL]) { stop(Self.requests(for: urls)) }
+    public func stop(_ urls: [URL]) { stop(urls.map { ImageRequest(url: $0) }) }
 
     /// Cancels the loads of these requests, and removes those that wait.
     public func stop(_ requests: [ImageRequest]) {
@@ -95,8 +95,6 @@ public final class ImagePrefetcher: Sendable {
             stopWatching(id)
         }
     }
-
-    private static func requests(for urls: [URL]) -> [ImageRequest] { urls.compactMap { ImageRequest(url: $0) } }
 
     private func stopWatching(_ id: Int) {
         state.withLock { $0.stopWatching(id) }?.resume(throwing: CancellationError())

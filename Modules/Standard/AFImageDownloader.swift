@@ -44,7 +44,8 @@ extension ImagePipeline.Configuration {
         }
         let responses = URLResponseCache(memoryCapacity: 20 << 20, disk: disk)
         return Self(
-            downloader: Downloader.standard(configuration: .afImageDownloader, network: network, responses: responses),
+            downloader: Downloader.standard(
+                configuration: .afImageDownloader, network: network, responseCache: responses),
             codecs: .standard,
             memoryCache: AutoPurgingImageCache(),
             responseCache: responses)

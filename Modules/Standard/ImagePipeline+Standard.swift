@@ -33,7 +33,7 @@ extension ImagePipeline.Configuration {
     ) -> Self {
         let responses = URLResponseCache(memoryCapacity: responseLimit)
         return Self(
-            downloader: downloader ?? Downloader.standard(responses: responses),
+            downloader: downloader ?? Downloader.standard(responseCache: responses),
             codecs: .standard,
             memoryCache: ImageMemoryCache(
                 limits: MemoryCacheLimits(costLimit: memoryLimit ?? MemoryCacheLimits.defaultCostLimit),
@@ -97,17 +97,17 @@ extension Downloader {
     ///   - configuration: Limits, timeouts, retries, what is done with what broke off.
     ///   - codecs: The formats that are decoded. Default: every format of the package.
     ///   - network: Connections, TLS, proxies.
-    ///   - responses: Where HTTP answers are kept. Default: in memory, at most 16 MiB.
+    ///   - responseCache: Where HTTP responses are kept. Default: in memory, at most 16 MiB.
     ///   - watch: Puts something around the transport that the downloader uses, the response cache included, such as a
     ///     log. Default: nothing.
     public static func standard(
         configuration: Configuration = Configuration(),
         codecs: CodecRegistry = .standard,
         network: CURLOptions = CURLOptions(),
-        responses: URLResponseCache = URLResponseCache(memoryCapacity: 16 << 20),
+        responseCache: URLResponseCache = URLResponseCache(memoryCapacity: 16 << 20),
         watch: (any HTTPTransport) -> any HTTPTransport = { $0 }
     ) -> Downloader {
-        let transport = CachingTransport(wrapping: CURLTransport(options: network), cache: responses)
+        let transport = CachingTransport(wrapping: CURLTransport(options: network), cache: responseCache)
         var configuration = configuration
         if configuration.rules.defaultFields["Accept"] == DownloadRules.anyImage {
             configuration.rules.defaultFields["Accept"] = codecs.acceptFieldValue

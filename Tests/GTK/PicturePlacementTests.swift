@@ -4,14 +4,16 @@
     import Testing
 
     @Suite struct PicturePlacementTests {
-        private func place(_ picture: (Int, Int), in view: (Int, Int), _ mode: ContentMode) -> PicturePlacement? {
+        private func place(_ picture: (Int, Int), in view: (Int, Int), _ mode: TargetSize.ContentMode)
+            -> PicturePlacement?
+        {
             PicturePlacement(
                 of: PixelSize(width: picture.0, height: picture.1), in: PixelSize(width: view.0, height: view.1),
                 mode: mode)
         }
 
         @Test func `a picture of the view's size is drawn as it is`() throws {
-            for mode in [ContentMode.fit, .fill] {
+            for mode in [TargetSize.ContentMode.fit, .fill] {
                 let placement = try #require(place((17, 9), in: (17, 9), mode))
                 #expect((placement.x, placement.y) == (0, 0))
                 #expect(placement.size == PixelSize(width: 17, height: 9))

@@ -8,7 +8,8 @@ import Testing
     private let full = PixelSize(width: 150, height: 110)
 
     private func decode(
-        _ name: String, _ width: Int, _ height: Int, mode: ContentMode = .fit, appliesOrientation: Bool = true
+        _ name: String, _ width: Int, _ height: Int, mode: TargetSize.ContentMode = .fit,
+        appliesOrientation: Bool = true
     ) throws -> DecodedImage {
         let target = TargetSize(width: width, height: height, mode: mode)
         let options = DecodingOptions(appliesOrientation: appliesOrientation, target: target)
@@ -30,8 +31,8 @@ import Testing
         #expect(try decode("large.jpg", 10, 20, mode: .fill).size == PixelSize(width: 38, height: 28))
     }
 
-    @Test(arguments: [ContentMode.fit, .fill])
-    func `the size is the smallest that is not below the need`(mode: ContentMode) throws {
+    @Test(arguments: [TargetSize.ContentMode.fit, .fill])
+    func `the size is the smallest that is not below the need`(mode: TargetSize.ContentMode) throws {
         for (width, height) in [(1, 1), (18, 200), (19, 13), (57, 42), (58, 42), (75, 55), (76, 56), (149, 109)] {
             let size = try decode("large.jpg", width, height, mode: mode).size
 

@@ -59,7 +59,7 @@ struct AutoPurgingImageCacheTests {
         _ = (cache.image(withIdentifier: "10"), cache.image(withIdentifier: "0"))
 
         let statistics = cache.statistics
-        #expect(statistics.hits.count == 1 && statistics.misses == 1 && statistics.insertions.count == 11)
+        #expect(statistics.hits == 1 && statistics.misses == 1 && statistics.stores == 11)
         #expect(statistics.evictions.values.reduce(0) { $0 + $1.count } == 5)
     }
 

@@ -169,10 +169,10 @@ struct PolicyModelTests {
         #expect(entries.allSatisfy { living[$0.key.number]?.value == $0.value.value })
 
         let statistics = cache.statistics
-        #expect(statistics.insertions.count == reference.insertions)
+        #expect(statistics.stores == reference.insertions)
         #expect(statistics.refusals.count == reference.refusals)
         #expect(statistics.evictions.values.reduce(0) { $0 + $1.count } == reference.departures)
-        #expect(statistics.insertions.cost - statistics.evictions.values.reduce(0) { $0 + $1.cost } == cache.totalCost)
+        #expect(statistics.storedCost - statistics.evictions.values.reduce(0) { $0 + $1.cost } == cache.totalCost)
 
         let (indexed, mortal, inRow) = cache.lock.withLock { state, _ in
             (state.table.index.count, state.table.mortalCount, state.table.slots.count)

@@ -49,12 +49,12 @@ import Testing
             (.flip(.topAndBottom), "flip:topAndBottom"),
             (.rotate(clockwise: 12.5, background: .white), "rotate:12.5,ffffffff"),
             (ImageProcessors.Rotate(quarterTurns: -1), "rotate:-90.0,00000000"), (.circle(), "circle"),
-            (.circle(border: Border(width: 2, color: .black)), "circle:border:2.0,000000ff"),
+            (.circle(border: ImageProcessors.Border(width: 2, color: .black)), "circle:border:2.0,000000ff"),
             (.roundedCorners(radius: 8), "corners:8.0;8.0;8.0;8.0,pixels"),
             (
                 .roundedCorners(
                     CornerRadii(topLeft: 0.5, topRight: 0.25, unit: .shorterSide),
-                    border: Border(width: 1, color: PixelColor(red: 1, green: 2, blue: 3, alpha: 4))),
+                    border: ImageProcessors.Border(width: 1, color: PixelColor(red: 1, green: 2, blue: 3, alpha: 4))),
                 "corners:0.5;0.25;0.0;0.0,shorterSide,border:1.0,01020304"
             ),
             (.blur(sigma: 2.5), "blur:2.5"),

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct WebPScalingTests {
     private func decode(
-        _ name: String, width: Int, height: Int, mode: ContentMode = .fit, appliesOrientation: Bool = true
+        _ name: String, width: Int, height: Int, mode: TargetSize.ContentMode = .fit, appliesOrientation: Bool = true
     ) throws -> DecodedImage {
         let target = TargetSize(width: width, height: height, mode: mode)
         let options = DecodingOptions(appliesOrientation: appliesOrientation, target: target)

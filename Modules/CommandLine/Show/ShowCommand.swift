@@ -1,4 +1,5 @@
 import Alcedo
+import AlcedoTerminal
 import AlcedoProgramSupport
 import AlcedoRuntime
 import FoundationEssentials

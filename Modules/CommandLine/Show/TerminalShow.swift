@@ -1,4 +1,5 @@
 import Alcedo
+import AlcedoTerminal
 import AlcedoProgramSupport
 
 /// Shows one image after another on standard output.

@@ -16,6 +16,15 @@ public protocol MaintainableDataCache: MeasurableDataCache {
     @discardableResult func trim(toSize size: Int, count: Int) async -> DataCacheTrimReport
     /// Removes what has expired, and keeps the limits. Returns what went. A cache does so by itself, too.
     @discardableResult func clean() async -> DataCacheTrimReport
+    /// Calls `handler` after each trim that has removed entries: by limits, ages or a full disk, in the background or
+    /// because a caller asked for it.
+    ///
+    /// The cache tells each removal once, and nothing of entries that callers remove, that are replaced or damaged, or
+    /// that a read finds expired. It calls `handler` from any thread, outside its locks; a clean or trim that a caller
+    /// asked for returns after it. Every trim is told at once, so nothing waits for `handler`, and no trim goes untold.
+    ///
+    /// - Returns: Keeps `handler` until it is released.
+    func observeTrims(_ handler: @escaping @Sendable (DataCacheTrimReport) -> Void) -> DataCacheTrimObservation
 }
 
 extension MaintainableDataCache {
@@ -49,7 +58,7 @@ public struct DataCacheItem: Sendable, Hashable {
 }
 
 /// What a data cache has done since it was made.
-public struct DataCacheStatistics: Sendable, Hashable {
+public struct DataCacheStatistics: Sendable, Hashable, CustomStringConvertible {
     /// Reads that found an entry.
     public var hits = 0
     /// Reads that found none, damaged and expired ones too.
@@ -65,6 +74,15 @@ public struct DataCacheStatistics: Sendable, Hashable {
 
     /// Nothing done yet.
     package init() {}
+
+    /// The number of hits divided by that of all reads, from 0 to 1; zero before the first read.
+    public var hitRatio: Double { hits + misses == 0 ? 0 : Double(hits) / Double(hits + misses) }
+
+    /// One line for a log, such as `3 of 5 found, 4 stored, 1 failed, 0 damaged, 2 trimmed`.
+    public var description: String {
+        "\(hits) of \(hits + misses) found, \(stores) stored, \(failures) failed, \(damagedEntries) damaged, "
+            + "\(trimmedEntries) trimmed"
+    }
 }
 
 /// What a look at every entry of a data cache found.

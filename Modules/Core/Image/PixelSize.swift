@@ -30,7 +30,7 @@ public struct PixelSize: Sendable, Hashable, CustomStringConvertible {
     ///
     /// `fit` makes the whole picture visible inside `target`, `fill` covers `target`. A size that is not positive,
     /// here or in `target`, gives this size back. Never enlarges unless `enlarging` is true.
-    package func scaled(to target: PixelSize, mode: ContentMode, enlarging: Bool = false) -> PixelSize {
+    package func scaled(to target: PixelSize, mode: TargetSize.ContentMode, enlarging: Bool = false) -> PixelSize {
         guard isPositive, target.isPositive else { return self }
         let horizontal = Double(target.width) / Double(width)
         let vertical = Double(target.height) / Double(height)
@@ -42,12 +42,14 @@ public struct PixelSize: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// How a picture meets a target of other proportions.
-public enum ContentMode: String, Sendable, Hashable {
-    /// The whole picture inside the target.
-    case fit
-    /// The whole target covered by the picture.
-    case fill
+extension TargetSize {
+    /// How a picture meets a target of other proportions.
+    public enum ContentMode: String, Sendable, Hashable {
+        /// The whole picture inside the target.
+        case fit
+        /// The whole target covered by the picture.
+        case fill
+    }
 }
 
 /// The size a picture will be shown at, and how it meets that size.

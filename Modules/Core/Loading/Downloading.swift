@@ -52,6 +52,10 @@ public struct DownloadRequest: Sendable {
     /// meanwhile. A caller bounds with it how many bytes arrive that it has not used yet. When requests share a transfer,
     /// the first request's counts. Default: nil, the transfer begins at its turn.
     package var admission: Admission?
+    /// How often a failed transfer from a server is tried again, in place of the downloader's own policy. When requests
+    /// share a transfer, the first request's counts. A downloader that never retries ignores it. Default: nil, the
+    /// downloader's own.
+    public var retry: RetryPolicy?
     /// The version of the local file that is wanted: requests for different ones share no transfer.
     package var fileVersion: FileVersion?
 

@@ -1,4 +1,4 @@
-import AlcedoHTTP
+public import AlcedoHTTP
 public import FoundationEssentials
 import Synchronization
 
@@ -40,6 +40,25 @@ public struct ImageRequest: Sendable {
     public var shouldCache: (@Sendable (_ response: ImageResponse) -> Bool)? {
         didSet { cachingToken = shouldCache.map { _ in RequestToken() } }
     }
+    /// How often a failed download is tried again, in place of the downloader's own policy. When requests share a
+    /// download, the first request's counts. Sources other than servers are not tried again. Not part of the key.
+    /// Default: nil, the downloader's own (`DownloadRules.retry`).
+    public var retry: RetryPolicy?
+    /// Changes the request to the server before it is sent: for a token that is needed only when no cache has the
+    /// image.
+    ///
+    /// ```swift
+    /// request.modifyRequest = { $0.fields["Authorization"] = try await session.authorization() }
+    /// ```
+    ///
+    /// Called once for each download, from any task; images from memory and disk do not need it, and neither do sources
+    /// other than servers. An error that it throws is the cause of the load's error. A response cache gets the changed
+    /// request; ``cachePolicy`` is applied after the change. Not part of the key: set ``additionalIdentifier`` as well
+    /// when it decides which image the server sends. Copies of a request share a download; requests with other closures
+    /// do not share it. Default: nil.
+    public var modifyRequest: (@Sendable (_ request: inout HTTPRequest) async throws -> Void)? {
+        didSet { modifierToken = modifyRequest.map { _ in RequestToken() } }
+    }
     /// What is kept on disk; nil: what the pipeline keeps of all images. Default: nil.
     public var dataCachePolicy: DataCachePolicy?
     /// Whether what is cached is shown at once, and replaced when the source has something newer. Default: false.
@@ -73,6 +92,8 @@ public struct ImageRequest: Sendable {
     package private(set) var codecsToken: RequestToken?
     /// Tells ``shouldCache`` apart from those of other requests; nil without it.
     package private(set) var cachingToken: RequestToken?
+    /// Tells ``modifyRequest`` apart from those of other requests; nil without it.
+    package private(set) var modifierToken: RequestToken?
 
     private var memo = KeyMemo()
 

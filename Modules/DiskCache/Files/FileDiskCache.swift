@@ -21,7 +21,7 @@ public import FoundationEssentials
 /// - Complexity: In memory about 120 bytes an entry. Opening reads 88 bytes an entry, and no entry's file. The first change,
 ///   count or listing after the machine has started lists all names; after damage to the index it also asks for the size
 ///   and date of each file, and after the loss of it, reads the end of each. Reads do not wait for that.
-public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache {
+public final class FileDiskCache: MaintainableDataCache {
     /// Where the files are.
     package let directory: URL
     /// What it keeps at most.

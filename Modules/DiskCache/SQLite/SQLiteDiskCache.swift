@@ -18,7 +18,7 @@ public import FoundationEssentials
 /// used entries go, in the background and in small steps. Reads have two threads and connections of their own, and wait
 /// for no write. That an entry was used is written later, with the uses of others: a process that is killed may forget
 /// the order of its last reads.
-public final class SQLiteDiskCache: MaintainableDataCache, TrimReportingDataCache {
+public final class SQLiteDiskCache: MaintainableDataCache {
     /// Where the database `alcedo.sqlite` and the folder `values` are.
     package let directory: URL
     /// What it keeps at most.

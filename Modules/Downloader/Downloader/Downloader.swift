@@ -215,7 +215,7 @@ public final class Downloader: Downloading {
         guard case .http(let http) = request.source, fetcher.http.rules.modifyRequest != nil else {
             let order = TransferOrder(
                 source: request.source, path: path, tellsBytes: waiter.onBytes != nil, admission: request.admission,
-                fileVersion: request.fileVersion)
+                fileVersion: request.fileVersion, retry: request.retry)
             return join(order, request.priority.value, receipt, waiter, isInTask: isInTask)
         }
         guard !table.withLock({ $0.isShutDown }) else { return waiter.complete(.failure(Self.isShutDown)) }
@@ -224,8 +224,8 @@ public final class Downloader: Downloading {
             do {
                 let modified = try await fetcher.http.prepare(http)
                 let order = TransferOrder(
-                    source: .http(modified), path: path, tellsBytes: waiter.onBytes != nil, admission: request.admission
-                )
+                    source: .http(modified), path: path, tellsBytes: waiter.onBytes != nil,
+                    admission: request.admission, retry: request.retry)
                 // In one step: who cancels it, or changes its priority, finds it in the one place or the other.
                 let isIn = preparing.withLock { preparing in
                     preparing.removeValue(forKey: receipt).map { enter(order, $0.priority, receipt, waiter) }

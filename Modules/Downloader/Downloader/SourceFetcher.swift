@@ -26,7 +26,7 @@ struct SourceFetcher: Sendable {
         guard order.path == nil, case .http(let request) = order.source else {
             return try await fetchLess(order, pause, onBytes, report)
         }
-        return try await http.fetch(request, pause: pause, onBytes: onBytes, report: report)
+        return try await http.fetch(request, for: order, pause: pause, onBytes: onBytes, report: report)
     }
 
     /// What is asked for less often.
@@ -36,7 +36,7 @@ struct SourceFetcher: Sendable {
     ) async throws -> Delivery {
         switch (order.source, order.path) {
         case (.http(let request), let path?):
-            return try await http.fetch(request, to: path, pause: pause, report: report)
+            return try await http.fetch(request, for: order, to: path, pause: pause, report: report)
         case (let source, nil):
             var sink = MemorySink(onBytes: onBytes)
             try await local.read(source, into: &sink, report: report)

@@ -74,9 +74,10 @@ struct DownloadStage: Sendable {
         // The request has its own bytes as long as it is there itself.
         let hold: BacklogHold? = if case .bytes = request.source { nil } else { BacklogHold(of: backlog) }
         let start = report.now
+        let source = try await source(of: request)
         let download: Download
         do {
-            var asked = DownloadRequest(source(of: request), following: priority)
+            var asked = DownloadRequest(source, following: priority)
             if case .provider = request.source {
                 // Its closure may wait for other loads, which need room themselves: it holds none while it runs.
                 asked.admission = { [backlog] in try await backlog.waitForRoom(priority) }
@@ -85,6 +86,7 @@ struct DownloadStage: Sendable {
                 asked.admission = { [weak hold] in try await hold?.waitForRoom(priority) }
             }
             asked.fileVersion = request.fileVersion
+            asked.retry = request.retry
             if request.wantsPreviews { asked.onBytes = { update(.bytes(offset: $0, $1)) } }
             download = try await downloader.download(asked) { update(.progress($0)) }
         } catch is CancellationError {
@@ -118,10 +120,11 @@ struct DownloadStage: Sendable {
         PipelineError(.notInCache, "not in any cache, and the network is not to be used", cause: cause)
     }
 
-    /// The source, with the request's wishes for the response cache on the way.
-    private func source(of request: ImageRequest) -> ImageSource {
+    /// The source as the request changes it, with the request's policy for the response cache on the way.
+    private func source(of request: ImageRequest) async throws -> ImageSource {
         let policy = request.cachePolicy
         guard case .http(var http) = request.source else { return waits.tracked(request) }
+        if let modify = request.modifyRequest { try await Self.change(&http, by: modify) }
         if let wanted = policy.protocolPolicy { http.cachePolicy = wanted }
         if !policy.allowsNetwork { http.cachePolicy = .returnCacheDataDontLoad }
         if !policy.response.reads, http.cachePolicy == .useProtocolCachePolicy {
@@ -129,6 +132,18 @@ struct DownloadStage: Sendable {
         }
         if !policy.response.writes { http.allowsStoring = false }
         return .http(http)
+    }
+
+    private static func change(
+        _ http: inout HTTPRequest, by modify: @Sendable (inout HTTPRequest) async throws -> Void
+    ) async throws {
+        do {
+            try await modify(&http)
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            throw PipelineError(.download, "the request's modifier failed: \(error)", cause: error)
+        }
     }
 }
 

@@ -18,7 +18,7 @@ public final class ImageCache: Sendable {
 
     let configuration: Configuration
     private let threads: DecodingThreads
-    /// nil when the disk cache does not tell of its trims.
+    /// nil when the disk cache does not tell of its trims, or no handler wants them.
     private let trims: DataCacheTrimObservation?
     private let changes = ChangeOrder()
     private let reads = Coalescer<Read, Never, ImageCacheHit?>()
@@ -30,9 +30,7 @@ public final class ImageCache: Sendable {
             codecs: configuration.codecs, width: configuration.maxConcurrentDecodes,
             byteBudget: configuration.maximumDecodingByteCount)
         trims = configuration.onClean.flatMap { onClean in
-            (configuration.diskCache as? any TrimReportingDataCache)?.observeTrims { report in
-                onClean(report.removals.map(\.name))
-            }
+            configuration.maintainableDiskCache?.observeTrims { report in onClean(report.removals.map(\.name)) }
         }
     }
 
@@ -162,18 +160,16 @@ public final class ImageCache: Sendable {
     ///
     /// How much goes is the disk cache's matter: with a `trimTarget` of a half in its limits, as much as with Kingfisher.
     ///
-    /// - Returns: What went, by ``ImageKey/fileName``; nothing from a disk cache that is no ``MaintainableDataCache``.
+    /// - Returns: What went, by ``ImageKey/fileName``; nothing without
+    ///   a ``Configuration/maintainableDiskCache``.
     @discardableResult
     public func cleanExpired() async -> [String] {
         await changes.settle(.everything)
-        guard let disk = configuration.diskCache as? any MaintainableDataCache else {
+        guard let disk = configuration.maintainableDiskCache else {
             await configuration.diskCache?.flush()
             return []
         }
-        let names = await disk.clean().removals.map(\.name)
-        // A cache that tells of its trims has told of this one.
-        if trims == nil, !names.isEmpty { configuration.onClean?(names) }
-        return names
+        return await disk.clean().removals.map(\.name)
     }
 
     /// Bytes that the entries on disk occupy, once what was stored so far is there; zero for a disk cache that is no

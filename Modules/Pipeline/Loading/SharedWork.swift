@@ -21,6 +21,7 @@ struct LoadKey: Hashable, Sendable {
     private let timeToLive: Duration?
     private let codecs: RequestToken?
     private let caching: RequestToken?
+    private let modifier: RequestToken?
 
     init(_ request: ImageRequest, key: ImageKey, round: Round = .only) {
         self.key = key
@@ -32,6 +33,7 @@ struct LoadKey: Hashable, Sendable {
         timeToLive = request.timeToLive
         codecs = request.codecsToken
         caching = request.cachingToken
+        modifier = request.modifierToken
     }
 }
 
@@ -43,6 +45,7 @@ struct StepKey: Hashable, Sendable {
     private let derivedTarget: TargetSize?
     private let policy: CachePolicy
     private let codecs: RequestToken?
+    private let modifier: RequestToken?
     private let steps: [String]
     /// Of the bytes, where they are here already; nil: those that a load brings.
     private let digest: UInt64?
@@ -60,6 +63,7 @@ struct StepKey: Hashable, Sendable {
         policy.memory.writes = false
         self.policy = policy
         codecs = request.codecsToken
+        modifier = request.modifierToken
         steps = request.processors.prefix(stepCount).map(\.identifier)
     }
 }
@@ -68,9 +72,11 @@ struct StepKey: Hashable, Sendable {
 struct SharedWork: Hashable, Sendable {
     private let original: ImageKey
     private let policy: CachePolicy
+    private let modifier: RequestToken?
 
     init(_ request: ImageRequest) {
         original = request.originalKey
+        modifier = request.modifierToken
         var policy = request.cachePolicy
         // Requests that want the decoded image in memory and those that do not can share the bytes.
         policy.memory = []

@@ -81,8 +81,9 @@ extension ImageProcessing where Self == ImageProcessors.Overlay {
     ///   - mode: How its colors meet those of the image. Default: they cover them.
     ///   - opacity: From 0 to 1; processing throws `invalidParameter` for others. Default: 1.
     public static func overlay(
-        _ picture: PixelBuffer, at anchor: Anchor = .center, offset: PixelOffset = PixelOffset(x: 0, y: 0),
-        mode: BlendMode = .normal, opacity: Double = 1
+        _ picture: PixelBuffer, at anchor: ImageProcessors.Anchor = .center,
+        offset: PixelOffset = PixelOffset(x: 0, y: 0),
+        mode: ImageProcessors.BlendMode = .normal, opacity: Double = 1
     ) -> Self {
         Self(picture, at: anchor, offset: offset, mode: mode, opacity: opacity)
     }

@@ -38,5 +38,7 @@ extension ImageProcessors {
 extension ImageProcessing where Self == ImageProcessors.Tint {
     /// Puts a color over the image, and leaves its alpha. The alpha of `color` is the strength of the tint.
     /// Default mode: the color covers those of the image.
-    public static func tint(_ color: PixelColor, mode: BlendMode = .normal) -> Self { Self(color, mode: mode) }
+    public static func tint(_ color: PixelColor, mode: ImageProcessors.BlendMode = .normal) -> Self {
+        Self(color, mode: mode)
+    }
 }

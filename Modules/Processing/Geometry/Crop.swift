@@ -104,12 +104,16 @@ extension ImageProcessing where Self == ImageProcessors.Crop {
 
     /// Keeps at most `size` pixels of the image, from where `anchor` says. Default: from the middle. An odd remainder
     /// leaves the larger part right and below. Processing throws `invalidParameter` when a side is below one pixel.
-    public static func crop(to size: PixelSize, at anchor: Anchor = .center) -> Self { Self(to: size, at: anchor) }
+    public static func crop(to size: PixelSize, at anchor: ImageProcessors.Anchor = .center) -> Self {
+        Self(to: size, at: anchor)
+    }
 
     /// Keeps the largest part with the proportions `aspect`, for example 16 x 9, from where `anchor` says. Default: from
     /// the middle. Sides are rounded to whole pixels and at least one. Processing throws `invalidParameter` when a side of
     /// `aspect` is below one.
-    public static func crop(aspect: PixelSize, at anchor: Anchor = .center) -> Self { Self(aspect: aspect, at: anchor) }
+    public static func crop(aspect: PixelSize, at anchor: ImageProcessors.Anchor = .center) -> Self {
+        Self(aspect: aspect, at: anchor)
+    }
 }
 
 /// Hands on the part of the arriving rows that a crop keeps.

@@ -28,5 +28,5 @@ extension ImageProcessors {
 
 extension ImageProcessing where Self == ImageProcessors.Circle {
     /// Cuts the largest circle out of the middle of the image. Default: without a border.
-    public static func circle(border: Border? = nil) -> Self { Self(border: border) }
+    public static func circle(border: ImageProcessors.Border? = nil) -> Self { Self(border: border) }
 }

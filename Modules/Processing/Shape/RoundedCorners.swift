@@ -83,35 +83,37 @@ extension ImageProcessing where Self == ImageProcessors.RoundedCorners {
     /// Makes all corners round by the same radius, counted in `unit`. Default: in pixels, without a border. Processing throws
     /// `invalidParameter` for a radius that is negative or not finite.
     public static func roundedCorners(
-        radius: Double, unit: CornerRadii.Unit = .pixels, border: Border? = nil
+        radius: Double, unit: CornerRadii.Unit = .pixels, border: ImageProcessors.Border? = nil
     ) -> Self {
         Self(CornerRadii(radius, unit: unit), border: border)
     }
 
     /// Makes the corners round, each by its own radius. Default: without a border.
-    public static func roundedCorners(_ radii: CornerRadii, border: Border? = nil) -> Self {
+    public static func roundedCorners(_ radii: CornerRadii, border: ImageProcessors.Border? = nil) -> Self {
         Self(radii, border: border)
     }
 }
 
-/// A line along the edge of a shape, inside it.
-public struct Border: Sendable, Hashable {
-    let width: Double
-    let color: PixelColor
+extension ImageProcessors {
+    /// A line along the edge of a shape, inside it.
+    public struct Border: Sendable, Hashable {
+        let width: Double
+        let color: PixelColor
 
-    /// Creates a line.
-    ///
-    /// - Parameters:
-    ///   - width: In pixels, from 0; need not be whole. Processors throw `invalidParameter` for one that is negative or
-    ///     not finite.
-    ///   - color: The color of the line.
-    public init(width: Double, color: PixelColor) {
-        self.width = width
-        self.color = color
+        /// Creates a line.
+        ///
+        /// - Parameters:
+        ///   - width: In pixels, from 0; need not be whole. Processors throw `invalidParameter` for one that is negative or
+        ///     not finite.
+        ///   - color: The color of the line.
+        public init(width: Double, color: PixelColor) {
+            self.width = width
+            self.color = color
+        }
+
+        /// Stable: part of cache keys.
+        var identifier: String { "\(width),\(color)" }
     }
-
-    /// Stable: part of cache keys.
-    var identifier: String { "\(width),\(color)" }
 }
 
 /// Cuts a picture to a shape and draws its border, row by row.
@@ -124,7 +126,7 @@ private final class ShapeDrawing {
     private let innerCoverage: Scratch<Float>
 
     /// - Parameter radii: As ``RoundedRectangle`` wants them.
-    init(_ header: PixelRowHeader, radii: SIMD4<Double>, border: Border?) {
+    init(_ header: PixelRowHeader, radii: SIMD4<Double>, border: ImageProcessors.Border?) {
         width = header.size.width
         shape = RoundedRectangle(size: header.size, radii: radii)
         inner = border.map { RoundedRectangle(size: header.size, radii: radii, inset: $0.width) }

@@ -84,10 +84,11 @@ package struct ProcessorArgument: Sendable {
         },
         Form(
             name: "tint", parameters: ":COLOR[,MODE]", meaning: "a colour over it, by a W3C blend mode",
-            values: "COLOR is rrggbb or rrggbbaa, MODE \(BlendMode.allCases.map(\.rawValue).joined(separator: ", "))"
+            values:
+                "COLOR is rrggbb or rrggbbaa, MODE \(ImageProcessors.BlendMode.allCases.map(\.rawValue).joined(separator: ", "))"
         ) { words in
             guard (1...2).contains(words.count), let color = ProcessorWords.color(words[0]),
-                let mode = words.count == 2 ? BlendMode(rawValue: words[1]) : .normal
+                let mode = words.count == 2 ? ImageProcessors.BlendMode(rawValue: words[1]) : .normal
             else { return nil }
             return ImageProcessors.Tint(color, mode: mode)
         },
@@ -183,11 +184,11 @@ package struct ProcessorArgument: Sendable {
         return border(words[1...]).map { ImageProcessors.RoundedCorners(radii, border: $0) }
     }
 
-    private static func border(_ words: ArraySlice<String>) -> Border? {
+    private static func border(_ words: ArraySlice<String>) -> ImageProcessors.Border? {
         guard words.count == 2, let width = words.first.flatMap({ ProcessorWords.number($0, in: 0...65_535) }),
             let color = words.last.flatMap(ProcessorWords.color)
         else { return nil }
-        return Border(width: width, color: color)
+        return ImageProcessors.Border(width: width, color: color)
     }
 
     private static func factor(_ words: [String]) -> Double? {
@@ -197,7 +198,7 @@ package struct ProcessorArgument: Sendable {
 
 /// Reads the words that parameters of processors are made of; nil for those that make no sense.
 private enum ProcessorWords {
-    static let anchors: [String: Anchor] = [
+    static let anchors: [String: ImageProcessors.Anchor] = [
         "centre": .center, "center": .center, "top": .top, "bottom": .bottom, "left": .left, "right": .right,
         "topLeft": .topLeft, "topRight": .topRight, "bottomLeft": .bottomLeft, "bottomRight": .bottomRight,
     ]

@@ -1,4 +1,5 @@
 import Alcedo
+import AlcedoTerminal
 import AlcedoRuntime
 
 /// One line on the terminal that says how far a run is, rewritten in place; silent when nobody watches.

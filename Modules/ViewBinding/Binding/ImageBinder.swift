@@ -56,18 +56,15 @@ public import FoundationEssentials
     /// Makes the view show the image of a URL, as the request for it would.
     ///
     /// - Parameters:
-    ///   - url: The URL of the image. nil, or a URL of a scheme that no source has, cancels the load and shows the
-    ///     placeholder, or nothing.
+    ///   - url: The URL of the image. nil cancels the load and shows the placeholder, or nothing. A URL whose scheme
+    ///     nothing fetches is a load that fails.
     ///   - options: The images to show meanwhile and after a failure, and the closures to call. Default: none.
-    ///   - completion: Called as for a request; with ``ImageBindingError`` when there is nothing to load.
+    ///   - completion: Called as for a request; with ``ImageBindingError`` when the URL is nil.
     public func load(
         _ url: URL?, options: BindingOptions = BindingOptions(), completion: Completion? = nil
     ) {
-        if let request = url.flatMap({ ImageRequest(url: $0) }) {
-            load(request, options: options, completion: completion)
-        } else {
-            clear(options, completion)
-        }
+        guard let url else { return clear(options, completion) }
+        load(ImageRequest(url: url), options: options, completion: completion)
     }
 
     /// Makes the view show the image of `request`.

@@ -4,7 +4,7 @@ import Testing
 @Suite struct PixelSizeTests {
     @Test(arguments: [
         // 4:3 into squares and strips.
-        (PixelSize(width: 400, height: 300), PixelSize(width: 100, height: 100), ContentMode.fit, 100, 75),
+        (PixelSize(width: 400, height: 300), PixelSize(width: 100, height: 100), TargetSize.ContentMode.fit, 100, 75),
         (PixelSize(width: 400, height: 300), PixelSize(width: 100, height: 100), .fill, 133, 100),
         (PixelSize(width: 300, height: 400), PixelSize(width: 100, height: 100), .fit, 75, 100),
         (PixelSize(width: 400, height: 300), PixelSize(width: 400, height: 300), .fit, 400, 300),
@@ -18,7 +18,7 @@ import Testing
         (PixelSize(width: -4, height: 3), PixelSize(width: 2, height: 2), .fill, -4, 3),
     ])
     func `a size meets a target`(
-        size: PixelSize, target: PixelSize, mode: ContentMode, width: Int, height: Int
+        size: PixelSize, target: PixelSize, mode: TargetSize.ContentMode, width: Int, height: Int
     ) {
         #expect(size.scaled(to: target, mode: mode) == PixelSize(width: width, height: height))
     }

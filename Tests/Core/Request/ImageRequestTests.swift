@@ -17,7 +17,7 @@ import Testing
         return request
     }
 
-    private func sized(_ width: Int, _ mode: ContentMode = .fit) -> DecodingOptions {
+    private func sized(_ width: Int, _ mode: TargetSize.ContentMode = .fit) -> DecodingOptions {
         DecodingOptions(target: TargetSize(width: width, height: 1, mode: mode))
     }
 

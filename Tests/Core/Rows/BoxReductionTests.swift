@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct BoxReductionTests {
     private func factor(
-        _ width: Int, _ height: Int, _ target: (Int, Int), _ mode: ContentMode = .fit,
+        _ width: Int, _ height: Int, _ target: (Int, Int), _ mode: TargetSize.ContentMode = .fit,
         _ orientation: ImageOrientation = .up
     ) -> Int {
         BoxReduction(
@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test func `the factor is the largest that leaves enough`() {
-        let table: [(size: (Int, Int), target: (Int, Int), mode: ContentMode, factor: Int)] = [
+        let table: [(size: (Int, Int), target: (Int, Int), mode: TargetSize.ContentMode, factor: Int)] = [
             ((100, 80), (50, 50), .fit, 2), ((100, 80), (51, 51), .fit, 1), ((100, 80), (34, 34), .fit, 2),
             ((100, 80), (33, 33), .fit, 3), ((100, 80), (40, 40), .fill, 2), ((100, 80), (20, 40), .fill, 2),
             ((100, 80), (200, 200), .fit, 1), ((100, 80), (1, 1), .fit, 80), ((5, 5), (1, 1), .fill, 5),

@@ -165,7 +165,7 @@ import Testing
                 for cache in [cache, lru] where cache.value(for: key) == nil { cache.store(key, for: key, cost: 1) }
             }
         }
-        #expect(lru.statistics.hits.count == 0)
+        #expect(lru.statistics.hits == 0)
         #expect(cache.statistics.hitRatio > 0.4)
     }
 

@@ -94,6 +94,6 @@ struct PolicyTests {
         #expect(entries.reduce(0) { $0 + $1.cost } == cache.totalCost)
         #expect(cache.totalCost <= 100)
         let statistics = cache.statistics
-        #expect(statistics.hits.count + statistics.misses == 6 * 1600)
+        #expect(statistics.hits + statistics.misses == 6 * 1600)
     }
 }

@@ -92,7 +92,7 @@ struct WrongPolicyTests {
             #expect(entries.reduce(0) { $0 + $1.cost } == cache.totalCost)
             #expect(cache.totalCost <= 50)
         }
-        #expect(cache.statistics.insertions.count - gone.value == cache.count)
+        #expect(cache.statistics.stores - gone.value == cache.count)
         cache.trim(count: 1)
         #expect(cache.count <= 1)
     }

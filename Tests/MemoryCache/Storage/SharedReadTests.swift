@@ -40,7 +40,7 @@ struct SharedReadTests {
             for _ in 0..<5 where cache.value(for: 1) == 1 { found.change { $0 += 1 } }
         }
         #expect(found.value == 5)
-        #expect(cache.statistics.hits.count == 5)
+        #expect(cache.statistics.hits == 5)
         #expect(soleHits(cache) == 0)
     }
 

@@ -186,7 +186,7 @@ struct ImageCacheTests {
         #expect(await cache.cachedType(forKey: "c") == .disk)
         #expect(await cache.cachedType(forKey: "a", processorIdentifier: "p") == .none)
 
-        #expect(parts.disk.reads.value == 0 && memory.statistics.hits.count == 0)
+        #expect(parts.disk.reads.value == 0 && memory.statistics.hits == 0)
         cache.startStoring(image(1), forKey: "d", toDisk: false)
         #expect(await cache.cachedType(forKey: "a") == .none)
         #expect(await cache.cachedType(forKey: "b") == .memory)
@@ -249,7 +249,7 @@ struct ImageCacheTests {
         let limits = DataCacheLimits(maximumAge: .seconds(100))
         let files = FileDiskCache(directory: directory.url, limits: limits, clock: parts.clock)
         let cache = parts.cache {
-            $0.diskCache = files
+            $0.maintainableDiskCache = files
             $0.onClean = { names in cleaned.change { $0.append(names) } }
         }
         try await cache.store(image(1), forKey: "old", processorIdentifier: "p")

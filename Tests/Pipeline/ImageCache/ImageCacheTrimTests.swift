@@ -21,16 +21,16 @@ struct ImageCacheTrimTests {
 
     init() throws { directory = try TemporaryDirectory() }
 
-    private func disk(_ storage: Storage, _ limits: DataCacheLimits) -> any MeasurableDataCache {
+    private func disk(_ storage: Storage, _ limits: DataCacheLimits) -> any MaintainableDataCache {
         switch storage {
         case .files: FileDiskCache(directory: directory.url, limits: limits, clock: parts.clock)
         case .database: SQLiteDiskCache(directory: directory.url, limits: limits, clock: parts.clock)
         }
     }
 
-    private func cache(on disk: any DataCaching) -> ImageCache {
+    private func cache(on disk: any MaintainableDataCache) -> ImageCache {
         parts.cache {
-            $0.diskCache = disk
+            $0.maintainableDiskCache = disk
             $0.onClean = { [told] names in told.change { $0 += names } }
         }
     }
@@ -84,7 +84,7 @@ struct ImageCacheTrimTests {
         let disk = disk(storage, DataCacheLimits(maximumCount: 10))
         try await store(0..<10, in: cache(on: disk))
 
-        try await store(10..<11, in: parts.cache { $0.diskCache = disk })
+        try await store(10..<11, in: parts.cache { $0.maintainableDiskCache = disk })
         await disk.flush()
 
         #expect(await disk.count == 9)

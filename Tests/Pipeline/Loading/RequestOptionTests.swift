@@ -7,7 +7,8 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// What a request says for itself: its time to live, its codecs, whether its image is kept, and sources without bytes.
+/// What a request says for itself: its time to live, its codecs, whether its image is kept, its retries, changes of the
+/// request to the server, and sources without bytes.
 @Suite(.timeLimit(.minutes(10)))
 struct RequestOptionTests {
     private let clock = ManualClock()
@@ -146,6 +147,83 @@ struct RequestOptionTests {
 
         #expect(calls.value == 1 && stack.downloader.count == 1)
         #expect(stack.memory.count == 0 && stack.disk.stores.value == 0)
+    }
+
+    // MARK: Requests to the server
+
+    @Test func `the downloader gets the retry policy of the request`() async throws {
+        let stack = Stack(FakeDownloader(giving: level(7)))
+        let policy = RetryPolicy(maximumAttempts: 7)
+        _ = try await stack.load(try web("a") { $0.retry = policy })
+        _ = try await stack.load(try web("b"))
+        #expect(stack.downloader.requests.value.map(\.retry) == [policy, nil])
+    }
+
+    @Test func `the downloader gets the request as the modifier leaves it, with the cache policy applied after`()
+        async throws
+    {
+        let stack = Stack(FakeDownloader(giving: level(7)))
+        let request = try web("a") {
+            $0.cachePolicy = .reload
+            $0.modifyRequest = { http in
+                http.fields["Authorization"] = "Bearer 7"
+                http.cachePolicy = .returnCacheDataElseLoad
+            }
+        }
+        _ = try await stack.load(request)
+
+        guard case .http(let http)? = stack.downloader.requests.value.first?.source else {
+            Issue.record("the downloader was not asked for a request to a server")
+            return
+        }
+        #expect(http.fields["Authorization"] == "Bearer 7" && http.cachePolicy == .reloadIgnoringLocalCacheData)
+        // The modifier is not part of the key.
+        #expect(stack.pipeline.cachedImage(for: try web("a"))?.level == 7)
+    }
+
+    @Test func `the modifier is not called for an image from a cache, or for a source that is no server`() async throws
+    {
+        let stack = Stack(FakeDownloader(giving: level(7)))
+        _ = try await stack.load(try web("a"))
+        await stack.pipeline.flush()
+        let calls = Guarded(0)
+        let modify: @Sendable (inout HTTPRequest) async throws -> Void = { _ in calls.change { $0 += 1 } }
+        let request = try web("a") { $0.modifyRequest = modify }
+
+        #expect(try await stack.load(request).layer == .memory)
+        stack.memory.removeAll()
+        #expect(try await stack.load(request).layer == .disk)
+        var local = ImageRequest(source: .bytes(level(3), identity: "made"))
+        local.modifyRequest = modify
+        #expect(try await stack.load(local).image.level == 7)
+        #expect(calls.value == 0)
+    }
+
+    @Test func `an error of the modifier is the cause of the load's error, and a cancellation is one`() async throws {
+        struct NoToken: Error {}
+        let stack = Stack(FakeDownloader(giving: level(7)))
+        let error = try await stack.failure(try web("a") { $0.modifyRequest = { _ in throw NoToken() } })
+        #expect(error.code == .download && error.cause is NoToken)
+
+        let cancelled = try web("a") { $0.modifyRequest = { _ in throw CancellationError() } }
+        await #expect(throws: CancellationError.self) { try await stack.load(cancelled) }
+        #expect(stack.downloader.count == 0)
+    }
+
+    @Test func `copies of a request with a modifier share a download, and other requests do not`() async throws {
+        let stack = Stack(waiting)
+        let request = try web("a") { $0.modifyRequest = { $0.fields["A"] = "1" } }
+        var variant = request
+        variant.processors = [Brighten(step: 1)]
+        let other = try web("a") { $0.modifyRequest = { $0.fields["A"] = "2" } }
+        let tasks = [request, request, variant, other, try web("a")].map { request in
+            Task.immediate { try await stack.load(request) }
+        }
+        try await clock.waitForSleepers(count: 3)
+        clock.advance(by: .seconds(1))
+
+        for task in tasks { _ = try await task.value }
+        #expect(stack.downloader.count == 3)
     }
 
     // MARK: Sources

@@ -93,8 +93,8 @@ import Testing
         .resize(fitting: PixelSize(width: 99, height: 99)), .crop(to: PixelSize(width: 99, height: 99)), .orient,
         .rotate(clockwise: 0), .rotate(clockwise: -720), ImageProcessors.Rotate(quarterTurns: 8),
         .roundedCorners(radius: 0),
-        .roundedCorners(radius: 0, border: Border(width: 0, color: .black)),
-        .roundedCorners(radius: 0, border: Border(width: 9, color: .clear)), .blur(sigma: 0),
+        .roundedCorners(radius: 0, border: ImageProcessors.Border(width: 0, color: .black)),
+        .roundedCorners(radius: 0, border: ImageProcessors.Border(width: 9, color: .clear)), .blur(sigma: 0),
         .blur(sigma: 0.01), .adjust(), .tint(.clear), .tint(.clear, mode: .difference), .composition(),
         .overlay(AllProcessors.badge, opacity: 0), .overlay(AllProcessors.badge, offset: PixelOffset(x: 999, y: 0)),
         .overlay(AllProcessors.badge, offset: PixelOffset(x: .max, y: .min)),
@@ -124,11 +124,11 @@ import Testing
             list.append(.adjust(saturation: value))
             list.append(.roundedCorners(CornerRadii(topRight: value)))
             list.append(.roundedCorners(CornerRadii(value, unit: .shorterSide)))
-            list.append(.roundedCorners(radius: 1, border: Border(width: value, color: .black)))
-            list.append(.circle(border: Border(width: value, color: .black)))
+            list.append(.roundedCorners(radius: 1, border: ImageProcessors.Border(width: value, color: .black)))
+            list.append(.circle(border: ImageProcessors.Border(width: value, color: .black)))
             list.append(.overlay(AllProcessors.badge, opacity: value))
-            list.append(.overlay(AllProcessors.badge, at: Anchor(x: 0, y: value)))
-            list.append(.crop(to: PixelSize(width: 2, height: 2), at: Anchor(x: value, y: 0)))
+            list.append(.overlay(AllProcessors.badge, at: ImageProcessors.Anchor(x: 0, y: value)))
+            list.append(.crop(to: PixelSize(width: 2, height: 2), at: ImageProcessors.Anchor(x: value, y: 0)))
             list.append(.composition(.flatten(), .blur(sigma: value)))
         }
         for value in odd.prefix(3) { list.append(.rotate(clockwise: value)) }
@@ -154,14 +154,15 @@ import Testing
         .adjust(brightness: 1e300, contrast: 1e300, saturation: 1e300),
         .adjust(contrast: .leastNonzeroMagnitude),
         .roundedCorners(radius: 1e308), .roundedCorners(CornerRadii(topLeft: 1e308, bottomLeft: 1e308)),
-        .roundedCorners(CornerRadii(1e308, unit: .shorterSide), border: Border(width: 1e308, color: .black)),
-        .roundedCorners(radius: 3, border: Border(width: .leastNonzeroMagnitude, color: .black)),
+        .roundedCorners(
+            CornerRadii(1e308, unit: .shorterSide), border: ImageProcessors.Border(width: 1e308, color: .black)),
+        .roundedCorners(radius: 3, border: ImageProcessors.Border(width: .leastNonzeroMagnitude, color: .black)),
         .rotate(clockwise: 1e300),
         .rotate(clockwise: .leastNonzeroMagnitude), .rotate(clockwise: -1e-13),
         ImageProcessors.Rotate(quarterTurns: .min),
         ImageProcessors.Rotate(quarterTurns: .max),
         .blur(sigma: ImageProcessors.GaussianBlur.maximumSigma), .blur(sigma: .leastNonzeroMagnitude),
-        .circle(border: Border(width: 1000, color: AllProcessors.red)),
+        .circle(border: ImageProcessors.Border(width: 1000, color: AllProcessors.red)),
         .overlay(AllProcessors.badge, offset: PixelOffset(x: .min, y: .min)),
         .pixelClosure(identifier: "nan") { _ in SIMD4(repeating: .nan) },
         .pixelClosure(identifier: "infinite") { _ in SIMD4(.infinity, -.infinity, 1e38, .infinity) },

@@ -3,8 +3,8 @@ import AlcedoProcessing
 import Testing
 
 @Suite struct BlendTests {
-    @Test(arguments: BlendMode.allCases)
-    func `every mode is the specification's formula, with any alpha`(mode: BlendMode) throws {
+    @Test(arguments: ImageProcessors.BlendMode.allCases)
+    func `every mode is the specification's formula, with any alpha`(mode: ImageProcessors.BlendMode) throws {
         // Extreme samples come often: the formulas have their exceptions there.
         let base = Self.picture(seed: 31)
         let over = Self.picture(seed: 62)
@@ -20,8 +20,10 @@ import Testing
         }
     }
 
-    @Test(arguments: BlendMode.allCases)
-    func `a tint keeps alpha and is the specification's formula as strong as its alpha`(mode: BlendMode) throws {
+    @Test(arguments: ImageProcessors.BlendMode.allCases)
+    func `a tint keeps alpha and is the specification's formula as strong as its alpha`(mode: ImageProcessors.BlendMode)
+        throws
+    {
         let base = Self.picture(seed: 5)
         let color = PixelColor(red: 200, green: 30, blue: 110, alpha: 150)
         let source = [200.0, 30, 110].map { $0 / 255 }
@@ -55,11 +57,14 @@ import Testing
     }
 
     @Test(arguments: [
-        (Anchor.topLeft, 0, 0, 0, 0), (.bottomRight, 0, 0, 7, 6), (.center, 0, 0, 3, 3), (.center, -2, 1, 1, 4),
+        (ImageProcessors.Anchor.topLeft, 0, 0, 0, 0), (.bottomRight, 0, 0, 7, 6), (.center, 0, 0, 3, 3),
+        (.center, -2, 1, 1, 4),
         (.topLeft, -2, -3, -2, -3), (.bottomRight, 2, 3, 9, 9), (.right, 0, 0, 7, 3), (.bottom, 0, 0, 3, 6),
-        (Anchor(x: 0.25, y: 0.9), 0, 0, 1, 5),
+        (ImageProcessors.Anchor(x: 0.25, y: 0.9), 0, 0, 1, 5),
     ])
-    func `a picture lies where anchor and offset say`(anchor: Anchor, x: Int, y: Int, left: Int, top: Int) throws {
+    func `a picture lies where anchor and offset say`(
+        anchor: ImageProcessors.Anchor, x: Int, y: Int, left: Int, top: Int
+    ) throws {
         let base = PixelBuffer.noise(11, 10, .rgbx8, .opaque, seed: 1)
         let over = PixelBuffer.noise(4, 4, .rgba8, .opaque, seed: 2)
 

@@ -78,7 +78,9 @@ extension GoldenCase {
     }
 
     private static func blending(upper: PixelBuffer, clear: PixelBuffer) -> [GoldenCase] {
-        let pillow: [BlendMode] = [.multiply, .screen, .overlay, .hardLight, .darken, .lighten, .difference]
+        let pillow: [ImageProcessors.BlendMode] = [
+            .multiply, .screen, .overlay, .hardLight, .darken, .lighten, .difference,
+        ]
         let magick = pillow + [.colorDodge, .colorBurn, .softLight, .exclusion]
         // ImageMagick's dodge of white over black is not the specification's.
         let opaque = magick.filter { $0 != .colorDodge }

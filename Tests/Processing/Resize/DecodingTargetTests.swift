@@ -7,7 +7,7 @@ import Testing
     private static let size = PixelSize(width: 30, height: 20)
 
     @Test func `a resize needs twice its size, in its own mode`() {
-        let table: [(ImageProcessors.Resize, PixelSize, ContentMode)] = [
+        let table: [(ImageProcessors.Resize, PixelSize, TargetSize.ContentMode)] = [
             (.resize(fitting: Self.size), PixelSize(width: 60, height: 40), .fit),
             (.resize(filling: Self.size), PixelSize(width: 60, height: 40), .fill),
             (.resize(exactly: Self.size, enlarges: true), PixelSize(width: 60, height: 40), .fill),

@@ -63,7 +63,7 @@ import Testing
         let size = PixelSize(width: 21, height: 17)
         let radii = [6.0, 2, 8, 0]
         let pixels = PixelBuffer.make(21, 17, .rgba8, .opaque) { _, _ in SIMD4(200, 0, 0, 255) }
-        let border = Border(width: 2.5, color: PixelColor(red: 0, green: 100, blue: 0, alpha: 128))
+        let border = ImageProcessors.Border(width: 2.5, color: PixelColor(red: 0, green: 100, blue: 0, alpha: 128))
         let corners = CornerRadii(topLeft: 6, topRight: 2, bottomRight: 8)
 
         let result = try ImageProcessors.RoundedCorners(corners, border: border).process(DecodedImage(pixels: pixels))
@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test func `a border alone leaves an opaque picture opaque`() throws {
-        let border = Border(width: 1, color: PixelColor(red: 9, green: 9, blue: 9))
+        let border = ImageProcessors.Border(width: 1, color: PixelColor(red: 9, green: 9, blue: 9))
         for (format, mode) in ResizeTests.shapes {
             let image = DecodedImage(pixels: .noise(5, 4, format, mode, seed: 2))
 

@@ -4,7 +4,7 @@ import AlcedoProcessing
 /// At least one processor of every kind, with parameters that change something.
 enum AllProcessors {
     static let red = PixelColor(red: 230, green: 20, blue: 40, alpha: 200)
-    static let line = Border(width: 1.5, color: red)
+    static let line = ImageProcessors.Border(width: 1.5, color: red)
 
     static let list: [any ImageProcessing] =
         [
@@ -28,7 +28,7 @@ enum AllProcessors {
             .pixelClosure(identifier: "negative") { SIMD4(1, 1, 1, $0.w * 2) - $0 },
             .closure(identifier: "same") { $0 },
         ]
-        + BlendMode.allCases.map {
+        + ImageProcessors.BlendMode.allCases.map {
             ImageProcessors.Overlay(badge, at: .right, offset: PixelOffset(x: 1, y: -1), mode: $0)
         }
 

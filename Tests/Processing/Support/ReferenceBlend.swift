@@ -7,7 +7,7 @@ enum ReferenceBlend {
     typealias Color = [Double]
 
     /// Premultiplied colour and alpha of `source` over `backdrop`, both straight.
-    static func composite(_ backdrop: Color, _ source: Color, _ mode: BlendMode) -> Color {
+    static func composite(_ backdrop: Color, _ source: Color, _ mode: ImageProcessors.BlendMode) -> Color {
         let (ab, sa) = (backdrop[3], source[3])
         let mixed = blend(Array(backdrop.prefix(3)), Array(source.prefix(3)), mode)
         let color = (0..<3).map { (channel: Int) -> Double in
@@ -17,7 +17,7 @@ enum ReferenceBlend {
         return color + [sa + ab * (1 - sa)]
     }
 
-    static func blend(_ b: Color, _ s: Color, _ mode: BlendMode) -> Color {
+    static func blend(_ b: Color, _ s: Color, _ mode: ImageProcessors.BlendMode) -> Color {
         switch mode {
         case .hue: return setLum(setSat(s, sat(b)), lum(b))
         case .saturation: return setLum(setSat(b, sat(s)), lum(b))
@@ -27,7 +27,7 @@ enum ReferenceBlend {
         }
     }
 
-    private static func separable(_ b: Double, _ s: Double, _ mode: BlendMode) -> Double {
+    private static func separable(_ b: Double, _ s: Double, _ mode: ImageProcessors.BlendMode) -> Double {
         switch mode {
         case .multiply: return b * s
         case .screen: return 1 - (1 - b) * (1 - s)

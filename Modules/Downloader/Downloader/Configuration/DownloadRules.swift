@@ -1,4 +1,4 @@
-import AlcedoCore
+public import AlcedoCore
 public import AlcedoHTTP
 public import FoundationEssentials
 
@@ -50,7 +50,7 @@ public struct DownloadRules: Sendable {
     /// Looks at the beginning of the content, as it arrives or as ``transform`` makes it. Default: none.
     public var contentCheck: ContentCheck?
 
-    /// Default: never.
+    /// How failed requests are repeated that name no policy of their own. Default: never.
     public var retry = RetryPolicy.never
     /// Bounds the retries of all downloads that have a copy of these rules.
     public var retryBudget = RetryBudget()

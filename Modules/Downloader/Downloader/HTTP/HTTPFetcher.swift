@@ -24,7 +24,8 @@ final class HTTPFetcher: Sendable {
         parts = PartStore(rules.resume, clock: clock)
     }
 
-    /// The request as the rules change it: what is to be compared with others, and given to ``fetch(_:pause:onBytes:report:)``.
+    /// The request as the rules change it: what is to be compared with others, and given to
+    /// ``fetch(_:for:pause:onBytes:report:)``.
     ///
     /// - Throws: ``DownloadError`` `declined` or `hook`, or `CancellationError`.
     func prepare(_ request: HTTPRequest) async throws -> HTTPRequest { try await http.prepare(request) }
@@ -33,24 +34,25 @@ final class HTTPFetcher: Sendable {
     ///
     /// - Parameters:
     ///   - request: As ``prepare(_:)`` gives it.
+    ///   - order: Has the retry policy, where that is not the rules'. Default: nil.
     ///   - pause: Waits before a further attempt; a slot can be given back meanwhile. Nil just waits.
     ///   - onBytes: Is given the bytes as they come, before the rules transform them.
     ///   - report: Called while bytes arrive, from any thread; must not block. A content that has to begin anew goes back
     ///     to zero.
     /// - Throws: ``DownloadError``, or `CancellationError`.
     func fetch(
-        _ request: HTTPRequest, pause: TransferPause? = nil, onBytes: DownloadRequest.BytesHandler? = nil,
-        report: @escaping Report
+        _ request: HTTPRequest, for order: TransferOrder? = nil, pause: TransferPause? = nil,
+        onBytes: DownloadRequest.BytesHandler? = nil, report: @escaping Report
     ) async throws -> Delivery {
-        guard hasDetours else { return try await fetchOnce(request, pause, onBytes, report) }
-        return try await firstThatWorks(request) { [self] in try await fetchOnce($0, pause, onBytes, report) }
+        guard hasDetours else { return try await fetchOnce(request, order, pause, onBytes, report) }
+        return try await firstThatWorks(request) { [self] in try await fetchOnce($0, order, pause, onBytes, report) }
     }
 
     private func fetchOnce(
-        _ request: HTTPRequest, _ pause: TransferPause?, _ onBytes: DownloadRequest.BytesHandler?,
-        _ report: @escaping Report
+        _ request: HTTPRequest, _ order: TransferOrder?, _ pause: TransferPause?,
+        _ onBytes: DownloadRequest.BytesHandler?, _ report: @escaping Report
     ) async throws -> Delivery {
-        var transfer = transfer(of: request, into: MemorySink(onBytes: onBytes), pause, report)
+        var transfer = transfer(of: request, order, into: MemorySink(onBytes: onBytes), pause, report)
         let end = try await transfer.run()
         guard let transform = rules.transform else { return Delivery(data: transfer.sink.data, end: end) }
         return Delivery(data: try await transformed(transfer.sink.data, end.head, transform), end: end)
@@ -62,12 +64,13 @@ final class HTTPFetcher: Sendable {
     }
 
     /// Fetches a content into a file, which is replaced when the content is whole, and else left as it is. Where the rules
-    /// transform the content, it goes through memory. As ``fetch(_:pause:onBytes:report:)`` otherwise.
+    /// transform the content, it goes through memory. As ``fetch(_:for:pause:onBytes:report:)`` otherwise.
     func fetch(
-        _ request: HTTPRequest, to path: String, pause: TransferPause? = nil, report: @escaping Report
+        _ request: HTTPRequest, for order: TransferOrder? = nil, to path: String, pause: TransferPause? = nil,
+        report: @escaping Report
     ) async throws -> Delivery {
         guard rules.transform == nil else {
-            let delivery = try await fetch(request, pause: pause, report: report)
+            let delivery = try await fetch(request, for: order, pause: pause, report: report)
             return try await FileSink.write(path, threads: threads) { sink in
                 try await sink.append(delivery.data)
                 return delivery.end
@@ -75,7 +78,7 @@ final class HTTPFetcher: Sendable {
         }
         return try await firstThatWorks(request) { [self] source in
             try await FileSink.write(path, threads: threads) { [self] sink in
-                var transfer = transfer(of: source, into: sink, pause, report)
+                var transfer = transfer(of: source, order, into: sink, pause, report)
                 defer { sink = transfer.sink }
                 return try await transfer.run()
             }
@@ -83,9 +86,11 @@ final class HTTPFetcher: Sendable {
     }
 
     private func transfer<Sink: ContentSink>(
-        of source: HTTPRequest, into sink: Sink, _ pause: TransferPause?, _ report: @escaping Report
+        of source: HTTPRequest, _ order: TransferOrder?, into sink: Sink, _ pause: TransferPause?,
+        _ report: @escaping Report
     ) -> SourceTransfer<Sink> {
-        SourceTransfer(http, source, parts: parts, random: random, sink: sink, pause: pause, report: report)
+        SourceTransfer(
+            http, source, order, parts: parts, random: random, sink: sink, pause: pause, report: report)
     }
 
     private func transformed(

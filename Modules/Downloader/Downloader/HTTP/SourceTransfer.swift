@@ -16,6 +16,8 @@ struct SourceTransfer<Sink: ContentSink> {
     /// Gives numbers from 0 to 1.
     private let random: @Sendable () -> Double
     private let request: HTTPRequest
+    /// Has the retry policy, where that is not the rules'.
+    private let order: TransferOrder?
     private let pause: TransferPause
     private var meter: ProgressMeter
     private(set) var sink: Sink
@@ -27,9 +29,11 @@ struct SourceTransfer<Sink: ContentSink> {
     private var avoidsParts = false
 
     init(
-        _ http: RuledTransport, _ request: HTTPRequest, parts: PartStore?, random: @escaping @Sendable () -> Double,
-        sink: Sink, pause: TransferPause?, report: @escaping @Sendable (DownloadProgress) -> Void
+        _ http: RuledTransport, _ request: HTTPRequest, _ order: TransferOrder?, parts: PartStore?,
+        random: @escaping @Sendable () -> Double, sink: Sink, pause: TransferPause?,
+        report: @escaping @Sendable (DownloadProgress) -> Void
     ) {
+        self.order = order
         (self.http, self.request, self.parts, self.random, self.sink) = (http, request, parts, random, sink)
         self.pause = pause ?? { [clock = http.clock] in try await clock.sleep(for: $0) }
         meter = ProgressMeter(interval: http.rules.progressInterval, clock: http.clock, report: report)
@@ -37,7 +41,7 @@ struct SourceTransfer<Sink: ContentSink> {
 
     private var rules: DownloadRules { http.rules }
 
-    private var mayRetry: Bool { rules.retry.maximumAttempts > 1 }
+    private var mayRetry: Bool { (order?.retry?.maximumAttempts ?? rules.retry.maximumAttempts) > 1 }
 
     /// - Throws: ``DownloadError``, or `CancellationError`.
     mutating func run() async throws -> SourceEnd {
@@ -180,7 +184,7 @@ struct SourceTransfer<Sink: ContentSink> {
         case .transport(let code)?: cause = .transport(code)
         default: return nil
         }
-        let decision = rules.retry.decide(
+        let decision = (order?.retry ?? rules.retry).decide(
             after: cause, method: request.method, attempts: attempts, random: random())
         guard case .retry(let wait) = decision, rules.retryBudget.withdraw(at: http.clock.uptime) else { return nil }
         return wait

@@ -12,13 +12,15 @@ final class TransferOrder: Sendable {
     let admission: DownloadRequest.Admission?
     /// The version of a local file that is wanted; nil: any.
     let fileVersion: FileVersion?
+    /// How often it is tried again; nil: as the rules say.
+    let retry: RetryPolicy?
 
     init(
         source: ImageSource, path: String?, tellsBytes: Bool, admission: DownloadRequest.Admission? = nil,
-        fileVersion: FileVersion? = nil
+        fileVersion: FileVersion? = nil, retry: RetryPolicy? = nil
     ) {
         (self.source, self.path, self.tellsBytes, self.admission) = (source, path, tellsBytes, admission)
-        self.fileVersion = fileVersion
+        (self.fileVersion, self.retry) = (fileVersion, retry)
     }
 }
 

@@ -36,7 +36,7 @@
         /// Whether anybody sees the widget.
         let sight: WidgetSight
 
-        var mode = ContentMode.fit { didSet { gtk_widget_queue_draw(widget) } }
+        var mode = TargetSize.ContentMode.fit { didSet { gtk_widget_queue_draw(widget) } }
         /// How much has come of the picture that is on its way, from 0 to 1; nil: none is, or nobody knows.
         var progress: Double? { didSet { if progress != oldValue { gtk_widget_queue_draw(widget) } } }
         /// Called when the widget has been given a size.
@@ -195,7 +195,7 @@
         ///
         /// At whole pixels, so that a picture that was decoded for this view is drawn as it is, without being sampled
         /// anew. A picture that is smaller than the view is enlarged.
-        package init?(of picture: PixelSize, in view: PixelSize, mode: ContentMode) {
+        package init?(of picture: PixelSize, in view: PixelSize, mode: TargetSize.ContentMode) {
             guard picture.isPositive, view.isPositive else { return nil }
             size = picture.scaled(to: view, mode: mode, enlarging: true)
             x = (view.width - size.width).floored(by: 2)

@@ -28,7 +28,7 @@
         /// - Parameters:
         ///   - contentMode: How a picture of other proportions than the view is shown. Default: `fit`.
         ///   - frames: Has the frames of animations, best one for all views. nil: the first frame is shown. Default: nil.
-        public init(contentMode: ContentMode = .fit, frames: FramePool? = nil) {
+        public init(contentMode: TargetSize.ContentMode = .fit, frames: FramePool? = nil) {
             self.frames = frames
             (widget, canvas) = PictureWidget.make()
             canvas.mode = contentMode
@@ -44,7 +44,7 @@
         }
 
         /// How a picture of other proportions than the view is shown.
-        public var contentMode: ContentMode {
+        public var contentMode: TargetSize.ContentMode {
             get { canvas.mode }
             set { canvas.mode = newValue }
         }

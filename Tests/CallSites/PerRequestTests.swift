@@ -1,0 +1,83 @@
+import Alcedo
+import AlcedoTesting
+import FoundationEssentials
+import Testing
+
+/// What one request decides for itself, as a user types it. The comment above a test shows the same with Nuke 12 and
+/// with Kingfisher 8.
+@Suite(.timeLimit(.minutes(5)))
+struct PerRequestTests {
+    private let origin: LoopbackOrigin
+    private let pipeline: ImagePipeline
+
+    init() throws {
+        let png = try PNGEncoder().encode(.gray(side: 8))
+        origin = try LoopbackOrigin { request in
+            switch request.path {
+            case "/image.png": .ok(png, type: "image/png")
+            case "/busy.png" where request.attempt < 3: .status(503)
+            case "/busy.png": .ok(png, type: "image/png")
+            case "/private.png": request.fields["Authorization"] == "Bearer 7" ? .ok(png) : .status(401)
+            default: .status(404)
+            }
+        }
+        pipeline = .standard(cacheDirectory: nil)
+    }
+
+    // Nuke:        var request = URLRequest(url: url)
+    //              request.setValue("Bearer 7", forHTTPHeaderField: "Authorization")
+    //              let image = try await ImagePipeline.shared.image(for: ImageRequest(urlRequest: request))
+    // Kingfisher:  let modifier = AnyModifier { request in
+    //                  var request = request
+    //                  request.setValue("Bearer 7", forHTTPHeaderField: "Authorization")
+    //                  return request }
+    //              imageView.kf.setImage(with: url, options: [.requestModifier(modifier)])
+    @Test func `a modifier changes the request to the server`() async throws {
+        var request = ImageRequest(url: origin.url(for: "/private.png"))
+        await #expect(throws: PipelineError.self) { try await pipeline.image(for: request) }
+
+        request.modifyRequest = { $0.fields["Authorization"] = "Bearer 7" }
+
+        #expect(try await pipeline.load(request).httpResponse?.status == 200)
+    }
+
+    // Nuke has no retries.
+    // Kingfisher:  let strategy = DelayRetryStrategy(maxRetryCount: 2, retryInterval: .seconds(0))
+    //              imageView.kf.setImage(with: url, options: [.retryStrategy(strategy)])
+    @Test func `a request is tried again as it says`() async throws {
+        var request = ImageRequest(url: origin.url(for: "/busy.png"))
+        request.retry = RetryPolicy(maximumAttempts: 3, base: .zero)
+
+        #expect(try await pipeline.image(for: request).size == PixelSize(width: 8, height: 8))
+        #expect(origin.requestCount(for: "/busy.png") == 3)
+    }
+
+    // Nuke:        ImageCache.shared.ttl = 60  // for all images
+    // Kingfisher:  imageView.kf.setImage(with: url, options: [.memoryCacheExpiration(.expired)])
+    @Test func `a request without time to live leaves nothing in memory`() async throws {
+        var request = ImageRequest(url: origin.url(for: "/image.png"))
+        request.timeToLive = .zero
+
+        _ = try await pipeline.image(for: request)
+        #expect(pipeline.cache[request] == nil)
+    }
+
+    // Nuke:        ImagePipeline.Delegate.willCache(data:image:for:pipeline:completion:), for the disk
+    // Kingfisher:  a CacheSerializer that returns nil, for the disk
+    @Test func `a closure keeps an image out of the caches`() async throws {
+        var request = ImageRequest(url: origin.url(for: "/image.png"))
+        request.shouldCache = { $0.image.size.width > 8 }
+
+        _ = try await pipeline.image(for: request)
+        #expect(pipeline.cache[request] == nil)
+    }
+
+    // Nuke:        let request = ImageRequest(id: "made", data: { data })  // encoded
+    // Kingfisher:  let provider = RawImageDataProvider(data: data, cacheKey: "made")  // encoded
+    @Test func `a ready image is a source`() async throws {
+        let request = ImageRequest(source: .image(.gray(side: 8), identity: "made"), processors: [.resize(width: 4)])
+
+        #expect(try await pipeline.image(for: request).size == PixelSize(width: 4, height: 4))
+        #expect(origin.requests.isEmpty)
+    }
+}

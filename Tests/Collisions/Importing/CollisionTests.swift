@@ -1,0 +1,48 @@
+import Alcedo
+import Crypto
+import FoundationEssentials
+import HTTPTypes
+import SwiftCrossUI
+import Testing
+
+/// Types that other packages own are used unqualified beside `import Alcedo`. The modules with these names in this
+/// directory stand for the packages, and for a UI toolkit.
+@Suite struct CollisionTests {
+    @Test func `HTTP messages of swift-http-types are meant`() {
+        var request = HTTPRequest(path: "/a")
+        request.headerFields.all.append(HTTPField(name: "Accept", value: "image/webp"))
+        let fields: HTTPFields = request.headerFields
+        #expect(fields.all.count == 1 && HTTPResponse(code: 404).code == 404)
+    }
+
+    @Test func `hashes of swift-crypto are meant`() {
+        #expect(SHA256.hash(data: Data([1, 2, 3])).count == 3)
+        #expect(SymmetricKey(bitCount: 256).bitCount == 256)
+        _ = Insecure.MD5()
+    }
+
+    @Test func `views of a UI toolkit are meant`() {
+        let views: [any View] = [
+            Text("a"), Image("a"), Color.red, Circle(radius: 3), Overlay(), Blur(), Border(), Rotate(),
+        ]
+        _ = Anchor()
+        #expect(views.count == 8 && ContentMode.stretch == .stretch && Orientation.vertical == .vertical)
+    }
+
+    @Test func `the members of a response and of a request need no further import`() async throws {
+        let pipeline = ImagePipeline.standard(cacheDirectory: nil)
+        var request = ImageRequest(source: .image(try made(), identity: "made"), processors: [.circle()])
+        request.modifyRequest = { $0.fields["Accept"] = "image/webp" }
+        request.cachePolicy.protocolPolicy = HTTPCachePolicy.reloadRevalidatingCacheData
+        let response = try await pipeline.load(request)
+        let metrics: HTTPTransferMetrics? = response.metrics
+
+        #expect(response.image.size == PixelSize(width: 2, height: 2) && metrics == nil)
+        #expect(response.httpResponse?.status == nil && response.httpResponse?.fields["Content-Type"] == nil)
+    }
+
+    private func made() throws -> DecodedImage {
+        DecodedImage(
+            pixels: try #require(PixelBuffer(size: PixelSize(width: 2, height: 2), format: .rgba8, alphaMode: .opaque)))
+    }
+}

@@ -1,0 +1,57 @@
+import AlcedoCore
+import AlcedoDownloader
+import AlcedoHTTP
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+/// Retries as a request asks for them, in place of the downloader's policy.
+@Suite(.timeLimit(.minutes(10)))
+struct RequestRetryTests {
+    /// A downloader with a policy, whose server is never ready, and the number of requests that the server got.
+    private func downloader(_ policy: RetryPolicy) -> (downloader: Downloader, transport: FakeTransport) {
+        let transport = FakeTransport { request in
+            HTTPResponse(head: HTTPResponseHead(url: request.url, status: 503), body: HTTPBody(Data()))
+        }
+        var configuration = Downloader.Configuration()
+        configuration.rules.retry = policy
+        return (Downloader(transport: transport, configuration: configuration), transport)
+    }
+
+    private func request(_ retry: RetryPolicy?) throws -> DownloadRequest {
+        var request = DownloadRequest(.http(HTTPRequest(url: try #require(URL(string: "http://h/a")))))
+        request.retry = retry
+        return request
+    }
+
+    @Test(arguments: [
+        (RetryPolicy.never, RetryPolicy?.none, 1), (.never, RetryPolicy(maximumAttempts: 4, base: .zero), 4),
+        (RetryPolicy(maximumAttempts: 3, base: .zero), .never, 1),
+        (RetryPolicy(maximumAttempts: 3, base: .zero), nil, 3),
+    ])
+    func `a request's own policy counts, and the downloader's without one`(
+        rules: RetryPolicy, own: RetryPolicy?, attempts: Int
+    ) async throws {
+        let (downloader, transport) = downloader(rules)
+        let error = try #require(
+            await #expect(throws: DownloadError.self) { try await downloader.download(try request(own)) })
+        #expect(error.code == .status(503) && transport.requests.value.count == attempts)
+    }
+
+    @Test func `a download to a file and one that is begun without a task follow the request's policy`() async throws {
+        let (downloader, transport) = downloader(.never)
+        let directory = try TemporaryDirectory()
+        let request = try request(RetryPolicy(maximumAttempts: 2, base: .zero))
+        await #expect(throws: DownloadError.self) {
+            try await downloader.download(request, to: directory.url.appending(path: "a").path)
+        }
+        #expect(transport.requests.value.count == 2)
+        await #expect(throws: DownloadError.self) {
+            try await withCheckedThrowingContinuation { continuation in
+                downloader.start(request) { continuation.resume(with: $0) }
+            }
+        }
+        #expect(transport.requests.value.count == 4)
+    }
+}
