@@ -126,29 +126,32 @@ let package = Package(
             name: "CMicroHTTPD", path: "Modules/ThumbnailServer/CMicroHTTPD",
             providers: [.apt(["libmicrohttpd-dev"]), .yum(["libmicrohttpd-devel"]), .brew(["libmicrohttpd"])]),
 
-        // Examples
+        // Examples: they have products of this package only, and no package access, as another package would.
         .executableTarget(
-            name: "quickstart", dependencies: ["Alcedo", "AlcedoTesting", "AlcedoProgramSupport"],
-            path: "Examples/Quickstart", exclude: ["README.md", "contact-sheet.png"], resources: [.copy("Pictures")]),
+            name: "quickstart", dependencies: ["Alcedo", "AlcedoTesting"],
+            path: "Examples/Quickstart", exclude: ["README.md", "contact-sheet.png"], resources: [.copy("Pictures")],
+            packageAccess: false),
+        .executableTarget(
+            name: "upload-to-thumbnail", dependencies: ["Alcedo"], path: "Examples/UploadToThumbnail",
+            exclude: ["README.md"], packageAccess: false),
+        .executableTarget(
+            name: "swap-backends", dependencies: ["Alcedo", "AlcedoHTTP", "AlcedoSQLiteCache", "AlcedoTesting"],
+            path: "Examples/SwapBackends", exclude: ["README.md"], packageAccess: false),
+        .executableTarget(
+            name: "custom-codec", dependencies: ["Alcedo", "AlcedoCore"], path: "Examples/CustomCodec",
+            exclude: ["README.md"], packageAccess: false),
+        .executableTarget(
+            name: "custom-backend", dependencies: ["Alcedo", "AlcedoCore", "AlcedoTesting"],
+            path: "Examples/CustomBackend", exclude: ["README.md"], packageAccess: false),
+        .executableTarget(
+            name: "http-cache-client",
+            dependencies: ["AlcedoCURL", "AlcedoCore", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoURLResponseCache"],
+            path: "Examples/HTTPCacheClient", exclude: ["README.md"], packageAccess: false),
         // Says so, and no more, where the trait is off.
         .executableTarget(
             name: "gallery",
-            dependencies: [
-                "Alcedo", "AlcedoGTK", "AlcedoHTTP", "AlcedoProgramSupport", "AlcedoTesting", "CMalloc", gtkLibrary,
-            ],
-            path: "Examples/Gallery", exclude: ["README.md", "gallery.png"]),
-        .executableTarget(
-            name: "swap-backends",
-            dependencies: ["Alcedo", "AlcedoHTTP", "AlcedoProgramSupport", "AlcedoSQLiteCache", "AlcedoTesting"],
-            path: "Examples/SwapBackends", exclude: ["README.md"]),
-        .executableTarget(
-            name: "http-cache-client",
-            dependencies: [
-                "AlcedoCURL", "AlcedoCore", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoProgramSupport",
-                "AlcedoURLResponseCache",
-            ],
-            path: "Examples/HTTPCacheClient",
-            exclude: ["README.md"]),
+            dependencies: ["Alcedo", "AlcedoGTK", "AlcedoHTTP", "AlcedoTesting", "CMalloc", gtkLibrary],
+            path: "Examples/Gallery", exclude: ["README.md", "gallery.png"], packageAccess: false),
 
         // C: shims of our own, and the system's libraries
         .target(
@@ -290,11 +293,16 @@ package.targets += [
         name: "ToolTests",
         dependencies: [
             "Alcedo", "AlcedoProgramSupport", "AlcedoTesting", "AlcedoTool", "TestSupport", "alcedo-bench",
-            "quickstart",
-            "swap-backends",
         ],
         path: "Tests/Tool",
         exclude: ["Fixtures"]),
+    .testTarget(
+        name: "ExampleTests",
+        dependencies: [
+            "Alcedo", "AlcedoHTTP", "AlcedoTesting", "TestSupport", "custom-backend", "custom-codec", "quickstart",
+            "swap-backends", "upload-to-thumbnail",
+        ],
+        path: "Tests/Examples"),
 ]
 
 let cTargets: Set = [
@@ -308,7 +316,7 @@ for target in package.targets where [.regular, .test, .executable].contains(targ
         if warningsAreErrors { target.cSettings = (target.cSettings ?? []) + [.treatAllWarnings(as: .error)] }
         continue
     }
-    if target.name != "AlcedoLibc" {
+    if target.name != "AlcedoLibc", target.packageAccess {
         target.dependencies.append("AlcedoLibc")
         if target.name != "AlcedoRuntime" { target.dependencies.append("AlcedoRuntime") }
     }

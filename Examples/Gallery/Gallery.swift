@@ -1,5 +1,4 @@
-import AlcedoLibc
-import AlcedoProgramSupport
+import Foundation
 
 #if GTK
     import Alcedo
@@ -15,17 +14,20 @@ enum Gallery {
         #if GTK
             do {
                 guard let options = try GalleryOptions(CommandLine.arguments.dropFirst()) else {
-                    return Console.output(GalleryOptions.help)
+                    return print(GalleryOptions.help)
                 }
                 try GalleryApp.run(options)
             } catch {
-                Console.problem("gallery: \(error)")
-                exit((error is UsageError ? ExitStatus.usage : .failure).rawValue)
+                end("\(error)", error is UsageError ? 2 : 1)
             }
         #else
-            Console.problem("gallery: built without GTK; try: swift run -c release --traits GTK gallery")
-            exit(ExitStatus.failure.rawValue)
+            end("built without GTK; try: swift run -c release --traits GTK gallery", 1)
         #endif
+    }
+
+    private static func end(_ problem: String, _ status: Int32) -> Never {
+        FileHandle.standardError.write(Data("gallery: \(problem)\n".utf8))
+        exit(status)
     }
 }
 
@@ -60,7 +62,7 @@ enum Gallery {
             g_main_loop_run(loop)
             withExtendedLifetime((window, selfTest, source)) {}
             // At once, without the exit handlers of libraries: libcurl's thread may be using what those of TLS take down.
-            _exit(ExitStatus.success.rawValue)
+            _exit(0)
         }
     }
 #endif

@@ -2,56 +2,50 @@ import Alcedo
 import AlcedoHTTP
 import AlcedoSQLiteCache
 import Foundation
+import Synchronization
 
-/// Which caches an app has. The app is the same with each: only the values of its configuration differ.
+/// The caches of an app. The app is the same with each: only the values of its configuration differ.
 enum CacheStack: String, CaseIterable {
-    /// Decoded images in memory, and nothing else.
+    /// Decoded images in memory.
     case memory
     /// Decoded images in memory, and the bytes as they came in files.
     case files
     /// The same with the bytes in a database.
     case sqlite
-    /// HTTP answers alone, in memory and on disk, used as their servers allow; each image is decoded anew.
+    /// HTTP responses in memory and on disk, used as their servers allow; each image is decoded again.
     case responses
 
-    /// What the stack is made of, in words.
-    var words: String {
-        switch self {
-        case .memory: "decoded images in memory"
-        case .files: "decoded images in memory, bytes in files"
-        case .sqlite: "decoded images in memory, bytes in a database"
-        case .responses: "HTTP answers in memory and on disk"
-        }
-    }
-
-    /// The parts, opened as a process that starts opens them.
+    /// Opens the parts, as a process that starts does.
     ///
-    /// - Parameters:
-    ///   - folder: Belongs to this stack alone.
-    ///   - metrics: Are told what each layer does.
-    func configuration(in folder: URL, metrics: SwitchedMetrics) -> ImagePipeline.Configuration {
-        var transport: any HTTPTransport = CountedTransport(transport: CURLTransport(), tally: metrics.servers)
-        var responses: URLResponseCache?
-        if self == .responses {
-            let cache = URLResponseCache(disk: FileDiskCache(directory: folder, sizeLimit: 64 << 20))
-            transport = CountedTransport(
-                transport: CachingTransport(wrapping: transport, cache: cache), tally: metrics.responses)
-            responses = cache
-        }
-        return ImagePipeline.Configuration(
-            downloader: Downloader(transport: transport),
-            codecs: .standard,
-            memoryCache: self == .responses ? nil : ImageMemoryCache(costLimit: 64 << 20),
-            diskCache: disk(folder),
-            responseCache: responses,
-            observer: metrics)
-    }
-
-    private func disk(_ folder: URL) -> (any DataCaching)? {
+    /// - Parameter directory: Belongs to this stack alone.
+    func configuration(in directory: URL, network: some HTTPTransport) -> ImagePipeline.Configuration {
+        var configuration = ImagePipeline.Configuration(
+            downloader: Downloader(transport: network), codecs: .standard,
+            memoryCache: ImageMemoryCache(costLimit: 64 << 20))
         switch self {
-        case .memory, .responses: nil
-        case .files: FileDiskCache(directory: folder, sizeLimit: 64 << 20)
-        case .sqlite: SQLiteDiskCache(directory: folder, sizeLimit: 64 << 20)
+        case .memory: break
+        case .files: configuration.diskCache = FileDiskCache(directory: directory, sizeLimit: 64 << 20)
+        case .sqlite: configuration.diskCache = SQLiteDiskCache(directory: directory, sizeLimit: 64 << 20)
+        case .responses:
+            let responses = URLResponseCache(disk: FileDiskCache(directory: directory, sizeLimit: 64 << 20))
+            configuration.downloader = Downloader(transport: CachingTransport(wrapping: network, cache: responses))
+            configuration.responseCache = responses
+            configuration.memoryCache = nil
         }
+        return configuration
+    }
+}
+
+/// The network. Counts what servers answer, a `304` that confirms a stored response and a `404` as well.
+final class CountedNetwork: HTTPTransport {
+    private let transport = CURLTransport()
+    private let count = Atomic(0)
+
+    var responseCount: Int { count.load(ordering: .relaxed) }
+
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let response = try await transport.send(request)
+        count.add(1, ordering: .relaxed)
+        return response
     }
 }

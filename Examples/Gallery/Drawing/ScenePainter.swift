@@ -1,6 +1,6 @@
 #if GTK
     import Alcedo
-    import AlcedoLibc
+    import Foundation
 
     /// Draws a landscape that no other number has: sky, sun or moon, hills one behind the other, sometimes a lake.
     struct ScenePainter {

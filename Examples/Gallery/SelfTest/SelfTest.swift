@@ -1,12 +1,9 @@
-import AlcedoRuntime
-
 #if GTK
     import Alcedo
     import AlcedoGTK
-    import AlcedoProgramSupport
     import AlcedoTesting
     import CGTK
-    import FoundationEssentials
+    import Foundation
 
     /// Answers the questions of Scripts/test-gtk: a word a line on standard input, a line of JSON on standard output.
     @MainActor final class SelfTest {
@@ -27,7 +24,7 @@ import AlcedoRuntime
 
         /// Takes commands until standard input ends.
         func listen() {
-            LoopThread.start {
+            Thread.detachNewThread {
                 while let line = readLine() {
                     Task { @MainActor in self.answer(line) }
                 }
@@ -69,7 +66,7 @@ import AlcedoRuntime
 
         private func reply(_ value: some Encodable) {
             guard let data = try? JSONEncoder().encode(value) else { return }
-            Console.output(String(decoding: data, as: UTF8.self) + "\n")
+            FileHandle.standardOutput.write(data + Data("\n".utf8))
         }
     }
 #endif

@@ -1,8 +1,7 @@
-import AlcedoRuntime
-
 #if GTK
     import Alcedo
-    import AlcedoProgramSupport
+    import Foundation
+    import Synchronization
 
     /// One picture of the gallery.
     struct GalleryItem: Sendable {
@@ -10,8 +9,7 @@ import AlcedoRuntime
         var name: String
         /// Where it is from, as shown with its details.
         var origin: String
-        /// What to load, or why there is nothing that could be loaded.
-        var request: Result<ImageRequest, any Error>
+        var request: ImageRequest
         /// The number that the picture itself shows; nil for pictures that are not drawn here.
         var number: Int?
     }
@@ -19,9 +17,16 @@ import AlcedoRuntime
     extension GalleryItem {
         /// A URL or a path, as a person writes it.
         init(named text: String) {
-            let image = ImageArgument(text)
-            let last = PathParts.last(of: image.name)
-            self.init(name: last.isEmpty ? image.name : last, origin: image.name, request: image.request)
+            let scheme = text.prefix { $0 != ":" }.lowercased()
+            let url = text.contains("://") || scheme == "data" ? URL(string: text) : nil
+            let request = url.map { ImageRequest(url: $0) } ?? ImageRequest(source: .file(text))
+            // Shown on screen: without a password, and not megabytes long.
+            var origin = scheme == "data" ? "\(text.prefix(40))..." : text
+            if let password = url?.password(percentEncoded: true), !password.isEmpty {
+                origin = origin.replacing(":\(password)@", with: ":...@")
+            }
+            let name = origin.split(separator: "/").last.map(String.init) ?? origin
+            self.init(name: name, origin: origin, request: request)
         }
     }
 
@@ -36,13 +41,13 @@ import AlcedoRuntime
             var isTaken = true
         }
 
-        private let waiting = Locked(Waiting())
+        private let waiting = Mutex(Waiting())
 
         /// Reads until the end or the limit, on a thread of its own.
         ///
         /// - Parameter deliver: Gets what has come since the last call, and whether nothing more will.
         func read(_ deliver: @escaping @MainActor ([GalleryItem], _ isOver: Bool) -> Void) {
-            LoopThread.start { [self] in
+            Thread.detachNewThread { [self] in
                 var count = 0
                 while count < Self.limit, let line = readLine() {
                     guard !line.isEmpty else { continue }

@@ -1,7 +1,12 @@
 #if GTK
-    import AlcedoProgramSupport
+    /// A command line that makes no sense.
+    struct UsageError: Error, CustomStringConvertible {
+        let description: String
 
-    /// What the command line asks for.
+        init(_ description: String) { self.description = description }
+    }
+
+    /// The options of the command line.
     struct GalleryOptions {
         static let help = """
             usage: gallery [DIRECTORY | FILE... | URL... | -] [options]
@@ -34,25 +39,34 @@
 
         /// - Returns: nil when only help is wanted.
         init?(_ words: some Sequence<String>) throws {
-            var arguments = Arguments(words)
-            while let option = arguments.nextOption() {
-                switch option {
-                case "--count": count = try arguments.number(of: option, in: 1...50_000)
-                case "--delay": delay = try arguments.number(of: option, in: 0...5_000)
-                case "--failures": failures = try arguments.number(of: option, in: 0...100)
-                case "--memory": memoryLimit = try arguments.number(of: option, in: 1...65_536) << 20
-                case "--cell": cellWidth = try arguments.number(of: option, in: 80...480)
+            var words = Array(words)[...]
+            while let word = words.popFirst() {
+                switch word {
+                case "--count": count = try Self.number(of: word, in: 1...50_000, from: &words)
+                case "--delay": delay = try Self.number(of: word, in: 0...5_000, from: &words)
+                case "--failures": failures = try Self.number(of: word, in: 0...100, from: &words)
+                case "--memory": memoryLimit = try Self.number(of: word, in: 1...65_536, from: &words) << 20
+                case "--cell": cellWidth = try Self.number(of: word, in: 80...480, from: &words)
                 case "--no-cache": usesDisk = false
                 case "--self-test": isSelfTest = true
                 case "--help", "-h": return nil
-                default: throw UsageError("there is no option '\(option)'")
+                case "-": names.append(word)
+                case _ where word.hasPrefix("-"): throw UsageError("there is no option '\(word)'")
+                default: names.append(word)
                 }
             }
-            try arguments.finish()
-            names = arguments.rest
             if isSelfTest, names == ["-"] {
                 throw UsageError("--self-test takes commands from standard input, which then can name no pictures")
             }
+        }
+
+        private static func number(
+            of option: String, in range: ClosedRange<Int>, from words: inout ArraySlice<String>
+        ) throws -> Int {
+            guard let text = words.popFirst(), let number = Int(text), range.contains(number) else {
+                throw UsageError("\(option) takes a number from \(range.lowerBound) to \(range.upperBound)")
+            }
+            return number
         }
     }
 #endif

@@ -1,6 +1,5 @@
 #if GTK
     import Alcedo
-    import AlcedoProgramSupport
     import AlcedoTesting
     import FoundationEssentials
 
@@ -52,14 +51,17 @@
         let files: [String]
 
         init(path: String) throws {
-            var (folders, files) = (Set([FileIdentity(path: path)]), [String]())
+            var (folders, files) = (Set([Self.identity(of: path)]), [String]())
             try Self.walk(path, &folders, into: &files)
             self.files = files.sorted()
         }
 
+        /// The same for all paths that lead to a folder.
+        private static func identity(of path: String) -> String { URL(filePath: path).resolvingSymlinksInPath().path }
+
         /// - Parameter folders: Where this has been: each folder is looked at once, however many links lead to it.
         private static func walk(
-            _ folder: String, _ folders: inout Set<FileIdentity?>, into files: inout [String]
+            _ folder: String, _ folders: inout Set<String>, into files: inout [String]
         ) throws {
             for name in try FileManager.default.contentsOfDirectory(atPath: folder).sorted() where !name.hasPrefix(".")
             {
@@ -69,7 +71,7 @@
                 if !isFolder {
                     let end = name.lastIndex(of: ".").map { name[name.index(after: $0)...].lowercased() }
                     if let end, endings.contains(end) { files.append(path) }
-                } else if folders.insert(FileIdentity(path: path)).inserted {
+                } else if folders.insert(identity(of: path)).inserted {
                     // A folder that may not be read has no pictures for us.
                     try? walk(path, &folders, into: &files)
                 }
@@ -105,7 +107,7 @@
                 // The port changes from run to run; the picture does not.
                 request.resource = ResourceKey("landscape:\(number)")
                 return GalleryItem(
-                    name: file.name, origin: url.absoluteString, request: .success(request), number: number)
+                    name: file.name, origin: url.absoluteString, request: request, number: number)
             }
         }
     }

@@ -1,9 +1,8 @@
-import AlcedoRuntime
-
 #if GTK
     import Alcedo
-    import AlcedoProgramSupport
+    import AlcedoHTTP
     import FoundationEssentials
+    import Synchronization
 
     /// The pipeline that the gallery loads with: the default stack, but for a network that may be slow, and counters.
     final class GalleryStack: Sendable {
@@ -79,7 +78,7 @@ import AlcedoRuntime
 
     /// Remembers of each picture whether its last download was answered by the response cache, the network asked or not.
     final class ResponseSources: PipelineObserving {
-        private let answered = Locked<Set<ResourceKey>>([])
+        private let answered = Mutex<Set<ResourceKey>>([])
 
         func pipelineDidReport(_ event: PipelineEvent) {
             guard case .downloaded(_, let source) = event.stage else { return }

@@ -1,8 +1,7 @@
-import AlcedoHTTP
-import AlcedoRuntime
-
 #if GTK
     import Alcedo
+    import AlcedoHTTP
+    import Synchronization
 
     /// How bad the network is: set by the sliders, read by those who play it.
     final class NetworkWeather: Sendable {
@@ -11,10 +10,10 @@ import AlcedoRuntime
             var failureRate: Double
         }
 
-        private let state: Locked<State>
+        private let state: Mutex<State>
 
         init(delay: Duration, failureRate: Double) {
-            state = Locked(State(delay: delay, failureRate: failureRate))
+            state = Mutex(State(delay: delay, failureRate: failureRate))
         }
 
         /// How much longer each answer takes.

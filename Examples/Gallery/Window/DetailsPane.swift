@@ -64,17 +64,12 @@
             self.item = item
             name.setText(item.name)
             gtk_revealer_set_reveal_child(revealer.opaque, 1)
-            switch item.request {
-            case .success(let request): load(request, item)
-            case .failure(let error):
-                turn += 1
-                binder.cancel()
-                fail(error, item)
-            }
+            load(item.request, item)
         }
 
         private func reload() {
-            guard let item, case .success(var request) = item.request else { return }
+            guard let item else { return }
+            var request = item.request
             request.cachePolicy = .reload
             load(request, item)
         }

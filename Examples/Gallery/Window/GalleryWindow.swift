@@ -37,7 +37,7 @@
             gtk_widget_add_css_class(window, "gallery")
             assemble()
             grid.onActivate = { [weak self] in self?.showDetails(at: $0) }
-            Signal(window.object, "destroy") { [weak self] in self?.onClose() }
+            Signal.connect(window.object, "destroy") { [weak self] in self?.onClose() }
             _ = Keyboard(on: window) { [weak self] key in self?.press(key) ?? false }
             show("")
             grid.selectedPosition = 0

@@ -52,7 +52,7 @@
             g_object_ref_sink(box.object)
             binder = ImageBinder(view: picture, pipeline: loader)
             let click = gtk_gesture_click_new()
-            Signal(UnsafeMutableRawPointer(click).unsafelyUnwrapped, "released") { [weak self] in
+            Signal.connect(UnsafeMutableRawPointer(click).unsafelyUnwrapped, "released") { [weak self] in
                 guard let self else { return }
                 self.grid.cellWasClicked(at: self.position)
             }
@@ -89,18 +89,12 @@
         }
 
         private func load(_ item: GalleryItem) {
-            switch item.request {
-            case .success(let request):
-                set(.loading)
-                binder.load(grid.thumbnail(request)) { [weak self] result in
-                    self?.finish(result, of: request)
-                }
-                if state == .loading { setInSight(grid.isInSight(position)) }
-            case .failure(let error): finish(.failure(error), of: nil)
-            }
+            set(.loading)
+            binder.load(grid.thumbnail(item.request)) { [weak self] result in self?.finish(result, of: item.request) }
+            if state == .loading { setInSight(grid.isInSight(position)) }
         }
 
-        private func finish(_ result: Result<ImageResponse, any Error>, of request: ImageRequest?) {
+        private func finish(_ result: Result<ImageResponse, any Error>, of request: ImageRequest) {
             switch result {
             case .success: set(.shown)
             case .failure(is CancellationError): return
@@ -134,7 +128,7 @@
         /// A load has ended, but not by being cancelled.
         ///
         /// - Parameter request: nil when there was nothing that could be loaded.
-        func cellDidLoad(_ result: Result<ImageResponse, any Error>, of request: ImageRequest?)
+        func cellDidLoad(_ result: Result<ImageResponse, any Error>, of request: ImageRequest)
         func cellWasClicked(at position: Int)
     }
 #endif

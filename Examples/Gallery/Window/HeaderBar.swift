@@ -16,7 +16,7 @@
             self.search = search
             Property.set("placeholder-text", of: search.object, to: "Search names  ( / )")
             gtk_widget_set_size_request(search, 300, -1)
-            Signal(search.object, "search-changed") {
+            Signal.connect(search.object, "search-changed") {
                 onSearch(gtk_editable_get_text(search.opaque).map { String(cString: $0) } ?? "")
             }
             widget = gtk_header_bar_new()
@@ -74,7 +74,7 @@
             gtk_scale_set_draw_value(slider.cast(), 1)
             gtk_scale_set_value_pos(slider.cast(), GTK_POS_RIGHT)
             gtk_range_set_value(slider.cast(), value)
-            Signal(slider.object, "value-changed") { set(gtk_range_get_value(slider.cast())) }
+            Signal.connect(slider.object, "value-changed") { set(gtk_range_get_value(slider.cast())) }
             return slider
         }
     }

@@ -38,14 +38,14 @@
             gtk_scrolled_window_set_child(scroller.opaque, grid)
             gtk_scrolled_window_set_policy(scroller.opaque, GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC)
             widget = scroller.expanding()
-            Signal(grid.object, "activate") { [weak self] in
+            Signal.connect(grid.object, "activate") { [weak self] in
                 guard let self, let position = self.selectedPosition else { return }
                 self.onActivate?(position)
             }
             makeCells()
             // Across nothing scrolls, so this changes with the width only.
             let across = gtk_scrolled_window_get_hadjustment(scroller.opaque)
-            Signal(UnsafeMutableRawPointer(across).unsafelyUnwrapped, "changed") { [weak self] in
+            Signal.connect(UnsafeMutableRawPointer(across).unsafelyUnwrapped, "changed") { [weak self] in
                 // Not within the layout that this is a part of.
                 Task { self?.limitColumns() }
             }
@@ -180,8 +180,8 @@
 
         func isInSight(_ position: Int) -> Bool { positionsInSight.contains(position) }
 
-        func cellDidLoad(_ result: Result<ImageResponse, any Error>, of request: ImageRequest?) {
-            guard let request, let response = try? result.get() else { return tally.addFailure() }
+        func cellDidLoad(_ result: Result<ImageResponse, any Error>, of request: ImageRequest) {
+            guard let response = try? result.get() else { return tally.addFailure() }
             tally.add(stack.sources.layer(of: response, to: request))
         }
 
@@ -191,8 +191,7 @@
         }
 
         private func prefetchRequest(at position: Int) -> ImageRequest? {
-            guard case .success(let request)? = item(at: position)?.request else { return nil }
-            return thumbnail(request)
+            item(at: position).map { thumbnail($0.request) }
         }
     }
 #endif

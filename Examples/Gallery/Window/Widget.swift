@@ -30,7 +30,7 @@
         ) -> Widget {
             let button: Widget = gtk_button_new_from_icon_name(icon)
             gtk_widget_set_tooltip_text(button, tip)
-            Signal(button.object, "clicked", action)
+            Signal.connect(button.object, "clicked", action)
             return button.styled(classes)
         }
 
@@ -38,7 +38,7 @@
             text: String, classes: String..., action: @escaping @MainActor () -> Void
         ) -> Widget {
             let button: Widget = gtk_button_new_with_label(text)
-            Signal(button.object, "clicked", action)
+            Signal.connect(button.object, "clicked", action)
             return button.styled(classes)
         }
 

@@ -1,10 +1,14 @@
 import FoundationEssentials
 
-/// Sends requests over a transport and goes where redirects lead, each step through the same transport.
+/// Sends requests over a transport and follows redirects, each step through the same transport.
 ///
-/// The method changes as RFC 9110 section 15.4 says. Credentials do not follow to another origin, and no redirect leads
-/// out of `http` and `https`.
-package struct RedirectFollower: Sendable {
+/// ```swift
+/// let response = try await RedirectFollower(transport).send(HTTPRequest(url: url))
+/// ```
+///
+/// The method changes as RFC 9110 section 15.4 says. Credentials are not sent to another origin, and a redirect to another
+/// scheme than `http` and `https` is an error. The `Downloader` of AlcedoDownloader follows redirects itself.
+public struct RedirectFollower: Sendable {
     private let transport: any HTTPTransport
     private let limit: Int
     private let hook: Hook?
@@ -16,11 +20,20 @@ package struct RedirectFollower: Sendable {
     /// Returns after a time; throws `CancellationError` when the task is cancelled first.
     package typealias Sleep = @Sendable (Duration) async throws -> Void
 
+    /// Creates a follower.
+    ///
     /// - Parameters:
-    ///   - limit: Most redirects in a row.
+    ///   - transport: Sends the requests. It returns redirects, as every ``HTTPTransport`` does.
+    ///   - limit: The maximum number of redirects in a row. Default: 20, as in the Fetch standard.
+    public init(_ transport: any HTTPTransport, limit: Int = 20) {
+        self.init(transport, limit: limit, hook: nil)
+    }
+
+    /// - Parameters:
+    ///   - limit: The maximum number of redirects in a row.
     ///   - sleep: Bounds how long the bodies of redirects, which nobody wants, are waited for.
     package init(
-        _ transport: any HTTPTransport, limit: Int, hook: Hook? = nil,
+        _ transport: any HTTPTransport, limit: Int, hook: Hook?,
         sleep: @escaping Sleep = { try await Task.sleep(for: $0, clock: .continuous) }
     ) {
         self.transport = transport
@@ -29,10 +42,10 @@ package struct RedirectFollower: Sendable {
         self.sleep = sleep
     }
 
-    /// Returns the first answer that leads nowhere else; a redirect without a `Location` is such an answer too.
+    /// Returns the first response that is not a redirect, or that is one without a `Location`.
     ///
-    /// - Throws: ``RedirectError``, or what the transport or the hook throws.
-    package func send(_ first: HTTPRequest) async throws -> HTTPResponse {
+    /// - Throws: ``RedirectError``, or the transport's error.
+    public func send(_ first: HTTPRequest) async throws -> HTTPResponse {
         let response = try await transport.send(first)
         // Most lead nowhere else.
         guard response.head.isRedirect else { return response }
@@ -70,11 +83,11 @@ package struct RedirectFollower: Sendable {
 }
 
 /// Why a redirect could not be followed.
-package struct RedirectError: Error, Sendable, CustomStringConvertible {
-    /// One sentence.
-    package let message: String
+public struct RedirectError: Error, Sendable, CustomStringConvertible {
+    /// One sentence, for logs.
+    public let message: String
 
-    package var description: String { message }
+    public var description: String { message }
 }
 
 /// Where a redirect leads. Source: RFC 9110 section 15.4.

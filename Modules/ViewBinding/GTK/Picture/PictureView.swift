@@ -65,7 +65,7 @@
         }
 
         /// The `GdkTexture` that is shown, borrowed; nil for nothing.
-        package var texture: OpaquePointer? { canvas.texture }
+        public var texture: OpaquePointer? { canvas.texture }
 
         /// Shows `content`, upright; nothing when it is too large for GTK.
         public func display(_ content: DisplayContent) { show(content, fading: .zero) }

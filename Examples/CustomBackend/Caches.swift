@@ -1,0 +1,104 @@
+import AlcedoCore
+import FoundationEssentials
+import Synchronization
+
+/// Values in the order in which they were stored; the oldest go when the sizes exceed a limit.
+private struct Shelf<Value: Sendable>: Sendable {
+    private var values: [ImageKey: (value: Value, size: Int)] = [:]
+    private var order: [ImageKey] = []
+    private(set) var size = 0
+
+    var count: Int { values.count }
+
+    func value(for key: ImageKey) -> Value? { values[key]?.value }
+
+    /// Replaces the value of the key. The caller checks that the size is within the limit.
+    mutating func store(_ value: Value, size newSize: Int, for key: ImageKey, limit: Int) {
+        remove(key)
+        trim(to: limit - newSize)
+        values[key] = (value, newSize)
+        order.append(key)
+        size += newSize
+    }
+
+    @discardableResult mutating func remove(_ key: ImageKey) -> Bool {
+        guard let old = values.removeValue(forKey: key) else { return false }
+        order.removeAll { $0 == key }
+        size -= old.size
+        return true
+    }
+
+    mutating func removeAll(of resource: ResourceKey) -> Int {
+        order.filter { $0.resource == resource }.count { remove($0) }
+    }
+
+    mutating func trim(to limit: Int) {
+        while size > limit, let oldest = order.first { remove(oldest) }
+    }
+}
+
+/// A memory cache that evicts the image that was stored first. Its calls are synchronous, so its state is in a lock.
+final class FirstInFirstOutMemoryCache: MemoryCaching {
+    private let costLimit: Int
+    private let images = Mutex(Shelf<DecodedImage>())
+
+    /// - Parameter costLimit: The maximum number of bytes of all images together.
+    init(costLimit: Int) { self.costLimit = costLimit }
+
+    var totalCost: Int { images.withLock { $0.size } }
+
+    func image(for key: ImageKey) -> DecodedImage? { images.withLock { $0.value(for: key) } }
+
+    func contains(_ key: ImageKey) -> Bool { images.withLock { $0.value(for: key) != nil } }
+
+    func store(_ image: DecodedImage, for key: ImageKey) {
+        images.withLock { images in
+            images.remove(key)
+            guard image.cost <= costLimit else { return }
+            images.store(image, size: image.cost, for: key, limit: costLimit)
+        }
+    }
+
+    func remove(_ key: ImageKey) -> Bool { images.withLock { $0.remove(key) } }
+
+    func removeAll(of resource: ResourceKey) -> Int { images.withLock { $0.removeAll(of: resource) } }
+
+    func removeAll() { images.withLock { $0 = Shelf() } }
+
+    func trim(toCost cost: Int) { images.withLock { $0.trim(to: cost) } }
+}
+
+/// A data cache in memory, for a process without a disk. Its calls are asynchronous, so it is an actor.
+actor FirstInFirstOutDataCache: DataCaching {
+    private let sizeLimit: Int
+    private var entries = Shelf<CachedData>()
+
+    /// - Parameter sizeLimit: The maximum number of bytes of all entries together.
+    init(sizeLimit: Int) { self.sizeLimit = sizeLimit }
+
+    var totalSize: Int { entries.size }
+
+    var count: Int { entries.count }
+
+    func entry(for key: ImageKey) -> CachedData? {
+        entries.value(for: key).flatMap { Self.isCurrent($0) ? $0 : nil }
+    }
+
+    func contains(_ key: ImageKey) -> Bool { entry(for: key) != nil }
+
+    func store(_ entry: CachedData, for key: ImageKey) throws {
+        let size = entry.data.count + entry.metadata.count
+        guard size <= sizeLimit else { throw DataCacheError(.tooLarge, "\(size) bytes exceed \(sizeLimit)") }
+        entries.remove(key)
+        guard Self.isCurrent(entry) else { return }
+        entries.store(entry, size: size, for: key, limit: sizeLimit)
+    }
+
+    func remove(_ key: ImageKey) -> Bool { entries.remove(key) }
+
+    func removeAll(of resource: ResourceKey) -> Int { entries.removeAll(of: resource) }
+
+    func removeAll() { entries = Shelf() }
+
+    private static func isCurrent(_ entry: CachedData) -> Bool { entry.expiry.map { $0 > Date() } ?? true }
+}

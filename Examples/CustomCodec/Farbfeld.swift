@@ -1,0 +1,105 @@
+import AlcedoCore
+import FoundationEssentials
+
+extension ImageFormat {
+    /// farbfeld: a signature, width and height as 32-bit numbers, and four 16-bit samples a pixel, all of them big-endian.
+    ///
+    /// Source: https://tools.suckless.org/farbfeld/
+    static let farbfeld = ImageFormat(rawValue: "farbfeld")
+}
+
+extension CodecRegistry.Entry {
+    /// The codec of farbfeld, which has no loss and therefore no quality.
+    static var farbfeld: Self {
+        Self(
+            format: .farbfeld, decoder: FarbfeldDecoder(), signatures: [FormatSignature(Farbfeld.signature)],
+            makeEncoder: { _ in FarbfeldEncoder() })
+    }
+}
+
+private enum Farbfeld {
+    static let signature = Array("farbfeld".utf8)
+    static let headerLength = 16
+    static let bytesPerPixel = 8
+}
+
+/// Decodes farbfeld at its full size, to 8 or 16 bits.
+struct FarbfeldDecoder: ImageDecoding {
+    func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
+        guard data.count >= Farbfeld.headerLength else { throw ImageDecodingError(.truncated, "the header ends early") }
+        guard data.starts(with: Farbfeld.signature) else {
+            throw ImageDecodingError(.corrupt, "the signature is missing")
+        }
+        let size = data.withUnsafeBytes { header in
+            PixelSize(
+                width: Int(UInt32(bigEndian: header.loadUnaligned(fromByteOffset: 8, as: UInt32.self))),
+                height: Int(UInt32(bigEndian: header.loadUnaligned(fromByteOffset: 12, as: UInt32.self))))
+        }
+        // Before any allocation: a header of 16 bytes may claim 2^64 pixels.
+        try limits.check(size, format: .rgba16)
+        return ImageInfo(format: .farbfeld, size: size, hasAlpha: true, bitDepth: 16)
+    }
+
+    func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+        let size = try inspect(data, limits: options.limits).size
+        guard (data.count - Farbfeld.headerLength) / Farbfeld.bytesPerPixel >= size.pixelCount else {
+            throw ImageDecodingError(.truncated, "the pixels end early")
+        }
+        let format: PixelFormat = options.pixelFormat == .rgba16 ? .rgba16 : .rgba8
+        let pixels = data.withUnsafeBytes { file in
+            PixelBuffer(size: size, format: format, alphaMode: .straight) { memory, bytesPerRow in
+                var offset = Farbfeld.headerLength
+                for y in 0..<size.height {
+                    for index in 0..<size.width * 4 {
+                        let sample = UInt16(bigEndian: file.loadUnaligned(fromByteOffset: offset, as: UInt16.self))
+                        if format == .rgba16 {
+                            memory.storeBytes(of: sample, toByteOffset: y * bytesPerRow + index * 2, as: UInt16.self)
+                        } else {
+                            memory[y * bytesPerRow + index] = UInt8(sample >> 8)
+                        }
+                        offset += 2
+                    }
+                }
+            }
+        }
+        guard let pixels else { throw ImageDecodingError(.outOfMemory, "the system refused the memory") }
+        return DecodedImage(
+            pixels: options.alphaMode == .premultiplied ? pixels.premultiplied() : pixels, format: .farbfeld)
+    }
+}
+
+/// Encodes the first frame as farbfeld. The format holds neither a color profile nor an orientation.
+struct FarbfeldEncoder: ImageEncoding {
+    var format: ImageFormat { .farbfeld }
+
+    func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
+        guard image.orientation == .up, let width = UInt32(exactly: image.size.width),
+            let height = UInt32(exactly: image.size.height)
+        else { throw ImageEncodingError(.unsupportedImage, "farbfeld holds upright images with sides of 32 bits") }
+        let pixels = image.pixels.unpremultiplied()
+        var file = Data(Farbfeld.signature)
+        file.reserveCapacity(Farbfeld.headerLength + pixels.size.pixelCount * Farbfeld.bytesPerPixel)
+        for side in [width, height] { withUnsafeBytes(of: side.bigEndian) { file.append(contentsOf: $0) } }
+        pixels.withUnsafeBytes { memory in
+            for y in 0..<pixels.height {
+                for index in 0..<pixels.width * 4 {
+                    let sample = Self.sample(index, of: memory, from: y * pixels.bytesPerRow, pixels.format)
+                    withUnsafeBytes(of: sample.bigEndian) { file.append(contentsOf: $0) }
+                }
+            }
+        }
+        return file
+    }
+
+    /// Returns a sample of the row that begins at `row`: red, green, blue and alpha of each pixel, with 16 bits.
+    private static func sample(
+        _ index: Int, of memory: UnsafeRawBufferPointer, from row: Int, _ format: PixelFormat
+    ) -> UInt16 {
+        switch format {
+        case .rgba16: memory.load(fromByteOffset: row + index * 2, as: UInt16.self)
+        // 255 becomes 65,535.
+        case .rgba8, .rgbx8: UInt16(memory[row + index]) * 257
+        case .gray8: index % 4 == 3 ? .max : UInt16(memory[row + index / 4]) * 257
+        }
+    }
+}

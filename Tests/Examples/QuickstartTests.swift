@@ -1,0 +1,56 @@
+import Alcedo
+import AlcedoTesting
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(10)))
+struct QuickstartTests {
+    /// Where the image came from, in each pass.
+    private func layers(_ name: String, in outcome: Program.Outcome) -> [String] {
+        outcome.output.split(separator: "\n").filter { $0.hasSuffix("  \(name)") }
+            .compactMap { $0.split(separator: " ").first.map(String.init) }
+    }
+
+    @Test func `it loads its samples without a network, and has them on disk the next time`() async throws {
+        let folder = try TemporaryDirectory()
+        let quickstart = Program(name: "quickstart", environment: ["XDG_CACHE_HOME": folder.url.path])
+
+        let first = try await quickstart.run([])
+        let second = try await quickstart.run([])
+
+        #expect(first.status == 0 && first.problems == "")
+        #expect(second.status == 0 && second.problems == "")
+        let names = try FileManager.default.contentsOfDirectory(atPath: Samples.folder.path)
+        #expect(names.count >= 10)
+        for name in names {
+            #expect(layers(name, in: first) == ["network", "memory"])
+            #expect(layers(name, in: second) == ["disk", "memory"])
+        }
+    }
+
+    @Test func `it loads the URLs that it is given`() async throws {
+        let folder = try TemporaryDirectory()
+        let origin = try LoopbackOrigin(directory: Samples.folder)
+        defer { origin.stop() }
+        let quickstart = Program(name: "quickstart", environment: ["XDG_CACHE_HOME": folder.url.path])
+
+        let found = try await quickstart.run([origin.url(for: "/tiles.png").absoluteString])
+        let missing = try await quickstart.run([origin.url(for: "/missing.png").absoluteString])
+
+        #expect(found.status == 0 && layers("tiles.png", in: found) == ["network", "memory"])
+        #expect(missing.status == 1 && missing.problems.hasPrefix("quickstart: "))
+    }
+
+    @Test func `an unknown option is explained`() async throws {
+        let outcome = try await Program(name: "quickstart").run(["--nonsense"])
+
+        #expect(outcome.status == 2)
+        #expect(outcome.problems.hasPrefix("quickstart: there is no option '--nonsense'"))
+    }
+
+    @Test func `its program has at most thirty lines`() throws {
+        let file = Samples.folder.deletingLastPathComponent().appending(path: "Quickstart.swift")
+        #expect(try String(contentsOf: file, encoding: .utf8).split(separator: "\n").count <= 30)
+    }
+}

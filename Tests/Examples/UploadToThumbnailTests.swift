@@ -1,0 +1,56 @@
+import Alcedo
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(10)))
+struct UploadToThumbnailTests {
+    private let folder: TemporaryDirectory
+    private let output: URL
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        output = folder.url.appending(path: "small.webp")
+    }
+
+    @Test func `an upload on standard input becomes a small WebP with round corners`() async throws {
+        let outcome = try await Program(name: "upload-to-thumbnail")
+            .run(["-", output.path], input: Samples.data("dunes.jpg"))
+
+        #expect(outcome.status == 0 && outcome.problems == "")
+        #expect(outcome.output.contains("in:  jpeg, 1200 x 800, 37026 bytes"))
+        let data = try Data(contentsOf: output)
+        #expect(outcome.output.contains("out: webp, 320 x 213, \(data.count) bytes"))
+        let image = try CodecRegistry.standard.decode(data)
+        #expect(image.format == .webp && image.size == PixelSize(width: 320, height: 213))
+        let alpha = image.pixels.withUnsafeBytes { (corner: $0[3], center: $0[100 * image.pixels.bytesPerRow + 643]) }
+        #expect(alpha.corner == 0 && alpha.center == 255)
+    }
+
+    @Test func `a photo that lies on its side becomes upright`() async throws {
+        let file = Samples.folder.appending(path: "turned.jpg")
+        let info = try CodecRegistry.standard.inspect(Data(contentsOf: file))
+        #expect(info.orientation != .up)
+
+        let outcome = try await Program(name: "upload-to-thumbnail").run([file.path, output.path])
+
+        #expect(outcome.status == 0)
+        let small = try CodecRegistry.standard.inspect(Data(contentsOf: output))
+        #expect(small.orientation == .up)
+        #expect(
+            small.size == info.uprightSize.scaled(to: PixelSize(width: 320, height: 320), mode: .fit, enlarging: false))
+    }
+
+    @Test func `bytes that are not an image are an error, and nothing is written`() async throws {
+        let outcome = try await Program(name: "upload-to-thumbnail")
+            .run(["-", output.path], input: Data("<html>".utf8))
+
+        #expect(outcome.status == 1 && outcome.problems.hasPrefix("upload-to-thumbnail: "))
+        #expect(!FileManager.default.fileExists(atPath: output.path))
+    }
+
+    @Test func `an unknown option is explained`() async throws {
+        let outcome = try await Program(name: "upload-to-thumbnail").run(["--nonsense"])
+        #expect(outcome.status == 2 && outcome.problems.contains("usage: "))
+    }
+}
