@@ -18,7 +18,7 @@ struct LoopThreadTests {
             }
             // Who blocks for a moment still has its turn.
             let answer = try? await executor.run { 42 }
-            while begun.value < 300 { await Task.yield() }
+            try await begun.wait { $0 == 300 }
             exit(answer == 42 ? 0 : 1)
         }
     }
