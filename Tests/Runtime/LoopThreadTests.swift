@@ -4,7 +4,7 @@ import AlcedoRuntime
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct LoopThreadTests {
     @Test func `more loops may run than all dispatch queues have threads`() async {
         await #expect(processExitsWith: .success) {

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct QuickstartTests {
     @Test func `it loads its samples without a network, and has them on disk the next time`() async throws {
         let folder = try TemporaryDirectory()

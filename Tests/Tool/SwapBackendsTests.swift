@@ -6,7 +6,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct SwapBackendsTests {
     /// The cells of each run of one stack.
     private func runs(_ stack: String, _ words: [String] = ["--pictures", "3"]) async throws -> [String] {

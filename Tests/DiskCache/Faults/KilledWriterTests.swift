@@ -8,7 +8,7 @@ import Testing
 @testable import AlcedoDiskCache
 
 /// A process is killed at any instant; what it had said it had done has been done.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.spawnsProcesses, .timeLimit(.minutes(30)))
 struct KilledWriterTests {
     enum Work: String, CaseIterable {
         case storing, trimming

@@ -5,7 +5,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.spawnsProcesses, .timeLimit(.minutes(30)))
 struct TwoProcessTests {
     private static let limits = DataCacheLimits(maximumSize: 300_000, maximumCount: 40)
 

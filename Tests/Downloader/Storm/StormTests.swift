@@ -59,7 +59,7 @@ struct StormTests {
     }
 
     /// In a process of its own, whose descriptors and memory are nobody else's.
-    @Test
+    @Test(.spawnsProcesses)
     func `ten thousand downloads at random over libcurl from a server full of faults leave nothing behind`()
         async throws
     {
