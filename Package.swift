@@ -227,7 +227,7 @@ let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
         "URLResponseCache",
         ["AlcedoCURL", "AlcedoDiskCache", "AlcedoMemoryCache", "AlcedoTesting", "TestSupport"], false
     ),
-    ("URLSession", ["AlcedoTesting"], false),
+    ("URLSession", ["AlcedoTesting", "TestSupport"], false),
     ("ViewBinding", ["AlcedoTesting", "TestSupport"], false),
     ("WebP", ["AlcedoTesting", "CWebP", "TestSupport"], true),
 ]

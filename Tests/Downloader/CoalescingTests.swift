@@ -139,10 +139,9 @@ struct CoalescingTests {
         let downloader = Downloader(transport: transport, configuration: configuration, clock: clock)
         let urls = ["http://h/a?sign=1", "http://h/a?sign=2", "http://h/a", "http://h/b", "http://h/b"]
         let tasks = urls.map { url in Task.immediate { try await downloader.download(web(url)) } }
-        // All know what they are, however late their turn comes; to join takes no time then.
-        while modified.value < urls.count { await Task.yield() }
+        try await eventually { downloader.waiterCount == urls.count }
         try await clock.waitForSleepers(count: 3)
-        for _ in 0..<1_000 { await Task.yield() }
+        #expect(modified.value == urls.count && downloader.transferCounts == (3, 0))
         clock.advance(by: .seconds(1))
         for task in tasks { _ = try await task.value }
         #expect(transport.requests.map(\.url.path).sorted() == ["/a", "/b", "/b"])

@@ -17,13 +17,15 @@ struct ConcurrencyTests {
     @Test func `no more transfers run at once than are allowed`() async throws {
         let transport = FakeTransport.waiting(on: clock)
         let downloader = downloader(transport, width: 3)
+        // An immediate task waits for a transfer, or has begun one, when it returns here.
         let tasks = (0..<10).map { number in
-            Task { try await downloader.download(web("http://h/\(number)")) }
+            Task.immediate { try await downloader.download(web("http://h/\(number)")) }
         }
 
         for done in [0, 3, 6] {
             try await clock.waitForSleepers(count: 3)
-            for _ in 0..<300 { await Task.yield() }
+            // One that begins is counted before its request is sent.
+            #expect(downloader.transferCounts == (3, 7 - done))
             #expect(transport.requests.count == done + 3)
             clock.advance(by: .seconds(1))
         }
@@ -62,8 +64,8 @@ struct ConcurrencyTests {
         let downloader = downloader(transport, width: 1)
         let plug = Task { try await downloader.download(web("http://h/plug")) }
         try await clock.waitForSleepers(count: 1)
-        let waiting = Task { try await downloader.download(web("http://h/waiting")) }
-        for _ in 0..<1000 { await Task.yield() }
+        let waiting = Task.immediate { try await downloader.download(web("http://h/waiting")) }
+        #expect(downloader.transferCounts == (1, 1))
 
         waiting.cancel()
         await #expect(throws: CancellationError.self) { try await waiting.value }
@@ -80,7 +82,7 @@ struct ConcurrencyTests {
         let downloader = downloader(
             FakeTransport { request in
                 if request.url.path == "/fail" { throw HTTPTransportError(.timedOut, "late") }
-                await Task.yield()
+                await Interleaving.giveWay()
                 return HTTPResponse(head: HTTPResponseHead(url: request.url, status: 200), body: HTTPBody(Data([1])))
             }, width: 2)
         let tasks = (0..<300).map { number in

@@ -71,12 +71,12 @@ struct LocalSourceTests {
             request.fileVersion = FileVersion(path: folder + "/a")
             request.admission = {
                 begun.change { $0 += 1 }
-                while begun.value < 2 { await Task.yield() }
+                try await begun.wait { $0 == 2 }
             }
             return request
         }
         async let first = downloader.download(request())
-        while begun.value < 1 { await Task.yield() }
+        try await begun.wait { $0 == 1 }
 
         _ = try write("a", count: 2)
 
@@ -169,7 +169,7 @@ struct LocalSourceTests {
         for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }
         #expect(calls.value == 1)
         // The provider's own sleep ends by the cancellation.
-        while clock.sleeperCount > 0 { await Task.yield() }
+        try await eventually { clock.sleeperCount == 0 }
 
         let again = Task { try await downloader.download(source).data }
         try await clock.waitForSleepers(count: 1)

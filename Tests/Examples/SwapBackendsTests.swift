@@ -6,7 +6,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct SwapBackendsTests {
     /// The numbers of each run of one stack: images from memory, disk and the response cache, responses of servers, bytes.
     private func runs(_ stack: String, _ words: [String] = []) async throws -> [[Int]] {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// What the cache's own tests say in full, seen from outside: one of each mode, and processes that share a directory.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct CacheTests {
     /// An origin whose answers differ from one another, live an hour, and have a validator.
     private func origin() throws -> LoopbackOrigin {

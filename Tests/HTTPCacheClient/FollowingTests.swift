@@ -2,10 +2,11 @@ import AlcedoCore
 import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
+import TestSupport
 import Testing
 
 /// The two modes of `redirect`.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct FollowingTests {
     @Test(arguments: [301, 302, 303, 307, 308]) func `follow goes to the end`(status: Int) async throws {
         let origin = try LoopbackOrigin { request in

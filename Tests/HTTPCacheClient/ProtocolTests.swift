@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Lines in, lines out: order, number, rubbish, time, end.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct ProtocolTests {
     @Test func `answers come as they finish`() async throws {
         let origin = try LoopbackOrigin(replies: [

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// What the cache's own tests say in full of parts, cookies, variants and dates, seen from outside.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct RuleTests {
     private static let digits = "0123456789"
 

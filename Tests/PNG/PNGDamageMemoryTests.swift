@@ -35,7 +35,7 @@ private final class RowCounter: PixelRowConsumer {
 @Suite struct PNGDamageMemoryTests {
     private let decoder = PNGDecoder()
 
-    @Test(.timeLimit(.minutes(10)), .enabled(if: !keepsFreedMemory && !recordsAccesses))
+    @Test(.spawnsProcesses, .timeLimit(.minutes(10)), .enabled(if: !keepsFreedMemory && !recordsAccesses))
     func `a damaged file takes no more memory than is reserved for it`() async {
         // In a process of its own, because other tests take memory too.
         await #expect(processExitsWith: .success) {

@@ -84,7 +84,7 @@ import Testing
         #expect(errorCode(file, limits: DecodingLimits(maximumPixelCount: 13 * 9, maximumByteCount: 64 * 9)) == nil)
     }
 
-    @Test(.timeLimit(.minutes(10))) func `a chunk that claims gigabytes takes no memory`() async {
+    @Test(.spawnsProcesses, .timeLimit(.minutes(10))) func `a chunk that claims gigabytes takes no memory`() async {
         // In a process of its own, because other tests take memory too.
         await #expect(processExitsWith: .success) {
             for name in ["sPLT", "sCAL", "pCAL", "eXIf", "iCCP", "zTXt", "iTXt", "juNk"] {

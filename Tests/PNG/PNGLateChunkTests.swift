@@ -6,7 +6,7 @@ import Testing
 
 /// Chunks between the pixels and the end of the file.
 @Suite struct PNGLateChunkTests {
-    @Test(.timeLimit(.minutes(10)), .enabled(if: !keepsFreedMemory))
+    @Test(.spawnsProcesses, .timeLimit(.minutes(10)), .enabled(if: !keepsFreedMemory))
     func `chunks after the pixels that no decoder knows are not gathered`() async {
         // In a process of its own, because other tests take memory too.
         await #expect(processExitsWith: .success) {

@@ -59,7 +59,7 @@ import Testing
         #expect(consumer.count == 3)
     }
 
-    @Test(.timeLimit(.minutes(10)), .enabled(if: !keepsFreedMemory))
+    @Test(.spawnsProcesses, .timeLimit(.minutes(10)), .enabled(if: !keepsFreedMemory))
     func `a small picture of a large file takes little memory`() async {
         // In a process of its own, because other tests take memory too.
         await #expect(processExitsWith: .success) {
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(10)), .enabled(if: !keepsFreedMemory))
+    @Test(.spawnsProcesses, .timeLimit(.minutes(10)), .enabled(if: !keepsFreedMemory))
     func `a picture whose pixels are still coming is in memory once`() async {
         // In a process of its own, because other tests take memory too.
         await #expect(processExitsWith: .success) {

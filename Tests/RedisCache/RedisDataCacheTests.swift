@@ -7,7 +7,7 @@ import Testing
 
 @testable import AlcedoRedisCache
 
-@Suite(.timeLimit(.minutes(10)), .enabled(if: RedisServer.isInstalled))
+@Suite(.spawnsProcesses, .timeLimit(.minutes(10)), .enabled(if: RedisServer.isInstalled))
 struct RedisDataCacheTests {
     private let key = ImageKey(ResourceKey("a"))
 

@@ -11,7 +11,7 @@ struct BlockingExecutorTests {
         let task: Task<Void, any Error>
         private let gate = DispatchSemaphore(value: 0)
 
-        init(_ executor: BlockingExecutor) async {
+        init(_ executor: BlockingExecutor) async throws {
             let begun = Guarded(false)
             task = Task { [gate] in
                 try await executor.run {
@@ -19,7 +19,7 @@ struct BlockingExecutorTests {
                     gate.wait()
                 }
             }
-            while !begun.value { await Task.yield() }
+            try await begun.wait { $0 }
         }
 
         func open() { gate.signal() }
@@ -35,25 +35,32 @@ struct BlockingExecutorTests {
 
     @Test func `as many pieces of work run at once as there are lanes, and no more`() async throws {
         let executor = BlockingExecutor(name: "test", width: 3)
-        let counts = Guarded((running: 0, most: 0))
+        let counts = Guarded((running: 0, most: 0, ended: 0))
         let gate = DispatchSemaphore(value: 0)
+        // An immediate task has submitted its work when it returns here.
         let tasks = (0..<12).map { _ in
-            Task {
+            Task.immediate {
                 try await executor.run {
                     counts.change {
                         $0.running += 1
                         $0.most = max($0.most, $0.running)
                     }
                     gate.wait()
-                    counts.change { $0.running -= 1 }
+                    counts.change {
+                        $0.running -= 1
+                        $0.ended += 1
+                    }
                 }
             }
         }
 
-        while counts.value.running < 3 { await Task.yield() }
-        for _ in 0..<1000 { await Task.yield() }
-        #expect(counts.value.running == 3)
-        for _ in tasks { gate.signal() }
+        // One ends at a time, and another takes its lane while the rest still run and more work waits.
+        for ended in 0...9 {
+            try await counts.wait { $0.ended == ended && $0.running >= 3 }
+            #expect(counts.value.most == 3)
+            gate.signal()
+        }
+        for _ in 0..<2 { gate.signal() }
         for task in tasks { try await task.value }
 
         #expect(counts.value.most == 3)
@@ -65,7 +72,7 @@ struct BlockingExecutorTests {
 
     @Test func `work that goes first overtakes its equals, not the more urgent`() async throws {
         let executor = BlockingExecutor(name: "test", width: 1)
-        let plug = await Plug(executor)
+        let plug = try await Plug(executor)
         let order = Guarded<[String]>([])
         let jobs: [(name: String, priority: LoadPriority, goesFirst: Bool)] = [
             ("normal 1", .normal, false), ("high", .high, false), ("normal 2", .normal, false),
@@ -88,7 +95,7 @@ struct BlockingExecutorTests {
 
     @Test func `the more urgent goes first, equals in the order they came`() async throws {
         let executor = BlockingExecutor(name: "test", width: 1)
-        let plug = await Plug(executor)
+        let plug = try await Plug(executor)
         let order = Guarded<[String]>([])
         let jobs: [(String, LoadPriority)] = [
             ("low 1", .low), ("normal 1", .normal), ("very high 1", .veryHigh), ("low 2", .low),
@@ -111,7 +118,7 @@ struct BlockingExecutorTests {
 
     @Test func `work that is cancelled while it waits never runs, and its task goes on at once`() async throws {
         let executor = BlockingExecutor(name: "test", width: 1)
-        let plug = await Plug(executor)
+        let plug = try await Plug(executor)
         let ran = Guarded<[Int]>([])
         let tasks = (0..<10).map { number in
             Task.immediate { try await executor.run { ran.change { $0.append(number) } } }
@@ -130,23 +137,24 @@ struct BlockingExecutorTests {
 
     @Test func `work that has begun runs to its end`() async throws {
         let executor = BlockingExecutor(name: "test", width: 1)
-        let plug = await Plug(executor)
+        let plug = try await Plug(executor)
         plug.task.cancel()
         plug.open()
         try await plug.task.value
     }
 
     @Test func `a task that is cancelled already runs nothing`() async throws {
-        let executor = BlockingExecutor(name: "test", width: 2)
+        let executor = BlockingExecutor(name: "test", width: 1)
         let runs = Guarded(0)
         for _ in 0..<200 {
             let task = Task {
-                while !Task.isCancelled { await Task.yield() }
+                withUnsafeCurrentTask { $0?.cancel() }
                 try await executor.run { runs.change { $0 += 1 } }
             }
-            task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }
         }
+        // The one lane runs its work in order: what it was given before has ended when this has.
+        try await executor.run {}
         #expect(runs.value == 0)
     }
 
@@ -162,7 +170,7 @@ struct BlockingExecutorTests {
                 }
             }
         }
-        while running.value < 16 { await Task.yield() }
+        try await running.wait { $0 == 16 }
 
         let sum = await withTaskGroup(of: Int.self) { group in
             for number in 0..<100 { group.addTask { number } }

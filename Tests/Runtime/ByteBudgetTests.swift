@@ -6,7 +6,9 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct ByteBudgetTests {
-    /// A reservation that is held until `end` is called.
+    /// A reservation that is held until `end` is called, even when its task is cancelled.
+    ///
+    /// When it has been created, it has its bytes and has begun, or it waits for them.
     private struct Holder {
         let task: Task<Void, any Error>
         let begun = Guarded(false)
@@ -16,7 +18,7 @@ struct ByteBudgetTests {
             task = Task.immediate { [begun, ended] in
                 try await budget.withReservation(of: byteCount, priority: LivePriority(priority)) {
                     begun.change { $0 = true }
-                    while !ended.value { await Task.yield() }
+                    await Task { try? await ended.wait { $0 } }.value
                 }
             }
         }
@@ -26,10 +28,8 @@ struct ByteBudgetTests {
             try await task.value
         }
 
-        func waitUntilBegun() async { while !begun.value { await Task.yield() } }
+        func waitUntilBegun() async throws { try await begun.wait { $0 } }
     }
-
-    private func settle() async { for _ in 0..<500 { await Task.yield() } }
 
     @Test func `a reservation gives its value or its error, and the bytes back`() async throws {
         struct Failure: Error {}
@@ -44,14 +44,13 @@ struct ByteBudgetTests {
     @Test func `what does not fit beside the others waits, and what asks for now is refused`() async throws {
         let budget = ByteBudget(limit: 10)
         let first = Holder(budget, 6)
-        await first.waitUntilBegun()
+        try await first.waitUntilBegun()
         let second = Holder(budget, 5)
-        await settle()
         #expect(!second.begun.value && budget.reservedByteCount == 6)
         #expect(budget.withReservationNow(of: 5) { true } == nil)
 
         try await first.end()
-        await second.waitUntilBegun()
+        try await second.waitUntilBegun()
 
         #expect(budget.reservedByteCount == 5)
         #expect(budget.withReservationNow(of: 5) { true } == true)
@@ -61,18 +60,17 @@ struct ByteBudgetTests {
     @Test func `nobody overtakes one who is as urgent, and the more urgent does`() async throws {
         let budget = ByteBudget(limit: 10)
         let first = Holder(budget, 6)
-        await first.waitUntilBegun()
+        try await first.waitUntilBegun()
         let large = Holder(budget, 9)
         let small = Holder(budget, 1)
         #expect(budget.withReservationNow(of: 1) { true } == nil)
         #expect(budget.withReservationNow(of: 1, priority: .low) { true } == nil)
         #expect(budget.withReservationNow(of: 1, priority: .high) { true } == true)
-        await settle()
-        #expect(!large.begun.value && !small.begun.value)
+        #expect(!large.begun.value && !small.begun.value && budget.reservedByteCount == 6)
 
         try await first.end()
-        await large.waitUntilBegun()
-        await small.waitUntilBegun()
+        try await large.waitUntilBegun()
+        try await small.waitUntilBegun()
         #expect(budget.reservedByteCount == 10)
 
         try await large.end()
@@ -82,15 +80,14 @@ struct ByteBudgetTests {
     @Test func `more than the whole budget waits for all others, and goes alone`() async throws {
         let budget = ByteBudget(limit: 10)
         let first = Holder(budget, 1)
-        await first.waitUntilBegun()
+        try await first.waitUntilBegun()
         let huge = Holder(budget, .max)
         let next = Holder(budget, 1)
-        await settle()
-        #expect(!huge.begun.value && !next.begun.value)
+        #expect(!huge.begun.value && !next.begun.value && budget.reservedByteCount == 1)
 
         try await first.end()
-        await huge.waitUntilBegun()
-        await settle()
+        try await huge.waitUntilBegun()
+        // Bytes are granted before those who get them begin.
         #expect(!next.begun.value && budget.reservedByteCount == .max)
         #expect(budget.withReservationNow(of: 0, priority: .veryHigh) { true } == nil)
 
@@ -102,10 +99,9 @@ struct ByteBudgetTests {
     @Test(arguments: [0, -3, Int.min]) func `without any bytes reservations go one by one`(limit: Int) async throws {
         let budget = ByteBudget(limit: limit)
         let first = Holder(budget, 4)
-        await first.waitUntilBegun()
+        try await first.waitUntilBegun()
         let second = Holder(budget, 4)
-        await settle()
-        #expect(!second.begun.value)
+        #expect(!second.begun.value && budget.reservedByteCount == 4)
         try await first.end()
         try await second.end()
         #expect(try await budget.withReservation(of: -5) { budget.reservedByteCount } == 0)
@@ -114,13 +110,13 @@ struct ByteBudgetTests {
     @Test func `cancelling one who waits frees nothing it never had, and lets in those behind`() async throws {
         let budget = ByteBudget(limit: 10)
         let first = Holder(budget, 6)
-        await first.waitUntilBegun()
+        try await first.waitUntilBegun()
         let large = Holder(budget, 9)
         let small = Holder(budget, 4)
 
         large.task.cancel()
         await #expect(throws: CancellationError.self) { try await large.task.value }
-        await small.waitUntilBegun()
+        try await small.waitUntilBegun()
 
         #expect(!large.begun.value && budget.reservedByteCount == 10)
         try await first.end()
@@ -131,10 +127,9 @@ struct ByteBudgetTests {
     @Test func `a task that is cancelled already reserves nothing`() async throws {
         let budget = ByteBudget(limit: 10)
         let task = Task {
-            while !Task.isCancelled { await Task.yield() }
+            withUnsafeCurrentTask { $0?.cancel() }
             try await budget.withReservation(of: 1) {}
         }
-        task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(budget.reservedByteCount == 0)
     }
@@ -142,9 +137,9 @@ struct ByteBudgetTests {
     @Test func `cancelling one who has its bytes leaves them until it ends`() async throws {
         let budget = ByteBudget(limit: 10)
         let holder = Holder(budget, 6)
-        await holder.waitUntilBegun()
+        try await holder.waitUntilBegun()
+        // Calls what handles cancellation before it returns.
         holder.task.cancel()
-        await settle()
         #expect(budget.reservedByteCount == 6)
         try await holder.end()
         #expect(budget.reservedByteCount == 0)
@@ -164,7 +159,7 @@ struct ByteBudgetTests {
                         $0.most = max($0.most, $0.now)
                         $0.runs += 1
                     }
-                    await Task.yield()
+                    await Interleaving.giveWay()
                     use.change { $0.now -= byteCount }
                 }
             }

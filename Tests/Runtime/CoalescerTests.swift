@@ -20,92 +20,98 @@ struct CoalescerTests {
         }
     }
 
-    /// Work that reports a growing number until `isDone`, then returns "value".
-    private func chatter(until isDone: @escaping @Sendable () -> Bool) -> Coalescer<String, Int, String>.Body {
-        { [runs] report in
-            runs.change { $0 += 1 }
-            var number = 0
-            while !isDone() {
+    /// Work that reports what is sent until that ends, then returns "value" or throws.
+    private struct Relay {
+        private let updates = AsyncStream.makeStream(of: Int.self)
+        let runs: Guarded<Int>
+        var error: (any Error)?
+
+        var body: Coalescer<String, Int, String>.Body {
+            { [runs, updates, error] report in
+                runs.change { $0 += 1 }
+                for await update in updates.stream { report(update) }
                 try Task.checkCancellation()
-                number += 1
-                report(number)
-                await Task.yield()
+                if let error { throw error }
+                return "value"
             }
+        }
+
+        func send(_ update: Int) { updates.continuation.yield(update) }
+
+        func finish() { updates.continuation.finish() }
+    }
+
+    /// Joins the work "a" before it returns: an immediate task has when it comes back.
+    private func join(
+        _ relay: Relay, as number: Int, _ waiters: Waiters
+    ) -> Task<String, any Error> {
+        Task.immediate { [coalescer] in
+            try await coalescer.value(for: "a", onUpdate: waiters.listener(number), relay.body)
+        }
+    }
+
+    /// Work that ends at once.
+    private var brief: Coalescer<String, Int, String>.Body {
+        { [runs] _ in
+            runs.change { $0 += 1 }
             return "value"
         }
     }
 
     @Test func `equal work runs once for all who wait`() async throws {
-        let waiters = Waiters()
-        let tasks = (0..<50).map { number in
-            Task {
-                try await coalescer.value(
-                    for: "a", onUpdate: waiters.listener(number), chatter { waiters.seen.value.count == 50 })
-            }
-        }
+        let (relay, waiters) = (Relay(runs: runs), Waiters())
+        let tasks = (0..<50).map { join(relay, as: $0, waiters) }
+        relay.send(1)
+        relay.finish()
 
         for task in tasks { #expect(try await task.value == "value") }
         #expect(runs.value == 1)
+        #expect(waiters.seen.value == Dictionary(uniqueKeysWithValues: (0..<50).map { ($0, [1]) }))
     }
 
     @Test func `a waiter sees every update after it joined, in order`() async throws {
-        let waiters = Waiters()
-        let tasks = (0..<5).map { number in
-            Task {
-                try await coalescer.value(
-                    for: "a", onUpdate: waiters.listener(number),
-                    chatter { waiters.seen.value.values.filter { $0.count > 20 }.count == 5 })
-            }
+        let (relay, waiters) = (Relay(runs: runs), Waiters())
+        var tasks: [Task<String, any Error>] = []
+        for number in 0..<5 {
+            tasks.append(join(relay, as: number, waiters))
+            for update in 1...10 { relay.send(10 * number + update) }
+            // What has been seen was not only sent: the next one joins after it.
+            try await waiters.seen.wait { $0[0]?.last == 10 * number + 10 }
         }
+        relay.finish()
         for task in tasks { _ = try await task.value }
 
-        let last = waiters.seen.value.values.compactMap(\.last).max()
-        for updates in waiters.seen.value.values {
-            let first = try #require(updates.first)
-            #expect(updates == Array(first...(try #require(last))))
-        }
+        for number in 0..<5 { #expect(waiters.seen.value[number] == Array((10 * number + 1)...50)) }
     }
 
     @Test func `different keys run apart, and work that has ended runs anew`() async throws {
         for key in ["a", "b", "a"] {
-            #expect(try await coalescer.value(for: key, chatter { true }) == "value")
+            #expect(try await coalescer.value(for: key, brief) == "value")
         }
         #expect(runs.value == 3)
     }
 
     @Test func `a failure reaches all, and the next try runs anew`() async throws {
         struct Failure: Error {}
-        let waiters = Waiters()
-        let tasks = (0..<10).map { number in
-            Task {
-                try await coalescer.value(for: "a", onUpdate: waiters.listener(number)) { report in
-                    while waiters.seen.value.count < 10 {
-                        report(1)
-                        await Task.yield()
-                    }
-                    throw Failure()
-                }
-            }
-        }
+        let (relay, waiters) = (Relay(runs: runs, error: Failure()), Waiters())
+        let tasks = (0..<10).map { join(relay, as: $0, waiters) }
+        relay.send(1)
+        relay.finish()
 
         for task in tasks { await #expect(throws: Failure.self) { try await task.value } }
-        #expect(try await coalescer.value(for: "a", chatter { true }) == "value")
+        #expect(waiters.seen.value.count == 10 && runs.value == 1)
+        #expect(try await coalescer.value(for: "a", brief) == "value")
     }
 
     @Test func `one who leaves goes at once, and leaves the others their work`() async throws {
-        let waiters = Waiters()
-        let isDone = Guarded(false)
-        let tasks = (0..<3).map { number in
-            Task {
-                try await coalescer.value(
-                    for: "a", onUpdate: waiters.listener(number), chatter { isDone.value })
-            }
-        }
-        while waiters.seen.value.count < 3 { await Task.yield() }
+        let (relay, waiters) = (Relay(runs: runs), Waiters())
+        let tasks = (0..<3).map { join(relay, as: $0, waiters) }
+        relay.send(1)
+        try await waiters.seen.wait { $0.count == 3 }
 
         tasks[0].cancel()
         await #expect(throws: CancellationError.self) { try await tasks[0].value }
-        isDone.change { $0 = true }
+        relay.finish()
 
         for task in tasks[1...] { #expect(try await task.value == "value") }
         #expect(runs.value == 1)
@@ -129,7 +135,7 @@ struct CoalescerTests {
         task.cancel()
 
         await #expect(throws: CancellationError.self) { try await task.value }
-        while !wasCancelled.value { await Task.yield() }
+        try await wasCancelled.wait { $0 }
     }
 
     @Test func `work that was abandoned is begun anew, and its late end means nothing to the new one`() async throws {
@@ -152,9 +158,10 @@ struct CoalescerTests {
             }
         }
         try await clock.waitForSleepers(count: 1)
+        #expect(coalescer.runningCount == 2)
 
         late.advance(by: .seconds(1))
-        for _ in 0..<100 { await Task.yield() }
+        try await eventually { coalescer.runningCount == 1 }
         clock.advance(by: .seconds(1))
 
         #expect(try await second.value == "new")
@@ -163,13 +170,13 @@ struct CoalescerTests {
     @Test func `one who is cancelled already starts no work`() async throws {
         for _ in 0..<100 {
             let task = Task {
-                while !Task.isCancelled { await Task.yield() }
-                return try await coalescer.value(for: "a", chatter { true })
+                withUnsafeCurrentTask { $0?.cancel() }
+                return try await coalescer.value(for: "a", brief)
             }
-            task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }
         }
-        for _ in 0..<100 { await Task.yield() }
+        // Work that had been started would be running, or would have ended by then.
+        try await eventually { coalescer.runningCount == 0 }
         #expect(runs.value == 0)
     }
 
@@ -181,7 +188,7 @@ struct CoalescerTests {
                     runs.change { $0 += 1 }
                     for step in 0..<number % 7 {
                         report(step)
-                        await Task.yield()
+                        await Interleaving.giveWay()
                     }
                     try Task.checkCancellation()
                     return keys[number % 3]

@@ -33,7 +33,7 @@ struct DirectoryListingTests {
     }
 
     /// In a process of its own: descriptors are put in the places of others.
-    @Test func `a folder that the system stops reading is an error, not a shorter folder`() async {
+    @Test(.spawnsProcesses) func `a folder that the system stops reading is an error, not a shorter folder`() async {
         await #expect(processExitsWith: .success) {
             let directory = try TemporaryDirectory()
             // More than it reads at once.

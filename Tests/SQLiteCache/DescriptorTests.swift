@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A process that has no file descriptors or memory left cannot read what is whole all the same.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct DescriptorTests {
     enum Work: String, CaseIterable { case reading, verifying, sweeping }
 

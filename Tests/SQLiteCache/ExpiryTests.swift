@@ -149,7 +149,7 @@ struct ExpiryTests {
             #expect(clock.sleeperCount == 1)
             clock.advance(by: .seconds(600))
         }
-        while reports.value.isEmpty { await Task.yield() }
+        try await reports.wait { !$0.isEmpty }
 
         #expect(reports.value.flatMap(\.removals).map(\.name) == [key("a").fileName])
         #expect(await cache?.count == 1)
@@ -157,7 +157,7 @@ struct ExpiryTests {
 
         try await clock.waitForSleepers(count: 1)
         cache = nil
-        while clock.sleeperCount > 0 { await Task.yield() }
+        try await eventually { clock.sleeperCount == 0 }
     }
 
     @Test func `a clock that is set back a little takes nothing away, and leaves the order`() async throws {

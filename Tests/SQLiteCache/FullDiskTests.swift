@@ -60,7 +60,7 @@ struct FullDiskTests {
         withExtendedLifetime(disk) {}
     }
 
-    @Test func `a file that may not grow is no space`() async throws {
+    @Test(.spawnsProcesses) func `a file that may not grow is no space`() async throws {
         await #expect(processExitsWith: .success) {
             signal(SIGXFSZ, SIG_IGN)
             var limit = rlimit(rlim_cur: 500_000, rlim_max: 500_000)

@@ -30,7 +30,7 @@ struct PendingWriteTests {
         _ = await cache.entry(for: key("b"))
         let lock = try lockDatabase()
         let store = Task { [cache] in try await cache.store(bytes(40_000), for: key("a")) }
-        while await cache.data(for: key("a")) != bytes(40_000) { await Task.yield() }
+        try await eventually { await cache.data(for: key("a")) == bytes(40_000) }
 
         #expect(await cache.contains(key("a")))
         #expect(await cache.data(for: key("b")) == bytes(10))
@@ -64,9 +64,9 @@ struct PendingWriteTests {
         await cache.flush()
         let lock = try lockDatabase()
         let first = Task { [cache] in try await cache.store(bytes(20), for: key("b")) }
-        while await cache.data(for: key("b")) == nil { await Task.yield() }
+        try await eventually { await cache.data(for: key("b")) != nil }
         let second = Task { [cache] in try await cache.store(bytes(30), for: key("a")) }
-        while await cache.data(for: key("a")) != bytes(30) { await Task.yield() }
+        try await eventually { await cache.data(for: key("a")) == bytes(30) }
 
         second.cancel()
 

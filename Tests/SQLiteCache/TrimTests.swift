@@ -192,7 +192,7 @@ struct TrimTests {
 
         let other = SQLiteDiskCache(directory: directory.url)
         let expected = (names.suffix(6) + names.prefix(64)).map { key($0).fileName }
-        while await other.items().map(\.name) != expected { await Task.yield() }
+        try await eventually { await other.items().map(\.name) == expected }
     }
 
     @Test func `what two caches on one directory use keeps its order`() async throws {
@@ -215,7 +215,8 @@ struct TrimTests {
         try await cache.store(Data(count: 10), for: key("b"))
         await { _ = await SQLiteDiskCache(directory: directory.url).entry(for: key("a")) }()
 
-        while await cache.items().map(\.name) != ["b", "a"].map({ key($0).fileName }) { await Task.yield() }
+        let expected = ["b", "a"].map { key($0).fileName }
+        try await eventually { await cache.items().map(\.name) == expected }
     }
 
     private func presence(of names: [String]) async -> [Bool] {

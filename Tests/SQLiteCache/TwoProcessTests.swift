@@ -6,7 +6,7 @@ import Testing
 
 @testable import AlcedoSQLiteCache
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct TwoProcessTests {
     private static let limits = DataCacheLimits(maximumSize: 600_000)
 

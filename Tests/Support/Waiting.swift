@@ -1,11 +1,15 @@
 package import Testing
 
-/// Returns once the condition holds; a failure of the test when it does not for as long as a busy machine may need.
+/// Returns once the condition holds. Records a failure of the test when it does not within the time that a busy machine
+/// may need.
+///
+/// For states that signal no change. Where the value is in a ``Guarded``, its `wait(until:)` is exact and takes no time.
 package func eventually(
-    _ condition: () throws -> Bool, _ comment: Comment? = nil, location: SourceLocation = #_sourceLocation
+    isolation: isolated (any Actor)? = #isolation, _ condition: () async throws -> Bool, _ comment: Comment? = nil,
+    location: SourceLocation = #_sourceLocation
 ) async throws {
     let end = ContinuousClock.now + .seconds(150)
-    while try !condition() {
+    while try await !condition() {
         try #require(ContinuousClock.now < end, comment, sourceLocation: location)
         try await Task.sleep(for: .milliseconds(2))
     }

@@ -170,7 +170,7 @@ struct LoadTests {
         #expect(last.status == 503 && last.fields["Retry-After"] == "5")
     }
 
-    @Test(.enabled(if: RedisServer.isInstalled))
+    @Test(.spawnsProcesses, .enabled(if: RedisServer.isInstalled))
     func `two servers share pictures by Redis`() async throws {
         let redis = try await RedisServer()
         let origin = try LoopbackOrigin(handler: TestServer.pictures)
@@ -195,7 +195,7 @@ struct LoadTests {
         #expect(origin.requests.count == 1)
     }
 
-    @Test(.enabled(if: RedisServer.isInstalled))
+    @Test(.spawnsProcesses, .enabled(if: RedisServer.isInstalled))
     func `no store carries pictures of private addresses to servers that must not ask them`() async throws {
         let redis = try await RedisServer()
         let folder = try TemporaryDirectory()
@@ -220,7 +220,7 @@ struct LoadTests {
         #expect(origin.requests.count == 1)
     }
 
-    @Test(.enabled(if: RedisServer.isInstalled))
+    @Test(.spawnsProcesses, .enabled(if: RedisServer.isInstalled))
     func `a Redis that is dead costs nobody a picture`() async throws {
         let redis = try await RedisServer()
         try await redis.kill()

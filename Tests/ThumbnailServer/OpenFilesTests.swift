@@ -1,4 +1,5 @@
 import AlcedoLibc
+import TestSupport
 import Testing
 
 @testable import thumbnail_server
@@ -24,7 +25,7 @@ struct OpenFilesTests {
         #expect(plan.soft == .max && plan.connections == 1_024)
     }
 
-    @Test func `the limit is raised to what the connections need`() async {
+    @Test(.spawnsProcesses) func `the limit is raised to what the connections need`() async {
         await #expect(processExitsWith: .success) {
             var limit = rlimit(rlim_cur: 300, rlim_max: 2_000)
             let isSet = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0

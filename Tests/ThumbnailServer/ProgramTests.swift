@@ -6,7 +6,7 @@ import Testing
 @testable import thumbnail_server
 
 /// The program as a person runs it.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct ProgramTests {
     private let program = Program(name: "thumbnail-server")
 

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// What a wish to end does while work is under way that hears of nothing.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct InterruptionTests {
     private let folder: TemporaryDirectory
     private let output: URL

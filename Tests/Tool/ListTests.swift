@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Which images a command is about.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct ListTests {
     private let folder: TemporaryDirectory
     private let alcedo: Program

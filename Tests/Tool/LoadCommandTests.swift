@@ -4,7 +4,7 @@ import AlcedoTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct LoadCommandTests {
     let folder: TemporaryDirectory
     let alcedo: Program

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Where results can go, and where not: found out before any work.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct OutputPlaceTests {
     private let folder: TemporaryDirectory
     private let alcedo: Program

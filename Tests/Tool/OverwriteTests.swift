@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What is there stays, unless it is said otherwise; and nothing half is there.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct OverwriteTests {
     private let folder: TemporaryDirectory
     private let alcedo: Program

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct ProcessorOptionTests {
     private static let names = [
         "resize", "crop", "circle", "round", "blur", "tint", "flip", "rotate", "gray", "brightness", "contrast",

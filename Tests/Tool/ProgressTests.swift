@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct ProgressTests {
     @Test func `a terminal shows files, bytes and rate while they come, and is left clean`() async throws {
         let folder = try TemporaryDirectory()

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(10)), .enabled(if: SecureOrigin.isInstalled))
+@Suite(.spawnsProcesses, .timeLimit(.minutes(10)), .enabled(if: SecureOrigin.isInstalled))
 struct SecureLoadTests {
     let folder: TemporaryDirectory
     let alcedo: Program

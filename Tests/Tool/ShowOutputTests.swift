@@ -3,7 +3,7 @@ import AlcedoTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct ShowOutputTests {
     let folder: TemporaryDirectory
     let alcedo: Program

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What all commands have in common.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct ToolOptionTests {
     private let folder: TemporaryDirectory
     private let alcedo: Program

@@ -3,6 +3,7 @@ import AlcedoHTTP
 import AlcedoTesting
 import AlcedoURLSession
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct CancellationTests {
@@ -99,8 +100,7 @@ struct CancelStress {
                         return try await response.body.collect(limit: 1 << 20)
                     }
                     // No sleep, which is too coarse; no number of turns, which take minutes where the threads are busy.
-                    let start = ContinuousClock.now
-                    while ContinuousClock.now - start < delay { await Task.yield() }
+                    await Interleaving.giveWay(for: delay)
                     if patience % 2 == 0 { task.cancel() }
                     do {
                         let whole = try await task.value

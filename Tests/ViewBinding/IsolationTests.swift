@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What the compiler says of programs that use the built modules.
-@Suite(.timeLimit(.minutes(10))) struct IsolationTests {
+@Suite(.spawnsProcesses, .timeLimit(.minutes(10))) struct IsolationTests {
     /// - Parameter function: Of parameters `binder` and `request`.
     private func compile(_ function: String) async throws -> Program.Outcome {
         let folder = try TemporaryDirectory()

@@ -34,6 +34,9 @@ package final class Recurrence: Sendable {
         }
     }
 
+    /// Whether it has begun. It may have ended since.
+    package var hasBegun: Bool { state.withLock { $0.task != nil } }
+
     /// Ends it, for good.
     package func stop() {
         state.withLock { state in

@@ -322,6 +322,9 @@ final class DiskCacheEngine: Sendable {
         }
     }
 
+    /// Whether the cache looks for expired entries by itself.
+    var isSweeping: Bool { sweeping.hasBegun }
+
     /// Looks for what has expired, now and then, for as long as the cache is there.
     private func startSweeping() {
         sweeping.start { [weak self] in

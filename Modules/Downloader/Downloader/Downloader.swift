@@ -144,6 +144,13 @@ public final class Downloader: Downloading {
         table.withLock { ($0.runningCount, $0.waitingCount) }
     }
 
+    /// The number of callers that wait for a transfer which is known. A request that is still being modified does not
+    /// count.
+    package var waiterCount: Int { table.withLock { $0.waiterCount } }
+
+    /// The number of transfers that pause before a further attempt and do not wait for a slot yet.
+    package var restingCount: Int { table.withLock { $0.restingCount } }
+
     /// Ends every download with `CancellationError`. Later ones begin as ever.
     public func cancelAll() { endAll(with: CancellationError()) }
 

@@ -50,6 +50,9 @@ package final class Coalescer<Work: Hashable & Sendable, Update: Sendable, Value
         }
     }
 
+    /// How much work has not ended, with waiters or abandoned.
+    package var runningCount: Int { state.withLock { $0.runningCount } }
+
     /// Ends all work: who waits gets `error`, and so does whoever comes later. Returns when the work has ended.
     package func shutDown(throwing error: any Error) async {
         let (waiters, tasks) = state.withLock { $0.shutDown(error) }

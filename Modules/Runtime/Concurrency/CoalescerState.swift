@@ -96,6 +96,8 @@ struct CoalescerState<Work: Hashable & Sendable, Update: Sendable, Value: Sendab
     /// What everyone gets who comes from then on.
     private(set) var end: (any Error)?
 
+    var runningCount: Int { running.count }
+
     mutating func makeID() -> Int {
         lastID += 1
         return lastID

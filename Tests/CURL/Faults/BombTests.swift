@@ -3,6 +3,7 @@ import AlcedoCore
 import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
+import TestSupport
 import Testing
 
 /// Bodies that are small on the wire only.
@@ -76,7 +77,8 @@ struct BombTests {
         #expect(try await response.body.collect(limit: 100).count == 19)
     }
 
-    @Test func `a bomb that nobody reads ends as too large, and holds no more than libcurl's own buffer`() async {
+    @Test(.spawnsProcesses)
+    func `a bomb that nobody reads ends as too large, and holds no more than libcurl's own buffer`() async {
         await #expect(processExitsWith: .success) {
             let before = ResidentMemory.byteCount
             let test = BombTests()

@@ -6,7 +6,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct DescriptorTests {
     /// With the last of them there is a loop, and no descriptor for its socket.
     private static let spares = 0..<3

@@ -4,10 +4,11 @@ import AlcedoHTTP
 import AlcedoLibc
 import AlcedoTesting
 import FoundationEssentials
+import TestSupport
 import Testing
 
 /// A process that exits while the transport's thread may still run.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.spawnsProcesses, .timeLimit(.minutes(2)))
 struct ExitTests {
     /// OpenSSL's function that initializes it; nil where libcurl uses another library.
     private static var initialize: (@convention(c) (UInt64, UnsafeRawPointer?) -> Int32)? {

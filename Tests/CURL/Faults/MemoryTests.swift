@@ -3,10 +3,11 @@ import AlcedoCore
 import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
+import TestSupport
 import Testing
 
 /// What a transfer may hold. Each runs in a process of its own: the others' memory is not counted.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct MemoryTests {
     @Test func `a gigabyte passes, and a reader that stops, and memory stays flat`() async {
         await #expect(processExitsWith: .success) {

@@ -2,9 +2,12 @@ import AlcedoCURL
 import AlcedoCore
 import AlcedoHTTP
 import FoundationEssentials
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(10)), .enabled(if: SecureServer.isInstalled, "nginx and openssl are not installed"))
+@Suite(
+    .spawnsProcesses, .timeLimit(.minutes(10)),
+    .enabled(if: SecureServer.isInstalled, "nginx and openssl are not installed"))
 struct HTTP2Tests {
     private func answer(_ url: URL, _ transport: CURLTransport) async throws -> HTTPResponse {
         let response = try await transport.send(HTTPRequest(url: url, idleTimeout: .seconds(120)))

@@ -2,10 +2,13 @@ import AlcedoCURL
 import AlcedoCore
 import AlcedoHTTP
 import FoundationEssentials
+import TestSupport
 import Testing
 
 /// Whom the transport believes.
-@Suite(.timeLimit(.minutes(10)), .enabled(if: SecureServer.isInstalled, "nginx and openssl are not installed"))
+@Suite(
+    .spawnsProcesses, .timeLimit(.minutes(10)),
+    .enabled(if: SecureServer.isInstalled, "nginx and openssl are not installed"))
 struct SecureTests {
     private func send(_ url: URL, _ options: CURLOptions) async throws -> HTTPResponse {
         let response = try await CURLTransport(options: options).send(HTTPRequest(url: url, idleTimeout: .seconds(120)))

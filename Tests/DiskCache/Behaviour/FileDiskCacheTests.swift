@@ -110,7 +110,7 @@ struct FileDiskCacheTests {
         for name in ["a", "b"] { try await cache.store(bytes(10), for: key(name)) }
 
         let task = Task {
-            while !Task.isCancelled { await Task.yield() }
+            withUnsafeCurrentTask { $0?.cancel() }
             await #expect(throws: CancellationError.self) { try await cache.store(bytes(10), for: key("c")) }
             #expect(await cache.entry(for: key("a")) == nil)
             let size = await cache.totalSize
@@ -118,7 +118,6 @@ struct FileDiskCacheTests {
             await cache.removeAll()
             return (size, removed)
         }
-        task.cancel()
         let (size, removed) = await task.value
 
         #expect(size > 20)

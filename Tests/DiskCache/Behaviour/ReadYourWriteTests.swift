@@ -23,15 +23,15 @@ struct ReadYourWriteTests {
     }
 
     /// Begins a store, and returns when it can be seen.
-    private func begin(_ entry: CachedData, for key: ImageKey) async -> Task<Void, any Error> {
+    private func begin(_ entry: CachedData, for key: ImageKey) async throws -> Task<Void, any Error> {
         let task = Task { [cache] in try await cache.store(entry, for: key) }
-        while await cache.entry(for: key) != entry { await Task.yield() }
+        try await eventually { await cache.entry(for: key) == entry }
         return task
     }
 
     @Test func `an entry is found in every way before it is on disk`() async throws {
         let entry = CachedData(bytes(10_000), metadata: bytes(9), expiry: clock.now + 60)
-        let store = await begin(entry, for: key("a"))
+        let store = try await begin(entry, for: key("a"))
 
         #expect(await cache.contains(key("a")))
         #expect(await cache.mappedEntry(for: key("a")) == entry)
@@ -50,7 +50,7 @@ struct ReadYourWriteTests {
 
     @Test func `the last of several is found, meanwhile and at last`() async throws {
         var stores: [Task<Void, any Error>] = []
-        for number in 0..<50 { stores.append(await begin(CachedData(bytes(number)), for: key("a"))) }
+        for number in 0..<50 { stores.append(try await begin(CachedData(bytes(number)), for: key("a"))) }
         #expect(await cache.data(for: key("a")) == bytes(49))
 
         lock.release()
@@ -61,7 +61,7 @@ struct ReadYourWriteTests {
     }
 
     @Test func `what replaces an entry is found at once`() async throws {
-        let store = await begin(CachedData(bytes(20)), for: key("old"))
+        let store = try await begin(CachedData(bytes(20)), for: key("old"))
         #expect(await cache.data(for: key("old")) == bytes(20))
         lock.release()
         try await store.value
@@ -71,10 +71,10 @@ struct ReadYourWriteTests {
 
     @Test func `a removal hides it at once, and for good`() async throws {
         let stores = [
-            await begin(CachedData(bytes(1)), for: key("a")), await begin(CachedData(bytes(2)), for: key("b")),
+            try await begin(CachedData(bytes(1)), for: key("a")), try await begin(CachedData(bytes(2)), for: key("b")),
         ]
         let removal = Task { await cache.remove(key("a")) }
-        while await cache.entry(for: key("a")) != nil { await Task.yield() }
+        try await eventually { await cache.entry(for: key("a")) == nil }
         #expect(await cache.data(for: key("b")) == bytes(2))
 
         lock.release()
@@ -89,9 +89,9 @@ struct ReadYourWriteTests {
 
     @Test func `removing everything hides what is on its way, and for good`() async throws {
         var stores: [Task<Void, any Error>] = []
-        for name in ["a", "b", "c"] { stores.append(await begin(CachedData(bytes(5)), for: key(name))) }
+        for name in ["a", "b", "c"] { stores.append(try await begin(CachedData(bytes(5)), for: key(name))) }
         let removal = Task { await cache.removeAll() }
-        while await cache.entry(for: key("c")) != nil { await Task.yield() }
+        try await eventually { await cache.entry(for: key("c")) == nil }
 
         lock.release()
         await removal.value
@@ -105,9 +105,9 @@ struct ReadYourWriteTests {
     @Test func `removing a resource hides its variants that are on their way, and no other's`() async throws {
         let small = ImageKey(ResourceKey("a"), variant: "small")
         var stores: [Task<Void, any Error>] = []
-        for key in [key("a"), small, key("b")] { stores.append(await begin(CachedData(bytes(5)), for: key)) }
+        for key in [key("a"), small, key("b")] { stores.append(try await begin(CachedData(bytes(5)), for: key)) }
         let removal = Task { await cache.removeAll(of: ResourceKey("a")) }
-        while await cache.entry(for: small) != nil { await Task.yield() }
+        try await eventually { await cache.entry(for: small) == nil }
         #expect(await cache.data(for: key("b")) == bytes(5))
 
         lock.release()
@@ -121,23 +121,23 @@ struct ReadYourWriteTests {
     }
 
     @Test func `what is stored after a removal stays`() async throws {
-        let first = await begin(CachedData(bytes(1)), for: key("a"))
+        let first = try await begin(CachedData(bytes(1)), for: key("a"))
         let removal = Task { await cache.remove(key("a")) }
-        while await cache.entry(for: key("a")) != nil { await Task.yield() }
+        try await eventually { await cache.entry(for: key("a")) == nil }
         // The removal has been asked for as soon as it hides the entry, but is in the queue a little later.
-        let marker = await begin(CachedData(bytes(3)), for: key("marker"))
+        let marker = try await begin(CachedData(bytes(3)), for: key("marker"))
         lock.release()
         #expect(await removal.value)
-        let second = await begin(CachedData(bytes(2)), for: key("a"))
+        let second = try await begin(CachedData(bytes(2)), for: key("a"))
         for store in [first, second, marker] { try await store.value }
         #expect(await cache.data(for: key("a")) == bytes(2))
     }
 
     @Test func `one that is cancelled in the queue is not found any more`() async throws {
-        let first = await begin(CachedData(bytes(1)), for: key("a"))
+        let first = try await begin(CachedData(bytes(1)), for: key("a"))
         // It can be seen before it runs.
-        while directory.unfinished.isEmpty { await Task.yield() }
-        let second = await begin(CachedData(bytes(2)), for: key("b"))
+        try await eventually { !directory.unfinished.isEmpty }
+        let second = try await begin(CachedData(bytes(2)), for: key("b"))
         second.cancel()
         await #expect(throws: CancellationError.self) { try await second.value }
         #expect(await cache.entry(for: key("b")) == nil)
@@ -152,7 +152,7 @@ struct ReadYourWriteTests {
     }
 
     @Test func `one whose time comes while it waits is not found`() async throws {
-        let store = await begin(CachedData(bytes(1), expiry: clock.now + 10), for: key("a"))
+        let store = try await begin(CachedData(bytes(1), expiry: clock.now + 10), for: key("a"))
         clock.advance(by: .seconds(10))
         #expect(await cache.entry(for: key("a")) == nil)
         #expect(await !cache.contains(key("a")))
@@ -178,29 +178,25 @@ struct ReadYourWriteTests {
             store = Task { [cache] in
                 try await thread.run { try cache.storeBlocking(CachedData(bytes(1)), for: key("a")) }
             }
-            while await cache.entry(for: key("a")) == nil { await Task.yield() }
+            try await eventually { await cache.entry(for: key("a")) != nil }
         } else {
-            store = await begin(CachedData(bytes(1)), for: key("a"))
+            store = try await begin(CachedData(bytes(1)), for: key("a"))
         }
-        let isFlushed = Guarded(false)
-        let flush = Task {
+        // An immediate task has begun to wait when it returns here; the lock keeps the file away until then.
+        let flush = Task.immediate { [cache, directory] in
             await cache.flush()
-            isFlushed.change { $0 = true }
+            return FileManager.default.fileExists(atPath: directory.file("a"))
         }
-        // Reads need the threads that a flush would not wait for.
-        for _ in 0..<50 { _ = await cache.contains(key("old")) }
-        #expect(!isFlushed.value)
 
         lock.release()
-        await flush.value
 
-        #expect(FileManager.default.fileExists(atPath: directory.file("a")))
+        #expect(await flush.value, "the flush returned before")
         try await store.value
     }
 
     @Test func `a flush that waits is not kept by what is stored later`() async throws {
         let flushed = Guarded(0)
-        let first = await begin(CachedData(bytes(1)), for: key("a"))
+        let first = try await begin(CachedData(bytes(1)), for: key("a"))
         let flushes = (0..<3).map { _ in
             Task {
                 await cache.flush()

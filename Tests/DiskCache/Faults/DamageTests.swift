@@ -173,7 +173,7 @@ struct DamageTests {
     }
 
     #if compiler(>=6.3)  // An exit test captures values since Swift 6.3.
-        @Test(arguments: [true, false])
+        @Test(.spawnsProcesses, arguments: [true, false])
         func `a foreign file of any size goes without being read`(isKnown: Bool) async throws {
             await #expect(processExitsWith: .success) { [isKnown = isKnown as Bool] in
                 await Child.tellTrouble {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// A process that has no file descriptors left cannot read what is whole all the same.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct DescriptorTests {
     enum Work: String, CaseIterable {
         case reading, mapping, pieces, verifying, counting, countingWithoutIndex, storing, removingOther

@@ -120,7 +120,7 @@ struct FullDiskTests {
         #expect(await FileDiskCache(directory: disk.url).count == 20)
     }
 
-    @Test func `a file that may not grow is no space`() async throws {
+    @Test(.spawnsProcesses) func `a file that may not grow is no space`() async throws {
         await #expect(processExitsWith: .success) {
             signal(SIGXFSZ, SIG_IGN)
             var limit = rlimit(rlim_cur: 10_000, rlim_max: 10_000)

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// What cannot be read now is not damaged.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct NoMemoryTests {
     enum Work: String, CaseIterable { case reading, mapping, verifying, naming }
 

@@ -7,7 +7,7 @@ import Testing
 @testable import AlcedoDiskCache
 
 /// What the system does not let a cache do to some of its files.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct RefusalTests {
     @Test func `what cannot be removed is still there, and counted`() async throws {
         await #expect(processExitsWith: .success) {

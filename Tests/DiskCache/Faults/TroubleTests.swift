@@ -70,7 +70,7 @@ struct TroubleTests {
         let remover = Task {
             for _ in 0..<50 {
                 try? FileManager.default.removeItem(at: url)
-                await Task.yield()
+                await Interleaving.giveWay()
             }
         }
         for step in 0..<200 {

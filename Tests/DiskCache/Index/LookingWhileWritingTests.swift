@@ -47,19 +47,21 @@ struct LookingWhileWritingTests {
 
     @Test func `a store does not fail because somebody looks`() async throws {
         let store = try #require(FileDiskCache(directory: directory.url).engine).store
-        let looking = Task.detached {
-            var count = 0
-            while !Task.isCancelled {
-                if store.contains(key("nothing")) { count += 1 }
-                await Task.yield()
+        let (looks, isOver) = (Guarded(0), Guarded(false))
+        // One that blocks, on a thread of its own.
+        async let looking: Void = BlockingExecutor(name: "looking", width: 1).run {
+            while !isOver.value {
+                if !store.contains(key("nothing")) { looks.change { $0 += 1 } }
             }
-            return count
         }
-        defer { looking.cancel() }
+        defer { isOver.change { $0 = true } }
+        try await looks.wait { $0 > 0 }
         for round in 0..<10 {
             try FileManager.default.removeItem(at: directory.url.appending(path: "index"))
             try store.store(CachedData(Data([2])), for: key("round \(round)"))
             #expect(store.index.totals.count == names.count + round + 1)
         }
+        isOver.change { $0 = true }
+        try await looking
     }
 }

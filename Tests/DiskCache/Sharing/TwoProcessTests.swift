@@ -5,7 +5,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.spawnsProcesses, .timeLimit(.minutes(30)))
 struct TwoProcessTests {
     private static let limits = DataCacheLimits(maximumSize: 300_000, maximumCount: 40)
 
@@ -119,15 +119,15 @@ struct TwoProcessTests {
                 }
             }()
             var process: Int32?
-            while process == nil {
+            try await eventually {
                 process = FileManager.default.contents(atPath: note).flatMap {
                     Int32(String(decoding: $0, as: UTF8.self))
                 }
-                await Task.yield()
+                return process != nil
             }
 
             let store = Task { try await cache.store(bytes(100), for: key("new")) }
-            while await cache.data(for: key("new")) != bytes(100) { await Task.yield() }
+            try await eventually { await cache.data(for: key("new")) == bytes(100) }
             for number in 0..<10 {
                 #expect(await cache.data(for: key("\(number)")) == bytes(number))
                 #expect(await FileDiskCache(directory: directory.url).data(for: key("\(number)")) == bytes(number))

@@ -32,7 +32,9 @@ struct UnfinishedFileTests {
     }
 
     #if compiler(>=6.3)  // An exit test captures values since Swift 6.3.
-        @Test func `what a killed process has left goes with the next download to the same file`() async throws {
+        @Test(.spawnsProcesses) func `what a killed process has left goes with the next download to the same file`()
+            async throws
+        {
             await #expect(processExitsWith: .signal(SIGKILL)) { [path = target as String] in
                 let transport = FakeTransport { request in
                     HTTPResponse(

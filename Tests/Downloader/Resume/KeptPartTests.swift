@@ -208,7 +208,7 @@ struct KeptPartTests {
     }
 
     #if compiler(>=6.3)  // An exit test captures values since Swift 6.3.
-        @Test func `a process that is killed leaves what another goes on with`() async throws {
+        @Test(.spawnsProcesses) func `a process that is killed leaves what another goes on with`() async throws {
             let directory = try TemporaryDirectory()
             await #expect(processExitsWith: .signal(SIGKILL)) { [path = directory.path as String] in
                 let transport = FakeTransport { request in

@@ -49,6 +49,13 @@ struct SlotTests {
 
     private func paths(_ transport: FakeTransport) -> [String] { transport.requests.map(\.url.path) }
 
+    /// Returns once the transfer whose pause is over waits for a slot, or has one if one is free.
+    private func waitForReturn(_ downloader: Downloader) async throws {
+        try await eventually { downloader.restingCount == 0 }
+        // To set it is to look for transfers that may begin: afterwards none is about to.
+        downloader.isPaused = downloader.isPaused
+    }
+
     @Test func `its slot is another's meanwhile, and it takes one in its turn`() async throws {
         let (downloader, transport) = downloader()
         try start("flaky", on: downloader)
@@ -72,7 +79,8 @@ struct SlotTests {
         try await clock.waitForSleepers(count: 2)
         #expect(paths(transport).last == "/late")
         clock.advance(by: .milliseconds(500))
-        while downloader.transferCounts.waiting < 2 { await Task.yield() }
+        try await waitForReturn(downloader)
+        #expect(downloader.transferCounts == (1, 2))
         for _ in 0..<3 {
             try await clock.waitForSleepers(count: 1)
             clock.advance(by: .seconds(1))
@@ -90,7 +98,7 @@ struct SlotTests {
         try await clock.waitForSleepers(count: 1)
         downloader.isPaused = true
         clock.advance(by: .seconds(10))
-        for _ in 0..<1_000 { await Task.yield() }
+        try await waitForReturn(downloader)
         #expect(paths(transport) == ["/flaky"])
         #expect(downloader.transferCounts == (0, 1))
 
@@ -114,7 +122,7 @@ struct SlotTests {
         try await clock.waitForSleepers(count: 1)
         #expect(paths(transport) == ["/flaky", "/a"])
         clock.advance(by: .seconds(100))
-        while paths(transport).count < 3 { await Task.yield() }
+        try await transport.requests.wait { $0.count == 3 }
         try await clock.waitForSleepers(count: 1)
         clock.advance(by: .seconds(1))
         try await outcomes.waitFor(2)
@@ -132,7 +140,7 @@ struct SlotTests {
             downloader.isPaused = true
             clock.advance(by: .seconds(10))
             try await outcomes.waitFor(1)
-            for _ in 0..<1_000 { await Task.yield() }
+            try await waitForReturn(downloader)
         }
 
         downloader.cancel(receipt)
@@ -141,11 +149,12 @@ struct SlotTests {
         downloader.isPaused = false
         try start("b", on: downloader)
         try start("c", on: downloader)
-        while outcomes.texts.count < 4 {
-            #expect(downloader.transferCounts.running <= 1)
+        for waiting in (0..<(moment == "in the line" ? 2 : 3)).reversed() {
+            try await clock.waitForSleepers(count: 1)
+            #expect(downloader.transferCounts == (1, waiting))
             clock.advance(by: .seconds(1))
-            await Task.yield()
         }
+        try await outcomes.waitFor(4)
         #expect(paths(transport) == ["/flaky", "/a", "/b", "/c"])
         await downloader.shutDown()
         #expect(clock.sleeperCount == 0)
@@ -159,7 +168,7 @@ struct SlotTests {
         if isInLine {
             downloader.isPaused = true
             clock.advance(by: .seconds(10))
-            for _ in 0..<1_000 { await Task.yield() }
+            try await waitForReturn(downloader)
         }
         await downloader.shutDown()
         #expect(outcomes.texts == ["flaky": ["shutDown"]])
@@ -174,17 +183,17 @@ struct SlotTests {
         try await clock.waitForSleepers(count: 2)
         downloader.isPaused = true
         clock.advance(by: .seconds(10))
-        for _ in 0..<1_000 { await Task.yield() }
+        try await waitForReturn(downloader)
         clock.advance(by: .seconds(10))
         try await outcomes.waitFor(1)
         #expect(outcomes.texts == ["flaky": ["transport(AlcedoHTTP.HTTPTransportError.Code.timedOut)"]])
         #expect(downloader.transferCounts == (0, 0))
         downloader.isPaused = false
         try start("a", on: downloader)
-        while outcomes.texts["a"] == nil {
-            clock.advance(by: .seconds(1))
-            await Task.yield()
-        }
+        // The time that it may take in all, and its request.
+        try await clock.waitForSleepers(count: 2)
+        clock.advance(by: .seconds(1))
+        try await outcomes.waitFor(2)
         #expect(paths(transport) == ["/flaky", "/a"])
     }
 }

@@ -39,8 +39,8 @@ struct Storm: Sendable {
 
     /// Returns when every waiter has its outcome.
     func run() async throws {
-        await withTaskGroup(of: Void.self) { group in
-            for worker in 0..<4 { group.addTask { await work(worker) } }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for worker in 0..<4 { group.addTask { try await work(worker) } }
             group.addTask {
                 var told = 0
                 for await _ in bell.stream {
@@ -48,6 +48,7 @@ struct Storm: Sendable {
                     if told == count { return }
                 }
             }
+            try await group.waitForAll()
         }
     }
 
@@ -69,7 +70,7 @@ struct Storm: Sendable {
         }
     }
 
-    private func work(_ worker: Int) async {
+    private func work(_ worker: Int) async throws {
         var generator = SeededGenerator(seed: seed &* 4 &+ UInt64(worker))
         var receipts: [(Int, DownloadReceipt)] = []
         var tasks: [(Int, Task<Void, Never>)] = []
@@ -108,12 +109,12 @@ struct Storm: Sendable {
             }
             if waiter % 501 == 0 {
                 downloader.isPaused = true
-                for _ in 0..<10 { await Task.yield() }
+                await Interleaving.giveWay(times: 10)
                 downloader.isPaused = false
             }
             // Some wait in the line, most do not.
-            while downloader.transferCounts.waiting > 60 { await Task.yield() }
-            if waiter % 3 == 0 { await Task.yield() }
+            try await eventually { downloader.transferCounts.waiting <= 60 }
+            if waiter % 3 == 0 { await Interleaving.giveWay() }
         }
         downloader.isPaused = false
     }

@@ -46,7 +46,7 @@ struct StormTests {
             transport: transport, configuration: Self.configuration(hostLimit: .max), clock: ManualClock())
         let storm = Storm(downloader, seed: 3, folder: directory.path, origins: ["http://a"])
         async let end: Void = storm.run()
-        while storm.ends.value.successes < 500 { await Task.yield() }
+        try await storm.ends.wait { $0.successes >= 500 }
 
         await downloader.shutDown()
 
@@ -59,7 +59,8 @@ struct StormTests {
     }
 
     /// In a process of its own, whose descriptors and memory are nobody else's.
-    @Test func `ten thousand downloads at random over libcurl from a server full of faults leave nothing behind`()
+    @Test(.spawnsProcesses)
+    func `ten thousand downloads at random over libcurl from a server full of faults leave nothing behind`()
         async throws
     {
         await #expect(processExitsWith: .success) {

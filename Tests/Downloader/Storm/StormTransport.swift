@@ -13,7 +13,7 @@ struct StormTransport: HTTPTransport {
             attempts[number, default: 0] += 1
             return attempts[number] ?? 0
         }
-        for _ in 0..<(number + attempt) % 7 { await Task.yield() }
+        await Interleaving.giveWay(times: (number + attempt) % 7)
         try Task.checkCancellation()
         let (status, fields, body) = StormContent.answer(number, range: request.fields["Range"])
         func response(_ status: Int, _ fields: HTTPFields, _ body: Data, end: (any Error)? = nil) -> HTTPResponse {
@@ -44,7 +44,7 @@ struct StormTransport: HTTPTransport {
         init(_ body: ScriptedBody, turns: Int) { (self.body, self.turns) = (body, turns) }
 
         func next() async throws -> Data? {
-            for _ in 0..<turns { await Task.yield() }
+            await Interleaving.giveWay(times: turns)
             return try await body.next()
         }
 

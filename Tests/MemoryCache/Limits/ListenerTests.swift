@@ -8,7 +8,8 @@ import Testing
 struct ListenerTests {
     private typealias Cache = MemoryCache<Int, Int>
 
-    @Test func `a listener that stores again a hundred thousand times needs no more stack than one that does not`()
+    @Test(.spawnsProcesses)
+    func `a listener that stores again a hundred thousand times needs no more stack than one that does not`()
         async
     {
         await #expect(processExitsWith: .success) {

@@ -6,7 +6,7 @@ import Testing
 
 /// The source on the machine that runs the tests, whatever that offers. Each in a process of its own, because other tests
 /// open files and begin threads too.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct RealMemoryPressureTests {
     private static func entries(of folder: String) -> [String] {
         (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []

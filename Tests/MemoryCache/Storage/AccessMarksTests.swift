@@ -1,5 +1,6 @@
 import AlcedoLibc
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import AlcedoMemoryCache
@@ -19,7 +20,7 @@ struct AccessMarksTests {
         #expect(marks.takeCount(EntrySlot(3)) == 15)
     }
 
-    @Test func `a use that tells nothing new writes nothing`() async {
+    @Test(.spawnsProcesses) func `a use that tells nothing new writes nothing`() async {
         await #expect(processExitsWith: .success) {
             // A page that may not be written any more when the last uses are noted.
             let page = mmap(nil, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)

@@ -110,7 +110,7 @@ struct ShrinkTests {
         #expect(held.allSatisfy { cache.value(for: $0.value) === $0 })
     }
 
-    @Test(.enabled(if: !keepsFreedMemory))
+    @Test(.spawnsProcesses, .enabled(if: !keepsFreedMemory))
     func `after critical pressure the cache has hardly more memory than a new one`() async {
         await #expect(processExitsWith: .success) {
             let cache = MemoryCache<Int, Int>(limits: MemoryCacheLimits(costLimit: .max))

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The same pipeline, and the same image cache, over every data cache.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct BackendTests {
     private let place: BackendPlace
     private let downloader = FakeDownloader { request, _ in

@@ -38,7 +38,8 @@ private func largeFrame() throws -> Data {
 @Suite struct PreviewMemoryTests {
     #if compiler(>=6.3)  // An exit test captures values since Swift 6.3.
         @Test(
-            .timeLimit(.minutes(10)), .enabled(if: !keepsFreedMemory), arguments: ["gif", "jpeg", "png", "webp"])
+            .spawnsProcesses, .timeLimit(.minutes(10)), .enabled(if: !keepsFreedMemory),
+            arguments: ["gif", "jpeg", "png", "webp"])
         func `decoding and previews hold no more than the decoder says, and nothing before it says so`(name: String)
             async
         {

@@ -11,7 +11,7 @@ import Testing
 @testable import AlcedoURLResponseCache
 
 /// One directory, used one process after another, and by two at once.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct RestartTests {
     enum Disk: String, CaseIterable, Sendable {
         case files, database

@@ -48,6 +48,9 @@ struct DownloadSchedule: Sendable {
     /// Those that rest included.
     var waitingCount: Int { transfers.count - runningCount }
 
+    /// Complexity: O(*n*).
+    var restingCount: Int { transfers.values.count { $0.place == .resting } }
+
     mutating func add(_ id: Int, host: String, priority: LoadPriority) {
         transfers[id] = Transfer(host: host, place: .ready)
         ready.add(id, host, priority: priority)

@@ -60,6 +60,8 @@ struct TransferTable<Key: Hashable & Sendable, Order: Sendable, Waiter: Sendable
 
     var runningCount: Int { schedule.runningCount }
     var waitingCount: Int { schedule.waitingCount }
+    var restingCount: Int { schedule.restingCount }
+    var waiterCount: Int { seats.count }
     var isEmpty: Bool { transfers.isEmpty }
 
     /// Whether it is shut down and all work has ended, that of abandoned transfers too.
