@@ -1,0 +1,129 @@
+import AlcedoLibc
+
+/// A task executor whose jobs wait until a test runs them.
+///
+/// Tasks that prefer this executor make progress only while a test drains it. After ``drain()`` no job is left, so a
+/// test may then state that something did not happen:
+///
+/// ```swift
+/// let executor = ManualExecutor()
+/// let isDone = Mutex(false)
+/// Task(executorPreference: executor) { isDone.withLock { $0 = true } }
+///
+/// #expect(isDone.withLock { $0 } == false)
+/// executor.drain()
+/// #expect(isDone.withLock { $0 })
+/// ```
+///
+/// Child tasks and default actors called from such a task use the executor too. An unstructured `Task { }` does not
+/// inherit it: a library has to pass the preference on, as `ImagePipeline.Configuration.taskExecutor` does.
+///
+/// - Important: Work outside the executor is not seen: threads for blocking calls, actors with an executor of their own,
+///   sleeping on a real clock, sockets. Such work ends by enqueuing a job here, at a time that the test does not
+///   control. Wait for it by ``drain(until:)`` and drain afterwards. A ``ManualClock`` keeps sleepers out of the queue
+///   until it is advanced.
+///
+/// Jobs run one at a time, in the order in which they were enqueued; their priorities are ignored. Calls may come from
+/// any thread.
+public final class ManualExecutor: TaskExecutor {
+    private let jobs = Watched<[UnownedJob]>([])
+    /// Held while a job runs.
+    private let turn = RecursiveLock()
+
+    /// Creates an executor without jobs.
+    public init() {}
+
+    /// The number of jobs that wait to run.
+    public var jobCount: Int { jobs.value.count }
+
+    /// Adds a job, which runs in a later drain. The Swift runtime calls this method.
+    public func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        jobs.update { $0.append(job) }
+    }
+
+    /// Runs the waiting jobs, and those that they enqueue, on the calling thread until none is left.
+    ///
+    /// If another thread drains at the same time, the two take turns, and this method returns when neither runs a job. A
+    /// job may drain, too; the jobs that wait then run inside it. A job that blocks its thread blocks the drain.
+    ///
+    /// - Returns: The number of jobs that this call ran.
+    @discardableResult
+    public func drain() -> Int {
+        var count = 0
+        while runNext() { count += 1 }
+        return count
+    }
+
+    /// Runs jobs, now and as they are enqueued, until `event` returns or throws. Then drains the rest.
+    ///
+    /// Use this method to await a task of the executor, or an event that needs work outside the executor:
+    ///
+    /// ```swift
+    /// let image = try await executor.drain { try await load.value }
+    /// ```
+    ///
+    /// - Parameter event: Runs in the calling task. Must not itself depend on jobs that another executor holds back.
+    /// - Returns: The value of `event`.
+    /// - Throws: The error of `event`.
+    public nonisolated(nonsending) func drain<Value>(until event: () async throws -> Value) async rethrows -> Value {
+        let pump = Task { [self] in
+            while (try? await waitForJobs()) != nil { drain() }
+        }
+        do {
+            let value = try await event()
+            await end(pump)
+            return value
+        } catch {
+            await end(pump)
+            throw error
+        }
+    }
+
+    /// Returns once at least `count` jobs wait to run.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled first.
+    public func waitForJobs(count: Int = 1) async throws {
+        try await jobs.waitUntil { $0.count >= count }
+    }
+
+    private nonisolated(nonsending) func end(_ pump: Task<Void, Never>) async {
+        pump.cancel()
+        await pump.value
+        drain()
+    }
+
+    /// Runs the first job. Returns false if none waits and none runs on another thread.
+    private func runNext() -> Bool {
+        turn.lock()
+        defer { turn.unlock() }
+        guard let job = jobs.update({ $0.isEmpty ? nil : $0.removeFirst() }) else { return false }
+        job.runSynchronously(on: asUnownedTaskExecutor())
+        return true
+    }
+}
+
+/// A lock that its owner may take again.
+///
+/// `@unchecked` because of the pointer, which is never changed: it is a lock of the system's library.
+private final class RecursiveLock: @unchecked Sendable {
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+
+    init() {
+        var attributes = pthread_mutexattr_t()
+        pthread_mutexattr_init(&attributes)
+        pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_RECURSIVE))
+        mutex.initialize(to: pthread_mutex_t())
+        pthread_mutex_init(mutex, &attributes)
+        pthread_mutexattr_destroy(&attributes)
+    }
+
+    deinit {
+        pthread_mutex_destroy(mutex)
+        mutex.deallocate()
+    }
+
+    func lock() { pthread_mutex_lock(mutex) }
+
+    func unlock() { pthread_mutex_unlock(mutex) }
+}
