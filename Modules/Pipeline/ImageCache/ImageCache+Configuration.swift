@@ -28,6 +28,9 @@ extension ImageCache {
         public var onClean: (@Sendable (_ names: [String]) -> Void)?
         /// Is told what became of writes that nobody waited for, and failed. Comes from any thread.
         public var onWriteFailure: (@Sendable (ImageKey, any Error) -> Void)?
+        /// Runs the tasks of the cache, and its decoding and encoding in place of threads of its own: for tests, with the
+        /// `ManualExecutor` of `AlcedoTesting`. Default: nil, Swift's own executor and threads of the cache.
+        public var taskExecutor: (any TaskExecutor)?
 
         /// By default keeps nothing: give it a memory cache, a disk cache or both.
         public init(
@@ -40,7 +43,8 @@ extension ImageCache {
             maximumDecodingByteCount: Int = 512 << 20,
             filePath: (@Sendable (ImageKey) -> URL?)? = nil,
             onClean: (@Sendable (_ names: [String]) -> Void)? = nil,
-            onWriteFailure: (@Sendable (ImageKey, any Error) -> Void)? = nil
+            onWriteFailure: (@Sendable (ImageKey, any Error) -> Void)? = nil,
+            taskExecutor: (any TaskExecutor)? = nil
         ) {
             self.codecs = codecs
             self.memoryCache = memoryCache
@@ -52,6 +56,7 @@ extension ImageCache {
             self.filePath = filePath
             self.onClean = onClean
             self.onWriteFailure = onWriteFailure
+            self.taskExecutor = taskExecutor
         }
     }
 }

@@ -13,7 +13,7 @@ struct ImageStage: Sendable {
     private let report: Reporter
     /// What came last of each source: what was made of other bytes is outdated.
     private let newest = OriginTable()
-    private let steps = Coalescer<StepKey, LoadUpdate, Picture>(isOfSource: PipelineError.isOfSource)
+    private let steps: Coalescer<StepKey, LoadUpdate, Picture>
 
     init(
         originals: OriginalLoader, memory: MemoryStage, recent: RecentPictures, codecs: CodecRegistry,
@@ -26,6 +26,7 @@ struct ImageStage: Sendable {
         self.threads = threads
         self.previewInterval = previewInterval
         self.report = report
+        steps = Coalescer(taskExecutor: threads.taskExecutor, isOfSource: PipelineError.isOfSource)
     }
 
     /// The image of a request. Throws ``PipelineError``, or `CancellationError`.
