@@ -48,6 +48,9 @@ extension ImagePipeline {
         public var maximumIntermediateByteCount: Int
         /// Shortest time between two previews of an image. Default: 100 ms.
         public var previewInterval: Duration
+        /// Runs the tasks of the pipeline, and its decoding and processing in place of threads of its own: for tests, with
+        /// the `ManualExecutor` of `AlcedoTesting`. Default: nil, Swift's own executor and threads of the pipeline.
+        public var taskExecutor: (any TaskExecutor)?
 
         /// By default without caches: a pipeline that downloads and decodes.
         public init(
@@ -67,7 +70,8 @@ extension ImagePipeline {
             maximumPendingWriteByteCount: Int = 16 << 20,
             writeTimeout: Duration = .seconds(10),
             maximumIntermediateByteCount: Int = 16 << 20,
-            previewInterval: Duration = .milliseconds(100)
+            previewInterval: Duration = .milliseconds(100),
+            taskExecutor: (any TaskExecutor)? = nil
         ) {
             self.downloader = downloader
             self.codecs = codecs
@@ -86,6 +90,7 @@ extension ImagePipeline {
             self.writeTimeout = writeTimeout
             self.maximumIntermediateByteCount = maximumIntermediateByteCount
             self.previewInterval = previewInterval
+            self.taskExecutor = taskExecutor
         }
     }
 }

@@ -40,16 +40,19 @@ public final class ImagePipeline: ImageLoading {
     let store: StoreStage
     private let threads: DecodingThreads
     /// Counts removals, and stores by the app, so that what was asked for before one brings nothing back.
-    let changes = ChangeOrder()
+    let changes: ChangeOrder
     private let waits = ProviderWaits()
-    let versions = FileVersions()
-    private let loads = Coalescer<LoadKey, LoadUpdate, ImageResponse>(isOfSource: PipelineError.isOfSource)
+    let versions: FileVersions
+    private let loads: Coalescer<LoadKey, LoadUpdate, ImageResponse>
     private let shutDownFlag = Locked(false)
 
     /// A pipeline of the parts that the configuration names. Begins nothing by itself.
     public init(_ configuration: Configuration) {
         self.configuration = configuration
-        let codecs = configuration.codecs
+        let (codecs, taskExecutor) = (configuration.codecs, configuration.taskExecutor)
+        changes = ChangeOrder(taskExecutor: taskExecutor)
+        versions = FileVersions(taskExecutor: taskExecutor)
+        loads = Coalescer(taskExecutor: taskExecutor, isOfSource: PipelineError.isOfSource)
         report = Reporter(observer: configuration.observer, clock: configuration.clock)
         interceptors = InterceptorChain(configuration.interceptors)
         memory = MemoryStage(configuration.memoryCache, changes: changes)
@@ -58,14 +61,14 @@ public final class ImagePipeline: ImageLoading {
             configuration.diskCache, changes: changes,
             writes: PendingWrites(
                 limit: configuration.maximumPendingWriteByteCount, timeout: configuration.writeTimeout,
-                clock: configuration.clock),
+                clock: configuration.clock, taskExecutor: taskExecutor),
             report: report)
         download = DownloadStage(
             downloader: configuration.downloader, disk: disk, hasResponseCache: configuration.responseCache != nil,
-            backlog: backlog, waits: waits, versions: versions, report: report)
+            backlog: backlog, waits: waits, versions: versions, report: report, taskExecutor: taskExecutor)
         threads = DecodingThreads(
             codecs: codecs, width: configuration.maxConcurrentDecodes,
-            byteBudget: configuration.maximumDecodingByteCount)
+            byteBudget: configuration.maximumDecodingByteCount, taskExecutor: taskExecutor)
         variants = DiskVariants(
             disk: disk, serializer: configuration.serializer, codecs: codecs, threads: threads, backlog: backlog,
             report: report)
@@ -114,7 +117,7 @@ public final class ImagePipeline: ImageLoading {
     ) -> ImageTask {
         let mailbox = onEvent.map { EventMailbox(executor, $0) }
         let task = ImageTask(request) { mailbox?.post($0) }
-        task.start { try await self.load(request, priority: $0, onUpdate: $1) }
+        task.start(on: configuration.taskExecutor) { try await self.load(request, priority: $0, onUpdate: $1) }
         return task
     }
 

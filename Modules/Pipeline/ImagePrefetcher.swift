@@ -108,7 +108,8 @@ public final class ImagePrefetcher: Sendable {
     private func pump() {
         for start in state.withLock({ $0.begin() }) {
             // The work does not keep the prefetcher, so that letting go of it ends the work.
-            let task = Task { [weak self, pipeline, destination, livePriority] in
+            let task = Task(executorPreference: pipeline.configuration.taskExecutor) {
+                [weak self, pipeline, destination, livePriority] in
                 do {
                     let isLoaded = try await Self.load(start.request, with: pipeline, to: destination, livePriority)
                     self?.end(start.id) {

@@ -13,7 +13,7 @@ struct CachingParts: Sendable {
     let budget: CopyBudget
     let background: BackgroundWork
     let backgroundByteLimit: Int
-    let revalidations = Coalescer<HTTPRequest, Never, Revalidation>()
+    let revalidations: Coalescer<HTTPRequest, Never, Revalidation>
 
     var store: any ResponseStoring { writer.store }
 }

@@ -1,5 +1,6 @@
 public import AlcedoCore
 public import AlcedoHTTP
+import AlcedoRuntime
 import FoundationEssentials
 
 /// Answers requests from a store where HTTP allows it, and from another transport where not.
@@ -42,13 +43,30 @@ public struct CachingTransport: HTTPTransport {
         maximumBodyByteCount: Int = 32 << 20, collectedByteCount: Int = 64 << 20, backgroundLimit: Int = 8,
         backgroundTimeLimit: Duration = .seconds(60), backgroundByteLimit: Int? = nil, willStore: StorageHook? = nil
     ) {
+        self.init(
+            wrapping: transport, store: store, rules: rules, clock: clock, maximumBodyByteCount: maximumBodyByteCount,
+            collectedByteCount: collectedByteCount, backgroundLimit: backgroundLimit,
+            backgroundTimeLimit: backgroundTimeLimit, backgroundByteLimit: backgroundByteLimit, willStore: willStore,
+            taskExecutor: nil)
+    }
+
+    /// Creates a transport whose own tasks run on an executor; nil is Swift's own.
+    package init(
+        wrapping transport: any HTTPTransport, store: any ResponseStoring,
+        rules: ResponseCacheRules = ResponseCacheRules(), clock: any TimeSource = SystemClock(),
+        maximumBodyByteCount: Int = 32 << 20, collectedByteCount: Int = 64 << 20, backgroundLimit: Int = 8,
+        backgroundTimeLimit: Duration = .seconds(60), backgroundByteLimit: Int? = nil, willStore: StorageHook? = nil,
+        taskExecutor: (any TaskExecutor)?
+    ) {
         parts = CachingParts(
             transport: URLResolvingTransport(transport),
             writer: ResponseWriter(store: store, rules: rules, combinedByteLimit: maximumBodyByteCount), rules: rules,
             clock: clock, maximumBodyByteCount: maximumBodyByteCount, willStore: willStore,
             budget: CopyBudget(byteCount: collectedByteCount),
-            background: BackgroundWork(limit: backgroundLimit, timeLimit: backgroundTimeLimit, clock: clock),
-            backgroundByteLimit: backgroundByteLimit ?? maximumBodyByteCount)
+            background: BackgroundWork(
+                limit: backgroundLimit, timeLimit: backgroundTimeLimit, clock: clock, taskExecutor: taskExecutor),
+            backgroundByteLimit: backgroundByteLimit ?? maximumBodyByteCount,
+            revalidations: Coalescer(taskExecutor: taskExecutor))
     }
 
     /// Returns a stored answer, or what the wrapped transport returns, or 504 when the request has `only-if-cached` and

@@ -48,6 +48,7 @@ final class BackgroundWork: Sendable {
     private let lineLimit: Int
     private let timeLimit: Duration
     private let clock: any TimeSource
+    private let taskExecutor: (any TaskExecutor)?
     private let state = Locked(State())
 
     /// - Parameters:
@@ -55,11 +56,16 @@ final class BackgroundWork: Sendable {
     ///   - lineLimit: Most that wait.
     ///   - timeLimit: The maximum duration of one work, from its start; it is cancelled then.
     ///   - clock: The clock that measures it.
-    init(limit: Int, lineLimit: Int = 1_000, timeLimit: Duration, clock: any TimeSource) {
+    ///   - taskExecutor: Runs the work. Default: nil, Swift's own executor.
+    init(
+        limit: Int, lineLimit: Int = 1_000, timeLimit: Duration, clock: any TimeSource,
+        taskExecutor: (any TaskExecutor)? = nil
+    ) {
         self.limit = limit
         self.lineLimit = lineLimit
         self.timeLimit = timeLimit
         self.clock = clock
+        self.taskExecutor = taskExecutor
     }
 
     func start(_ key: ImageKey, _ work: @escaping Work) {
@@ -76,11 +82,11 @@ final class BackgroundWork: Sendable {
             return true
         }
         guard isStarted else { return }
-        Task {
+        Task(executorPreference: taskExecutor) {
             var next: Job? = job
             while let job = next {
-                await run(job.work)
-                next = end(job.key)
+                await self.run(job.work)
+                next = self.end(job.key)
             }
         }
     }

@@ -3,16 +3,17 @@ import AlcedoDownloader
 import AlcedoHTTP
 import AlcedoPipeline
 import AlcedoTesting
-import Dispatch
 import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Holds every decode up until it is told to go on.
+/// Takes as long to decode as it takes until nothing else can happen: each decode drains the executor of its pipeline.
 private struct SlowCodec: ImageDecoding {
-    let gate = DispatchSemaphore(value: 0)
+    let executor: ManualExecutor
     /// What began, as the first byte of the data says.
     let begun = Guarded([UInt8]())
+    /// Called in the first decodes, one in each.
+    let meanwhile = Guarded<[@Sendable () -> Void]>([])
 
     var registry: CodecRegistry {
         CodecRegistry([CodecRegistry.Entry(format: ImageFormat(rawValue: "slow"), decoder: self) { _ in true }])
@@ -24,7 +25,10 @@ private struct SlowCodec: ImageDecoding {
 
     func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
         begun.change { $0.append(data.first ?? 0) }
-        gate.wait()
+        executor.drain()
+        let body = meanwhile.change { $0.isEmpty ? nil : $0.removeFirst() }
+        body?()
+        executor.drain()
         if data.first == UInt8(ascii: "?") { throw ImageDecodingError(.corrupt, "damaged") }
         return .gray(side: 1, level: 1)
     }
@@ -33,10 +37,11 @@ private struct SlowCodec: ImageDecoding {
 /// Encoded bytes that wait for a decoder are bounded, wherever they come from.
 @Suite(.timeLimit(.minutes(10)))
 struct BacklogTests {
-    private let codec = SlowCodec()
+    private let executor = ManualExecutor()
+    private let codec: SlowCodec
     private let fetched = Guarded(0)
 
-    private func settle() async { for _ in 0..<500 { await Task.yield() } }
+    init() { codec = SlowCodec(executor: executor) }
 
     private func pipeline(
         _ downloader: any Downloading, disk: (any DataCaching)? = nil, limit: Int
@@ -44,15 +49,24 @@ struct BacklogTests {
         ImagePipeline(
             ImagePipeline.Configuration(
                 downloader: downloader, codecs: codec.registry, diskCache: disk, maxConcurrentDecodes: 1,
-                maximumEncodedByteCount: limit))
+                maximumEncodedByteCount: limit, taskExecutor: executor))
+    }
+
+    private var local: Downloader {
+        var configuration = DownloaderConfiguration()
+        configuration.taskExecutor = executor
+        return Downloader(transport: NoTransport(), configuration: configuration)
     }
 
     private func start(_ pipeline: ImagePipeline, _ requests: [ImageRequest]) -> [Task<Void, any Error>] {
-        requests.map { request in Task { _ = try await pipeline.load(request) } }
+        requests.map { request in Task(executorPreference: executor) { _ = try await pipeline.load(request) } }
     }
 
-    private func end(_ loads: [Task<Void, any Error>]) async throws {
-        for _ in loads { codec.gate.signal() }
+    /// Runs everything to its end, `bodies` in the first decodes.
+    private func end(_ loads: [Task<Void, any Error>], _ bodies: [@Sendable () -> Void]) async throws {
+        codec.meanwhile.change { $0 = bodies }
+        executor.drain()
+        #expect(codec.meanwhile.value.isEmpty)
         for load in loads { try await load.value }
     }
 
@@ -65,20 +79,29 @@ struct BacklogTests {
     }
 
     @Test func `sources are not asked while too many bytes wait`() async throws {
-        let downloader = Downloader(transport: FakeTransport.offline)
-        let pipeline = pipeline(downloader, limit: 1000)
-        // One by one, so that what has begun when the limit is reached is one.
-        var loads: [Task<Void, any Error>] = []
-        for number in 0..<10 {
-            loads += start(pipeline, [ImageRequest(source: source(number))])
-            while fetched.value <= number { await Task.yield() }
-            await settle()
-        }
-        loads += start(pipeline, (10..<40).map { ImageRequest(source: source($0)) })
-        await settle()
+        let pipeline = pipeline(local, limit: 1000)
+        let others = Guarded<[Task<Void, any Error>]>([])
+        let first = start(pipeline, [ImageRequest(source: source(0))])
 
-        #expect(fetched.value == 10)
-        try await end(loads)
+        try await end(
+            first,
+            [
+                {
+                    // One by one, so that what has begun when the limit is reached is one.
+                    for number in 1..<10 {
+                        let load = start(pipeline, [ImageRequest(source: source(number))])
+                        others.change { $0 += load }
+                        executor.drain()
+                        #expect(fetched.value == number + 1)
+                    }
+                    let loads = start(pipeline, (10..<40).map { ImageRequest(source: source($0)) })
+                    others.change { $0 += loads }
+                    executor.drain()
+                    #expect(fetched.value == 10)
+                }
+            ])
+
+        for load in others.value { try await load.value }
         #expect(fetched.value == 40)
     }
 
@@ -91,17 +114,15 @@ struct BacklogTests {
         // Before any has come each counts as a 256th of all.
         let pipeline = pipeline(downloader, limit: 25_600)
         let loads = start(pipeline, try (0..<600).map { try web("\($0)") })
-        while fetched.value < 256 { await Task.yield() }
-        await settle()
 
-        let atFirst = fetched.value
-        #expect(atFirst == 256)
-        codec.gate.signal()
-        while codec.begun.value.count < 2 { await Task.yield() }
-        await settle()
-        // The place of one is not for everybody.
-        #expect(fetched.value <= atFirst + 1)
-        try await end(loads)
+        try await end(
+            loads,
+            [
+                { #expect(fetched.value == 256) },
+                // The place of one is not for everybody.
+                { #expect(fetched.value <= 257) },
+            ])
+
         #expect(fetched.value == 600)
     }
 
@@ -110,7 +131,7 @@ struct BacklogTests {
         for number in 0..<40 {
             try Data(repeating: 1, count: 1000).write(to: folder.url.appending(path: "\(number)"))
         }
-        let downloader = Downloader(transport: FakeTransport.offline)
+        let downloader = local
         let read = Guarded(0)
         let counting = FakeDownloader { request, _ in
             let download = try await downloader.download(request)
@@ -120,12 +141,10 @@ struct BacklogTests {
         let pipeline = pipeline(counting, limit: 2000)
         let loads = start(
             pipeline, (0..<40).map { ImageRequest(source: .file(folder.url.appending(path: "\($0)").path)) })
-        while read.value < 2000 { await Task.yield() }
-        await settle()
 
         // Four are read at once, and each of those may have begun before the limit was reached.
-        #expect(read.value < 2000 + 4 * 1000)
-        try await end(loads)
+        try await end(loads, [{ #expect(read.value >= 2000 && read.value < 2000 + 4 * 1000) }])
+
         #expect(read.value == 40_000)
     }
 
@@ -135,11 +154,9 @@ struct BacklogTests {
         for request in requests { try await disk.store(Data(repeating: 1, count: 1000), for: request.originalKey) }
         let pipeline = pipeline(FakeDownloader(giving: Data()), disk: disk, limit: 2000)
         let loads = start(pipeline, requests)
-        while disk.reads.value < 2 { await Task.yield() }
-        await settle()
 
-        #expect(disk.reads.value <= 2 + 16)
-        try await end(loads)
+        try await end(loads, [{ #expect(disk.reads.value >= 2 && disk.reads.value <= 2 + 16) }])
+
         #expect(disk.reads.value >= 60)
     }
 
@@ -152,31 +169,46 @@ struct BacklogTests {
             return Download(data: Data(repeating: level, count: 100))
         }
         let pipeline = pipeline(downloader, limit: 100)
-        let first = start(pipeline, [try web("1")])
-        while codec.begun.value.isEmpty { await Task.yield() }
-        var later: [Task<Void, any Error>] = []
-        for (level, priority) in [(7, LoadPriority.low), (8, .normal), (9, .veryHigh)] {
-            later += start(pipeline, [try web("\(level)") { $0.priority = priority }])
-            await settle()
+        let requests = try [(7, LoadPriority.low), (8, .normal), (9, .veryHigh)].map { level, priority in
+            try web("\(level)") { $0.priority = priority }
         }
+        let first = start(pipeline, [try web("1")])
+        let later = Guarded<[Task<Void, any Error>]>([])
 
-        try await end(first + later)
+        try await end(
+            first,
+            [
+                {
+                    for request in requests {
+                        let load = start(pipeline, [request])
+                        later.change { $0 += load }
+                        executor.drain()
+                    }
+                }
+            ])
 
+        for load in later.value { try await load.value }
         #expect(codec.begun.value == [1, 9, 8, 7])
     }
 
     @Test func `who waits for room can leave`() async throws {
-        let downloader = Downloader(transport: FakeTransport.offline)
-        let pipeline = pipeline(downloader, limit: 100)
+        let pipeline = pipeline(local, limit: 100)
         let first = start(pipeline, [ImageRequest(source: source(0))])
-        while codec.begun.value.isEmpty { await Task.yield() }
-        let second = start(pipeline, [ImageRequest(source: source(1))])
-        await settle()
-        second[0].cancel()
+        let second = Guarded<[Task<Void, any Error>]>([])
 
-        await #expect(throws: CancellationError.self) { try await second[0].value }
-        try await end(first)
-        #expect(fetched.value == 1)
+        try await end(
+            first,
+            [
+                {
+                    let load = start(pipeline, [ImageRequest(source: source(1))])
+                    second.change { $0 += load }
+                    executor.drain()
+                    load[0].cancel()
+                }
+            ])
+
+        for load in second.value { await #expect(throws: CancellationError.self) { try await load.value } }
+        #expect(second.value.count == 1 && fetched.value == 1)
     }
 
     @Test func `what is on disk and damaged does not wait for itself`() async throws {
@@ -188,9 +220,8 @@ struct BacklogTests {
             return Download(data: Data(repeating: 1, count: 1000))
         }
         let pipeline = pipeline(downloader, disk: disk, limit: 100)
-        for _ in 0..<2 { codec.gate.signal() }
 
-        _ = try await pipeline.load(request)
+        try await end(start(pipeline, [request]), [])
 
         #expect(codec.begun.value == [UInt8(ascii: "?"), 1])
     }

@@ -9,6 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct CoalescingTests {
     private let clock = ManualClock()
+    private let executor = ManualExecutor()
 
     /// A downloader that gives a level once the clock has gone on.
     private var waiting: FakeDownloader {
@@ -36,23 +37,23 @@ struct CoalescingTests {
     @Test func `requests for variants of one resource share its download and its write`() async throws {
         let seen = Guarded<Set<UInt8>>([])
         let stack = Stack(
-            FakeDownloader { _, progress in
-                while seen.value.count < 5 {
-                    progress(DownloadProgress(received: 1, expected: nil))
-                    try Task.checkCancellation()
-                    await Task.yield()
-                }
+            FakeDownloader { [clock] _, progress in
+                try await clock.sleep(for: .seconds(1))
+                progress(DownloadProgress(received: 1, expected: nil))
                 return Download(data: level(100))
-            })
+            }, executor: executor)
         let tasks = try (0..<5 as Range<UInt8>).map { step in
             let request = try web("a") { $0.processors = [Brighten(step: step)] }
-            return Task {
+            return Task(executorPreference: executor) {
                 try await stack.pipeline.load(request) { _ in seen.change { _ = $0.insert(step) } }.image.level
             }
         }
+        executor.drain()
+        clock.advance(by: .seconds(1))
+        executor.drain()
 
+        #expect(seen.value.count == 5)
         for (step, task) in tasks.enumerated() { #expect(try await task.value == UInt8(100 + step)) }
-        await stack.pipeline.flush()
         #expect(stack.downloader.count == 1)
         #expect(stack.disk.stores.value == 1)
         #expect(stack.memory.count == 5)
@@ -69,16 +70,18 @@ struct CoalescingTests {
     }
 
     @Test func `the last waiter who leaves ends the download`() async throws {
-        let stack = Stack(waiting)
+        let stack = Stack(waiting, executor: executor)
         let request = try web("a")
-        let tasks = (0..<3).map { _ in Task.immediate { try await stack.load(request) } }
-        try await clock.waitForSleepers(count: 1)
+        let tasks = (0..<3).map { _ in stack.start(request) }
+        executor.drain()
+        #expect(clock.sleeperCount == 1)
 
         for task in tasks { task.cancel() }
+        executor.drain()
 
         for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }
-        while clock.sleeperCount > 0 { await Task.yield() }
-        while !stack.log.words.contains("cancelled") { await Task.yield() }
+        #expect(clock.sleeperCount == 0)
+        #expect(stack.log.words.contains("cancelled"))
         #expect(!stack.log.words.contains { $0.hasPrefix("failed") })
         #expect(stack.memory.count == 0)
     }
@@ -98,36 +101,27 @@ struct CoalescingTests {
     }
 
     @Test func `leaving one variant leaves the other's download alone`() async throws {
-        let seen = Guarded<Set<Int>>([])
-        let gate = clock
-        let stack = Stack(
-            FakeDownloader { _, progress in
-                while seen.value.count < 2 {
-                    progress(DownloadProgress(received: 1, expected: nil))
-                    await Task.yield()
-                }
-                try await gate.sleep(for: .seconds(1))
-                return Download(data: level(7))
-            })
+        let stack = Stack(waiting, executor: executor)
         let requests = [try web("a"), try web("a") { $0.processors = [Brighten(step: 1)] }]
-        let tasks = requests.indices.map { index in
-            Task {
-                try await stack.pipeline.load(requests[index]) { _ in seen.change { _ = $0.insert(index) } }
-            }
-        }
-        try await clock.waitForSleepers(count: 1)
+        let tasks = requests.map { stack.start($0) }
+        executor.drain()
+        #expect(clock.sleeperCount == 1)
 
         tasks[0].cancel()
+        executor.drain()
         await #expect(throws: CancellationError.self) { try await tasks[0].value }
+        #expect(clock.sleeperCount == 1)
         clock.advance(by: .seconds(1))
+        executor.drain()
 
         #expect(try await tasks[1].value.image.level == 8)
+        #expect(stack.downloader.count == 1)
     }
 
     @Test func `joining and leaving at random, everybody who stays has the right image`() async throws {
         let stack = Stack(
             FakeDownloader { request, _ in
-                for _ in 0..<3 { await Task.yield() }
+                for _ in 0..<3 { await letOthersRun() }
                 try Task.checkCancellation()
                 guard case .http(let http) = request.source else { return Download(data: Data()) }
                 return Download(data: level(Int(http.url.path.dropFirst()) ?? 0))

@@ -2,13 +2,12 @@ import AlcedoCore
 import AlcedoHTTP
 import AlcedoPipeline
 import AlcedoTesting
-import Dispatch
 import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Takes as many bytes as its data says; decodes until it is told to end. A file that begins with "?" cannot be
-/// inspected.
+/// Takes as many bytes as its data says. A decode of at least 50 bytes takes as long as it takes until nothing else can
+/// happen: it drains the executor of its pipeline. A file that begins with "?" cannot be inspected.
 private struct HeavyCodec: ImageDecoding {
     struct Use: Sendable {
         var running = 0
@@ -16,8 +15,10 @@ private struct HeavyCodec: ImageDecoding {
         var decoded: [Int] = []
     }
 
+    let executor: ManualExecutor
     let use = Guarded(Use())
-    let gate = DispatchSemaphore(value: 0)
+    /// Called in the first long decode.
+    let meanwhile = Guarded<(@Sendable () -> Void)?>(nil)
 
     var registry: CodecRegistry {
         CodecRegistry([CodecRegistry.Entry(format: ImageFormat(rawValue: "heavy"), decoder: self) { _ in true }])
@@ -43,7 +44,14 @@ private struct HeavyCodec: ImageDecoding {
             $0.most = max($0.most, $0.running)
             $0.decoded.append(count)
         }
-        if count >= 50 { gate.wait() }
+        if count >= 50 {
+            let body = meanwhile.change { body in
+                defer { body = nil }
+                return body
+            }
+            body?()
+            executor.drain()
+        }
         use.change { $0.running -= 1 }
         return .gray(side: 1, level: 1)
     }
@@ -51,7 +59,10 @@ private struct HeavyCodec: ImageDecoding {
 
 @Suite(.timeLimit(.minutes(10)))
 struct DecodingBudgetTests {
-    private let codec = HeavyCodec()
+    private let executor = ManualExecutor()
+    private let codec: HeavyCodec
+
+    init() { codec = HeavyCodec(executor: executor) }
 
     private func pipeline(width: Int) -> ImagePipeline {
         let downloader = FakeDownloader { request, _ in
@@ -61,115 +72,118 @@ struct DecodingBudgetTests {
         return ImagePipeline(
             ImagePipeline.Configuration(
                 downloader: downloader, codecs: codec.registry, maxConcurrentDecodes: width,
-                maximumDecodingByteCount: 100))
+                maximumDecodingByteCount: 100, taskExecutor: executor))
     }
 
-    private func start(
-        _ pipeline: ImagePipeline, _ name: String, id: String, _ priority: LoadPriority = .normal,
-        limit: Int = 1000, allowsPartial: Bool = false
-    ) throws -> Task<Void, any Error> {
+    private func request(
+        _ name: String, id: String, _ priority: LoadPriority = .normal, limit: Int = 1000, allowsPartial: Bool = false
+    ) throws -> ImageRequest {
         // Of one resource there would be one decode.
-        let request = try web("\(id)/\(name)") {
+        try web("\(id)/\(name)") {
             $0.priority = priority
             $0.decoding.limits.maximumByteCount = limit
             $0.decoding.allowsPartial = allowsPartial
         }
-        return Task { _ = try await pipeline.load(request) }
     }
 
-    private func settle() async { for _ in 0..<2000 { await Task.yield() } }
+    private func start(_ pipeline: ImagePipeline, _ request: ImageRequest) -> Task<Void, any Error> {
+        Task(executorPreference: executor) { _ = try await pipeline.load(request) }
+    }
 
-    private func waitForDecodes(_ count: Int) async {
-        while codec.use.value.decoded.count < count { await Task.yield() }
+    /// Loads an image of 60 bytes, and others while it is decoded; each gets as far as it can before the next begins.
+    /// Returns the numbers of bytes that were decoded before the first decode ended.
+    private func decodes(
+        by pipeline: ImagePipeline, during first: String = "60", of others: [ImageRequest]
+    ) async throws -> [Int] {
+        let loads = Guarded<[Task<Void, any Error>]>([])
+        let decoded = Guarded<[Int]>([])
+        codec.meanwhile.change {
+            $0 = {
+                for request in others {
+                    let load = start(pipeline, request)
+                    loads.change { $0.append(load) }
+                    executor.drain()
+                }
+                decoded.change { $0 = codec.use.value.decoded }
+            }
+        }
+        let load = start(pipeline, try request(first, id: "first"))
+        executor.drain()
+        try await load.value
+        #expect(loads.value.count == others.count)
+        for load in loads.value { try await load.value }
+        return decoded.value
     }
 
     @Test func `decodes that do not fit together run one after another`() async throws {
         let pipeline = pipeline(width: 4)
-        let loads = try (0..<3).map { try start(pipeline, "60", id: "\($0)") }
-        for number in 1...3 {
-            await waitForDecodes(number)
-            await settle()
-            #expect(codec.use.value.running == 1)
-            codec.gate.signal()
-        }
+        let loads = try (0..<3).map { start(pipeline, try request("60", id: "\($0)")) }
+        executor.drain()
         for load in loads { try await load.value }
         #expect(codec.use.value.most == 1 && codec.use.value.decoded == [60, 60, 60])
     }
 
     @Test func `decodes that fit together run together`() async throws {
         let pipeline = pipeline(width: 4)
-        let loads = try (0..<2).map { try start(pipeline, "50", id: "\($0)") }
-        while codec.use.value.running < 2 { await Task.yield() }
-        for _ in loads { codec.gate.signal() }
+        let loads = try (0..<2).map { start(pipeline, try request("50", id: "\($0)")) }
+        executor.drain()
         for load in loads { try await load.value }
-    }
-
-    @Test func `one who waits for bytes holds up no thread`() async throws {
-        let pipeline = pipeline(width: 2)
-        let first = try start(pipeline, "60", id: "a")
-        await waitForDecodes(1)
-        let waiting = try (0..<4).map { try start(pipeline, "60", id: "b\($0)") }
-        await settle()
-
-        // One of two threads is busy; if those who wait had the other, this would never end.
-        try await start(pipeline, "20", id: "c", .veryHigh).value
-
-        #expect(codec.use.value.decoded == [60, 20])
-        for _ in 0...waiting.count { codec.gate.signal() }
-        try await first.value
-        for load in waiting { try await load.value }
         #expect(codec.use.value.most == 2)
     }
 
+    @Test func `one who waits for bytes holds up no thread`() async throws {
+        let waiting = try (0..<4).map { try request("60", id: "b\($0)") }
+        let small = try request("20", id: "c", .veryHigh)
+
+        // One of two threads is busy; if those who wait had the other, the last would not be decoded.
+        #expect(try await decodes(by: pipeline(width: 2), of: waiting + [small]) == [60, 20])
+        #expect(codec.use.value.most == 2)
+        #expect(codec.use.value.decoded == [60, 20, 60, 60, 60, 60])
+    }
+
     @Test func `more than the whole budget is decoded alone`() async throws {
-        let pipeline = pipeline(width: 4)
-        let huge = try start(pipeline, "5000", id: "a")
-        await waitForDecodes(1)
-        let small = try start(pipeline, "1", id: "b")
-        await settle()
-        #expect(codec.use.value.decoded == [5000])
-        codec.gate.signal()
-        try await huge.value
-        try await small.value
+        let small = try request("1", id: "b")
+        #expect(try await decodes(by: pipeline(width: 4), during: "5000", of: [small]) == [5000])
+        #expect(codec.use.value.decoded == [5000, 1])
     }
 
     @Test func `a load that is cancelled while it waits for bytes is never decoded`() async throws {
         let pipeline = pipeline(width: 2)
-        let first = try start(pipeline, "60", id: "a")
-        await waitForDecodes(1)
-        let second = try start(pipeline, "70", id: "b")
-        await settle()
-        second.cancel()
-        await #expect(throws: CancellationError.self) { try await second.value }
-        codec.gate.signal()
+        let cancelled = try request("70", id: "b")
+        let second = Guarded<Task<Void, any Error>?>(nil)
+        codec.meanwhile.change {
+            $0 = {
+                let load = start(pipeline, cancelled)
+                executor.drain()
+                load.cancel()
+                second.change { $0 = load }
+            }
+        }
+        let first = start(pipeline, try request("60", id: "a"))
+        executor.drain()
         try await first.value
-        try await start(pipeline, "20", id: "c").value
+        let load = try #require(second.value)
+        await #expect(throws: CancellationError.self) { try await load.value }
+
+        let third = start(pipeline, try request("20", id: "c"))
+        executor.drain()
+        try await third.value
         #expect(codec.use.value.decoded == [60, 20])
     }
 
     @Test func `bytes that cannot be inspected wait for nobody where no part is wanted`() async throws {
-        let pipeline = pipeline(width: 2)
-        let first = try start(pipeline, "60", id: "a")
-        await waitForDecodes(1)
-        // With the largest image's bytes it would wait until the first has ended, which it does after this.
-        try await start(pipeline, "%3F3", id: "b").value
-        #expect(codec.use.value.decoded == [60, 3])
-        codec.gate.signal()
-        try await first.value
+        // With the largest image's bytes it would wait until the first has ended.
+        let damaged = try request("%3F3", id: "b")
+        #expect(try await decodes(by: pipeline(width: 2), of: [damaged]) == [60, 3])
     }
 
     @Test func `bytes that cannot be inspected count as the largest image allowed where a part is wanted`() async throws
     {
-        let pipeline = pipeline(width: 2)
-        let first = try start(pipeline, "60", id: "a")
-        await waitForDecodes(1)
-        try await start(pipeline, "%3F3", id: "small", limit: 40, allowsPartial: true).value
-        let second = try start(pipeline, "%3F4", id: "large", limit: 41, allowsPartial: true)
-        await settle()
-        #expect(codec.use.value.decoded == [60, 3])
-        codec.gate.signal()
-        try await first.value
-        try await second.value
+        let damaged = [
+            try request("%3F3", id: "small", limit: 40, allowsPartial: true),
+            try request("%3F4", id: "large", limit: 41, allowsPartial: true),
+        ]
+        #expect(try await decodes(by: pipeline(width: 2), of: damaged) == [60, 3])
         #expect(codec.use.value.decoded == [60, 3, 4])
     }
 }

@@ -9,6 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct StoringTests {
     private let clock = ManualClock()
+    private let executor = ManualExecutor()
 
     /// A data cache whose first store waits for the clock.
     private var slow: FakeDataCache {
@@ -75,32 +76,37 @@ struct StoringTests {
     }
 
     @Test func `a load does not wait for its write, and flushing does`() async throws {
-        let stack = Stack(FakeDownloader(giving: level(7)), disk: slow)
-        _ = try await stack.load(try web("a"))
-        try await clock.waitForSleepers(count: 1)
+        let stack = Stack(FakeDownloader(giving: level(7)), disk: slow, executor: executor)
+        let request = try web("a")
+        _ = try await executor.drain { try await stack.load(request) }
+        #expect(clock.sleeperCount == 1)
         let isFlushed = Guarded(false)
-        let flush = Task {
+        Task(executorPreference: executor) {
             await stack.pipeline.flush()
             isFlushed.change { $0 = true }
         }
-        for _ in 0..<500 { await Task.yield() }
+        executor.drain()
         #expect(!isFlushed.value)
         #expect(stack.disk.entries.value.isEmpty)
 
         clock.advance(by: .seconds(1))
-        await flush.value
+        executor.drain()
+
+        #expect(isFlushed.value)
 
         #expect(stack.stored(try web("a")) == level(7))
     }
 
     @Test func `a load waits for its own write when too many bytes wait already`() async throws {
-        let stack = Stack(FakeDownloader(giving: level(7)), disk: slow, maximumPendingWriteByteCount: 6)
-        let load = Task { try await stack.load(try web("a")) }
-        try await clock.waitForSleepers(count: 1)
-        for _ in 0..<500 { await Task.yield() }
+        let stack = Stack(
+            FakeDownloader(giving: level(7)), disk: slow, maximumPendingWriteByteCount: 6, executor: executor)
+        let load = stack.start(try web("a"))
+        executor.drain()
+        #expect(clock.sleeperCount == 1)
         #expect(!stack.log.words.contains("finished network"))
 
         clock.advance(by: .seconds(1))
+        executor.drain()
 
         _ = try await load.value
         #expect(stack.stored(try web("a")) == level(7))
@@ -110,16 +116,17 @@ struct StoringTests {
         // Four kibibytes and the bytes of each.
         let limit = 10 * (4_096 + level(7).count)
         let disk = FakeDataCache { [clock] _ in try await clock.sleep(for: .seconds(1)) }
-        let stack = Stack(FakeDownloader(giving: level(7)), disk: disk, maximumPendingWriteByteCount: limit)
-        let loads = (0..<40).map { number in Task { try await stack.load(try web("\(number)")) } }
-        try await clock.waitForSleepers(count: 40)
-        for _ in 0..<500 { await Task.yield() }
-        #expect(stack.log.words.count { $0 == "finished network" } <= 10)
+        let stack = Stack(
+            FakeDownloader(giving: level(7)), disk: disk, maximumPendingWriteByteCount: limit, executor: executor)
+        let loads = try (0..<40).map { stack.start(try web("\($0)")) }
+        executor.drain()
+        #expect(clock.sleeperCount == 40)
+        #expect(stack.log.words.count { $0 == "finished network" } == 10)
 
         clock.advance(by: .seconds(1))
+        executor.drain()
 
         for load in loads { _ = try await load.value }
-        await stack.pipeline.flush()
         #expect(stack.disk.entries.value.count == 40)
     }
 
@@ -140,14 +147,18 @@ struct StoringTests {
                             count += 1
                             return count
                         }))
-            }, disk: slow)
-        _ = try await stack.load(try web("a"))
-        try await clock.waitForSleepers(count: 1)
+            }, disk: slow, executor: executor)
+        let first = stack.start(try web("a"))
+        executor.drain()
+        _ = try await first.value
+        #expect(clock.sleeperCount == 1)
 
-        _ = try await stack.load(try web("a") { $0.cachePolicy = .reload })
-        for _ in 0..<500 { await Task.yield() }
+        let second = stack.start(try web("a") { $0.cachePolicy = .reload })
+        executor.drain()
+        _ = try await second.value
+        #expect(stack.disk.stores.value == 1)
         clock.advance(by: .seconds(1))
-        await stack.pipeline.flush()
+        executor.drain()
 
         #expect(stack.stored(try web("a")) == level(2))
     }

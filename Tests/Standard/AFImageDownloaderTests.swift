@@ -65,7 +65,7 @@ struct AFImageDownloaderTests {
         await first.shutDown()
         // Responses are stored behind the caller's back.
         let layers = ImagePipeline(.afImageDownloader(cacheDirectory: folder.url))
-        while await !layers.cache.contains(request).contains(.response) { await Task.yield() }
+        try await eventually { await layers.cache.contains(request).contains(.response) }
         origin.stop()
 
         let next = ImagePipeline(.afImageDownloader(cacheDirectory: folder.url))

@@ -1,6 +1,6 @@
 import AlcedoTesting
 import FoundationEssentials
-import Synchronization
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct ManualClockTests {
@@ -40,23 +40,40 @@ import Testing
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test func `sleepers wake at their deadlines`() async throws {
-        let order = Order()
+    @Test func `sleepers wake at their deadlines`() {
+        let executor = ManualExecutor()
+        let order = Guarded<[Int]>([])
         for seconds in [3, 1, 2] {
-            let count = clock.sleeperCount
-            Task { @Waker in
+            Task(executorPreference: executor) {
                 try await clock.sleep(for: .seconds(seconds))
-                order.append(seconds)
+                order.change { $0.append(seconds) }
             }
-            try await clock.waitForSleepers(count: count + 1)
         }
+        executor.drain()
+        #expect(clock.sleeperCount == 3)
 
         for number in 1...3 {
             clock.advance(by: .seconds(1))
-            while await order.seconds.count < number { await Task.yield() }
+            executor.drain()
+            #expect(order.value == Array(1...number))
         }
+    }
 
-        #expect(await order.seconds == [1, 2, 3])
+    @Test func `sleepers whose time has come are resumed in the order of their deadlines`() {
+        let executor = ManualExecutor()
+        let order = Guarded<[Int]>([])
+        for seconds in [3, 1, 2] {
+            Task(executorPreference: executor) {
+                try await clock.sleep(for: .seconds(seconds))
+                order.change { $0.append(seconds) }
+            }
+        }
+        executor.drain()
+
+        clock.advance(by: .seconds(3))
+        executor.drain()
+
+        #expect(order.value == [1, 2, 3])
     }
 
     @Test func `a cancelled sleeper throws and is gone`() async throws {
@@ -83,17 +100,4 @@ import Testing
 
         #expect(clock.sleeperCount == 0)
     }
-}
-
-/// One actor for all sleepers, so that the order in which they are resumed is the order in which they run.
-@globalActor private actor Waker {
-    static let shared = Waker()
-}
-
-@Waker private final class Order {
-    private(set) var seconds: [Int] = []
-
-    nonisolated init() {}
-
-    func append(_ number: Int) { seconds.append(number) }
 }

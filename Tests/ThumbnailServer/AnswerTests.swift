@@ -133,7 +133,7 @@ struct AnswerTests {
         try await TestServer.run(handler: { _ in .ok(TestServer.opaque).stalling(at: .beforeHead) }) { server in
             let answers = try await withThrowingTaskGroup(of: TestServer.Answer.self) { group in
                 for _ in 0..<8 { group.addTask { try await server.get(server.target("/a")) } }
-                while try await server.number("thumbnail_requests_in_flight") != 8 { await Task.yield() }
+                try await server.wait(for: "thumbnail_requests_in_flight", toBe: 8)
                 try await server.origin.waitForStalls()
                 server.origin.release()
                 return try await group.reduce(into: []) { $0.append($1) }

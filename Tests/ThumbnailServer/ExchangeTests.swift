@@ -1,4 +1,5 @@
 import Alcedo
+import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 import Testing
@@ -9,35 +10,40 @@ import Testing
 struct ExchangeTests {
     private let resumed = Guarded(0)
     private let cuts = Guarded(0)
+    private let executor = ManualExecutor()
 
-    private func exchange() -> Exchange {
+    private func exchange(on executor: ManualExecutor? = nil) -> Exchange {
         Exchange(
             number: 1, head: RequestHead(method: "GET", target: "/"), cut: { [cuts] in cuts.change { $0 += 1 } },
-            resume: { [resumed] in resumed.change { $0 += 1 } })
+            resume: { [resumed] in resumed.change { $0 += 1 } }, taskExecutor: executor)
     }
 
     private func status(_ exchange: Exchange) -> Int? {
         if case .reply(let reply)? = exchange.outcome { reply.status } else { nil }
     }
 
-    @Test func `work settles it, once`() async throws {
-        let exchange = exchange()
+    @Test func `work settles it, once`() {
+        let exchange = exchange(on: executor)
         exchange.start { Reply(status: 200) }
-        while resumed.value == 0 { await Task.yield() }
+        #expect(resumed.value == 0)
+        executor.drain()
         exchange.settle(.gone)
         #expect(status(exchange) == 200 && resumed.value == 1)
     }
 
-    @Test func `a client that goes cancels the work, and what that gives is dropped`() async throws {
-        let exchange = exchange()
+    @Test func `a client that goes cancels the work, and what that gives is dropped`() {
+        let exchange = exchange(on: executor)
         let isCancelled = Guarded(false)
         exchange.start {
-            while !Task.isCancelled { await Task.yield() }
-            isCancelled.change { $0 = true }
+            // Until it is cancelled.
+            try? await isCancelled.wait { $0 }
+            isCancelled.change { $0 = Task.isCancelled }
             return Reply(status: 200)
         }
+        executor.drain()
         exchange.settle(.gone)
-        while !isCancelled.value { await Task.yield() }
+        executor.drain()
+        #expect(isCancelled.value)
         #expect(status(exchange) == nil && resumed.value == 1)
     }
 
@@ -56,7 +62,8 @@ struct ExchangeTests {
     }
 
     @Test(arguments: [true, false])
-    func `a request gives its place back, whether its client is gone before the work begins or not`(isGone: Bool) async
+    func `a request gives its place back, whether its client is gone before the work begins or not`(isGone: Bool)
+        async throws
     {
         let stack = ServerStack(ServerStack.Settings())
         func number() -> Bool {
@@ -78,7 +85,7 @@ struct ExchangeTests {
         }
         begin()
         if isGone { #expect(number()) }
-        while !number() { await Task.yield() }
+        try await eventually { number() }
         await stack.shutDown()
     }
 

@@ -75,7 +75,7 @@ struct FailureTests {
         try await origin.waitForStalls()
         let waiting = Task { await wait() }
 
-        while service.late(heads[1]).status != 503 { await Task.yield() }
+        try await eventually { service.late(heads[1]).status == 503 }
         let (shed, late) = (service.late(heads[1]), service.late(heads[0]))
 
         #expect(shed.status == 503 && shed.fields["Retry-After"] == "1")

@@ -35,7 +35,7 @@ struct LoadTests {
                 server.origin.release()
                 for try await status in group { #expect(status == 200) }
             }
-            while try await server.number("thumbnail_requests_in_flight") != 0 { await Task.yield() }
+            try await server.wait(for: "thumbnail_requests_in_flight", toBe: 0)
         }
     }
 
@@ -51,7 +51,8 @@ struct LoadTests {
                 for path in ["/a", "/b"] { group.addTask { try await server.get(server.target(path)).status } }
                 try await server.origin.waitForStalls(count: 2)
                 for path in ["/c", "/d"] { group.addTask { try await server.get(server.target(path)).status } }
-                while try await server.number("thumbnail_requests_in_flight") != 4 { await Task.yield() }
+                try await server.wait(for: "thumbnail_requests_in_flight", toBe: 4)
+                for path in ["/c", "/d"] { try await server.waitUntilQueued(server.target(path)) }
 
                 let other = server.target("/quick").replacing("127.0.0.1", with: "localhost")
                 #expect(try await server.get(other).status == 200)
@@ -59,6 +60,7 @@ struct LoadTests {
 
                 server.origin.release()
                 for try await status in group { #expect(status == 200) }
+                #expect(server.origin.requests.map(\.path).firstIndex(of: "/quick") == 2)
             }
         }
     }
@@ -72,7 +74,7 @@ struct LoadTests {
             client.leave()
 
             try await server.origin.waitForDisconnects()
-            while try await server.number("thumbnail_clients_gone_total") != 1 { await Task.yield() }
+            try await server.wait(for: "thumbnail_clients_gone_total", toBe: 1)
             #expect(try await server.number("thumbnail_requests_in_flight") == 0)
         }
     }
@@ -83,10 +85,10 @@ struct LoadTests {
             try await client.send("GET \(server.target("/a")) HTTP/1.1\r\nHost: a\r\n\r\n")
             try await server.origin.waitForStalls()
             async let answer = server.get(server.target("/a"))
-            while try await server.number("thumbnail_requests_in_flight") != 2 { await Task.yield() }
+            try await server.wait(for: "thumbnail_requests_in_flight", toBe: 2)
 
             client.leave()
-            while try await server.number("thumbnail_clients_gone_total") != 1 { await Task.yield() }
+            try await server.wait(for: "thumbnail_clients_gone_total", toBe: 1)
             server.origin.release()
 
             #expect(try await answer.status == 200)
@@ -100,7 +102,7 @@ struct LoadTests {
             async let first = server.get(server.target("/a"))
             try await server.origin.waitForStalls()
             async let second = server.get(server.target("/b"))
-            while try await server.number("thumbnail_requests_in_flight") != 2 { await Task.yield() }
+            try await server.waitUntilQueued(server.target("/b"))
             #expect(server.origin.requests.count == 1)
 
             server.origin.release()
@@ -135,14 +137,14 @@ struct LoadTests {
         let kept = try RawClient(port: port)
         try await kept.send("GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n")
         // Until then it may be a connection that nobody has accepted.
-        while try await !TestServer.get("/metrics", from: port, by: CURLTransport()).text.contains("\"404\"") {
-            await Task.yield()
+        try await eventually {
+            try await TestServer.get("/metrics", from: port, by: CURLTransport()).text.contains("\"404\"")
         }
         async let answer = TestServer.get(target, from: port, by: CURLTransport())
         try await origin.waitForStalls()
         let stopping = Task { await running.stop(grace: .seconds(300)) }
 
-        while (try? RawClient(port: port)) != nil { await Task.yield() }
+        try await eventually { (try? RawClient(port: port)) == nil }
         // A connection from before is still heard, and told that this was the last time.
         try await kept.send("GET /health HTTP/1.1\r\nHost: a\r\n\r\n")
         let health = try await kept.readToEnd()

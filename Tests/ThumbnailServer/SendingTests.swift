@@ -73,7 +73,7 @@ struct SendingTests {
     @Test func `beside answers that nobody takes there is room for the same, and for no others`() async throws {
         try await Self.run(HTTPServer.Settings(sendingLimit: 1 << 20)) { handler, server in
             let slow = try await Self.ask("/a", server)
-            while handler.asked.value < 1 { await Task.yield() }
+            try await handler.asked.wait { $0 >= 1 }
 
             let same = try await Self.ask("/a", server).readToEnd()
             #expect(same.hasPrefix("HTTP/1.1 200 ") && same.utf8.count > 24 << 20)
@@ -89,9 +89,9 @@ struct SendingTests {
         try await Self.run(HTTPServer.Settings(sendingTimeout: .milliseconds(1), sendingLimit: 1 << 20)) {
             handler, server in
             let slow = try await Self.ask("/a", server)
-            while handler.gone.value < 1 { await Task.yield() }
+            try await handler.gone.wait { $0 >= 1 }
             let other = try await Self.ask("/b", server, method: "GET")
-            while handler.gone.value < 2 { await Task.yield() }
+            try await handler.gone.wait { $0 >= 2 }
             // It was not sent away: what went before had been let go.
             #expect(try await other.readToEnd().hasPrefix("HTTP/1.1 200 "))
             withExtendedLifetime(slow) {}

@@ -2,6 +2,8 @@ import Alcedo
 import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
+import TestSupport
+import Testing
 
 @testable import thumbnail_server
 
@@ -103,6 +105,16 @@ struct TestServer: Sendable {
     /// The size and alpha of a thumbnail.
     func picture(_ target: String) async throws -> DecodedImage {
         try CodecRegistry.standard.decode(try await get(target).body)
+    }
+
+    /// Returns once a number of the metrics has a value.
+    func wait(for name: String, toBe value: Double) async throws {
+        try await eventually { try await number(name) == value }
+    }
+
+    /// Returns once a request waits for a place, before it asks its origin.
+    func waitUntilQueued(_ target: String) async throws {
+        try await eventually { running.isQueued(RequestHead(method: "GET", target: target)) }
     }
 
     /// One number of the metrics; nil when there is none of that name.

@@ -10,12 +10,16 @@ package final class Recurrence: Sendable {
     private let state = Locked(State())
     private let interval: Duration
     private let clock: any TimeSource
+    private let taskExecutor: (any TaskExecutor)?
 
-    /// - Parameter interval: From the end of one time to the next, and before the first; with nought or less it is never
-    ///   done.
-    package init(every interval: Duration, clock: any TimeSource) {
+    /// - Parameters:
+    ///   - interval: From the end of one time to the next, and before the first; with nought or less it is never done.
+    ///   - clock: Measures the interval.
+    ///   - taskExecutor: Runs the work. Default: nil, Swift's own executor.
+    package init(every interval: Duration, clock: any TimeSource, taskExecutor: (any TaskExecutor)? = nil) {
         self.interval = interval
         self.clock = clock
+        self.taskExecutor = taskExecutor
     }
 
     deinit { stop() }
@@ -26,7 +30,7 @@ package final class Recurrence: Sendable {
     package func start(_ work: @escaping @Sendable () async -> Bool) {
         state.withLock { state in
             guard interval > .zero, state.task == nil, !state.isOver else { return }
-            state.task = Task { [clock, interval] in
+            state.task = Task(executorPreference: taskExecutor) { [clock, interval] in
                 while (try? await clock.sleep(for: interval)) != nil {
                     guard await work() else { return }
                 }

@@ -25,6 +25,7 @@ public final class Downloader: Downloading {
 
     private let fetcher: SourceFetcher
     private let clock: any TimeSource
+    private let taskExecutor: (any TaskExecutor)?
     private let table: Locked<Table>
     /// Those who have begun, while their request is still being modified. The table's lock may be taken inside of this one.
     private let preparing = Locked<[DownloadReceipt: Preparation]>([:])
@@ -39,8 +40,10 @@ public final class Downloader: Downloading {
         transport: any HTTPTransport, configuration: Configuration = Configuration(),
         clock: any TimeSource = SystemClock()
     ) {
-        fetcher = SourceFetcher(transport: transport, rules: configuration.rules, clock: clock)
+        fetcher = SourceFetcher(
+            transport: transport, rules: configuration.rules, clock: clock, taskExecutor: configuration.taskExecutor)
         self.clock = clock
+        taskExecutor = configuration.taskExecutor
         table = Locked(
             Table(
                 schedule: DownloadSchedule(
@@ -227,7 +230,7 @@ public final class Downloader: Downloading {
         }
         guard !table.withLock({ $0.isShutDown }) else { return waiter.complete(.failure(Self.isShutDown)) }
         preparing.withLock { $0[receipt] = Preparation(waiter: waiter, priority: request.priority.value) }
-        let task = Task {
+        let task = Task(executorPreference: taskExecutor) { [self] in
             do {
                 let modified = try await fetcher.http.prepare(http)
                 let order = TransferOrder(
@@ -302,10 +305,10 @@ public final class Downloader: Downloading {
             }
             let work = { @Sendable () async in await self.run(beginning.id, beginning.order) }
             let task: Task<Void, Never>
-            if isInTask, case .http = beginning.order.source {
+            if isInTask, taskExecutor == nil, case .http = beginning.order.source {
                 task = Task.immediate(operation: work)
             } else {
-                task = Task(operation: work)
+                task = Task(executorPreference: taskExecutor, operation: work)
             }
             if table.withLock({ $0.attach(task, to: beginning.id) }) { task.cancel() }
         }
@@ -315,7 +318,7 @@ public final class Downloader: Downloading {
     /// Looks again when the rate lets the next begin. One timer is enough, whoever asks.
     private func wait(_ delay: Duration) {
         guard table.withLock({ $0.setTimer() }) else { return }
-        let task = Task {
+        let task = Task(executorPreference: taskExecutor) { [self] in
             // Ends early when there is nothing left to wait for.
             try? await clock.sleep(for: delay)
             table.withLock { $0.clearTimer() }

@@ -12,9 +12,10 @@ struct LocalReader: Sendable {
     let maximumByteCount: Int
     private let progressInterval: Duration
     private let clock: any TimeSource
-    private let files = BlockingExecutor(name: "alcedo.files", width: 2)
+    private let files: BlockingExecutor
 
-    init(rules: DownloadRules, clock: any TimeSource) {
+    init(rules: DownloadRules, clock: any TimeSource, taskExecutor: (any TaskExecutor)?) {
+        files = BlockingExecutor(name: "alcedo.files", width: 2, taskExecutor: taskExecutor)
         (maximumByteCount, progressInterval) = (rules.maximumByteCount, rules.progressInterval)
         self.clock = clock
     }

@@ -7,11 +7,14 @@ import FoundationEssentials
 struct SourceFetcher: Sendable {
     let http: HTTPFetcher
     private let local: LocalReader
-    private let threads = BlockingExecutor(name: "alcedo.written", width: 2)
+    private let threads: BlockingExecutor
 
-    init(transport: any HTTPTransport, rules: DownloadRules, clock: any TimeSource) {
-        http = HTTPFetcher(transport: transport, rules: rules, clock: clock)
-        local = LocalReader(rules: rules, clock: clock)
+    init(
+        transport: any HTTPTransport, rules: DownloadRules, clock: any TimeSource, taskExecutor: (any TaskExecutor)?
+    ) {
+        http = HTTPFetcher(transport: transport, rules: rules, clock: clock, taskExecutor: taskExecutor)
+        local = LocalReader(rules: rules, clock: clock, taskExecutor: taskExecutor)
+        threads = BlockingExecutor(name: "alcedo.written", width: 2, taskExecutor: taskExecutor)
     }
 
     /// - Parameters:

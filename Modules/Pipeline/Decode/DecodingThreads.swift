@@ -21,13 +21,17 @@ struct DecodingThreads: Sendable {
     /// - Parameters:
     ///   - width: Threads.
     ///   - byteBudget: Most bytes that decoding holds at once. Previews have a quarter as many, beside these.
-    init(codecs: CodecRegistry, width: Int, byteBudget: Int) {
+    ///   - taskExecutor: Runs the work in place of threads; nil: there are threads.
+    init(codecs: CodecRegistry, width: Int, byteBudget: Int, taskExecutor: (any TaskExecutor)?) {
         self.codecs = codecs
-        executor = BlockingExecutor(name: "alcedo.decode", width: width)
+        executor = BlockingExecutor(name: "alcedo.decode", width: width, taskExecutor: taskExecutor)
         budget = ByteBudget(limit: byteBudget)
         previewLimit = byteBudget / 4
         previewBudget = ByteBudget(limit: previewLimit)
     }
+
+    /// Runs tasks that go with the work; nil is Swift's own executor.
+    var taskExecutor: (any TaskExecutor)? { executor.taskExecutor }
 
     /// Runs `work`, which decodes `data`, when there are bytes for it. Throws what it throws, or `CancellationError`.
     ///

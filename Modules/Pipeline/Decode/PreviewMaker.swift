@@ -90,7 +90,7 @@ final class PreviewMaker: Sendable {
         case .nothing: break
         case .work: start()
         case .wait(let time):
-            Task { [weak self, clock] in
+            Task(executorPreference: threads.taskExecutor) { [weak self, clock] in
                 try? await clock.sleep(for: time)
                 self?.wake()
             }
@@ -119,7 +119,7 @@ final class PreviewMaker: Sendable {
     }
 
     private func start() {
-        Task { [threads, self] in
+        Task(executorPreference: threads.taskExecutor) { [threads, self] in
             // Refused only where it could be cancelled.
             try? await threads.run(priority: LivePriority(.low)) { self.work() }
         }

@@ -18,10 +18,18 @@ public import AlcedoCore
 public final class TieredDataCache: MeasurableDataCache {
     private let tiers: [DataCacheTier]
 
-    private let changes = ChangeOrder()
+    private let changes: ChangeOrder
 
     /// - Parameter tiers: The first to be asked first.
-    public init(_ tiers: [DataCacheTier]) { self.tiers = tiers }
+    public convenience init(_ tiers: [DataCacheTier]) { self.init(tiers, taskExecutor: nil) }
+
+    /// - Parameters:
+    ///   - tiers: The first to be asked first.
+    ///   - taskExecutor: Runs the changes; nil is Swift's own executor.
+    package init(_ tiers: [DataCacheTier], taskExecutor: (any TaskExecutor)?) {
+        self.tiers = tiers
+        changes = ChangeOrder(taskExecutor: taskExecutor)
+    }
 
     private var writableTiers: [DataCacheTier] { tiers.filter { $0.writes != .readOnly } }
 

@@ -12,11 +12,11 @@ struct DownloadStage: Sendable {
     private let waits: ProviderWaits
     private let versions: FileVersions
     private let report: Reporter
-    private let loads = Coalescer<SharedWork, OriginalUpdate, Original>(isOfSource: PipelineError.isOfSource)
+    private let loads: Coalescer<SharedWork, OriginalUpdate, Original>
 
     init(
         downloader: any Downloading, disk: DiskStage, hasResponseCache: Bool, backlog: Backlog, waits: ProviderWaits,
-        versions: FileVersions, report: Reporter
+        versions: FileVersions, report: Reporter, taskExecutor: (any TaskExecutor)?
     ) {
         self.downloader = downloader
         self.disk = disk
@@ -25,6 +25,7 @@ struct DownloadStage: Sendable {
         self.waits = waits
         self.versions = versions
         self.report = report
+        loads = Coalescer(taskExecutor: taskExecutor, isOfSource: PipelineError.isOfSource)
     }
 
     /// - Parameter update: Is told of bytes only where the first who asks wants previews.

@@ -4,9 +4,14 @@ import AlcedoRuntime
 /// Asks for the versions of local files, and remembers which version of an image was kept last.
 final class FileVersions: Sendable {
     // The file system may block as long as it likes, which must not keep the threads of decoders.
-    private let threads = BlockingExecutor(name: "alcedo.versions", width: 2)
+    private let threads: BlockingExecutor
     /// The last key under which an image was kept, by its key without a version.
     private let kept = Locked(RecentTable<ImageKey, ImageKey>(limit: 4_096))
+
+    /// - Parameter taskExecutor: Runs the work in place of threads; nil: there are threads.
+    init(taskExecutor: (any TaskExecutor)?) {
+        threads = BlockingExecutor(name: "alcedo.versions", width: 2, taskExecutor: taskExecutor)
+    }
 
     /// Returns a request with the version that its local file has now, once that is settled.
     func settled(_ request: ImageRequest) async -> ImageRequest {
@@ -44,7 +49,9 @@ final class FileVersions: Sendable {
 
     /// In a task of its own, which nobody cancels: the answer is soon there.
     private func version(_ path: String) async -> FileVersion {
-        await Task { [threads] in try? await threads.run { FileVersion.settled(path: path) } }.value
-            ?? FileVersion(path: path)
+        let version = Task(executorPreference: threads.taskExecutor) { [threads] in
+            try? await threads.run { FileVersion.settled(path: path) }
+        }
+        return await version.value ?? FileVersion(path: path)
     }
 }

@@ -23,6 +23,7 @@ extension ImageCache {
         package var filePath: (@Sendable (ImageKey) -> URL?)?
         package var onClean: (@Sendable (_ names: [String]) -> Void)?
         package var onWriteFailure: (@Sendable (ImageKey, any Error) -> Void)?
+        package var taskExecutor: (any TaskExecutor)?
 
         private var disk = DiskCache.none
 
@@ -46,6 +47,8 @@ extension ImageCache {
         ///     ``/AlcedoCore/MaintainableDataCache`` reports that. Not called when nothing was removed. Of a disk cache that
         ///     others use, too, all trims are reported. Called on any thread. Default: nil.
         ///   - onWriteFailure: Gets the error of a write that nobody waited for. Called on any thread. Default: nil.
+        ///   - taskExecutor: Runs the tasks of the cache, and its decoding and encoding in place of threads of its own: for
+        ///     tests, with the `ManualExecutor` of `AlcedoTesting`. Default: nil, Swift's own executor and threads of the cache.
         public init(
             codecs: CodecRegistry,
             memoryCache: (any MemoryCaching)? = nil,
@@ -56,7 +59,8 @@ extension ImageCache {
             maximumDecodingByteCount: Int = 512 << 20,
             filePath: (@Sendable (ImageKey) -> URL?)? = nil,
             onClean: (@Sendable (_ names: [String]) -> Void)? = nil,
-            onWriteFailure: (@Sendable (ImageKey, any Error) -> Void)? = nil
+            onWriteFailure: (@Sendable (ImageKey, any Error) -> Void)? = nil,
+            taskExecutor: (any TaskExecutor)? = nil
         ) {
             self.codecs = codecs
             self.memoryCache = memoryCache
@@ -68,6 +72,7 @@ extension ImageCache {
             self.filePath = filePath
             self.onClean = onClean
             self.onWriteFailure = onWriteFailure
+            self.taskExecutor = taskExecutor
         }
 
         /// A cache on a disk cache that can be cleaned, as the package's disk caches can. The other parameters are
@@ -82,12 +87,13 @@ extension ImageCache {
             maximumDecodingByteCount: Int = 512 << 20,
             filePath: (@Sendable (ImageKey) -> URL?)? = nil,
             onClean: (@Sendable (_ names: [String]) -> Void)? = nil,
-            onWriteFailure: (@Sendable (ImageKey, any Error) -> Void)? = nil
+            onWriteFailure: (@Sendable (ImageKey, any Error) -> Void)? = nil,
+            taskExecutor: (any TaskExecutor)? = nil
         ) {
             self.init(
                 codecs: codecs, memoryCache: memoryCache, diskCache: nil, serializer: serializer, decoding: decoding,
                 maxConcurrentDecodes: maxConcurrentDecodes, maximumDecodingByteCount: maximumDecodingByteCount,
-                filePath: filePath, onClean: onClean, onWriteFailure: onWriteFailure)
+                filePath: filePath, onClean: onClean, onWriteFailure: onWriteFailure, taskExecutor: taskExecutor)
             maintainableDiskCache = diskCache
         }
 

@@ -20,15 +20,17 @@ public final class ImageCache: Sendable {
     private let threads: DecodingThreads
     /// nil when the disk cache does not tell of its trims, or no handler wants them.
     private let trims: DataCacheTrimObservation?
-    private let changes = ChangeOrder()
-    private let reads = Coalescer<Read, Never, ImageCacheHit?>()
+    private let changes: ChangeOrder
+    private let reads: Coalescer<Read, Never, ImageCacheHit?>
 
     /// A cache of the parts that the configuration names.
     public init(_ configuration: Configuration) {
         self.configuration = configuration
+        changes = ChangeOrder(taskExecutor: configuration.taskExecutor)
+        reads = Coalescer(taskExecutor: configuration.taskExecutor)
         threads = DecodingThreads(
             codecs: configuration.codecs, width: configuration.maxConcurrentDecodes,
-            byteBudget: configuration.maximumDecodingByteCount)
+            byteBudget: configuration.maximumDecodingByteCount, taskExecutor: configuration.taskExecutor)
         trims = configuration.onClean.flatMap { onClean in
             configuration.maintainableDiskCache?.observeTrims { report in onClean(report.removals.map(\.name)) }
         }

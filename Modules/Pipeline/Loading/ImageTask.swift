@@ -124,19 +124,22 @@ public final class ImageTask: Sendable {
     }
 
     /// Begins the work. To be called once.
+    ///
+    /// - Parameter taskExecutor: Runs the work; nil is Swift's own executor.
     func start(
+        on taskExecutor: (any TaskExecutor)?,
         _ body:
             @escaping @Sendable (
                 _ priority: LivePriority, _ update: @escaping @Sendable (LoadUpdate) -> Void
             ) async throws -> ImageResponse
     ) {
-        let work = Task {
+        let work = Task(executorPreference: taskExecutor) {
             do {
-                let response = try await body(livePriority) { self.note($0) }
-                end(.success(response))
+                let response = try await body(self.livePriority) { self.note($0) }
+                self.end(.success(response))
                 return response
             } catch {
-                end(.failure(error))
+                self.end(.failure(error))
                 throw error
             }
         }

@@ -9,7 +9,7 @@ struct ProcessStage: Sendable {
     private let recent: RecentPictures
     private let threads: DecodingThreads
     private let report: Reporter
-    private let steps = Coalescer<StepKey, LoadUpdate, Picture>(isOfSource: PipelineError.isOfSource)
+    private let steps: Coalescer<StepKey, LoadUpdate, Picture>
 
     init(
         decode: DecodeStage, memory: MemoryStage, recent: RecentPictures, threads: DecodingThreads, report: Reporter
@@ -18,6 +18,7 @@ struct ProcessStage: Sendable {
         self.memory = memory
         self.recent = recent
         self.threads = threads
+        steps = Coalescer(taskExecutor: threads.taskExecutor, isOfSource: PipelineError.isOfSource)
         self.report = report
     }
 

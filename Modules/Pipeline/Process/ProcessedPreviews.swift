@@ -24,7 +24,7 @@ final class ProcessedPreviews: Sendable {
             return !isBusy
         }
         guard isFree else { return }
-        Task {
+        Task(executorPreference: threads.taskExecutor) { [self] in
             // A processor that cannot do it will say so of the whole image.
             let processed = try? await threads.run(priority: LivePriority(.low)) { [processors] in
                 var processed = preview

@@ -9,6 +9,10 @@ import AlcedoRuntime
 /// that a cancellation of whoever asked does not reach.
 final class ChangeOrder: Sendable {
     private let state = Locked(ChangeOrderState())
+    private let taskExecutor: (any TaskExecutor)?
+
+    /// - Parameter taskExecutor: Runs the changes; nil is Swift's own executor.
+    init(taskExecutor: (any TaskExecutor)?) { self.taskExecutor = taskExecutor }
 
     /// Starts a change. It begins when the earlier changes of `scope` have ended.
     ///
@@ -76,7 +80,7 @@ final class ChangeOrder: Sendable {
         let predecessors = state.predecessors(of: scope)
         let id = state.makeID()
         // It cannot end before it is remembered, for that takes the lock.
-        let task = Task {
+        let task = Task(executorPreference: taskExecutor) {
             for end in predecessors { await end() }
             defer { self.finish(scope, id: id) }
             return await change()

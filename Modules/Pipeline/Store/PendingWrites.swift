@@ -31,15 +31,19 @@ final class PendingWrites: Sendable {
     private let limit: Int
     private let timeout: Duration
     private let clock: any TimeSource
+    private let taskExecutor: (any TaskExecutor)?
     private let state = Locked(State())
 
     /// - Parameters:
     ///   - limit: Bytes up to which nobody waits.
     ///   - timeout: Longest time that anybody waits for one write.
-    init(limit: Int, timeout: Duration, clock: any TimeSource) {
+    ///   - clock: Measures the timeout.
+    ///   - taskExecutor: Runs the writes; nil is Swift's own executor.
+    init(limit: Int, timeout: Duration, clock: any TimeSource, taskExecutor: (any TaskExecutor)?) {
         self.limit = limit
         self.timeout = timeout
         self.clock = clock
+        self.taskExecutor = taskExecutor
     }
 
     /// Starts `write` and returns; when too many bytes wait already, returns after it, or when its time is up.
@@ -83,7 +87,7 @@ final class PendingWrites: Sendable {
             state.byteCount += byteCount
             state.lastID += 1
             let id = state.lastID
-            let task = Task {
+            let task = Task(executorPreference: taskExecutor) {
                 // What was loaded later must not be overwritten by what was loaded before.
                 await previous?.value
                 await write()
@@ -97,8 +101,8 @@ final class PendingWrites: Sendable {
 
     private func wait(for write: Task<Void, Never>) async {
         let before = state.withLock { $0.endedCount }
-        let timer = Task { [clock, timeout] in try await clock.sleep(for: timeout) }
-        Task {
+        let timer = Task(executorPreference: taskExecutor) { [clock, timeout] in try await clock.sleep(for: timeout) }
+        Task(executorPreference: taskExecutor) {
             await write.value
             timer.cancel()
         }

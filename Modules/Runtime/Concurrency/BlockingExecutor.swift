@@ -6,7 +6,12 @@ import Dispatch
 /// Each lane is one serial dispatch queue, which always gets a thread: a global queue grows slowly when its threads
 /// block, and a hop through threads and semaphores of our own costs about ten times as much as one through dispatch.
 /// That is why this module imports Dispatch beside the standard library.
+///
+/// With a task executor there are no threads: each lane is a task of that executor. A test then decides when blocking
+/// work runs.
 package final class BlockingExecutor: Sendable {
+    /// Runs the lanes; nil if they are queues.
+    package let taskExecutor: (any TaskExecutor)?
     private let lanes: [DispatchQueue]
     private let state: Locked<JobQueue>
     private let order = ResumptionOrder()
@@ -14,9 +19,11 @@ package final class BlockingExecutor: Sendable {
     /// - Parameters:
     ///   - name: Label of the threads, for debuggers.
     ///   - width: Most pieces of work that run at once; values below 1 count as 1.
-    package init(name: String, width: Int) {
+    ///   - taskExecutor: Runs the work in place of threads. Default: nil, threads.
+    package init(name: String, width: Int, taskExecutor: (any TaskExecutor)? = nil) {
         let width = max(1, width)
-        lanes = (0..<width).map { DispatchQueue(label: "\(name).\($0)") }
+        self.taskExecutor = taskExecutor
+        lanes = taskExecutor == nil ? (0..<width).map { DispatchQueue(label: "\(name).\($0)") } : []
         state = Locked(JobQueue(lanes: width))
     }
 
@@ -70,12 +77,20 @@ package final class BlockingExecutor: Sendable {
                     },
                     cancel: { continuation.resume(throwing: CancellationError()) })
                 let lane = state.withLock { $0.submit(job, priority: priority(), atHead: goesFirst) }
-                if let lane { lanes[lane].async { self.drain(lane) } }
+                if let lane { wake(lane) }
                 // A cancellation before `submit` found nothing to remove; look again now that there is something.
                 if Task.isCancelled { cancel(id) }
             }
         } onCancel: {
             cancel(id)
+        }
+    }
+
+    private func wake(_ lane: Int) {
+        if let taskExecutor {
+            Task(executorPreference: taskExecutor) { self.drain(lane) }
+        } else {
+            lanes[lane].async { self.drain(lane) }
         }
     }
 

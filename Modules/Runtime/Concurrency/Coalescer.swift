@@ -19,11 +19,19 @@ package final class Coalescer<Work: Hashable & Sendable, Update: Sendable, Value
 
     private let state = Locked(State())
     private let order = ResumptionOrder()
+    private let taskExecutor: (any TaskExecutor)?
     private let isOfSource: @Sendable (any Error) -> Bool
 
-    /// - Parameter isOfSource: Whether a failure is due to the source, so that a waiter with another source may succeed.
-    ///   Default: no failure is.
-    package init(isOfSource: @escaping @Sendable (any Error) -> Bool = { _ in false }) { self.isOfSource = isOfSource }
+    /// - Parameters:
+    ///   - taskExecutor: Runs the work. Default: nil, Swift's own executor.
+    ///   - isOfSource: Whether a failure is due to the source, so that a waiter with another source may succeed.
+    ///     Default: no failure is.
+    package init(
+        taskExecutor: (any TaskExecutor)? = nil, isOfSource: @escaping @Sendable (any Error) -> Bool = { _ in false }
+    ) {
+        self.taskExecutor = taskExecutor
+        self.isOfSource = isOfSource
+    }
 
     /// Returns the outcome of `body`, or of equal work that is under way.
     package func value(
@@ -93,7 +101,7 @@ package final class Coalescer<Work: Hashable & Sendable, Update: Sendable, Value
 
     private func begin(_ work: Work, _ start: State.Start, _ first: @escaping UrgentBody) {
         let flight = start.flight
-        let task = Task {
+        let task = Task(executorPreference: taskExecutor) {
             let report: Report = { update in
                 for listener in self.state.withLock({ $0.listeners(work, flight: flight) }) { listener(update) }
             }

@@ -26,15 +26,19 @@ final class Exchange: Sendable {
     private let resume: @Sendable () -> Void
     /// Ends the connection. Called only before the request is over.
     private let cut: @Sendable () -> Void
+    /// Runs the work; nil is Swift's own executor.
+    private let taskExecutor: (any TaskExecutor)?
     private let state = Locked(State())
 
     init(
-        number: UInt64, head: RequestHead, cut: @escaping @Sendable () -> Void, resume: @escaping @Sendable () -> Void
+        number: UInt64, head: RequestHead, cut: @escaping @Sendable () -> Void,
+        resume: @escaping @Sendable () -> Void, taskExecutor: (any TaskExecutor)? = nil
     ) {
         self.number = number
         self.head = head
         self.cut = cut
         self.resume = resume
+        self.taskExecutor = taskExecutor
     }
 
     /// Whether an answer to it has no body, whatever there is to be sent.
@@ -47,7 +51,7 @@ final class Exchange: Sendable {
             return state.outcome != nil
         }
         guard !isSettled else { return resume() }
-        let task = Task { settle(.reply(await work())) }
+        let task = Task(executorPreference: taskExecutor) { self.settle(.reply(await work())) }
         let isLate = state.withLock { state in
             guard state.outcome == nil else { return true }
             state.task = task

@@ -11,6 +11,9 @@ struct RunningServer: Sendable {
 
     var port: Int { server.port }
 
+    /// Whether nothing has been begun for a request but the wait for a place.
+    func isQueued(_ head: RequestHead) -> Bool { stack.service.isQueued(head) }
+
     /// Takes nothing more, lets what runs end, up to the grace, and writes what belongs in stores. To be called once.
     ///
     /// - Parameter storing: How long that writing may take, because a disk, or Redis, may hang; nil: what is left of the

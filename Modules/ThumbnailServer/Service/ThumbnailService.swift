@@ -64,10 +64,14 @@ final class ThumbnailService: HTTPHandling {
 
     func late(_ head: RequestHead) -> Reply {
         // What has found no place yet has asked no origin: there is too much to do here.
-        guard let (query, _) = try? checkedQuery(head), maker.isWaiting(for: query.key) else {
-            return Refusal.late.reply
-        }
-        return sendAway()
+        // What has found no place yet has asked no origin: there is too much to do here.
+        isQueued(head) ? sendAway() : Refusal.late.reply
+    }
+
+    /// Whether nothing has been begun for a request but the wait for a place.
+    func isQueued(_ head: RequestHead) -> Bool {
+        guard let (query, _) = try? checkedQuery(head) else { return false }
+        return maker.isWaiting(for: query.key)
     }
 
     func ended(_ head: RequestHead, status: Int?, byteCount: Int, duration: Duration) {

@@ -38,14 +38,14 @@ struct LivePriorityTests {
             Task.immediate {
                 try await coalescer.value(for: "a", priority: priority) { _, priority in
                     live.change { $0 = priority }
-                    while !isDone.value { await Task.yield() }
+                    try await isDone.wait { $0 }
                     return 1
                 }
             }
         }
         let (first, second) = (LivePriority(.low), LivePriority(.high))
         let one = join(first)
-        while live.value == nil { await Task.yield() }
+        try await live.wait { $0 != nil }
         #expect(live.value?.value == .low)
 
         let two = join(second)
@@ -69,13 +69,11 @@ struct LivePriorityTests {
         let waiting = Task {
             try await coalescer.value(for: "a") { _ in
                 hasBegun.change { $0 = true }
-                while true {
-                    try Task.checkCancellation()
-                    await Task.yield()
-                }
+                // Until it is cancelled.
+                try await hasBegun.wait { !$0 }
             }
         }
-        while !hasBegun.value { await Task.yield() }
+        try await hasBegun.wait { $0 }
 
         await coalescer.shutDown(throwing: Closed())
 

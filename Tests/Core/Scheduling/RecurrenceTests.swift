@@ -7,9 +7,10 @@ import Testing
 struct RecurrenceTests {
     private let clock = ManualClock()
     private let count = Guarded(0)
+    private let executor = ManualExecutor()
 
-    @Test func `work is done after each interval until it wants no more`() async throws {
-        let recurrence = Recurrence(every: .seconds(60), clock: clock)
+    @Test func `work is done after each interval until it wants no more`() {
+        let recurrence = Recurrence(every: .seconds(60), clock: clock, taskExecutor: executor)
         for _ in 0..<3 {
             recurrence.start { [count] in
                 count.change {
@@ -19,30 +20,35 @@ struct RecurrenceTests {
         }
 
         for done in 1...3 {
-            try await clock.waitForSleepers(count: 1)
+            executor.drain()
             #expect(clock.sleeperCount == 1)
             #expect(count.value == done - 1)
             clock.advance(by: .seconds(60))
-            while count.value < done { await Task.yield() }
         }
+        executor.drain()
+        #expect(count.value == 3)
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test func `what is stopped or let go of sleeps no more, and does not begin again`() async throws {
-        var recurrence: Recurrence? = Recurrence(every: .seconds(60), clock: clock)
+    @Test func `what is stopped or let go of sleeps no more, and does not begin again`() {
+        var recurrence: Recurrence? = Recurrence(every: .seconds(60), clock: clock, taskExecutor: executor)
         recurrence?.start { true }
-        try await clock.waitForSleepers(count: 1)
+        executor.drain()
+        #expect(clock.sleeperCount == 1)
         recurrence = nil
-        while clock.sleeperCount > 0 { await Task.yield() }
+        executor.drain()
+        #expect(clock.sleeperCount == 0)
 
-        let stopped = Recurrence(every: .seconds(60), clock: clock)
+        let stopped = Recurrence(every: .seconds(60), clock: clock, taskExecutor: executor)
         stopped.stop()
         stopped.start { [count] in
             count.change {
                 $0 += 1; return true
             }
         }
+        executor.drain()
         clock.advance(by: .seconds(60))
+        executor.drain()
         #expect(clock.sleeperCount == 0)
         #expect(count.value == 0)
     }

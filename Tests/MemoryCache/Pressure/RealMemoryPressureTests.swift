@@ -51,7 +51,7 @@ struct RealMemoryPressureTests {
                 let source = SystemMemoryPressureSource(configuration: .init(interval: .milliseconds(1)))
                 let observation = Observation(source.observe { _ in }, source.observe { _ in })
                 // Some stop before their thread has begun, some while it works.
-                if round % 3 == 0 { await Task.yield() }
+                if round % 3 == 0 { await letOthersRun() }
                 if round % 10 == 0 { try await Task.sleep(for: .milliseconds(2)) }
                 observation.end()
             }

@@ -157,7 +157,7 @@ struct SystemMemoryPressureSourceTests {
                 group.addTask {
                     for _ in 0..<50 {
                         let observation = system.observe()
-                        await Task.yield()
+                        await letOthersRun()
                         observation.end()
                     }
                 }

@@ -128,13 +128,16 @@ struct TieredDataCacheTests {
         let slow = FakeDataCache(beforeStore: { [clock] number in
             if number == 1 { try await clock.sleep(for: .seconds(1)) }
         })
-        let cache = TieredDataCache([DataCacheTier(slow), DataCacheTier(lower)])
-        // An immediate task has asked for its store when it returns here.
-        let first = Task.immediate { try await cache.store(entry("1"), for: key) }
-        try await clock.waitForSleepers(count: 1)
-        let second = Task.immediate { try await cache.store(entry("2"), for: key) }
-        for _ in 0..<500 { await Task.yield() }
+        let executor = ManualExecutor()
+        let cache = TieredDataCache([DataCacheTier(slow), DataCacheTier(lower)], taskExecutor: executor)
+        let first = Task(executorPreference: executor) { try await cache.store(entry("1"), for: key) }
+        executor.drain()
+        #expect(clock.sleeperCount == 1)
+        let second = Task(executorPreference: executor) { try await cache.store(entry("2"), for: key) }
+        executor.drain()
+        #expect(slow.stores.value == 1)
         clock.advance(by: .seconds(1))
+        executor.drain()
         try await first.value
         try await second.value
 

@@ -12,22 +12,30 @@ struct Stack: Sendable {
     let codec = FakeCodec()
     let log = Log()
     let pipeline: ImagePipeline
+    /// Runs the loads that are started and the work of the pipeline.
+    let executor: ManualExecutor?
 
     init(
         _ downloader: FakeDownloader, disk: FakeDataCache = FakeDataCache(),
         maximumPendingWriteByteCount: Int = 1 << 20, maximumIntermediateByteCount: Int = 1 << 20,
-        clock: any TimeSource = ManualClock()
+        clock: any TimeSource = ManualClock(), executor: ManualExecutor? = nil
     ) {
         self.downloader = downloader
         self.disk = disk
+        self.executor = executor
         pipeline = ImagePipeline(
             ImagePipeline.Configuration(
                 downloader: downloader, codecs: codec.registry, memoryCache: memory, diskCache: disk, observer: log,
                 clock: clock, maximumPendingWriteByteCount: maximumPendingWriteByteCount,
-                maximumIntermediateByteCount: maximumIntermediateByteCount))
+                maximumIntermediateByteCount: maximumIntermediateByteCount, taskExecutor: executor))
     }
 
     func load(_ request: ImageRequest) async throws -> ImageResponse { try await pipeline.load(request) }
+
+    /// Starts a load on the executor.
+    func start(_ request: ImageRequest) -> Task<ImageResponse, any Error> {
+        Task(executorPreference: executor) { try await load(request) }
+    }
 
     func stored(_ request: ImageRequest) -> Data? { disk.entries.value[request.originalKey]?.data }
 

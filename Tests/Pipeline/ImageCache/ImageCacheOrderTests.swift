@@ -9,25 +9,26 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct ImageCacheOrderTests {
     private let clock = ManualClock()
+    private let executor = ManualExecutor()
     private let key = ImageCache.imageKey("a")
 
     private func image(_ level: UInt8) -> DecodedImage { .gray(side: 1, level: level) }
 
     /// A cache over a disk that holds level 1 and whose reads wait for the clock.
-    private func slowReads() -> (ImageCacheParts, ImageCache) {
+    private func slowReads(on executor: ManualExecutor? = nil) -> (ImageCacheParts, ImageCache) {
         let disk = FakeDataCache(afterRead: { [clock] _ in try? await clock.sleep(for: .seconds(1)) })
         disk.entries.change { $0[key] = CachedData(level(1)) }
         let parts = ImageCacheParts(disk: disk, clock: clock)
-        return (parts, parts.cache())
+        return (parts, parts.cache { $0.taskExecutor = executor })
     }
 
     /// A cache over a disk whose first store waits for the clock.
-    private func slowStores() -> (ImageCacheParts, ImageCache) {
+    private func slowStores(on executor: ManualExecutor? = nil) -> (ImageCacheParts, ImageCache) {
         let disk = FakeDataCache(beforeStore: { [clock] number in
             if number == 1 { try await clock.sleep(for: .seconds(1)) }
         })
         let parts = ImageCacheParts(disk: disk, clock: clock)
-        return (parts, parts.cache())
+        return (parts, parts.cache { $0.taskExecutor = executor })
     }
 
     @Test func `the same image asked for ten times at once is read and decoded once`() async throws {
@@ -108,19 +109,16 @@ struct ImageCacheOrderTests {
     }
 
     @Test func `a read that nobody waits for any more decodes nothing and brings nothing to memory`() async throws {
-        let (parts, cache) = slowReads()
-        let read = Task { try await cache.image(forKey: "a") }
-        try await clock.waitForSleepers(count: 1)
+        let (parts, cache) = slowReads(on: executor)
+        let read = Task(executorPreference: executor) { try await cache.image(forKey: "a") }
+        executor.drain()
+        #expect(clock.sleeperCount == 1)
 
         read.cancel()
+        executor.drain()
 
         await #expect(throws: CancellationError.self) { try await read.value }
-        while clock.sleeperCount > 0 { await Task.yield() }
-        // One that is waited for shows that the abandoned one is over.
-        let other = Task { try await cache.image(forKey: "b") }
-        try await clock.waitForSleepers(count: 1)
-        clock.advance(by: .seconds(1))
-        _ = try await other.value
+        #expect(clock.sleeperCount == 0)
         #expect(parts.codec.decodes.value == 0 && parts.memory.count == 0)
     }
 
@@ -136,27 +134,29 @@ struct ImageCacheOrderTests {
     }
 
     @Test func `of two stores the later stays, on disk as in memory`() async throws {
-        let (parts, cache) = slowStores()
+        let (parts, cache) = slowStores(on: executor)
         cache.startStoring(image(1), forKey: "a")
-        try await clock.waitForSleepers(count: 1)
+        executor.drain()
+        #expect(clock.sleeperCount == 1)
         cache.startStoring(image(2), forKey: "a")
-        for _ in 0..<500 { await Task.yield() }
+        executor.drain()
         clock.advance(by: .seconds(1))
-        await cache.flush()
+        executor.drain()
         #expect(parts.stored("a") == level(2))
         #expect(cache.imageInMemory(forKey: "a")?.level == 2)
     }
 
     @Test(arguments: [Change.remove, .removeAll, .clearDisk])
     func `what is removed while it is written is gone`(change: Change) async throws {
-        let (parts, cache) = slowStores()
+        let (parts, cache) = slowStores(on: executor)
         cache.startStoring(image(1), forKey: "a")
-        try await clock.waitForSleepers(count: 1)
-        let removal = Task.immediate { await change(cache) }
-        for _ in 0..<500 { await Task.yield() }
+        executor.drain()
+        #expect(clock.sleeperCount == 1)
+        let removal = Task(executorPreference: executor) { await change(cache) }
+        executor.drain()
         clock.advance(by: .seconds(1))
+        executor.drain()
         await removal.value
-        await cache.flush()
         #expect(parts.stored("a") == nil)
     }
 
@@ -186,10 +186,9 @@ struct ImageCacheOrderTests {
         let cache = parts.cache()
         try await cache.store(image(1), forKey: "a")
         let task = Task {
-            while !Task.isCancelled { await Task.yield() }
+            withUnsafeCurrentTask { $0?.cancel() }
             return await cache.remove(forKey: "a", fromMemory: false)
         }
-        task.cancel()
         #expect(await task.value)
         #expect(parts.stored("a") == nil)
     }

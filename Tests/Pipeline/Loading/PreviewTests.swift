@@ -41,25 +41,17 @@ private struct LastByteCodec: ImageDecoding {
 
 /// The same, but that decoding holds as many bytes as its first byte says.
 private struct HungryCodec: ImageDecoding {
-    struct Log: Sendable {
-        /// Bytes of each call of `append`.
-        var pieces: [Int] = []
-        var releasedDecoders = 0
-    }
-
     final class Incremental: IncrementalImageDecoding {
         private let inner = LastByteCodec.Incremental()
-        private let log: Guarded<Log>
+        private let pieces: Guarded<[Int]>
 
-        init(_ log: Guarded<Log>) { self.log = log }
-
-        deinit { log.change { $0.releasedDecoders += 1 } }
+        init(_ pieces: Guarded<[Int]>) { self.pieces = pieces }
 
         var info: ImageInfo? { inner.info }
         var decodingByteCount: Int? { inner.bytes.value.first.map { Int($0) } }
 
         func append(_ bytes: Data) {
-            log.change { $0.pieces.append(bytes.count) }
+            pieces.change { $0.append(bytes.count) }
             inner.append(bytes)
         }
 
@@ -67,7 +59,8 @@ private struct HungryCodec: ImageDecoding {
         func finish() throws(ImageDecodingError) -> DecodedImage { try inner.finish() }
     }
 
-    let log = Guarded(Log())
+    /// Bytes of each call of `append`.
+    let pieces = Guarded<[Int]>([])
 
     func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
         try LastByteCodec().inspect(data, limits: limits)
@@ -77,26 +70,23 @@ private struct HungryCodec: ImageDecoding {
         try LastByteCodec().decode(data, options: options)
     }
 
-    func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding { Incremental(log) }
+    func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding { Incremental(pieces) }
 }
 
 @Suite(.timeLimit(.minutes(10)))
 struct PreviewTests {
     private let clock = ManualClock()
+    private let executor = ManualExecutor()
     private let levels = Guarded<[UInt8]>([])
 
-    /// Gives the bytes one by one, each when the preview of the one before has been shown, if there is to be one.
+    /// Gives the bytes one by one, each when nothing more comes of the one before.
     private func pipeline(
-        _ bytes: [(offset: Int, byte: UInt8)], interval: Duration = .zero, waits: Bool = true, byteBudget: Int = 1 << 20
+        _ bytes: [(offset: Int, byte: UInt8)], interval: Duration = .zero, byteBudget: Int = 1 << 20
     ) -> ImagePipeline {
-        let downloader = FakeDownloader { [levels] request, _ in
+        let downloader = FakeDownloader { [executor] request, _ in
             for (offset, byte) in bytes {
                 request.onBytes?(offset, Data([byte]))
-                while waits, request.onBytes != nil, levels.value.last.map({ $0 / 16 }) != byte / 16 {
-                    await Task.yield()
-                }
-                // Time enough for one that is not to come.
-                if !waits { for _ in 0..<2_000 { await Task.yield() } }
+                executor.drain()
             }
             return Download(data: Data(bytes.map(\.byte)))
         }
@@ -111,7 +101,7 @@ struct PreviewTests {
         return ImagePipeline(
             ImagePipeline.Configuration(
                 downloader: downloader, codecs: CodecRegistry([entry]), diskCache: nil, clock: clock,
-                maximumDecodingByteCount: byteBudget, previewInterval: interval))
+                maximumDecodingByteCount: byteBudget, previewInterval: interval, taskExecutor: executor))
     }
 
     private func shown(by pipeline: ImagePipeline, _ change: (inout ImageRequest) -> Void = { _ in }) async throws
@@ -124,6 +114,7 @@ struct PreviewTests {
         let task = pipeline.imageTask(with: request) { [levels] event in
             if case .preview(let preview) = event { levels.change { $0.append(preview.image.level) } }
         }
+        executor.drain()
         _ = try await task.response
         return levels.value
     }
@@ -139,12 +130,14 @@ struct PreviewTests {
             return Download(data: Data([16]))
         }
         let task = pipeline(downloader, byteBudget: 512).imageTask(with: try web("a") { $0.wantsPreviews = true })
-        try await clock.waitForSleepers(count: 1)
+        executor.drain()
+        #expect(clock.sleeperCount == 1)
 
         var shown: [UInt8] = []
         for await preview in task.previews {
             shown.append(preview.image.level)
             clock.advance(by: .seconds(1))
+            executor.drain()
         }
 
         #expect(shown == [16])
@@ -167,13 +160,11 @@ struct PreviewTests {
     @Test func `a transfer that begins anew begins its previews anew, and a gap ends them`() async throws {
         #expect(try await shown(by: pipeline([(0, 16), (1, 32), (0, 48), (1, 64)])) == [16, 32, 48, 64])
         levels.change { $0 = [] }
-        let beforeGap = try await shown(by: pipeline([(0, 16), (5, 32), (6, 48)], waits: false))
-        #expect(!beforeGap.contains(32) && !beforeGap.contains(48))
+        #expect(try await shown(by: pipeline([(0, 16), (5, 32), (6, 48)])) == [16])
     }
 
     @Test func `between two previews is some time`() async throws {
-        let shown = try await shown(by: pipeline([(0, 16), (1, 32), (2, 48)], interval: .seconds(1), waits: false))
-        #expect(shown.count <= 1)
+        #expect(try await shown(by: pipeline([(0, 16), (1, 32), (2, 48)], interval: .seconds(1))) == [16])
     }
 
     @Test func `a slow transfer with previews holds up no other image`() async throws {
@@ -188,30 +179,32 @@ struct PreviewTests {
         let slow = pipeline.imageTask(with: try web("slow") { $0.wantsPreviews = true }) { [levels] event in
             if case .preview(let preview) = event { levels.change { $0.append(preview.image.level) } }
         }
-        try await clock.waitForSleepers(count: 1)
-        while levels.value.isEmpty { await Task.yield() }
+        executor.drain()
+        #expect(clock.sleeperCount == 1 && levels.value == [16])
 
         // Would wait for the slow one, which ends after this.
-        #expect(try await pipeline.load(try web("other")).image.level == 7)
+        let other = pipeline.imageTask(with: try web("other"))
+        executor.drain()
+        #expect(try await other.image.level == 7)
 
         #expect(clock.sleeperCount == 1)
         clock.advance(by: .seconds(1))
+        executor.drain()
         _ = try await slow.response
     }
 
     @Test func `a preview that finds no room is left out`() async throws {
         // A pixel and its copy take 128 bytes with the padding of their rows; the quarter of 508 is 127.
-        #expect(try await shown(by: pipeline([(0, 16), (1, 32)], waits: false, byteBudget: 508)) == [])
+        #expect(try await shown(by: pipeline([(0, 16), (1, 32)], byteBudget: 508)) == [])
         #expect(try await shown(by: pipeline([(0, 16), (1, 32)], byteBudget: 512)) == [16, 32])
     }
 
-    /// Gives each piece, all from the beginning of the file, when the decoder of the one before has made a preview or was
-    /// given up.
+    /// Gives each piece, all from the beginning of the file, when nothing more comes of the one before.
     private func hungryPipeline(_ codec: HungryCodec, _ pieces: [Data], byteBudget: Int) -> ImagePipeline {
-        let downloader = FakeDownloader { [levels] request, _ in
-            for (index, piece) in pieces.enumerated() {
+        let downloader = FakeDownloader { [executor] request, _ in
+            for piece in pieces {
                 request.onBytes?(0, piece)
-                while levels.value.last != piece.last, codec.log.value.releasedDecoders <= index { await Task.yield() }
+                executor.drain()
             }
             return Download(data: pieces.last ?? Data())
         }
@@ -230,7 +223,7 @@ struct PreviewTests {
             let shown = try await shown(by: hungryPipeline(codec, [bytes], byteBudget: 800))
 
             #expect(shown == (isShown ? [7] : []))
-            #expect(codec.log.value.pieces == (isShown ? [4_096, 4_096] : [4_096]))
+            #expect(codec.pieces.value == (isShown ? [4_096, 4_096] : [4_096]))
         }
     }
 

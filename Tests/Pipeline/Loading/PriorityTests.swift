@@ -10,13 +10,15 @@ struct PriorityTests {
     private let clock = ManualClock()
 
     @Test func `the download is as urgent as the most urgent of all who wait, through every stage`() async throws {
+        let executor = ManualExecutor()
         let stack = Stack(
             FakeDownloader { [clock] _, _ in
                 try await clock.sleep(for: .seconds(1))
                 return Download(data: level(7))
-            })
+            }, executor: executor)
         let plain = stack.pipeline.imageTask(with: try web("a") { $0.priority = .low })
-        try await clock.waitForSleepers(count: 1)
+        executor.drain()
+        #expect(clock.sleeperCount == 1)
         let live = try #require(stack.downloader.requests.value.first?.priority)
         #expect(live.value == .low)
 
@@ -26,17 +28,20 @@ struct PriorityTests {
                 $0.processors = [Brighten(step: 1), Brighten(step: 2)]
                 $0.priority = .high
             })
-        while live.value != .high { await Task.yield() }
+        executor.drain()
+        #expect(live.value == .high)
         plain.priority = .veryHigh
         #expect(live.value == .veryHigh && plain.priority == .veryHigh)
         plain.priority = .veryLow
         #expect(live.value == .high)
         bright.cancel()
+        executor.drain()
         await #expect(throws: CancellationError.self) { try await bright.response }
-        while live.value != .veryLow { await Task.yield() }
+        #expect(live.value == .veryLow)
         #expect(clock.sleeperCount == 1)
 
         clock.advance(by: .seconds(1))
+        executor.drain()
         #expect(try await plain.response.image.level == 7)
     }
 }

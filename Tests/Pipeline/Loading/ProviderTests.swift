@@ -41,7 +41,7 @@ struct ProviderTests {
         ImageRequest(
             source: .provider(identity: identity) { [running] in
                 running.change { $0 += 1 }
-                while running.value < count { await Task.yield() }
+                try await running.wait { $0 >= count }
                 try await body()
                 return level(7)
             })

@@ -20,7 +20,7 @@ struct RandomLoadTests {
                 for step in 0..<5 {
                     progress(DownloadProgress(received: step, expected: nil))
                     _ = request.priority.value
-                    await Task.yield()
+                    await letOthersRun()
                 }
                 try Task.checkCancellation()
                 return Download(data: level((Int(name) ?? 0) * 10))
@@ -46,7 +46,7 @@ struct RandomLoadTests {
             if let other = tasks.randomElement(using: &random) {
                 other.task.priority = LoadPriority.allCases.randomElement(using: &random) ?? .normal
             }
-            if number % 7 == 0 { await Task.yield() }
+            if number % 7 == 0 { await letOthersRun() }
             if number % 500 == 499 { await stack.pipeline.cache.remove(request, allVariants: true) }
         }
         for entry in tasks where entry.wasCancelled { entry.task.cancel() }
@@ -67,7 +67,7 @@ struct RandomLoadTests {
         let isOpen = Guarded(false)
         let stack = Stack(
             FakeDownloader { _, _ in
-                while !isOpen.value { await Task.yield() }
+                try await isOpen.wait { $0 }
                 return Download(data: level(7))
             })
         let request = try web("a")

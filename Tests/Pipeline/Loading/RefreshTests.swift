@@ -1,6 +1,7 @@
 import AlcedoCore
 import AlcedoHTTP
 import AlcedoPipeline
+import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 import Testing
@@ -161,7 +162,7 @@ struct RefreshTests {
     }
 
     @Test func `what is renewed for several is decoded, and processed in common steps, once`() async throws {
-        let (isOpen, count) = (Guarded(false), Guarded(0))
+        let (clock, executor, count) = (ManualClock(), ManualExecutor(), Guarded(0))
         let stack = Stack(
             FakeDownloader { _, progress in
                 guard
@@ -169,14 +170,13 @@ struct RefreshTests {
                         $0 += 1; return $0 > 1
                     })
                 else { return Download(data: level(7)) }
-                while !isOpen.value {
-                    progress(DownloadProgress(received: 1, expected: nil))
-                    try Task.checkCancellation()
-                    await Task.yield()
-                }
+                try await clock.sleep(for: .seconds(1))
+                progress(DownloadProgress(received: 1, expected: nil))
                 return Download(data: level(8))
-            })
-        _ = try await stack.load(try web("a"))
+            }, executor: executor)
+        let first = stack.start(try web("a"))
+        executor.drain()
+        _ = try await first.value
         let common = Brighten(step: 1)
         let (shown, joined) = (Guarded<Set<UInt8>>([]), Guarded<Set<UInt8>>([]))
         let tasks = try [2, 3].map { (step: UInt8) in
@@ -188,9 +188,12 @@ struct RefreshTests {
                 }
             }
         }
-        while shown.value.count < 2 || joined.value.count < 2 { await Task.yield() }
+        executor.drain()
+        #expect(shown.value.count == 2 && clock.sleeperCount == 1)
         let before = (decodes: stack.codec.decodes.value, runs: common.runs.value)
-        isOpen.change { $0 = true }
+        clock.advance(by: .seconds(1))
+        executor.drain()
+        #expect(joined.value.count == 2)
 
         let levels = try await [tasks[0].response.image.level, tasks[1].response.image.level]
 

@@ -2,7 +2,6 @@ import AlcedoCore
 import AlcedoHTTP
 import AlcedoPipeline
 import AlcedoTesting
-import Dispatch
 import FoundationEssentials
 import TestSupport
 import Testing
@@ -246,45 +245,49 @@ struct TaskTests {
             MainActor.assertIsolated()
             wasMain.change { $0 = true }
         }
-        while wasMain.value == nil { await Task.yield() }
-        #expect(wasMain.value == true)
+        try await wasMain.wait { $0 == true }
     }
 
     @Test func `many are loaded a few at a time, and each is handed over`() async throws {
-        let running = Guarded((now: 0, most: 0))
+        let executor = ManualExecutor()
         let stack = Stack(
-            FakeDownloader { request, progress in
-                running.change {
-                    $0.now += 1
-                    $0.most = max($0.most, $0.now)
-                }
-                for _ in 0..<20 { await Task.yield() }
-                running.change { $0.now -= 1 }
+            FakeDownloader { [clock] request, progress in
+                try await clock.sleep(for: .seconds(1))
                 guard case .http(let http) = request.source, http.url.lastPathComponent != "3" else {
                     throw HTTPTransportError(.cannotConnect, "no")
                 }
                 progress(DownloadProgress(received: 1, expected: nil))
                 return Download(data: level(Int(http.url.lastPathComponent) ?? 0))
-            })
+            }, executor: executor)
         let requests = try (0..<30).map { try web("\($0)") }
-        var levels: [Int: UInt8] = [:]
-        var failed: [Int] = []
+        let levels = Guarded<[Int: UInt8]>([:])
+        let failed = Guarded<[Int]>([])
         let told = Guarded(Set<Int>())
-        try await stack.pipeline.loadAll(requests, maxConcurrentLoads: 4) { index, _ in
-            told.change { _ = $0.insert(index) }
-        } onResult: { index, result in
-            switch result {
-            case .success(let response): levels[index] = response.image.level
-            case .failure: failed.append(index)
+        let all = Task(executorPreference: executor) {
+            try await stack.pipeline.loadAll(requests, maxConcurrentLoads: 4) { index, _ in
+                told.change { _ = $0.insert(index) }
+            } onResult: { index, result in
+                switch result {
+                case .success(let response): levels.change { $0[index] = response.image.level }
+                case .failure: failed.change { $0.append(index) }
+                }
             }
         }
+        executor.drain()
+        for left in stride(from: 30, to: 0, by: -4) {
+            #expect(clock.sleeperCount == min(4, left))
+            clock.advance(by: .seconds(1))
+            executor.drain()
+        }
+        try await all.value
         #expect(told.value == Set(0..<30).subtracting([3]))
-        #expect(levels.count == 29 && levels.allSatisfy { $0.key == Int($0.value) } && failed == [3])
-        #expect(running.value.most <= 4 && running.value.most > 1)
+        #expect(levels.value.count == 29 && levels.value.allSatisfy { $0.key == Int($0.value) })
+        #expect(failed.value == [3])
     }
 
     @Test func `who gives up handing over ends the loads`() async throws {
         struct Enough: Error {}
+        let executor = ManualExecutor()
         let stack = Stack(
             FakeDownloader { [clock] request, _ in
                 if case .http(let http) = request.source, http.url.lastPathComponent == "0" {
@@ -292,41 +295,43 @@ struct TaskTests {
                 }
                 try await clock.sleep(for: .seconds(1))
                 return Download(data: level(1))
-            })
+            }, executor: executor)
         let requests = try (0..<10).map { try web("\($0)") }
         await #expect(throws: Enough.self) {
-            try await stack.pipeline.loadAll(requests, maxConcurrentLoads: 3) { _, _ in throw Enough() }
+            try await executor.drain {
+                try await stack.pipeline.loadAll(requests, maxConcurrentLoads: 3) { _, _ in throw Enough() }
+            }
         }
-        while clock.sleeperCount > 0 { await Task.yield() }
+        #expect(clock.sleeperCount == 0)
         #expect(stack.downloader.count <= 4)
     }
 
     @Test func `an end waits for work that everybody has left`() async throws {
-        let gate = DispatchSemaphore(value: 0)
-        let (begun, ended) = (Guarded(false), Guarded(false))
-        let stack = Stack(FakeDownloader(giving: level(3)))
+        let executor = ManualExecutor()
+        let isShutDown = Guarded<Bool?>(nil)
+        let task = Guarded<ImageTask?>(nil)
+        let stack = Stack(FakeDownloader(giving: level(3)), executor: executor)
         let request = try web("a") {
             $0.processors = [
                 Held {
-                    begun.change { $0 = true }
-                    gate.wait()
-                    ended.change { $0 = true }
+                    task.value?.cancel()
+                    Task(executorPreference: executor) {
+                        await stack.pipeline.shutDown()
+                        isShutDown.change { $0 = true }
+                    }
+                    isShutDown.change { $0 = false }
+                    // Everything that can happen before the processor returns.
+                    executor.drain()
+                    #expect(isShutDown.value == false)
                 }
             ]
         }
-        let task = stack.pipeline.imageTask(with: request)
-        while !begun.value { await Task.yield() }
-        task.cancel()
-        await #expect(throws: CancellationError.self) { try await task.response }
+        let started = stack.pipeline.imageTask(with: request)
+        task.change { $0 = started }
+        executor.drain()
 
-        let end = Task {
-            await stack.pipeline.shutDown()
-            return ended.value
-        }
-        for _ in 0..<1000 { await Task.yield() }
-        gate.signal()
-
-        #expect(await end.value)
+        await #expect(throws: CancellationError.self) { try await started.response }
+        #expect(isShutDown.value == true)
     }
 
     @Test func `after its end a pipeline refuses everything, and nothing runs any more`() async throws {

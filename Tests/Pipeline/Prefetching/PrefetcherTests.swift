@@ -9,13 +9,14 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct PrefetcherTests {
     private let clock = ManualClock()
+    private let executor = ManualExecutor()
 
     private var waiting: Stack {
         Stack(
             FakeDownloader { [clock] _, _ in
                 try await clock.sleep(for: .seconds(1))
                 return Download(data: level(7))
-            })
+            }, executor: executor)
     }
 
     private func url(_ path: String) throws -> URL { try #require(URL(string: "http://127.0.0.1/\(path)")) }
@@ -73,8 +74,10 @@ struct PrefetcherTests {
 
         #expect(prefetcher.count == 1)
         prefetcher.isPaused = false
-        try await clock.waitForSleepers(count: 1)
+        executor.drain()
+        #expect(clock.sleeperCount == 1)
         clock.advance(by: .seconds(1))
+        executor.drain()
         #expect(try await prefetcher.report().loaded.map(\.key) == [try web("1").key])
     }
 
@@ -95,8 +98,7 @@ struct PrefetcherTests {
         let prefetcher = ImagePrefetcher(pipeline: stack.pipeline, maxConcurrentLoads: 2)
         prefetcher.start(try requests(5))
         prefetcher.start(try requests(5))
-        try await clock.waitForSleepers(count: 2)
-        for _ in 0..<200 { await Task.yield() }
+        executor.drain()
         #expect(clock.sleeperCount == 2 && prefetcher.count == 5)
         #expect(stack.downloader.requests.value.map(\.priority.value) == [.low, .low])
 
@@ -107,11 +109,12 @@ struct PrefetcherTests {
         let live = stack.downloader.requests.value.first { request in
             if case .http(let http) = request.source { http.url.lastPathComponent == "0" } else { false }
         }
-        while live?.priority.value != .high { await Task.yield() }
+        executor.drain()
+        #expect(live?.priority.value == .high)
 
         while prefetcher.count > 0 {
             clock.advance(by: .seconds(1))
-            await Task.yield()
+            executor.drain()
         }
         #expect(try await view.response.image.level == 7)
         #expect(try await prefetcher.report().loaded.count == 5)
@@ -123,17 +126,18 @@ struct PrefetcherTests {
         let prefetcher = ImagePrefetcher(pipeline: stack.pipeline, maxConcurrentLoads: 2)
         prefetcher.isPaused = true
         prefetcher.start(try requests(4))
-        for _ in 0..<200 { await Task.yield() }
+        executor.drain()
         #expect(stack.downloader.count == 0 && prefetcher.count == 4)
 
         prefetcher.isPaused = false
-        try await clock.waitForSleepers(count: 2)
+        executor.drain()
+        #expect(clock.sleeperCount == 2)
         prefetcher.stop([try web("0"), try web("3")])
-        while stack.downloader.count < 3 { await Task.yield() }
-        #expect(prefetcher.count == 2)
+        executor.drain()
+        #expect(stack.downloader.count == 3 && prefetcher.count == 2)
         prefetcher.stopAll()
-        while clock.sleeperCount > 0 { await Task.yield() }
-        #expect(prefetcher.count == 0)
+        executor.drain()
+        #expect(clock.sleeperCount == 0 && prefetcher.count == 0)
         let report = try await prefetcher.report()
         #expect(report.loaded.isEmpty && report.failed.isEmpty)
     }
@@ -142,9 +146,11 @@ struct PrefetcherTests {
         let stack = waiting
         var prefetcher: ImagePrefetcher? = ImagePrefetcher(pipeline: stack.pipeline, maxConcurrentLoads: 3)
         prefetcher?.start(try requests(10))
-        try await clock.waitForSleepers(count: 3)
+        executor.drain()
+        #expect(clock.sleeperCount == 3)
         prefetcher = nil
-        while clock.sleeperCount > 0 { await Task.yield() }
+        executor.drain()
+        #expect(clock.sleeperCount == 0)
         #expect(stack.downloader.count == 3)
     }
 
@@ -196,12 +202,15 @@ struct PrefetcherTests {
         let stack = waiting
         let prefetcher = ImagePrefetcher(pipeline: stack.pipeline)
         prefetcher.start(try requests(1))
-        let watcher = Task { try await prefetcher.report() }
-        try await clock.waitForSleepers(count: 1)
+        let watcher = Task(executorPreference: executor) { try await prefetcher.report() }
+        executor.drain()
+        #expect(clock.sleeperCount == 1)
         watcher.cancel()
+        executor.drain()
         await #expect(throws: CancellationError.self) { try await watcher.value }
         #expect(prefetcher.count == 1)
         clock.advance(by: .seconds(1))
+        executor.drain()
         #expect(try await prefetcher.report().loaded.count == 1)
     }
 }

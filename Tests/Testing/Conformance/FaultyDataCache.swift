@@ -67,7 +67,7 @@ final class FaultyDataCache: MeasurableDataCache {
         if fault == .keepsWhatItShouldReplace, storage.value.list.contains(where: { $0.key == key }) { return }
         if fault == .tearsEntries, let old = storage.value.list.first(where: { $0.key == key })?.entry {
             put(CachedData(entry.data.prefix(entry.data.count / 2) + old.data.dropFirst(entry.data.count / 2)), key)
-            for _ in 0..<20 { await Task.yield() }
+            for _ in 0..<20 { await letOthersRun() }
         }
         put(entry, key)
     }

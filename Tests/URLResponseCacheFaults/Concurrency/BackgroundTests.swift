@@ -12,11 +12,14 @@ import Testing
 struct BackgroundTests {
     private let clock = ManualClock()
     private let gate = Gate()
+    private let executor = ManualExecutor()
 
     /// What the server does when it is asked a second time.
     enum Second: CaseIterable, Sendable { case answers, fails, isInTrouble, breaksOff }
 
-    private func cache(_ second: Second = .answers, limit: Int = 8) -> (CachingTransport, FakeTransport) {
+    private func cache(
+        _ second: Second = .answers, limit: Int = 8, on executor: ManualExecutor? = nil
+    ) -> (CachingTransport, FakeTransport) {
         let known = Guarded<Set<URL>>([])
         let server = FakeTransport { [gate] request in
             let fields = ["Cache-Control": "max-age=10, stale-while-revalidate=100", "ETag": "\"a\""] as HTTPFields
@@ -30,7 +33,8 @@ struct BackgroundTests {
             }
         }
         let cache = CachingTransport(
-            wrapping: server, store: MemoryResponseStore(), clock: clock, backgroundLimit: limit)
+            wrapping: server, store: MemoryResponseStore(), clock: clock, backgroundLimit: limit,
+            taskExecutor: executor)
         return (cache, server)
     }
 
@@ -66,35 +70,34 @@ struct BackgroundTests {
     }
 
     @Test func `finish returns when the answer behind is stored, and not before`() async throws {
-        let (cache, _) = cache()
+        let (cache, server) = cache(on: executor)
         _ = try await text(cache)
         clock.advance(by: .seconds(20))
         _ = try await text(cache)
-        await gate.arrivals()
         let isFinished = Guarded(false)
-        let finish = Task {
+        Task(executorPreference: executor) {
             await cache.finish()
             isFinished.change { $0 = true }
         }
-        for _ in 0..<100 { await Task.yield() }
-        #expect(!isFinished.value)
+        executor.drain()
+        #expect(server.requests.count == 2 && !isFinished.value)
         gate.open()
-        await finish.value
+        executor.drain()
+        #expect(isFinished.value)
 
         #expect(try await text(cache) == "new")
     }
 
     /// RFC 5861 section 3: each stale answer that is used should be made new.
     @Test func `no more questions go on behind than the limit, and the others wait their turn`() async throws {
-        let (cache, server) = cache(limit: 2)
+        let (cache, server) = cache(limit: 2, on: executor)
         for page in 0..<20 { _ = try await text(cache, "\(page)") }
         clock.advance(by: .seconds(20))
         for _ in 0..<3 { for page in 0..<20 { #expect(try await text(cache, "\(page)") == "old") } }
-        await gate.arrivals(2)
-        for _ in 0..<100 { await Task.yield() }
+        executor.drain()
         #expect(server.requests.count == 22)
         gate.open()
-        await cache.finish()
+        executor.drain()
 
         #expect(server.requests.count == 40)
         for page in 0..<20 { #expect(try await text(cache, "\(page)") == "new") }

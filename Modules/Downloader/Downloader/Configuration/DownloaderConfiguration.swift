@@ -10,6 +10,9 @@ public struct DownloaderConfiguration: Sendable {
     public var rate: DownloadRate?
     /// What is done with requests and answers: limits, timeouts, hooks, retries, what broke off.
     public var rules = DownloadRules()
+    /// Runs the tasks of the downloader, and its reading and writing of files in place of threads of its own: for tests,
+    /// with the `ManualExecutor` of `AlcedoTesting`. Default: nil, Swift's own executor and threads of the downloader.
+    public var taskExecutor: (any TaskExecutor)?
 
     /// By default 6 transfers at once, of at most 128 MiB and 20 redirects each. No number of transfers is below 1.
     public init(

@@ -48,7 +48,7 @@ struct FileSink: ContentSink {
 
     /// Removes what was written, in a cancelled task too.
     private func discard() async {
-        await Task { [threads, file] in
+        await Task(executorPreference: threads.taskExecutor) { [threads, file] in
             // Refused only where it could be cancelled.
             try? await threads.run { file.discard() }
         }.value

@@ -12,15 +12,19 @@ final class HTTPFetcher: Sendable {
     private let clock: any TimeSource
     private let random: @Sendable () -> Double
     private let parts: PartStore?
-    private let threads = BlockingExecutor(name: "alcedo.downloads", width: 2)
+    private let threads: BlockingExecutor
 
-    /// - Parameter random: Gives numbers from 0 to 1.
+    /// - Parameters:
+    ///   - taskExecutor: Runs the tasks, and the writing of files in place of threads. Default: nil, Swift's own executor
+    ///     and threads.
+    ///   - random: Gives numbers from 0 to 1.
     init(
         transport: any HTTPTransport, rules: DownloadRules, clock: any TimeSource = SystemClock(),
-        random: @escaping @Sendable () -> Double = { Double.random(in: 0...1) }
+        taskExecutor: (any TaskExecutor)? = nil, random: @escaping @Sendable () -> Double = { Double.random(in: 0...1) }
     ) {
         (self.rules, self.clock, self.random) = (rules, clock, random)
-        http = RuledTransport(transport, rules: rules, clock: clock)
+        http = RuledTransport(transport, rules: rules, clock: clock, taskExecutor: taskExecutor)
+        threads = BlockingExecutor(name: "alcedo.downloads", width: 2, taskExecutor: taskExecutor)
         parts = PartStore(rules.resume, clock: clock)
     }
 

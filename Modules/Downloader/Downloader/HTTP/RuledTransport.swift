@@ -6,10 +6,14 @@ import FoundationEssentials
 final class RuledTransport: Sendable {
     let rules: DownloadRules
     let clock: any TimeSource
+    /// Runs tasks that go with a transfer; nil is Swift's own executor.
+    let taskExecutor: (any TaskExecutor)?
     private let follower: RedirectFollower
 
-    init(_ transport: any HTTPTransport, rules: DownloadRules, clock: any TimeSource) {
-        (self.rules, self.clock) = (rules, clock)
+    init(
+        _ transport: any HTTPTransport, rules: DownloadRules, clock: any TimeSource, taskExecutor: (any TaskExecutor)?
+    ) {
+        (self.rules, self.clock, self.taskExecutor) = (rules, clock, taskExecutor)
         let hook = rules.redirectHook.map { hook -> RedirectFollower.Hook in
             { head, next in try await AppClosure.run("the redirect hook") { try await hook(head, next) } }
         }

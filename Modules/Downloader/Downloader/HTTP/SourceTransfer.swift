@@ -210,7 +210,7 @@ struct SourceTransfer<Sink: ContentSink> {
         guard let recorder else { return }
         let isUseful = content != nil
         // The task may be cancelled, and nothing would be kept then.
-        self.recorder = await Task { [recorder] in
+        self.recorder = await Task(executorPreference: http.taskExecutor) { [recorder] in
             var recorder = recorder
             if isUseful { await recorder.keepRest() } else { await recorder.forget() }
             return recorder
