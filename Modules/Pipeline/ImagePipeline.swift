@@ -227,7 +227,7 @@ public final class ImagePipeline: ImageLoading {
     ) async throws -> ImageResponse {
         var stored = request
         stored.cachePolicy.allowsNetwork = false
-        stored.cachePolicy.response = []
+        stored.cachePolicy.response = .none
         var cached: ImageResponse?
         do {
             cached = try await share(stored, in: .cached, priority) { _ in }

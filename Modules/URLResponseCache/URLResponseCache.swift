@@ -12,10 +12,10 @@ public struct URLResponseCache: Sendable {
     package let rules: ResponseCacheRules
     let clock: any TimeSource
     private let memory: MemoryResponseStore
-    private let disk: (any MaintainableDataCache)?
+    private let disk: (any MeasurableDataCache)?
 
     private init(
-        memoryCapacity: Int, below: (any ResponseStoring)?, disk: (any DataCaching)?, rules: ResponseCacheRules,
+        memoryCapacity: Int, below: (any ResponseStoring)?, disk: (any MeasurableDataCache)?, rules: ResponseCacheRules,
         clock: any TimeSource
     ) {
         self.rules = rules
@@ -51,7 +51,7 @@ public struct URLResponseCache: Sendable {
     ///   - rules: What it does where HTTP leaves it a choice.
     ///   - clock: The clock by which times to live (``ResponseCacheRules/lifetime``) pass.
     public init(
-        memoryCapacity: Int = 20 << 20, data: any DataCaching, rules: ResponseCacheRules = ResponseCacheRules(),
+        memoryCapacity: Int = 20 << 20, data: any MeasurableDataCache, rules: ResponseCacheRules = ResponseCacheRules(),
         clock: any TimeSource = SystemClock()
     ) {
         self.init(

@@ -173,7 +173,7 @@ public final class FileDiskCache: MaintainableDataCache {
 
     // MARK: Maintaining
 
-    package func observeTrims(_ handler: @escaping @Sendable (DataCacheTrimReport) -> Void) -> DataCacheTrimObservation
+    public func observeTrims(_ handler: @escaping @Sendable (DataCacheTrimReport) -> Void) -> DataCacheTrimObservation
     {
         trims.add(handler)
     }

@@ -130,7 +130,7 @@ extension SQLiteDiskCache {
     @discardableResult
     public func clean() async -> DataCacheTrimReport { await storage.clean() }
 
-    package func observeTrims(_ handler: @escaping @Sendable (DataCacheTrimReport) -> Void) -> DataCacheTrimObservation
+    public func observeTrims(_ handler: @escaping @Sendable (DataCacheTrimReport) -> Void) -> DataCacheTrimObservation
     {
         storage.trims.add(handler)
     }

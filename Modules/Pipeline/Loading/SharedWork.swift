@@ -79,7 +79,7 @@ struct SharedWork: Hashable, Sendable {
         modifier = request.modifierToken
         var policy = request.cachePolicy
         // Requests that want the decoded image in memory and those that do not can share the bytes.
-        policy.memory = []
+        policy.memory = .none
         self.policy = policy
     }
 }

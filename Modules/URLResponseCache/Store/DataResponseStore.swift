@@ -9,13 +9,13 @@ package import FoundationEssentials
 /// belong to the response cache alone. What it does not remove when told to, as in a directory that may only be read, is
 /// not found here any more; the next process finds it again.
 package final class DataResponseStore: ResponseStoring {
-    private let cache: any DataCaching
+    private let cache: any MeasurableDataCache
     /// The keys of entries stored at a date or later; nil when the cache cannot tell.
     private let keysStoredSince: (@Sendable (Date) async -> [ImageKey])?
     private let stuck = StuckEntries()
 
     /// Keeps answers in this cache.
-    package init(_ cache: any DataCaching) {
+    package init(_ cache: any MeasurableDataCache) {
         self.cache = cache
         keysStoredSince = nil
     }

@@ -59,7 +59,7 @@ struct HTTPResponseTests {
         await stack.pipeline.flush()
 
         let fromMemory = try await stack.load(try web("a"))
-        let fromDisk = try await stack.load(try web("a") { $0.cachePolicy.memory = [] })
+        let fromDisk = try await stack.load(try web("a") { $0.cachePolicy.memory = .none })
 
         #expect(fromMemory.layer == .memory && fromDisk.layer == .disk)
         for response in [fromMemory, fromDisk] { #expect(response.httpResponse == nil && response.metrics == nil) }

@@ -22,7 +22,7 @@ struct MetricsTests {
         _ = try await pipeline.load(
             try web("a") {
                 $0.processors = [Brighten(step: 1)]
-                $0.cachePolicy.memory = []
+                $0.cachePolicy.memory = .none
             })
         _ = try await pipeline.load(try web("b") { $0.cachePolicy = .reload })
 

@@ -33,8 +33,8 @@ struct RandomLoadTests {
             let steps = (0..<Int.random(in: 0..<3, using: &random)).map { Brighten(step: UInt8($0 + 1)) }
             let request = try web("\(resource)") {
                 $0.processors = steps
-                if number % 3 == 0 { $0.cachePolicy.memory = [] }
-                $0.cachePolicy.disk = []
+                if number % 3 == 0 { $0.cachePolicy.memory = .none }
+                $0.cachePolicy.disk = .none
                 $0.priority = LoadPriority.allCases[number % 5]
             }
             let task = stack.pipeline.imageTask(with: request) { event in

@@ -153,7 +153,7 @@ struct RefreshTests {
         await stack.pipeline.flush()
         let stores = stack.disk.stores.value
 
-        let unkept = try request { $0.cachePolicy.memory = [] }
+        let unkept = try request { $0.cachePolicy.memory = .none }
         #expect(await shown(unkept, by: stack) == ["cached 7", "disk 7"])
 
         await stack.pipeline.flush()

@@ -36,7 +36,7 @@ struct StepTests {
             let request = try web("a") {
                 $0.processors = list
                 // Nothing comes from memory.
-                $0.cachePolicy.memory = []
+                $0.cachePolicy.memory = .none
             }
             return Task.immediate { try await stack.load(request).image.level }
         }
@@ -107,7 +107,7 @@ struct StepTests {
             let request = try web("a") { $0.processors = [Brighten(step: step)] }
             _ = try await without.load(request)
             var uncached = request
-            uncached.cachePolicy.memory = []
+            uncached.cachePolicy.memory = .none
             _ = try await against.load(uncached)
         }
         #expect(without.codec.decodes.value == 2 && against.codec.decodes.value == 2)

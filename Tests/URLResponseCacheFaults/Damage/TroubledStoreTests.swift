@@ -18,13 +18,15 @@ struct TroubledStoreTests {
     private var cache: CachingTransport { CachingTransport(wrapping: server, store: store, clock: ManualClock()) }
 
     /// Throws at everything.
-    private struct BrokenDataCache: DataCaching {
+    private struct BrokenDataCache: MeasurableDataCache {
         func entry(for key: ImageKey) async -> CachedData? { CachedData(Data("x".utf8), metadata: Data("y".utf8)) }
         func contains(_ key: ImageKey) async -> Bool { true }
         func store(_ entry: CachedData, for key: ImageKey) async throws { throw DataCacheError(.notWritable, "no") }
         func remove(_ key: ImageKey) async -> Bool { false }
         func removeAll(of resource: ResourceKey) async -> Int { 0 }
         func removeAll() async {}
+        var totalSize: Int { 1 }
+        var count: Int { 1 }
     }
 
     @Test func `a store that loses everything costs a question each time, and nothing else`() async throws {
