@@ -1,4 +1,5 @@
 public import AlcedoCore
+import AlcedoRuntime
 
 /// Several data caches as one: a small and quick one above a large and slow one, or a cache that an app ships with below
 /// its own.
@@ -19,6 +20,7 @@ public final class TieredDataCache: MeasurableDataCache {
     private let tiers: [DataCacheTier]
 
     private let changes: ChangeOrder
+    private let counts = Locked(DataCacheStatistics())
 
     /// - Parameter tiers: The first to be asked first.
     public convenience init(_ tiers: [DataCacheTier]) { self.init(tiers, taskExecutor: nil) }
@@ -31,15 +33,21 @@ public final class TieredDataCache: MeasurableDataCache {
         changes = ChangeOrder(taskExecutor: taskExecutor)
     }
 
+    /// The reads and stores through this cache, each once however many tiers took part. Damaged and trimmed entries are
+    /// counted by the tiers.
+    public var statistics: DataCacheStatistics { counts.withLock { $0 } }
+
     private var writableTiers: [DataCacheTier] { tiers.filter { $0.writes != .readOnly } }
 
     public func entry(for key: ImageKey) async -> CachedData? {
         let mark = changes.mark(key.resource)
         for (index, tier) in tiers.enumerated() {
             guard let entry = await tier.cache.entry(for: key) else { continue }
+            counts.withLock { $0.hits += 1 }
             if let mark { await promote(entry, for: key, above: index, since: mark) }
             return entry
         }
+        counts.withLock { $0.misses += 1 }
         return nil
     }
 
@@ -148,9 +156,13 @@ public final class TieredDataCache: MeasurableDataCache {
                 }
             }
         }
-        if let failure { return .failure(failure) }
-        guard !isTaken else { return .success(()) }
-        return .failure(excess ?? DataCacheError(.notWritable, "no tier takes stores"))
+        if failure == nil, !isTaken { failure = excess ?? DataCacheError(.notWritable, "no tier takes stores") }
+        guard let failure else {
+            counts.withLock { $0.stores += 1 }
+            return .success(())
+        }
+        counts.withLock { $0.failures += 1 }
+        return .failure(failure)
     }
 }
 

@@ -102,7 +102,8 @@ import Testing
             var now = Duration.zero
             for _ in 0..<20 {
                 now += .milliseconds(Int.random(in: 0...4000, using: &random))
-                let level = MemoryPressure(rawValue: .random(in: 0...2, using: &random)) ?? .normal
+                let levels: [MemoryPressure] = [.normal, .warning, .critical]
+                let level = levels[.random(in: 0...2, using: &random)]
                 if Bool.random(using: &random) {
                     decision.noteStall(level, at: now)
                 } else {

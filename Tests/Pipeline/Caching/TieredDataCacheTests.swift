@@ -56,6 +56,21 @@ struct TieredDataCacheTests {
         return await read.value
     }
 
+    @Test func `the statistics count each read and store once, whatever tiers took part`() async throws {
+        let cache = tiers()
+        _ = await cache.entry(for: key)
+        try await cache.store(entry("a"), for: key)
+        await upper.removeAll()
+        _ = await cache.entry(for: key)
+        _ = await cache.entry(for: key)
+        let closed = tiers(.readOnly, .readOnly)
+        await #expect(throws: DataCacheError.self) { try await closed.store(entry("a"), for: key) }
+
+        #expect(cache.statistics.description == "2 of 3 found, 1 stored, 0 failed, 0 damaged, 0 trimmed")
+        #expect(cache.statistics.hitRatio == 2.0 / 3)
+        #expect(closed.statistics.failures == 1 && closed.statistics.stores == 0)
+    }
+
     @Test func `the first tier that has it answers, and those below are not asked`() async throws {
         try await upper.store(entry("upper"), for: key)
         try await lower.store(entry("lower"), for: key)
