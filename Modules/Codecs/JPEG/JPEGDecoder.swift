@@ -94,9 +94,11 @@ extension CodecRegistry.Entry {
     /// image of a file in one scan has the rows above the damage; of one in several scans it is the whole image, coarser.
     /// Arithmetic coding gives no partial images. An XMP packet beyond its first 64 KiB is not read.
     public static var jpeg: Self {
-        Self(format: .jpeg, decoder: JPEGDecoder(), signatures: [FormatSignature([0xFF, 0xD8, 0xFF])]) { quality in
-            JPEGEncoder(quality: Int((quality * 100).rounded()), subsampling: quality < 1 ? .both : .none)
-        }
+        Self(
+            format: .jpeg, decoder: JPEGDecoder(), signatures: [FormatSignature([0xFF, 0xD8, 0xFF])],
+            makeEncoder: { quality in
+                JPEGEncoder(quality: Int((quality * 100).rounded()), subsampling: quality < 1 ? .both : .none)
+            })
     }
 }
 

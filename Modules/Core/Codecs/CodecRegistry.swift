@@ -32,16 +32,16 @@ public struct CodecRegistry: Sendable {
         ///   - decoder: Decodes the format.
         ///   - signatures: The bytes that files of the format begin with. They tell a file that ends inside them from one of
         ///     an unknown format, and let incremental decoding begin early. Default: none.
-        ///   - makeEncoder: Makes an encoder of the format for a quality from 0 to 1, which is the best that the format
-        ///     allows. A lossless format may ignore the quality. nil when the format cannot be written. Default: nil.
         ///   - recognizes: Whether a file with this beginning, of at most 64 bytes, is of the format. nil compares the
         ///     signatures. Default: nil.
+        ///   - makeEncoder: Makes an encoder of the format for a quality from 0 to 1, which is the best that the format
+        ///     allows. A lossless format may ignore the quality. nil when the format cannot be written. Default: nil.
         public init(
             format: ImageFormat,
             decoder: any ImageDecoding,
             signatures: [FormatSignature] = [],
-            makeEncoder: (@Sendable (_ quality: Double) -> any ImageEncoding)? = nil,
-            recognizes: (@Sendable (_ prefix: RawSpan) -> Bool)? = nil
+            recognizes: (@Sendable (_ prefix: RawSpan) -> Bool)? = nil,
+            makeEncoder: (@Sendable (_ quality: Double) -> any ImageEncoding)? = nil
         ) {
             self.format = format
             self.decoder = decoder
