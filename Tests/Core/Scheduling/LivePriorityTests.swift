@@ -71,6 +71,7 @@ struct LivePriorityTests {
                 hasBegun.change { $0 = true }
                 // Until it is cancelled.
                 try await hasBegun.wait { !$0 }
+                return 1
             }
         }
         try await hasBegun.wait { $0 }
