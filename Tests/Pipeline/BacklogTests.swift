@@ -55,7 +55,7 @@ struct BacklogTests {
     private var local: Downloader {
         var configuration = DownloaderConfiguration()
         configuration.taskExecutor = executor
-        return Downloader(transport: NoTransport(), configuration: configuration)
+        return Downloader(transport: FakeTransport.offline, configuration: configuration)
     }
 
     private func start(_ pipeline: ImagePipeline, _ requests: [ImageRequest]) -> [Task<Void, any Error>] {

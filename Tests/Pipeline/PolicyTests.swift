@@ -81,7 +81,7 @@ struct PolicyTests {
             access: .write, given: .reloadRevalidatingCacheData, sent: .reloadRevalidatingCacheData, allowsStoring: true
         ),
         Wish(
-            access: [], given: .reloadIgnoringLocalAndRemoteCacheData, sent: .reloadIgnoringLocalAndRemoteCacheData,
+            access: .none, given: .reloadIgnoringLocalAndRemoteCacheData, sent: .reloadIgnoringLocalAndRemoteCacheData,
             allowsStoring: false),
     ])
     func `what response caches may do is told by the request's policy, not in its fields`(wish: Wish) async throws {
