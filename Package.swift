@@ -255,7 +255,7 @@ package.targets += [
     .target(name: "CMultiLoop", dependencies: ["CCURL"], path: "Tests/Benchmarks/CMultiLoop"),
     .executableTarget(
         name: "conformance", dependencies: ["AlcedoCore", "AlcedoCodecs", "AlcedoTesting"], path: "Tests/Conformance"),
-    .target(name: "TestSupport", dependencies: ["AlcedoCore"], path: "Tests/Support"),
+    .target(name: "TestSupport", dependencies: ["AlcedoCore", "AlcedoTesting"], path: "Tests/Support"),
     .testTarget(
         name: "AlcedoTests", dependencies: ["Alcedo", "AlcedoTesting", "TestSupport"], path: "Tests/Standard"),
     // As an outside user: what `import Alcedo` brings has to be enough.

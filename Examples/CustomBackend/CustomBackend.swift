@@ -30,7 +30,7 @@ enum CustomBackend {
     /// Runs every check of a kit. Ends the process when one fails.
     private static func prove<Backend, Needs>(
         _ name: String, _ checks: [ConformanceCheck<Backend, Needs>],
-        _ make: @escaping ConformanceCheck<Backend, Needs>.Factory
+        _ make: @Sendable (Needs) throws -> Backend
     ) async {
         for check in checks {
             do {

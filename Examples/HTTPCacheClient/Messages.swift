@@ -135,8 +135,8 @@ struct Answer: Encodable, Sendable {
             switch error {
             case let error as CallError: (error.message, "invalidCall")
             case let error as HTTPTransportError:
-                (error.message, error.code == .timedOut ? "timeout" : error.code.rawValue)
-            case let error as RedirectError: (error.message, "redirect")
+                (error.description, error.code == .timedOut ? "timeout" : error.code.rawValue)
+            case let error as RedirectError: (error.description, "redirect")
             case is CancellationError: ("standard input has ended, and the time for this call", "cancelled")
             default: ("\(error)", nil)
             }

@@ -4,8 +4,8 @@ import AlcedoRuntime
 /// A value behind a lock, whose changes tasks can wait for.
 ///
 /// Conditions run outside the lock, so they may look at the owner of the value.
-final class Watched<Value: Sendable>: Sendable {
-    typealias Condition = @Sendable (Value) -> Bool
+package final class Watched<Value: Sendable>: Sendable {
+    package typealias Condition = @Sendable (Value) -> Bool
 
     private struct Waiter {
         let isMet: Condition
@@ -22,12 +22,13 @@ final class Watched<Value: Sendable>: Sendable {
 
     private let state: Locked<State>
 
-    init(_ value: Value) { state = Locked(State(value: value)) }
+    package init(_ value: Value) { state = Locked(State(value: value)) }
 
-    var value: Value { state.withLock { $0.value } }
+    package var value: Value { state.withLock { $0.value } }
 
     /// Changes the value, then resumes the waiters whose condition it meets.
-    func update<Result: Sendable>(_ change: (inout Value) -> Result) -> Result {
+    @discardableResult
+    package func update<Result: Sendable>(_ change: (inout Value) -> Result) -> Result {
         let (result, value, waiters) = state.withLock { state in
             let result = change(&state.value)
             state.version += 1
@@ -40,7 +41,7 @@ final class Watched<Value: Sendable>: Sendable {
     /// Returns once the value meets the condition, now or after a change.
     ///
     /// - Throws: `CancellationError` when the task is cancelled first, or the value was closed.
-    func waitUntil(_ isMet: @escaping Condition) async throws {
+    package func waitUntil(_ isMet: @escaping Condition) async throws {
         let id = state.withLock { state in
             state.lastID += 1
             return state.lastID
@@ -57,7 +58,7 @@ final class Watched<Value: Sendable>: Sendable {
     }
 
     /// Ends every wait, running and future, that is not met.
-    func close() {
+    package func close() {
         let waiters = state.withLock { state in
             state.isClosed = true
             return state.waiters

@@ -55,7 +55,7 @@ public struct CodecRegistry: Sendable {
     package static let sniffedByteCount = 64
 
     /// The formats, in the order in which they are asked.
-    package let entries: [Entry]
+    public let entries: [Entry]
 
     /// A registry of these formats: the first that recognises a content decodes it.
     public init(_ entries: [Entry]) { self.entries = entries }

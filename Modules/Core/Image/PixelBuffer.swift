@@ -168,7 +168,7 @@ extension PixelBuffer {
 
     /// The picture with colour divided by alpha, rounded to nearest; colour under alpha 0 becomes black. O(*w* × *h*)
     /// for premultiplied pixels; every other buffer comes back as it is.
-    package func unpremultiplied() -> PixelBuffer {
+    public func unpremultiplied() -> PixelBuffer {
         converted(from: .premultiplied, to: .straight, AlphaArithmetic.unpremultiply)
     }
 

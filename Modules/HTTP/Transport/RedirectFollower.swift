@@ -85,7 +85,7 @@ public struct RedirectFollower: Sendable {
 /// Why a redirect could not be followed.
 public struct RedirectError: Error, Sendable, CustomStringConvertible {
     /// One sentence, for logs.
-    public let message: String
+    package let message: String
 
     public var description: String { message }
 }

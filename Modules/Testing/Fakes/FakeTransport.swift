@@ -1,5 +1,4 @@
 public import AlcedoHTTP
-import AlcedoRuntime
 public import FoundationEssentials
 
 /// A transport without a network: a closure responds, and the requests are recorded.
@@ -16,7 +15,7 @@ public import FoundationEssentials
 /// Calls may come from any task.
 public final class FakeTransport: HTTPTransport {
     private let respond: @Sendable (HTTPRequest) async throws -> HTTPResponse
-    private let received = Locked<[HTTPRequest]>([])
+    private let received = Watched<[HTTPRequest]>([])
 
     /// - Parameter respond: Called for each request, on the task that sends it.
     public init(_ respond: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) { self.respond = respond }
@@ -29,11 +28,14 @@ public final class FakeTransport: HTTPTransport {
     }
 
     /// The requests so far, in the order of their arrival.
-    public var requests: [HTTPRequest] { received.withLock { $0 } }
+    public var requests: [HTTPRequest] { received.value }
+
+    /// Returns once at least `count` requests have arrived. Throws `CancellationError` when the task is cancelled first.
+    public func waitForRequests(count: Int) async throws { try await received.waitUntil { $0.count >= count } }
 
     /// Records the request and returns what the closure returns. Throws what the closure throws.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-        received.withLock { $0.append(request) }
+        received.update { $0.append(request) }
         return try await respond(request)
     }
 }

@@ -132,7 +132,7 @@ extension OriginReply {
     }
 
     /// The same answer with one field set.
-    package func setting(_ name: String, _ value: String) -> OriginReply {
+    public func setting(_ name: String, _ value: String) -> OriginReply {
         var reply = self
         reply.fields[name] = value
         return reply

@@ -36,7 +36,7 @@ struct RequestRetryTests {
         let (downloader, transport) = downloader(rules)
         let error = try #require(
             await #expect(throws: DownloadError.self) { try await downloader.download(try request(own)) })
-        #expect(error.code == .status(503) && transport.requests.value.count == attempts)
+        #expect(error.code == .status(503) && transport.requests.count == attempts)
     }
 
     @Test func `a download to a file and one that is begun without a task follow the request's policy`() async throws {
@@ -46,12 +46,12 @@ struct RequestRetryTests {
         await #expect(throws: DownloadError.self) {
             try await downloader.download(request, to: directory.url.appending(path: "a").path)
         }
-        #expect(transport.requests.value.count == 2)
+        #expect(transport.requests.count == 2)
         await #expect(throws: DownloadError.self) {
             try await withCheckedThrowingContinuation { continuation in
                 downloader.start(request) { continuation.resume(with: $0) }
             }
         }
-        #expect(transport.requests.value.count == 4)
+        #expect(transport.requests.count == 4)
     }
 }

@@ -122,7 +122,7 @@ struct SlotTests {
         try await clock.waitForSleepers(count: 1)
         #expect(paths(transport) == ["/flaky", "/a"])
         clock.advance(by: .seconds(100))
-        try await transport.requests.wait { $0.count == 3 }
+        try await transport.waitForRequests(count: 3)
         try await clock.waitForSleepers(count: 1)
         clock.advance(by: .seconds(1))
         try await outcomes.waitFor(2)

@@ -86,7 +86,7 @@ struct CredentialTests {
     @Test(arguments: ["max-age=60", "max-age=60, public"])
     func `credentials in a URL are like those of a field, and are not stored`(control: String) async throws {
         let data = DataMemoryCache(sizeLimit: 1 << 20)
-        let bench = Bench(store: DataResponseStore(data as any DataCaching))
+        let bench = Bench(store: DataResponseStore(data as any MeasurableDataCache))
         func url(_ credentials: String) -> URL { Bench.url("http://\(credentials)example.test/a.png") }
         try await bench.load(["Cache-Control": control], body: "one", url: url("me:secret%21@"))
         let key = ImageKey(HTTPRequest(url: url("me:secret%21@")).resourceKey)

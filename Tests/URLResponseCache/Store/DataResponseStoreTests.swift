@@ -31,7 +31,7 @@ struct DataResponseStoreTests {
     }
 
     @Test func `everything about an entry comes back`() async {
-        let store = DataResponseStore(data as any DataCaching)
+        let store = DataResponseStore(data as any MeasurableDataCache)
         let variants = ResponseVariants(
             nameLists: [["a", "b"], []], tagged: [ResponseVariants.Tagged(variant: "v", entityTag: "\"t\"")])
         for entry in [
@@ -44,14 +44,14 @@ struct DataResponseStoreTests {
     }
 
     @Test func `a time to live below zero does not come back as no limit`() async {
-        let store = DataResponseStore(data as any DataCaching)
+        let store = DataResponseStore(data as any MeasurableDataCache)
         await store.store(.response(response(timeToLive: -3)), for: key("a"))
 
         #expect(await store.entry(for: key("a")) == .response(response(timeToLive: 0)))
     }
 
     @Test func `what is not for disk takes away what was there`() async {
-        let store = DataResponseStore(data as any DataCaching)
+        let store = DataResponseStore(data as any MeasurableDataCache)
         for policy in [ResponseStoragePolicy.allowedInMemoryOnly, .notAllowed] {
             await store.store(.response(response()), for: key("a"))
             await store.store(.response(response(policy)), for: key("a"))
@@ -60,7 +60,7 @@ struct DataResponseStoreTests {
     }
 
     @Test func `foreign bytes are a miss, and go`() async throws {
-        let store = DataResponseStore(data as any DataCaching)
+        let store = DataResponseStore(data as any MeasurableDataCache)
         try data.store(CachedData("x".data, metadata: "y".data), for: key("a"))
 
         #expect(await store.entry(for: key("a")) == nil)
@@ -73,7 +73,7 @@ struct DataResponseStoreTests {
         let files = FileDiskCache(directory: directory.url, lockTimeout: .seconds(300), clock: clock)
         let stores = [
             (DataResponseStore(files as any MaintainableDataCache), true),
-            (DataResponseStore(data as any DataCaching), false),
+            (DataResponseStore(data as any MeasurableDataCache), false),
         ]
         for (store, isLeft) in stores {
             clock.setDate(start)
@@ -110,7 +110,7 @@ struct DataResponseStoreTests {
 
     @Test func `what is found below is kept above from then on, and goes in both`() async {
         let memory = MemoryResponseStore()
-        let below = DataResponseStore(data as any DataCaching)
+        let below = DataResponseStore(data as any MeasurableDataCache)
         let store = TieredResponseStore(memory, over: below)
         await below.store(.response(response()), for: key("a", "v"))
 
@@ -130,7 +130,7 @@ struct DataResponseStoreTests {
     /// RFC 9111 section 4.4: what a change made useless is not used, whatever becomes of its file.
     @Test func `what the cache below does not remove is not found any more`() async {
         let files = ReadOnlyCache(data)
-        let store = DataResponseStore(files as any DataCaching)
+        let store = DataResponseStore(files as any MeasurableDataCache)
         let keys = [key("a"), key("a", "v"), key("b"), key("c")]
         for key in keys { await store.store(.response(response()), for: key) }
         files.isReadOnly.change { $0 = true }
@@ -156,7 +156,7 @@ struct DataResponseStoreTests {
     @Test func `more than can be noted, or all, is nothing at all`() async {
         for removesAll in [true, false] {
             let files = ReadOnlyCache(DataMemoryCache(sizeLimit: 16 << 20))
-            let store = DataResponseStore(files as any DataCaching)
+            let store = DataResponseStore(files as any MeasurableDataCache)
             for number in 0...1_001 { await store.store(.response(response()), for: key("\(number)")) }
             files.isReadOnly.change { $0 = true }
             if removesAll { await store.removeAll() }
