@@ -11,8 +11,8 @@ struct ReadmeTests {
     }
 
     /// `Scripts/docs` compiles the code of all pages; that of these is run as well.
-    @Test(arguments: ["WriteABackend", "WriteACodec"])
-    func `the code of an article is what is tested here`(name: String) throws {
+    @Test(arguments: [("WriteABackend", 2), ("WriteACodec", 3)])
+    func `the code of an article is what is tested here`(name: String, count: Int) throws {
         let tested = try Self.text("\(name).swift", in: Self.folder)
         let article = try Self.text("Modules/Standard/Documentation.docc/\(name).md")
 
@@ -20,7 +20,7 @@ struct ReadmeTests {
             $0.components(separatedBy: "```")[0]
         }
 
-        #expect(snippets.count == 2)
+        #expect(snippets.count == count)
         for snippet in snippets {
             let lines = snippet.split(separator: "\n", omittingEmptySubsequences: false)
             let code = lines.drop { $0.hasPrefix("import ") || $0.isEmpty }.joined(separator: "\n")

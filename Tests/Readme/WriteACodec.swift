@@ -1,6 +1,7 @@
 // The code of the article, and what it says of it: `ReadmeTests` compares the two.
 import AlcedoCodecs
 import AlcedoCore
+import AlcedoTesting
 import FoundationEssentials
 import Testing
 
@@ -67,4 +68,10 @@ let formats = CodecRegistry.standard.adding(.grayMap)
             try GrayMapDecoder().decode(file.prefix(length), options: DecodingOptions())
         }
     }
+}
+
+@Test(arguments: DecoderConformance.checks)
+func conforms(to check: DecoderConformance.Check) async throws {
+    let file = Data("GRY1".utf8) + [0, 2, 0, 1, 10, 20]
+    try await check { _ in DecoderConformance.Subject(GrayMapDecoder(), file: file) }
 }

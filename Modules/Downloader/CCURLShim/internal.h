@@ -53,6 +53,8 @@ struct alcedo_curl_transfer {
     int send_count;
     int has_answer;  // a byte of it has come
     int is_refused;  // sending it again was
+    curl_socket_t socket;  // the one that libcurl watches for it; CURL_SOCKET_BAD: none
+    int is_held;           // nothing watches the socket
     char error[CURL_ERROR_SIZE];
 };
 

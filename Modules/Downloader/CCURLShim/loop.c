@@ -36,8 +36,13 @@ static int64_t now_ms(void) {
 // libcurl names a socket and what it waits for there. Sockets are watched by the kernel, so that a turn costs what is
 // ready and not what is open.
 static int on_socket(CURL *easy, curl_socket_t socket, int what, void *data, void *known) {
-    (void)easy;
     alcedo_curl_loop *loop = data;
+    alcedo_curl_transfer *transfer = NULL;
+    if (curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&transfer) == CURLE_OK && transfer) {
+        // From here on the socket is watched as libcurl says.
+        transfer->is_held = 0;
+        transfer->socket = what == CURL_POLL_REMOVE ? CURL_SOCKET_BAD : socket;
+    }
     if (what == CURL_POLL_REMOVE) {
         epoll_ctl(loop->watch, EPOLL_CTL_DEL, socket, NULL);
         curl_multi_assign(loop->multi, socket, NULL);

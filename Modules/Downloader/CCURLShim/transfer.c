@@ -23,9 +23,20 @@ static size_t on_header(char *bytes, size_t size, size_t count, void *data) {
     return t->callbacks.on_header(t->callbacks.context, bytes, size * count) ? size * count : 0;
 }
 
+// Ends the watch of the transfer's socket until it is resumed. libcurl 8.5 wants to be told of a paused HTTP/1 transfer's
+// socket, reads it, and when the server has closed it ends the transfer without the bytes that it holds for the pause.
+static void hold(alcedo_curl_transfer *t) {
+    long version = 0;
+    // Other transfers use the connection, too, from HTTP/2 on.
+    if (curl_easy_getinfo(t->easy, CURLINFO_HTTP_VERSION, &version) != CURLE_OK || version > CURL_HTTP_VERSION_1_1) return;
+    if (t->socket == CURL_SOCKET_BAD || t->is_held) return;
+    t->is_held = !epoll_ctl(t->loop->watch, EPOLL_CTL_DEL, t->socket, NULL);
+}
+
 static size_t on_body(char *bytes, size_t size, size_t count, void *data) {
     alcedo_curl_transfer *t = data;
     const int taken = t->callbacks.on_body(t->callbacks.context, bytes, size * count);
+    if (taken == 0) hold(t);
     return taken > 0 ? size * count : taken == 0 ? CURL_WRITEFUNC_PAUSE : 0;
 }
 
@@ -92,6 +103,8 @@ static alcedo_curl_transfer *take(alcedo_curl_loop *loop, const alcedo_curl_requ
     t = calloc(1, sizeof *t);
     if (!t) return NULL;
     t->loop = loop;
+    t->socket = CURL_SOCKET_BAD;
+    t->is_held = 0;
     t->easy = curl_easy_init();
     if (!t->easy || !prepare(t->easy)) {
         destroy(t);
@@ -121,6 +134,8 @@ static void give_back(alcedo_curl_transfer *t) {
     memset(&t->callbacks, 0, sizeof t->callbacks);
     t->error[0] = 0;
     t->send_count = t->has_answer = t->is_refused = 0;
+    t->socket = CURL_SOCKET_BAD;
+    t->is_held = 0;
     if (!t->is_reusable || t->loop->free_count >= MAXIMUM_FREE) {
         destroy(t);
         return;
@@ -262,7 +277,21 @@ void alcedo_curl_transfer_remove(alcedo_curl_transfer *t) {
     give_back(t);
 }
 
-int alcedo_curl_resume(alcedo_curl_transfer *t) { return curl_easy_pause(t->easy, CURLPAUSE_CONT) == CURLE_OK; }
+int alcedo_curl_resume(alcedo_curl_transfer *t) {
+    // libcurl has not ended the watch itself, so it does not begin another.
+    if (t->is_held) {
+        struct epoll_event wanted = {.events = EPOLLIN, .data.fd = t->socket};
+        epoll_ctl(t->loop->watch, EPOLL_CTL_ADD, t->socket, &wanted);
+        t->is_held = 0;
+    }
+    return curl_easy_pause(t->easy, CURLPAUSE_CONT) == CURLE_OK;
+}
+
+int alcedo_curl_undoes_lists_of_codings(void) {
+    // Seen to leave the chunks in the body: 8.5.0. Seen not to: 7.88.1, 8.14.1.
+    const unsigned number = curl_version_info(CURLVERSION_NOW)->version_num;
+    return number < 0x080000 || number >= 0x080700;
+}
 
 alcedo_curl_metrics alcedo_curl_transfer_metrics(alcedo_curl_transfer *t) {
     alcedo_curl_metrics m = {0};

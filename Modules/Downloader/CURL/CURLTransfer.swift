@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoHTTP
+import CCURLShim
 
 /// The loop's side of an exchange that has begun. Never leaves the loop's thread.
 ///
@@ -48,6 +49,8 @@ final class CURLTransfer {
     /// Whether the server has an address that is not connected to. It may have others.
     private(set) var hasRefusedAddress = false
 
+    static let undoesListsOfCodings = alcedo_curl_undoes_lists_of_codings() != 0
+
     /// Whether a connection may go there. To be asked only where not every address will do.
     func mayConnect(to bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         guard InternetAddress(bytes)?.isPublic == true else {
@@ -62,6 +65,9 @@ final class CURLTransfer {
         clock.receivedBytes()
         do throws(HTTPTransportError) {
             guard let heads = try parser.receive(line) else { return true }
+            if !Self.undoesListsOfCodings, heads.final.fields["Transfer-Encoding"]?.contains(",") == true {
+                throw HTTPTransportError(.invalidResponse, "this version of libcurl reads no list of transfer codings")
+            }
             if exchange.request.decodesContent, heads.final.fields["Content-Encoding"] != nil { unpackedCount = 0 }
             self.heads = heads
             if let count = heads.final.declaredBodyLength { exchange.body.expect(count) }

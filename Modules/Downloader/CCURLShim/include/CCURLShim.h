@@ -117,6 +117,8 @@ void alcedo_curl_transfer_remove(alcedo_curl_transfer *_Nonnull transfer);
 alcedo_curl_metrics alcedo_curl_transfer_metrics(alcedo_curl_transfer *_Nonnull transfer);
 /// Goes on after a pause. May call `on_body`. 0: the transfer cannot go on, and does not end by itself.
 int alcedo_curl_resume(alcedo_curl_transfer *_Nonnull transfer);
+/// Whether libcurl undoes `chunked` at the end of a list of transfer codings.
+int alcedo_curl_undoes_lists_of_codings(void);
 
 /// The next transfer that has ended by itself, or NULL. `status` and `message` say how.
 alcedo_curl_transfer *_Nullable alcedo_curl_next_finished(
