@@ -162,8 +162,8 @@ public final class ImageCache: Sendable {
     ///
     /// How much goes is the disk cache's matter: with a `trimTarget` of a half in its limits, as much as with Kingfisher.
     ///
-    /// - Returns: What went, by ``ImageKey/fileName``; nothing without
-    ///   a ``Configuration/maintainableDiskCache``.
+    /// - Returns: What went, by ``ImageKey/fileName``; nothing where the disk cache is not a
+    ///   ``/AlcedoCore/MaintainableDataCache``.
     @discardableResult
     public func cleanExpired() async -> [String] {
         await changes.settle(.everything)
