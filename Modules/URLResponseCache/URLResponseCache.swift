@@ -58,7 +58,8 @@ public struct URLResponseCache: Sendable {
             memoryCapacity: memoryCapacity, below: DataResponseStore(data), disk: data, rules: rules, clock: clock)
     }
 
-    /// Creates a cache over a store of your own, with memory in front of it.
+    /// Creates a cache over a store of your own, with memory in front of it. A store outside memory keeps what `encoded` of
+    /// an entry returns.
     ///
     /// - Parameters:
     ///   - memoryCapacity: The maximum number of bytes in memory; 0 keeps nothing there. Default: 20 MiB.

@@ -34,7 +34,7 @@ package final class DataResponseStore: ResponseStoring {
 
     package func entry(for key: ImageKey) async -> ResponseEntry? {
         guard !stuck.contains(key), let found = await cache.entry(for: key) else { return nil }
-        if let entry = ResponseEntryCoder.decode(found.metadata, body: found.data) { return entry }
+        if let entry = ResponseEntry(metadata: found.metadata, body: found.data) { return entry }
         await cache.remove(key)
         return nil
     }
@@ -42,7 +42,7 @@ package final class DataResponseStore: ResponseStoring {
     /// An answer that may be kept in memory only is not stored.
     package func store(_ entry: ResponseEntry, for key: ImageKey) async {
         if entry.storagePolicy == .allowed {
-            let (metadata, body) = ResponseEntryCoder.encode(entry)
+            let (metadata, body) = entry.encoded
             // In a task of its own: a caller who has what he wants and leaves must not undo the storing.
             let stored = Task { [cache] in try await cache.store(CachedData(body, metadata: metadata), for: key) }
             if case .success = await stored.result { return stuck.replaced(key) }

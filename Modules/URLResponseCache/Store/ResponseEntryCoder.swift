@@ -1,9 +1,23 @@
 import AlcedoCore
-import AlcedoHTTP
-import FoundationEssentials
+public import AlcedoHTTP
+public import FoundationEssentials
+
+extension ResponseEntry {
+    /// The entry as bytes, for a store that keeps it in a file or a database.
+    ///
+    /// The metadata is a few hundred bytes in a format of this module, which later versions may not read.
+    public var encoded: (metadata: Data, body: Data) { ResponseEntryCoder.encode(self) }
+
+    /// Creates an entry from what ``encoded`` returned. Returns nil for metadata of another format, and for most damage: a
+    /// store that must find all damage keeps a checksum.
+    public init?(metadata: Data, body: Data) {
+        guard let entry = ResponseEntryCoder.decode(metadata, body: body) else { return nil }
+        self = entry
+    }
+}
 
 /// Writes entries for a storage of bytes, the body aside, and reads them again.
-enum ResponseEntryCoder {
+private enum ResponseEntryCoder {
     /// Entries of another format are not read.
     private static let format = 2
 

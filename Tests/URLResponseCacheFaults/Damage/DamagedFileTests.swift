@@ -85,7 +85,7 @@ struct DamagedFileTests {
     @Test func `an entry of a later format is a miss`() async throws {
         let data = FileDiskCache(directory: directory.url, lockTimeout: .seconds(300))
         let key = ImageKey(ResourceKey(normal: .page()))
-        var (metadata, _) = ResponseEntryCoder.encode(.variants(ResponseVariants()))
+        var (metadata, _) = ResponseEntry.variants(ResponseVariants()).encoded
         metadata[metadata.startIndex] += 1
         try await data.store(CachedData(Data(), metadata: metadata), for: key)
 

@@ -59,9 +59,9 @@ struct EntryCoderPropertyTests {
         var random = SeededGenerator(seed: 1)
         for _ in 0..<10_000 {
             let entry = Self.entry(using: &random)
-            let (metadata, body) = ResponseEntryCoder.encode(entry)
+            let (metadata, body) = entry.encoded
 
-            #expect(ResponseEntryCoder.decode(metadata, body: body) == entry)
+            #expect(ResponseEntry(metadata: metadata, body: body) == entry)
         }
     }
 
@@ -69,22 +69,22 @@ struct EntryCoderPropertyTests {
         var random = SeededGenerator(seed: 2)
         for _ in 0..<200 {
             let entry = Self.entry(using: &random)
-            let (metadata, body) = ResponseEntryCoder.encode(entry)
+            let (metadata, body) = entry.encoded
             let larger = Data([1, 2, 3]) + metadata + Data([4])
 
-            #expect(ResponseEntryCoder.decode(larger.dropFirst(3).dropLast(), body: body) == entry)
+            #expect(ResponseEntry(metadata: larger.dropFirst(3).dropLast(), body: body) == entry)
         }
     }
 
     @Test func `no beginning of an entry is an entry, and nothing may stand behind one`() {
         var random = SeededGenerator(seed: 3)
         for _ in 0..<200 {
-            let (metadata, body) = ResponseEntryCoder.encode(Self.entry(using: &random))
+            let (metadata, body) = Self.entry(using: &random).encoded
 
             for count in 0..<metadata.count {
-                #expect(ResponseEntryCoder.decode(metadata.prefix(count), body: body) == nil)
+                #expect(ResponseEntry(metadata: metadata.prefix(count), body: body) == nil)
             }
-            #expect(ResponseEntryCoder.decode(metadata + Data([0]), body: body) == nil)
+            #expect(ResponseEntry(metadata: metadata + Data([0]), body: body) == nil)
         }
     }
 
@@ -93,17 +93,17 @@ struct EntryCoderPropertyTests {
         let now = Date(timeIntervalSince1970: 1_700_000_000)
         var (refused, used) = (0, 0)
         for _ in 0..<20_000 {
-            var (metadata, body) = ResponseEntryCoder.encode(Self.entry(using: &random))
+            var (metadata, body) = Self.entry(using: &random).encoded
             for _ in 0..<Int.random(in: 1...3, using: &random) {
                 metadata[Int.random(in: 0..<metadata.count, using: &random)] ^=
                     1 << UInt8.random(in: 0...7, using: &random)
             }
-            guard let entry = ResponseEntryCoder.decode(metadata, body: body) else {
+            guard let entry = ResponseEntry(metadata: metadata, body: body) else {
                 refused += 1
                 continue
             }
-            let (again, sameBody) = ResponseEntryCoder.encode(entry)
-            #expect(ResponseEntryCoder.decode(again, body: sameBody) == entry)
+            let (again, sameBody) = entry.encoded
+            #expect(ResponseEntry(metadata: again, body: sameBody) == entry)
             guard case .response(let stored) = entry else { continue }
             used += 1
             Self.use(stored, at: now)
