@@ -86,10 +86,7 @@
         private let origin: LoopbackOrigin
 
         init(count: Int, weather: NetworkWeather) throws {
-            var options = OriginOptions()
-            // So that it counts how often each was asked for.
-            options.logLimit = count
-            let origin = try LoopbackOrigin(options: options) { request in
+            let origin = try LoopbackOrigin { request in
                 guard let number = Int(request.path.dropFirst().prefix { $0 != "." }), (0..<count).contains(number)
                 else { return .status(404) }
                 // A picture that is not to be had may be the next time.

@@ -105,10 +105,11 @@ public struct DurationHistogram: Sendable {
     public private(set) var longest = Duration.zero
     private var counts = [Int](repeating: 0, count: stepsPerOctave * octaves)
 
-    package init() {}
+    /// Creates a histogram without durations.
+    public init() {}
 
     /// Counts a duration. O(1).
-    package mutating func add(_ duration: Duration) {
+    public mutating func add(_ duration: Duration) {
         count += 1
         total += duration
         longest = max(longest, duration)

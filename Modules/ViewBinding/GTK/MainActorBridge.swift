@@ -11,7 +11,7 @@
 
         /// How long the main actor's work has computed so far: what GTK calls itself is not in it. To be compared with
         /// the time of a frame.
-        package private(set) static var busyTime = Duration.zero
+        public private(set) static var busyTime = Duration.zero
 
         /// Adds the main queue to the default main context, for good. Call it before the loop runs; further calls do
         /// nothing.

@@ -31,7 +31,7 @@
         public var boundCells: [(position: Int, cell: Cell)] { cells.bound }
 
         /// How many cells there are.
-        package var cellCount: Int { cells.count }
+        public var cellCount: Int { cells.count }
     }
 
     /// A cell of a list that shows one item after another.

@@ -21,7 +21,7 @@
         public var onMove: (@MainActor (_ visible: Range<Int>) -> Void)?
         /// How long this has computed on the main thread so far, the closures included. To be compared with the time of a
         /// frame.
-        package private(set) var busyTime = Duration.zero
+        public private(set) var busyTime = Duration.zero
         private let adjustment: OpaquePointer
         private let count: @MainActor () -> Int
         private let request: @MainActor (_ position: Int) -> ImageRequest?
