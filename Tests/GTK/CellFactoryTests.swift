@@ -112,7 +112,8 @@
                 window.drawFrame()
             }
 
-            #expect(unbindsOfGTK > 0)
+            // GTK 4.8 takes the items of a selection that changes and gives them back; 4.18 leaves them.
+            if gtk_get_minor_version() <= 8 { #expect(unbindsOfGTK > 0) }
             #expect(log.binds == binds)
             #expect(log.unbinds == unbinds)
             #expect(factory.boundCells.count == 5)
