@@ -125,7 +125,7 @@ extension ImagePipeline {
         }
 
         /// Returns the moment behind the change; nil when nothing may be stored.
-        private func storeInMemory(_ image: DecodedImage, _ request: ImageRequest) -> ChangeMark? {
+        private func storeInMemory(_ image: DecodedImage, _ request: ImageRequest) -> Generation? {
             let resource = request.key.resource
             let mark = pipeline.changes.markAfterChange(of: resource) {}
             pipeline.process.forget(resource)

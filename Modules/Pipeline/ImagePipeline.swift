@@ -40,7 +40,7 @@ public final class ImagePipeline: ImageLoading {
     let store: StoreStage
     private let threads: DecodingThreads
     /// Counts removals, and stores by the app, so that what was asked for before one brings nothing back.
-    let changes: ChangeOrder
+    let changes: GenerationCounter
     private let waits = ProviderWaits()
     let versions: FileVersions
     private let loads: Coalescer<LoadKey, LoadUpdate, ImageResponse>
@@ -50,13 +50,13 @@ public final class ImagePipeline: ImageLoading {
     public init(_ configuration: Configuration) {
         self.configuration = configuration
         let (codecs, taskExecutor) = (configuration.codecs, configuration.taskExecutor)
-        changes = ChangeOrder(taskExecutor: taskExecutor)
+        changes = GenerationCounter(taskExecutor: taskExecutor)
         versions = FileVersions(taskExecutor: taskExecutor)
         loads = Coalescer(taskExecutor: taskExecutor, isOfSource: PipelineError.isOfSource)
         report = Reporter(observer: configuration.observer, clock: configuration.clock)
         interceptors = InterceptorChain(configuration.interceptors)
         memory = MemoryStage(configuration.memoryCache, changes: changes)
-        let backlog = Backlog(limit: configuration.maximumEncodedByteCount)
+        let encodedBudget = EncodedByteBudget(limit: configuration.maximumEncodedByteCount)
         disk = DiskStage(
             configuration.diskCache, changes: changes,
             writes: PendingWrites(
@@ -65,14 +65,15 @@ public final class ImagePipeline: ImageLoading {
             report: report)
         download = DownloadStage(
             downloader: configuration.downloader, disk: disk, hasResponseCache: configuration.responseCache != nil,
-            backlog: backlog, waits: waits, versions: versions, report: report, taskExecutor: taskExecutor)
+            encodedBudget: encodedBudget, waits: waits, versions: versions, report: report, taskExecutor: taskExecutor)
         threads = DecodingThreads(
             codecs: codecs, width: configuration.maxConcurrentDecodes,
             byteBudget: configuration.maximumDecodingByteCount, taskExecutor: taskExecutor)
         variants = DiskVariants(
-            disk: disk, serializer: configuration.serializer, codecs: codecs, threads: threads, backlog: backlog,
+            disk: disk, serializer: configuration.serializer, codecs: codecs, threads: threads,
+            encodedBudget: encodedBudget,
             report: report)
-        let recent = RecentPictures(
+        let recent = RecentImages(
             limit: configuration.memoryCache == nil ? 0 : configuration.maximumIntermediateByteCount, changes: changes)
         decode = DecodeStage(
             download: download, codecs: codecs, threads: threads, previewInterval: configuration.previewInterval,
@@ -93,7 +94,7 @@ public final class ImagePipeline: ImageLoading {
     }
 
     public func load(
-        _ request: ImageRequest, priority: LivePriority, onUpdate: @escaping @Sendable (LoadUpdate) -> Void
+        _ request: ImageRequest, priority: PriorityHandle, onUpdate: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> ImageResponse {
         try await interceptors.load(request) { request in
             let request = request.fileNeedingVersion == nil ? request : await versions.settled(request)
@@ -126,14 +127,14 @@ public final class ImagePipeline: ImageLoading {
     ///
     /// - Throws: ``PipelineError``, or `CancellationError` when the task is cancelled first.
     public func data(for request: ImageRequest) async throws -> Data {
-        try await originalData(for: request, LivePriority(request.priority))
+        try await originalData(for: request, PriorityHandle(request.priority))
     }
 
     /// Brings the bytes of a request's source onto the disk, unless what the request needs is there.
     ///
     /// - Returns: False when it was there.
     /// - Throws: As ``data(for:)``; ``PipelineError`` `notStored` when no cache has kept them.
-    func storeOriginal(of request: ImageRequest, _ priority: LivePriority) async throws -> Bool {
+    func storeOriginal(of request: ImageRequest, _ priority: PriorityHandle) async throws -> Bool {
         guard request.source.isWorthStoring else { return false }
         var layers = await cache.contains(request)
         let enough: CachedLayers = store.policy(for: request).keepsVariants ? .disk : .original
@@ -147,7 +148,7 @@ public final class ImagePipeline: ImageLoading {
         return true
     }
 
-    private func originalData(for request: ImageRequest, _ priority: LivePriority) async throws -> Data {
+    private func originalData(for request: ImageRequest, _ priority: PriorityHandle) async throws -> Data {
         let request = await versions.settled(request)
         let wait = try waits.begin(request)
         defer { wait?.end() }
@@ -188,7 +189,7 @@ public final class ImagePipeline: ImageLoading {
 
     /// The image from memory, or from the one load of all equal requests.
     private func share(
-        _ request: ImageRequest, in round: LoadKey.Round = .only, _ priority: LivePriority,
+        _ request: ImageRequest, in round: LoadKey.Round = .only, _ priority: PriorityHandle,
         _ update: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> ImageResponse {
         guard !isShutDown else { throw PipelineError.shutDown }
@@ -208,7 +209,7 @@ public final class ImagePipeline: ImageLoading {
     }
 
     private func run(
-        _ request: ImageRequest, _ priority: LivePriority, _ update: @escaping @Sendable (LoadUpdate) -> Void
+        _ request: ImageRequest, _ priority: PriorityHandle, _ update: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> ImageResponse {
         // An equal load may have ended between the look into memory and the beginning of this one.
         if let image = memory.image(request) { return ImageResponse(image: image, layer: .memory) }
@@ -223,7 +224,7 @@ public final class ImagePipeline: ImageLoading {
 
     /// What the caches have, and then what the source has.
     private func refresh(
-        _ request: ImageRequest, _ priority: LivePriority, _ update: @escaping @Sendable (LoadUpdate) -> Void
+        _ request: ImageRequest, _ priority: PriorityHandle, _ update: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> ImageResponse {
         var stored = request
         stored.cachePolicy.allowsNetwork = false
@@ -265,7 +266,7 @@ public final class ImagePipeline: ImageLoading {
 
     /// What the source has; the same image, when that was made of the same bytes. What was made of others goes.
     private func renew(
-        _ cached: ImageResponse?, madeOf digest: UInt64?, _ request: ImageRequest, _ priority: LivePriority,
+        _ cached: ImageResponse?, madeOf digest: UInt64?, _ request: ImageRequest, _ priority: PriorityHandle,
         _ update: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> ImageResponse {
         let resource = request.key.resource
@@ -289,7 +290,7 @@ public final class ImagePipeline: ImageLoading {
     }
 
     /// Removes everything that was made of a resource, and its bytes. Returns the moment behind it.
-    private func forget(_ resource: ResourceKey) async -> ChangeMark? {
+    private func forget(_ resource: ResourceKey) async -> Generation? {
         let mark = changes.markAfterChange(of: resource) { memory.removeResource(resource) }
         process.forget(resource)
         await disk.removeResource(resource)

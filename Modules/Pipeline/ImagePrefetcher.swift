@@ -14,7 +14,7 @@ public import FoundationEssentials
 public final class ImagePrefetcher: Sendable {
     private let pipeline: ImagePipeline
     private let destination: PrefetchDestination
-    private let livePriority: LivePriority
+    private let livePriority: PriorityHandle
     private let state: Locked<PrefetchState>
 
     /// - Parameters:
@@ -29,7 +29,7 @@ public final class ImagePrefetcher: Sendable {
     ) {
         self.pipeline = pipeline
         self.destination = destination
-        livePriority = LivePriority(priority)
+        livePriority = PriorityHandle(priority)
         state = Locked(PrefetchState(maxConcurrentLoads: maxConcurrentLoads, maximumPendingCount: maximumPendingCount))
     }
 
@@ -132,7 +132,7 @@ public final class ImagePrefetcher: Sendable {
     /// Returns whether there was something to load.
     private static func load(
         _ request: ImageRequest, with pipeline: ImagePipeline, to destination: PrefetchDestination,
-        _ priority: LivePriority
+        _ priority: PriorityHandle
     ) async throws -> Bool {
         switch destination {
         case .memory:

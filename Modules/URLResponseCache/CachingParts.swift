@@ -45,7 +45,7 @@ extension CachingParts {
         var reread = changed
         reread.varyingFields = Vary.fields(names, of: request)
         if changed.terms == new.terms {
-            reread.terms = ReuseTerms(
+            reread.terms = Freshness(
                 changed.head, to: request, requestTime: new.requestTime, responseTime: new.responseTime, rules: rules)
             // The age on arrival is in no field of what is stored.
             reread.terms.initialAge = max(reread.terms.initialAge, new.terms.initialAge)

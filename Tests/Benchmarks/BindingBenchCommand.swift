@@ -166,7 +166,7 @@ private final class EndlessLoader: ImageLoading {
     func cachedImage(for request: ImageRequest) -> DecodedImage? { nil }
 
     func load(
-        _ request: ImageRequest, priority: LivePriority, onUpdate: @escaping @Sendable (LoadUpdate) -> Void
+        _ request: ImageRequest, priority: PriorityHandle, onUpdate: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> ImageResponse {
         begun.withLock { $0 += 1 }
         // Ends when it is cancelled.
@@ -182,7 +182,7 @@ private struct PromptLoader: ImageLoading {
     func cachedImage(for request: ImageRequest) -> DecodedImage? { nil }
 
     func load(
-        _ request: ImageRequest, priority: LivePriority, onUpdate: @escaping @Sendable (LoadUpdate) -> Void
+        _ request: ImageRequest, priority: PriorityHandle, onUpdate: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> ImageResponse {
         ImageResponse(image: image, layer: .network)
     }

@@ -125,8 +125,8 @@ struct AnswerTests {
 
     @Test func `limits that make no sense are clamped`() {
         let configuration = Downloader.Configuration(
-            maximumConcurrentDownloads: -1, maximumByteCount: -1, maximumRedirectCount: -1)
-        #expect(configuration.maximumConcurrentDownloads == 1)
+            maxConcurrentDownloads: -1, maximumByteCount: -1, maximumRedirectCount: -1)
+        #expect(configuration.maxConcurrentDownloads == 1)
         #expect(configuration.maximumByteCount == 0)
         #expect(configuration.maximumRedirectCount == 0)
     }

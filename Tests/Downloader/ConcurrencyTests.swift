@@ -11,7 +11,7 @@ struct ConcurrencyTests {
     private let clock = ManualClock()
 
     private func downloader(_ transport: FakeTransport, width: Int) -> Downloader {
-        Downloader(transport: transport, configuration: .init(maximumConcurrentDownloads: width))
+        Downloader(transport: transport, configuration: .init(maxConcurrentDownloads: width))
     }
 
     @Test func `no more transfers run at once than are allowed`() async throws {

@@ -85,7 +85,7 @@ struct ReceiptTests {
 
     @Test func `priorities decide who is next, and can change while waiting`() async throws {
         let transport = FakeTransport.waiting(on: clock)
-        let downloader = downloader(transport, .init(maximumConcurrentDownloads: 1))
+        let downloader = downloader(transport, .init(maxConcurrentDownloads: 1))
         try start("plug", on: downloader)
         try await clock.waitForSleepers(count: 1)
         try start("normal", on: downloader)
@@ -129,7 +129,7 @@ struct ReceiptTests {
     }
 
     @Test func `all are cancelled, and later ones begin as ever`() async throws {
-        let downloader = downloader(.waiting(on: clock), .init(maximumConcurrentDownloads: 2))
+        let downloader = downloader(.waiting(on: clock), .init(maxConcurrentDownloads: 2))
         for path in ["a", "b", "c", "d"] { try start(path, on: downloader) }
         let task = Task.immediate { try await downloader.download(web("http://h/a")) }
         try await clock.waitForSleepers(count: 2)
@@ -152,7 +152,7 @@ struct ReceiptTests {
             try await clock.sleep(for: .seconds(1))
             throw HTTPTransportError(.failed, "never")
         }
-        let downloader = downloader(transport, .init(maximumConcurrentDownloads: 1))
+        let downloader = downloader(transport, .init(maxConcurrentDownloads: 1))
         try start("a", on: downloader)
         try start("b", on: downloader)
         try await clock.waitForSleepers(count: 1)
@@ -182,7 +182,7 @@ struct ReceiptTests {
     @Test func `a rate spreads beginnings over time, and one timer serves all`() async throws {
         let downloader = downloader(
             FakeTransport(body: Data("x".utf8)),
-            .init(maximumConcurrentDownloads: 100, rate: DownloadRate(perSecond: 10, burst: 2)))
+            .init(maxConcurrentDownloads: 100, rate: DownloadRate(perSecond: 10, burst: 2)))
         for number in 0..<5 { try start("\(number)", on: downloader) }
         try await outcomes.waitFor(2)
         #expect(clock.sleeperCount == 1)
@@ -212,7 +212,7 @@ struct ReceiptTests {
     @Test func `hosts have slots of their own`() async throws {
         let transport = FakeTransport.waiting(on: clock)
         let downloader = downloader(
-            transport, .init(maximumConcurrentDownloads: 4, maximumConcurrentDownloadsPerHost: 1))
+            transport, .init(maxConcurrentDownloads: 4, maxConcurrentDownloadsPerHost: 1))
         for url in ["http://h/a", "http://h:80/b", "http://H/c", "https://h/d", "http://other/e"] {
             downloader.start(DownloadRequest(try web(url))) { [outcomes] in outcomes.note(url, $0.map(\.data.count)) }
         }
@@ -226,7 +226,7 @@ struct ReceiptTests {
     // MARK: While a request is being modified
 
     private func modifying(_ transport: FakeTransport) -> Downloader {
-        var configuration = Downloader.Configuration(maximumConcurrentDownloads: 1)
+        var configuration = Downloader.Configuration(maxConcurrentDownloads: 1)
         configuration.rules.modifyRequest = { [clock] request in
             if request.url.path != "/plug" { try await clock.sleep(for: .seconds(5)) }
             var request = request
@@ -257,7 +257,7 @@ struct ReceiptTests {
 
     @Test func `who is cancelled while its modified request joins the others has its outcome at once`() async throws {
         let modified = Guarded(-1)
-        var configuration = Downloader.Configuration(maximumConcurrentDownloads: 10_000)
+        var configuration = Downloader.Configuration(maxConcurrentDownloads: 10_000)
         configuration.rules.modifyRequest = { request in
             let number = Int(request.url.lastPathComponent) ?? -1
             modified.change { $0 = number }

@@ -38,10 +38,10 @@
             .image(DecodedImage(pixels: try frames.frame(at: 0), frames: frames), from: .memory)
         }
 
-        private func shown(_ view: PictureView) -> Int? { view.texture.map { Int(gdk_texture_get_height($0)) - 1 } }
+        private func shown(_ view: ImageView) -> Int? { view.texture.map { Int(gdk_texture_get_height($0)) - 1 } }
 
         @Test func `an animation plays by the frame clock, to its end`() async throws {
-            let view = PictureView(frames: FramePool())
+            let view = ImageView(frames: FramePool())
             let window = TestWindow(view.widget)
             window.run { gtk_widget_get_mapped(UnsafeMutablePointer(view.widget)) != 0 }
 
@@ -52,7 +52,7 @@
         }
 
         @Test func `an animation rests while its view is not in sight, and while it is told to`() throws {
-            let view = PictureView(frames: FramePool())
+            let view = ImageView(frames: FramePool())
             let window = TestWindow(view.widget)
             let widget = UnsafeMutablePointer<GtkWidget>(view.widget)
             window.run { gtk_widget_get_mapped(widget) != 0 }
@@ -75,7 +75,7 @@
         }
 
         @Test func `the frame clock rests between the frames of an animation`() throws {
-            let view = PictureView(frames: FramePool())
+            let view = ImageView(frames: FramePool())
             let window = TestWindow(view.widget)
             window.run { gtk_widget_get_mapped(UnsafeMutablePointer(view.widget)) != 0 }
             view.display(try animation(Frames(delay: .milliseconds(200))))
@@ -90,7 +90,7 @@
         }
 
         @Test func `an animation that nobody sees asks for no frames`() throws {
-            let view = PictureView(frames: FramePool())
+            let view = ImageView(frames: FramePool())
             let window = TestWindow(view.widget)
             window.run { gtk_widget_get_mapped(UnsafeMutablePointer(view.widget)) != 0 }
             view.display(try animation(Frames()))
@@ -114,7 +114,7 @@
 
         @Test func `an animation that is scrolled out of sight rests, and goes on when it is scrolled back`() throws {
             let pool = FramePool()
-            let view = PictureView(frames: pool)
+            let view = ImageView(frames: pool)
             let (above, below) = (gtk_label_new("above"), gtk_label_new("below"))
             let box = UnsafeMutablePointer<GtkWidget>(gtk_box_new(GTK_ORIENTATION_VERTICAL, 0))
             gtk_widget_set_size_request(above, 100, 1_000)
@@ -152,7 +152,7 @@
         }
 
         @Test func `without a pool the first frame stays`() throws {
-            let view = PictureView()
+            let view = ImageView()
             let window = TestWindow(view.widget)
             window.run { gtk_widget_get_mapped(UnsafeMutablePointer(view.widget)) != 0 }
 

@@ -13,7 +13,7 @@
             func cachedImage(for request: ImageRequest) -> DecodedImage? { nil }
 
             func load(
-                _ request: ImageRequest, priority: LivePriority, onUpdate: @escaping @Sendable (LoadUpdate) -> Void
+                _ request: ImageRequest, priority: PriorityHandle, onUpdate: @escaping @Sendable (LoadUpdate) -> Void
             ) async throws -> ImageResponse {
                 begun()
                 // Ends when it is cancelled, which is what the test waits for.
@@ -24,7 +24,7 @@
 
         /// As an app's cell is: a view and its binder.
         @MainActor private final class Cell {
-            let view = PictureView()
+            let view = ImageView()
             let binder: ImageBinder
 
             init(_ loader: any ImageLoading) { binder = ImageBinder(view: view, pipeline: loader) }

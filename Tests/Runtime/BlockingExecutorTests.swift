@@ -80,7 +80,7 @@ struct BlockingExecutorTests {
         ]
         let tasks = jobs.map { job in
             Task.immediate {
-                try await executor.run(priority: LivePriority(job.priority), goesFirst: job.goesFirst) {
+                try await executor.run(priority: PriorityHandle(job.priority), goesFirst: job.goesFirst) {
                     order.change { $0.append(job.name) }
                 }
             }

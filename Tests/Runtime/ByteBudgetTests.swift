@@ -16,7 +16,7 @@ struct ByteBudgetTests {
 
         init(_ budget: ByteBudget, _ byteCount: Int, _ priority: LoadPriority = .normal) {
             task = Task.immediate { [begun, ended] in
-                try await budget.withReservation(of: byteCount, priority: LivePriority(priority)) {
+                try await budget.withReservation(of: byteCount, priority: PriorityHandle(priority)) {
                     begun.change { $0 = true }
                     await Task { try? await ended.wait { $0 } }.value
                 }
@@ -153,7 +153,7 @@ struct ByteBudgetTests {
             let byteCount = Int.random(in: 0...60, using: &generator)
             let priority = LoadPriority.allCases.randomElement(using: &generator) ?? .normal
             let task = Task {
-                try await budget.withReservation(of: byteCount, priority: LivePriority(priority)) {
+                try await budget.withReservation(of: byteCount, priority: PriorityHandle(priority)) {
                     use.change {
                         $0.now += byteCount
                         $0.most = max($0.most, $0.now)

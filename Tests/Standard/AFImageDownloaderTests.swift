@@ -28,7 +28,7 @@ struct AFImageDownloaderTests {
 
     @Test func `the downloader has the values of the original`() {
         let configuration = DownloaderConfiguration.afImageDownloader
-        #expect(configuration.maximumConcurrentDownloads == 4)
+        #expect(configuration.maxConcurrentDownloads == 4)
         #expect(configuration.order == .firstInFirstOut)
         #expect(configuration.rules.idleTimeout == .seconds(60))
     }

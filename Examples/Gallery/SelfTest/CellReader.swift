@@ -6,7 +6,7 @@
     /// Reads what the cells of a grid show.
     @MainActor struct CellReader {
         let window: Widget
-        let grid: PictureGrid
+        let grid: ImageGrid
 
         /// The cells whose pictures are in sight as a whole.
         func read() -> [CellReading] {

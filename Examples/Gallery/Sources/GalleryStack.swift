@@ -65,7 +65,7 @@
     }
 
     /// Where a picture came from. The pipeline knows of no response cache: what that has, came from the network for it.
-    enum PictureLayer: String, CaseIterable {
+    enum ImageLayer: String, CaseIterable {
         case memory
         case disk
         case response
@@ -92,7 +92,7 @@
         }
 
         /// Where the answer to a request came from.
-        func layer(of response: ImageResponse, to request: ImageRequest) -> PictureLayer {
+        func layer(of response: ImageResponse, to request: ImageRequest) -> ImageLayer {
             switch response.layer {
             case .memory: .memory
             case .disk: .disk

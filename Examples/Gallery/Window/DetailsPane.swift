@@ -9,7 +9,7 @@
         private(set) var item: GalleryItem?
 
         private let revealer: Widget
-        private let picture: PictureView
+        private let picture: ImageView
         private let name = Widget.label(classes: "details-name")
         private let facts = FactTable()
         private let binder: ImageBinder
@@ -22,7 +22,7 @@
         init(stack: GalleryStack, thumbnail: @escaping (ImageRequest) -> ImageRequest) {
             self.stack = stack
             self.thumbnail = thumbnail
-            picture = PictureView(frames: stack.frames)
+            picture = ImageView(frames: stack.frames)
             let binder = ImageBinder(view: picture, pipeline: stack.pipeline)
             self.binder = binder
             picture.onSizeChange = { [weak binder] in binder?.viewSizeChanged() }
@@ -105,7 +105,7 @@
         }
 
         private func tell(
-            _ response: ImageResponse, _ layer: PictureLayer, _ info: ImageInfo?, after time: Duration,
+            _ response: ImageResponse, _ layer: ImageLayer, _ info: ImageInfo?, after time: Duration,
             _ item: GalleryItem
         ) {
             let image = response.image

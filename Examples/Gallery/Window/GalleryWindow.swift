@@ -9,7 +9,7 @@
         private static let updateInterval = Duration.milliseconds(250)
 
         let window: Widget
-        let grid: PictureGrid
+        let grid: ImageGrid
         private let source: GallerySource
         /// All that there is, found or not.
         private var items: [GalleryItem]
@@ -29,7 +29,7 @@
             isReading = source.names != nil
             self.stack = stack
             self.onClose = onClose
-            grid = PictureGrid(stack: stack, cellWidth: cellWidth)
+            grid = ImageGrid(stack: stack, cellWidth: cellWidth)
             details = DetailsPane(stack: stack) { [grid] in grid.thumbnail($0) }
             window = gtk_window_new()
             gtk_window_set_title(window.cast(), "Gallery")

@@ -13,7 +13,7 @@
         }
 
         let widget: OpaquePointer
-        let picture: PictureView
+        let picture: ImageView
         private(set) var state = State.idle
         /// What the cell shows, or is to show.
         private(set) var item: GalleryItem?
@@ -27,7 +27,7 @@
 
         init(width: Int, grid: any GridCellOwner, loader: any ImageLoading) {
             self.grid = grid
-            picture = PictureView(contentMode: .fill, frames: grid.frames)
+            picture = ImageView(contentMode: .fill, frames: grid.frames)
             let size = GridCell.size(ofWidth: width)
             let pictureWidget = Widget(picture.widget)
             gtk_widget_set_size_request(pictureWidget, Int32(size.width), Int32(size.height))

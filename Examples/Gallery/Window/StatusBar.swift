@@ -13,7 +13,7 @@
 
         init() {
             var chips: [Widget] = []
-            for counter in PictureLayer.allCases.map(\.rawValue) + [Self.failed, Self.loading] {
+            for counter in ImageLayer.allCases.map(\.rawValue) + [Self.failed, Self.loading] {
                 let label = Widget.label()
                 labels[counter] = label
                 let dot = Widget.box(GTK_ORIENTATION_HORIZONTAL, classes: "dot", counter)
@@ -25,7 +25,7 @@
         }
 
         func update(_ tally: LayerTally, loading: Int, cells: Int) {
-            for layer in PictureLayer.allCases { set(layer.rawValue, layer.name, tally.counts[layer] ?? 0) }
+            for layer in ImageLayer.allCases { set(layer.rawValue, layer.name, tally.counts[layer] ?? 0) }
             set(Self.failed, Self.failed, tally.failures)
             set(Self.loading, Self.loading, loading)
             memory.setText("\(cells) cells · \(ResidentMemory.byteCount >> 20) MiB resident")
@@ -38,10 +38,10 @@
 
     /// How many pictures came from where into a cell.
     @MainActor final class LayerTally {
-        private(set) var counts: [PictureLayer: Int] = [:]
+        private(set) var counts: [ImageLayer: Int] = [:]
         private(set) var failures = 0
 
-        func add(_ layer: PictureLayer) { counts[layer, default: 0] += 1 }
+        func add(_ layer: ImageLayer) { counts[layer, default: 0] += 1 }
 
         func addFailure() { failures += 1 }
     }

@@ -73,8 +73,8 @@ struct NetworkOptions: Sendable {
         if let limit = connectionsPerHost ?? connections { network.maxConcurrentTransfersPerHost = limit }
         if let authorities { network.authorities = .pem(try CertificateFile.read(authorities)) }
         var configuration = Downloader.Configuration()
-        if let connections { configuration.maximumConcurrentDownloads = connections }
-        if let connectionsPerHost { configuration.maximumConcurrentDownloadsPerHost = connectionsPerHost }
+        if let connections { configuration.maxConcurrentDownloads = connections }
+        if let connectionsPerHost { configuration.maxConcurrentDownloadsPerHost = connectionsPerHost }
         configuration.rules.retry = RetryPolicy(maximumAttempts: retries + 1)
         configuration.rules.retryBudget = RetryBudget(share: Double(retries), burst: max(20, retries * downloads))
         configuration.rules.redirectHook = { [headers] in HeaderOption.keepSecrets($0, $1, of: headers) }

@@ -44,7 +44,7 @@ public struct DownloadRequest: Sendable {
     /// Where the bytes come from.
     public var source: ImageSource
     /// How urgent the download is. May change until it has ended.
-    public var priority: LivePriority
+    public var priority: PriorityHandle
     /// Is given the bytes as they come, and where they belong; nil: nobody is. A transfer that begins again starts at zero. Called from any thread, one call at a time; must not block. Who
     /// joins a transfer that is under way may be given those that come from then on, or none.
     public var onBytes: (@Sendable (_ offset: Int, _ bytes: Data) -> Void)?
@@ -61,12 +61,12 @@ public struct DownloadRequest: Sendable {
 
     /// A request with a priority of its own.
     public init(_ source: ImageSource, priority: LoadPriority = .normal) {
-        self.init(source, following: LivePriority(priority))
+        self.init(source, following: PriorityHandle(priority))
     }
 
     /// A request whose priority is changed by its owner.
     package init(
-        _ source: ImageSource, following priority: LivePriority, onBytes: BytesHandler? = nil,
+        _ source: ImageSource, following priority: PriorityHandle, onBytes: BytesHandler? = nil,
         admission: Admission? = nil
     ) {
         self.source = source

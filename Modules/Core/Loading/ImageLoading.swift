@@ -17,7 +17,7 @@ public protocol ImageLoading: Sendable {
     ///     ended.
     /// - Throws: The pipeline's error, or `CancellationError`.
     func load(
-        _ request: ImageRequest, priority: LivePriority, onUpdate: @escaping @Sendable (LoadUpdate) -> Void
+        _ request: ImageRequest, priority: PriorityHandle, onUpdate: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> ImageResponse
 }
 
@@ -31,7 +31,7 @@ extension ImageLoading {
     public func load(
         _ request: ImageRequest, progress: (@Sendable (DownloadProgress) -> Void)? = nil
     ) async throws -> ImageResponse {
-        try await load(request, priority: LivePriority(request.priority)) { update in
+        try await load(request, priority: PriorityHandle(request.priority)) { update in
             if case .progress(let step) = update { progress?(step) }
         }
     }

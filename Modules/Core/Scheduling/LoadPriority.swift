@@ -33,7 +33,7 @@ public enum LoadPriority: Sendable, Comparable, CaseIterable {
 ///
 /// Whoever does the work observes it, and asks for ``value`` under a lock of its own when it is told of a change: so the
 /// last one to look has the last word, whatever order the changes arrive in. Copies share one priority.
-public struct LivePriority: Sendable {
+public struct PriorityHandle: Sendable {
     package let level: AdjustablePriority
 
     /// A priority that nobody observes yet.
@@ -70,7 +70,7 @@ extension BlockingExecutor {
     }
 
     package func run<Value: Sendable>(
-        priority: LivePriority, goesFirst: Bool = false, _ work: @escaping @Sendable () throws -> Value
+        priority: PriorityHandle, goesFirst: Bool = false, _ work: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
         try await run(priority: priority.level, goesFirst: goesFirst, work)
     }
@@ -78,12 +78,12 @@ extension BlockingExecutor {
 
 extension ByteBudget {
     package func withReservation<Value: Sendable>(
-        of byteCount: Int, priority: LivePriority, _ body: @Sendable () async throws -> Value
+        of byteCount: Int, priority: PriorityHandle, _ body: @Sendable () async throws -> Value
     ) async throws -> Value {
         try await withReservation(of: byteCount, priority: priority.level, body)
     }
 
-    package func reserve(_ byteCount: Int, priority: LivePriority) async throws {
+    package func reserve(_ byteCount: Int, priority: PriorityHandle) async throws {
         try await reserve(byteCount, priority: priority.level)
     }
 
@@ -106,13 +106,13 @@ extension WaiterQueue {
 
 extension Coalescer {
     package func value(
-        for work: Work, from source: ImageSource? = nil, priority: LivePriority, onUpdate: Report? = nil,
-        _ body: @escaping @Sendable (_ report: @escaping Report, _ priority: LivePriority) async throws -> Value
+        for work: Work, from source: ImageSource? = nil, priority: PriorityHandle, onUpdate: Report? = nil,
+        _ body: @escaping @Sendable (_ report: @escaping Report, _ priority: PriorityHandle) async throws -> Value
     ) async throws -> Value {
         try await value(
             for: work, from: source.map { CoalescerSource($0.identity) }, priority: priority.level, onUpdate: onUpdate
         ) { report, level in
-            try await body(report, LivePriority(level: level))
+            try await body(report, PriorityHandle(level: level))
         }
     }
 }

@@ -21,7 +21,7 @@ public final class Downloader: Downloading {
     /// How a downloader works.
     public typealias Configuration = DownloaderConfiguration
 
-    private typealias Table = TransferTable<TransferKey, TransferOrder, DownloadWaiter>
+    private typealias Table = TransferTable<TransferKey, TransferRequest, DownloadWaiter>
 
     private let fetcher: SourceFetcher
     private let clock: any TimeSource
@@ -47,8 +47,8 @@ public final class Downloader: Downloading {
         table = Locked(
             Table(
                 schedule: DownloadSchedule(
-                    limit: configuration.maximumConcurrentDownloads,
-                    hostLimit: configuration.maximumConcurrentDownloadsPerHost, order: configuration.order,
+                    limit: configuration.maxConcurrentDownloads,
+                    hostLimit: configuration.maxConcurrentDownloadsPerHost, order: configuration.order,
                     rate: configuration.rate)))
     }
 
@@ -211,7 +211,7 @@ public final class Downloader: Downloading {
     }
 
     /// Takes the priority over as it is now, under the locks, so that the last one to look is right.
-    private func follow(_ priority: LivePriority, _ receipt: DownloadReceipt) {
+    private func follow(_ priority: PriorityHandle, _ receipt: DownloadReceipt) {
         preparing.withLock { $0[receipt]?.priority = priority.value }
         table.withLock { _ = $0.setPriority(priority.value, of: receipt.id) }
         pump()
@@ -223,7 +223,7 @@ public final class Downloader: Downloading {
         isInTask: Bool = false
     ) {
         guard case .http(let http) = request.source, fetcher.http.rules.modifyRequest != nil else {
-            let order = TransferOrder(
+            let order = TransferRequest(
                 source: request.source, path: path, tellsBytes: waiter.onBytes != nil, admission: request.admission,
                 fileVersion: request.fileVersion, retry: request.retry)
             return join(order, request.priority.value, receipt, waiter, isInTask: isInTask)
@@ -233,7 +233,7 @@ public final class Downloader: Downloading {
         let task = Task(executorPreference: taskExecutor) { [self] in
             do {
                 let modified = try await fetcher.http.prepare(http)
-                let order = TransferOrder(
+                let order = TransferRequest(
                     source: .http(modified), path: path, tellsBytes: waiter.onBytes != nil,
                     admission: request.admission, retry: request.retry)
                 // In one step: who cancels it, or changes its priority, finds it in the one place or the other.
@@ -254,7 +254,7 @@ public final class Downloader: Downloading {
     }
 
     private func join(
-        _ order: TransferOrder, _ priority: LoadPriority, _ receipt: DownloadReceipt, _ waiter: DownloadWaiter,
+        _ order: TransferRequest, _ priority: LoadPriority, _ receipt: DownloadReceipt, _ waiter: DownloadWaiter,
         isInTask: Bool = false
     ) {
         goOn(enter(order, priority, receipt, waiter), waiter, isInTask: isInTask)
@@ -262,7 +262,7 @@ public final class Downloader: Downloading {
 
     /// Returns false when nobody is let in any more.
     private func enter(
-        _ order: TransferOrder, _ priority: LoadPriority, _ receipt: DownloadReceipt, _ waiter: DownloadWaiter
+        _ order: TransferRequest, _ priority: LoadPriority, _ receipt: DownloadReceipt, _ waiter: DownloadWaiter
     ) -> Bool {
         table.withLock { table in
             guard !table.isShutDown else { return false }
@@ -327,7 +327,7 @@ public final class Downloader: Downloading {
         table.withLock { $0.attachTimer(task) }
     }
 
-    private func run(_ id: Int, _ order: TransferOrder) async {
+    private func run(_ id: Int, _ order: TransferRequest) async {
         var tell: DownloadRequest.BytesHandler?
         if order.tellsBytes {
             tell = { offset, bytes in

@@ -23,7 +23,7 @@ struct SourceFetcher: Sendable {
     ///   - report: Called while bytes arrive, from any thread; must not block.
     /// - Throws: ``DownloadError``, or `CancellationError`.
     func fetch(
-        _ order: TransferOrder, pause: @escaping TransferPause, onBytes: DownloadRequest.BytesHandler? = nil,
+        _ order: TransferRequest, pause: @escaping TransferPause, onBytes: DownloadRequest.BytesHandler? = nil,
         report: @escaping @Sendable (DownloadProgress) -> Void
     ) async throws -> Delivery {
         guard order.path == nil, case .http(let request) = order.source else {
@@ -34,7 +34,7 @@ struct SourceFetcher: Sendable {
 
     /// What is asked for less often.
     private func fetchLess(
-        _ order: TransferOrder, _ pause: @escaping TransferPause, _ onBytes: DownloadRequest.BytesHandler?,
+        _ order: TransferRequest, _ pause: @escaping TransferPause, _ onBytes: DownloadRequest.BytesHandler?,
         _ report: @escaping @Sendable (DownloadProgress) -> Void
     ) async throws -> Delivery {
         switch (order.source, order.path) {

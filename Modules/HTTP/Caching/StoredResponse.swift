@@ -15,7 +15,7 @@ public struct StoredResponse: Sendable, Hashable {
     /// When the answer's head arrived, or that of the last answer that confirmed it.
     public var responseTime: Date
     /// On what terms it may be used again.
-    package var terms: ReuseTerms
+    package var terms: Freshness
     /// Where it may be kept.
     public var storagePolicy: ResponseStoragePolicy
     /// Notes of the app, which its hook may add.
@@ -24,7 +24,7 @@ public struct StoredResponse: Sendable, Hashable {
     /// An answer to keep; by default whole, for all requests, anywhere, without notes.
     package init(
         head: HTTPResponseHead, body: Data, part: ContentPart? = nil, varyingFields: HTTPFields = [:],
-        requestTime: Date, responseTime: Date, terms: ReuseTerms,
+        requestTime: Date, responseTime: Date, terms: Freshness,
         storagePolicy: ResponseStoragePolicy = .allowed, userInfo: [String: String] = [:]
     ) {
         self.head = head

@@ -234,7 +234,7 @@ extension MemoryCache {
     fileprivate func store(
         _ value: Value, for key: Key, cost: Int, trimmingAbove capacity: Int, toCost preferredCost: Int
     ) {
-        var gone = Departures<Key, Value>()
+        var gone = PendingReleases<Key, Value>()
         lock.withLock { state, _ in
             _ = state.store(
                 value, for: key, hash: key.hashValue, groupHash: 0, cost: cost, limits: limits, life: EntryLife(),

@@ -156,7 +156,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     /// - Parameter lookUp: Set when `now` is nil and needed; then nothing was done.
     @inlinable
     func valueAlone(for key: Key, hash: Int, at now: Int64?, _ lookUp: inout LookUp) -> Value? {
-        var gone = Departures<Key, Value>()
+        var gone = PendingReleases<Key, Value>()
         let value = lock.withLock { (state, notes) -> Value? in
             guard let slot = state.table.slot(of: key, hash: hash) else {
                 guard findsReferencedValues else { return notes.missed(nil) }
@@ -220,7 +220,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         let now = span != nil || mayExpire ? time : nil
         let life = span.map { EntryLife(from: now ?? 0, for: $0, isExtendedByUse: limits.extendsLifeOnUse) }
         let isTooOld = (span ?? .max) <= 0
-        var gone = Departures<Key, Value>()
+        var gone = PendingReleases<Key, Value>()
         let isStored = lock.withLock { (state, _) -> Bool in
             guard limits.admits(cost: cost), !isTooOld else {
                 state.refuse(
@@ -241,7 +241,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     @inlinable
     public func removeValue(for key: Key) -> Value? {
         let (hash, now) = (key.hashValue, mayExpire ? time : .min)
-        var gone = Departures<Key, Value>()
+        var gone = PendingReleases<Key, Value>()
         lock.withLock { state, _ in
             state.weak?.forget(key)
             guard let slot = state.table.slot(of: key, hash: hash) else { return }
@@ -260,7 +260,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     @inlinable
     @discardableResult
     func removeEverything() -> Int {
-        var gone = Departures<Key, Value>()
+        var gone = PendingReleases<Key, Value>()
         let count = lock.withLock { state, _ in state.removeAll(.removed, into: &gone) }
         report(gone)
         return count
@@ -270,7 +270,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     @inlinable
     public func removeExpired() {
         let now = time
-        var gone = Departures<Key, Value>()
+        var gone = PendingReleases<Key, Value>()
         lock.withLock { state, _ in state.removeExpired(at: now, into: &gone) }
         report(gone)
     }
@@ -281,7 +281,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     /// - Complexity: O(number of entries that go).
     @inlinable
     public func trim(toCost cost: Int = .max, count: Int = .max) {
-        var gone = Departures<Key, Value>()
+        var gone = PendingReleases<Key, Value>()
         lock.withLock { state, _ in state.trim(toCost: max(0, cost), count: max(0, count), into: &gone) }
         report(gone)
     }
@@ -298,7 +298,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         switch level {
         case .normal: break
         case .warning:
-            var gone = Departures<Key, Value>()
+            var gone = PendingReleases<Key, Value>()
             lock.withLock { state, _ in state.halve(into: &gone) }
             report(gone)
         case .critical:
@@ -311,7 +311,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
 
     /// Forgets the values of the weak level that nobody holds any more. O(number of those it knows).
     func sweepHeld() {
-        var gone = Departures<Key, Value>()
+        var gone = PendingReleases<Key, Value>()
         lock.withLock { state, _ in state.weak?.sweep(lookingAt: &gone.lookedAt) }
         withExtendedLifetime(gone) {}
     }
@@ -335,7 +335,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     /// Removes the entries of a group for which `isMember` holds. O(number of entries whose group has that hash).
     @inlinable
     func removeGroup(_ hash: Int, where isMember: (Key) -> Bool) -> Int {
-        var gone = Departures<Key, Value>()
+        var gone = PendingReleases<Key, Value>()
         lock.withLock { state, _ in
             for slot in state.table.slots(ofGroup: hash) where state.table.entries[slot].key.map(isMember) == true {
                 state.remove(slot, .removed, into: &gone)
@@ -354,7 +354,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     var time: Int64 { CacheTime.units(clock.uptime) }
 
     @inlinable
-    func report(_ gone: Departures<Key, Value>) { reporter.report(gone) }
+    func report(_ gone: PendingReleases<Key, Value>) { reporter.report(gone) }
 
     /// nil when keys have no groups.
     @inlinable

@@ -10,7 +10,7 @@ struct DecodeStage: Sendable {
     private let previewInterval: Duration
     private let report: Reporter
     /// What came last of each source: what was made of other bytes is outdated.
-    private let newest = OriginTable()
+    private let newest = SourceDigests()
 
     init(
         download: DownloadStage, codecs: CodecRegistry, threads: DecodingThreads, previewInterval: Duration,
@@ -27,7 +27,7 @@ struct DecodeStage: Sendable {
     func digest(of request: ImageRequest) -> UInt64? { newest[request.originalKey]?.digest }
 
     /// Whether a picture is not known to be of other bytes than those that came last.
-    func isCurrent(_ picture: Picture, _ request: ImageRequest) -> Bool {
+    func isCurrent(_ picture: LoadedImage, _ request: ImageRequest) -> Bool {
         guard let digest = picture.origin?.digest, let last = newest[request.originalKey]?.digest else { return true }
         return digest == last
     }
@@ -36,8 +36,8 @@ struct DecodeStage: Sendable {
     ///
     /// - Throws: ``PipelineError``, or `CancellationError`.
     func load(
-        _ request: ImageRequest, _ priority: LivePriority, _ update: @escaping @Sendable (LoadUpdate) -> Void
-    ) async throws -> Picture {
+        _ request: ImageRequest, _ priority: PriorityHandle, _ update: @escaping @Sendable (LoadUpdate) -> Void
+    ) async throws -> LoadedImage {
         let previews =
             request.wantsPreviews
             ? PreviewMaker(
@@ -53,7 +53,7 @@ struct DecodeStage: Sendable {
             }
         }
         previews?.end()
-        let picture: Picture
+        let picture: LoadedImage
         do {
             picture = try await decode(original, for: request, priority)
         } catch let error as PipelineError {
@@ -71,9 +71,9 @@ struct DecodeStage: Sendable {
 
     /// What is on disk is no whole image, whatever its checksum says: forgets it and asks the source.
     private func loadAgain(
-        _ request: ImageRequest, insteadOf damaged: Original, _ priority: LivePriority,
+        _ request: ImageRequest, insteadOf damaged: Original, _ priority: PriorityHandle,
         _ update: @escaping @Sendable (LoadUpdate) -> Void
-    ) async throws -> Picture {
+    ) async throws -> LoadedImage {
         // What waits for room must not wait for itself.
         damaged.hold?.release()
         await download.forget(request)
@@ -84,8 +84,8 @@ struct DecodeStage: Sendable {
 
     /// Decodes the bytes of a request. Throws ``PipelineError``, or `CancellationError`.
     func decode(
-        _ original: Original, for request: ImageRequest, _ priority: LivePriority
-    ) async throws -> Picture {
+        _ original: Original, for request: ImageRequest, _ priority: PriorityHandle
+    ) async throws -> LoadedImage {
         let key = request.key
         let (codecs, options) = (request.codecs ?? codecs, request.effectiveDecoding)
         return try await threads.decode(original.data, options: options, by: codecs, priority: priority) {
@@ -97,9 +97,9 @@ struct DecodeStage: Sendable {
                     image.noteFullSize(try? codecs.inspect(original.data, limits: options.limits))
                 }
                 report(key, .decoded(image.size), since: start)
-                let origin = Picture.Origin(digest: original.data.digest, allowsStoring: original.allowsStoring)
+                let origin = LoadedImage.Origin(digest: original.data.digest, allowsStoring: original.allowsStoring)
                 newest.note(origin, for: request.originalKey)
-                return Picture(image: image, layer: original.layer, original: original, origin: origin)
+                return LoadedImage(image: image, layer: original.layer, original: original, origin: origin)
             } catch {
                 throw PipelineError(.decoding(error.code), error.message, cause: error)
             }

@@ -38,7 +38,7 @@ struct DecodingThreads: Sendable {
     /// - Parameter codecs: Those of the request; nil: the pipeline's.
     func decode<Value: Sendable>(
         _ data: Data, options: DecodingOptions, by codecs: CodecRegistry? = nil,
-        priority: LivePriority = LivePriority(),
+        priority: PriorityHandle = PriorityHandle(),
         _ work: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
         // Most images need not wait for bytes, and go through in one piece of work.
@@ -59,7 +59,7 @@ struct DecodingThreads: Sendable {
     /// Runs work that decodes nothing, before decodes as urgent: what has been decoded takes most memory until it has been
     /// processed. Throws what it throws, or `CancellationError`.
     func run<Value: Sendable>(
-        priority: LivePriority = LivePriority(), _ work: @escaping @Sendable () throws -> Value
+        priority: PriorityHandle = PriorityHandle(), _ work: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
         try await executor.run(priority: priority, goesFirst: true, work)
     }

@@ -121,7 +121,7 @@ final class PreviewMaker: Sendable {
     private func start() {
         Task(executorPreference: threads.taskExecutor) { [threads, self] in
             // Refused only where it could be cancelled.
-            try? await threads.run(priority: LivePriority(.low)) { self.work() }
+            try? await threads.run(priority: PriorityHandle(.low)) { self.work() }
         }
     }
 

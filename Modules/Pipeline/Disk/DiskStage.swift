@@ -5,7 +5,7 @@ import FoundationEssentials
 /// The disk cache as loads use it: reads that are reported, writes behind them that fail nobody.
 struct DiskStage: Sendable {
     private let cache: (any DataCaching)?
-    private let changes: ChangeOrder
+    private let changes: GenerationCounter
     private let writes: PendingWrites
     private let report: Reporter
     private let reads = ByteBudget(limit: Self.mostReads)
@@ -13,7 +13,7 @@ struct DiskStage: Sendable {
     /// At once: each may bring an image's bytes.
     private static let mostReads = 16
 
-    init(_ cache: (any DataCaching)?, changes: ChangeOrder, writes: PendingWrites, report: Reporter) {
+    init(_ cache: (any DataCaching)?, changes: GenerationCounter, writes: PendingWrites, report: Reporter) {
         self.cache = cache
         self.changes = changes
         self.writes = writes
@@ -25,7 +25,7 @@ struct DiskStage: Sendable {
     /// - Parameter hold: Counts the bytes.
     /// - Throws: `CancellationError` only.
     func read(
-        _ key: ImageKey, isAllowed: Bool, into hold: BacklogHold, _ priority: LivePriority
+        _ key: ImageKey, isAllowed: Bool, into hold: EncodedByteReservation, _ priority: PriorityHandle
     ) async throws -> Data? {
         guard let cache, isAllowed else {
             report(key, .diskMiss(cache == nil ? .noCache : .notAllowed))
@@ -53,7 +53,7 @@ struct DiskStage: Sendable {
     ///   - byteCount: Bytes that are held until they are stored.
     ///   - makeData: Makes the bytes, when it is their turn; nil for none. An error is as none.
     func write(
-        for key: ImageKey, since mark: ChangeMark?, timeToLive: Duration?, byteCount: Int,
+        for key: ImageKey, since mark: Generation?, timeToLive: Duration?, byteCount: Int,
         _ makeData: @escaping @Sendable () async throws -> Data?
     ) async {
         guard let cache, let mark else { return }
@@ -76,7 +76,7 @@ struct DiskStage: Sendable {
     /// changed since the mark.
     ///
     /// - Throws: ``PipelineError`` `notStored`.
-    func store(_ data: Data, for key: ImageKey, since mark: ChangeMark) async throws {
+    func store(_ data: Data, for key: ImageKey, since mark: Generation) async throws {
         guard let cache else { return }
         let outcome = Locked<Result<Void, any Error>?>(nil)
         let isTaken = await writes.submit(key, byteCount: data.count) { [changes] in

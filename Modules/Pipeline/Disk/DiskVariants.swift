@@ -7,33 +7,33 @@ struct DiskVariants: Sendable {
     private let serializer: any CacheSerializer
     private let codecs: CodecRegistry
     private let threads: DecodingThreads
-    private let backlog: Backlog
+    private let encodedBudget: EncodedByteBudget
     private let report: Reporter
 
     init(
         disk: DiskStage, serializer: any CacheSerializer, codecs: CodecRegistry, threads: DecodingThreads,
-        backlog: Backlog, report: Reporter
+        encodedBudget: EncodedByteBudget, report: Reporter
     ) {
         self.disk = disk
         self.serializer = serializer
         self.codecs = codecs
         self.threads = threads
-        self.backlog = backlog
+        self.encodedBudget = encodedBudget
         self.report = report
     }
 
     /// The image as it was asked for, if it is on disk. Bytes that are no image are removed, and are a miss.
     ///
     /// - Throws: `CancellationError` only.
-    func picture(_ request: ImageRequest, _ priority: LivePriority) async throws -> Picture? {
+    func picture(_ request: ImageRequest, _ priority: PriorityHandle) async throws -> LoadedImage? {
         let key = request.key
-        let hold = BacklogHold(of: backlog)
-        defer { hold.release() }
+        let reservation = EncodedByteReservation(of: encodedBudget)
+        defer { reservation.release() }
         guard
             let data = try await disk.read(
-                key, isAllowed: request.cachePolicy.disk.reads, into: hold, priority)
+                key, isAllowed: request.cachePolicy.disk.reads, into: reservation, priority)
         else { return nil }
-        _ = hold.arrived(data.count)
+        _ = reservation.arrived(data.count)
         var options = request.decoding
         // It has its size, and stands as it was asked to.
         options.target = nil
@@ -45,9 +45,9 @@ struct DiskVariants: Sendable {
                 report(key, .decoded(image.size), since: start)
                 return image
             }
-            return Picture(
+            return LoadedImage(
                 image: image, layer: .disk, original: Original(data: data, layer: .disk, allowsStoring: true),
-                origin: Picture.Origin(digest: nil, allowsStoring: true))
+                origin: LoadedImage.Origin(digest: nil, allowsStoring: true))
         } catch is CancellationError {
             throw CancellationError()
         } catch let error as ImageDecodingError where !error.code.meansDamage {
@@ -61,7 +61,7 @@ struct DiskVariants: Sendable {
     }
 
     /// Writes an image behind the caller's back, if the server lets anything of it be kept.
-    func keep(_ picture: Picture, for request: ImageRequest, since mark: ChangeMark?) async {
+    func keep(_ picture: LoadedImage, for request: ImageRequest, since mark: Generation?) async {
         guard !picture.image.isPartial, picture.isCurrent, request.cachePolicy.disk.writes else { return }
         let byteCount = picture.image.cost + (picture.original?.data.count ?? 0)
         var picture = picture
@@ -70,7 +70,7 @@ struct DiskVariants: Sendable {
         await disk.write(for: request.key, since: mark, timeToLive: request.timeToLive, byteCount: byteCount) {
             [picture] in
             guard await mayKeep(picture, request) else { return nil }
-            let serialized = try await threads.run(priority: LivePriority(.low)) {
+            let serialized = try await threads.run(priority: PriorityHandle(.low)) {
                 serializer.bytes(of: picture.image, original: picture.original?.data, isProcessed: true, codecs: codecs)
             }
             // The bytes as they came are kept under their own key, or not at all.
@@ -82,8 +82,8 @@ struct DiskVariants: Sendable {
     /// Encodes and writes an image that an app has made. Returns when it is on disk, or was removed meanwhile.
     ///
     /// - Throws: ``PipelineError`` `notStored`, or `CancellationError` before the image is encoded.
-    func store(_ image: DecodedImage, for request: ImageRequest, since mark: ChangeMark) async throws {
-        let serialized = try await threads.run(priority: LivePriority(request.priority)) {
+    func store(_ image: DecodedImage, for request: ImageRequest, since mark: Generation) async throws {
+        let serialized = try await threads.run(priority: PriorityHandle(request.priority)) {
             serializer.bytes(of: image, original: nil, isProcessed: true, codecs: codecs)
         }
         guard let serialized else { throw PipelineError(.notStored, "no codec of the pipeline can write the image") }
@@ -91,7 +91,7 @@ struct DiskVariants: Sendable {
     }
 
     /// Where nobody knows what the server said, what was made of an image may be kept where its bytes were.
-    private func mayKeep(_ picture: Picture, _ request: ImageRequest) async -> Bool {
+    private func mayKeep(_ picture: LoadedImage, _ request: ImageRequest) async -> Bool {
         if let origin = picture.origin { return origin.allowsStoring }
         return await disk.contains(request.originalKey)
     }

@@ -19,7 +19,7 @@ import AlcedoRuntime
 public final class TieredDataCache: MeasurableDataCache {
     private let tiers: [DataCacheTier]
 
-    private let changes: ChangeOrder
+    private let changes: GenerationCounter
     private let counts = Locked(DataCacheStatistics())
 
     /// - Parameter tiers: The first to be asked first.
@@ -30,7 +30,7 @@ public final class TieredDataCache: MeasurableDataCache {
     ///   - taskExecutor: Runs the changes; nil is Swift's own executor.
     package init(_ tiers: [DataCacheTier], taskExecutor: (any TaskExecutor)?) {
         self.tiers = tiers
-        changes = ChangeOrder(taskExecutor: taskExecutor)
+        changes = GenerationCounter(taskExecutor: taskExecutor)
     }
 
     /// The reads and stores through this cache, each once however many tiers took part. Damaged and trimmed entries are
@@ -126,7 +126,7 @@ public final class TieredDataCache: MeasurableDataCache {
         }
     }
 
-    private func promote(_ entry: CachedData, for key: ImageKey, above index: Int, since mark: ChangeMark) async {
+    private func promote(_ entry: CachedData, for key: ImageKey, above index: Int, since mark: Generation) async {
         let targets = tiers.prefix(index).filter { $0.writes.includesPromotions }
         guard !targets.isEmpty else { return }
         await changes.submitIfUnchanged(key.resource, since: mark) {

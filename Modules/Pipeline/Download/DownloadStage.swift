@@ -8,20 +8,20 @@ struct DownloadStage: Sendable {
     private let downloader: any Downloading
     private let disk: DiskStage
     private let hasResponseCache: Bool
-    private let backlog: Backlog
+    private let encodedBudget: EncodedByteBudget
     private let waits: ProviderWaits
     private let versions: FileVersions
     private let report: Reporter
     private let loads: Coalescer<SharedWork, OriginalUpdate, Original>
 
     init(
-        downloader: any Downloading, disk: DiskStage, hasResponseCache: Bool, backlog: Backlog, waits: ProviderWaits,
-        versions: FileVersions, report: Reporter, taskExecutor: (any TaskExecutor)?
+        downloader: any Downloading, disk: DiskStage, hasResponseCache: Bool, encodedBudget: EncodedByteBudget,
+        waits: ProviderWaits, versions: FileVersions, report: Reporter, taskExecutor: (any TaskExecutor)?
     ) {
         self.downloader = downloader
         self.disk = disk
         self.hasResponseCache = hasResponseCache
-        self.backlog = backlog
+        self.encodedBudget = encodedBudget
         self.waits = waits
         self.versions = versions
         self.report = report
@@ -30,7 +30,7 @@ struct DownloadStage: Sendable {
 
     /// - Parameter update: Is told of bytes only where the first who asks wants previews.
     func load(
-        _ request: ImageRequest, _ priority: LivePriority, update: @escaping @Sendable (OriginalUpdate) -> Void
+        _ request: ImageRequest, _ priority: PriorityHandle, update: @escaping @Sendable (OriginalUpdate) -> Void
     ) async throws -> Original {
         return try await loads.value(
             for: SharedWork(request), from: request.source, priority: priority, onUpdate: update
@@ -41,7 +41,7 @@ struct DownloadStage: Sendable {
     }
 
     /// Stores bytes that were decoded, or whose header was read, behind the caller's back while there is room.
-    func keep(_ original: Original, for request: ImageRequest, since mark: ChangeMark?) async {
+    func keep(_ original: Original, for request: ImageRequest, since mark: Generation?) async {
         guard original.writeClaim?.take() == true else { return }
         // Not what counts the bytes as waiting for a decoder: they count as a write now.
         await disk.write(
@@ -57,23 +57,24 @@ struct DownloadStage: Sendable {
 
     func shutDown() async { await loads.shutDown(throwing: PipelineError.shutDown) }
 
-    private func read(_ request: ImageRequest, _ priority: LivePriority) async throws -> Original? {
-        let hold = BacklogHold(of: backlog)
+    private func read(_ request: ImageRequest, _ priority: PriorityHandle) async throws -> Original? {
+        let reservation = EncodedByteReservation(of: encodedBudget)
         guard request.source.isWorthStoring,
             let data = try await disk.read(
-                request.originalKey, isAllowed: request.cachePolicy.disk.reads, into: hold, priority)
+                request.originalKey, isAllowed: request.cachePolicy.disk.reads, into: reservation, priority)
         else { return nil }
-        return Original(data: data, layer: .disk, allowsStoring: true, hold: hold.arrived(data.count))
+        return Original(data: data, layer: .disk, allowsStoring: true, reservation: reservation.arrived(data.count))
     }
 
     private func download(
-        _ request: ImageRequest, _ priority: LivePriority, _ update: @escaping @Sendable (OriginalUpdate) -> Void
+        _ request: ImageRequest, _ priority: PriorityHandle, _ update: @escaping @Sendable (OriginalUpdate) -> Void
     ) async throws -> Original {
         let isRemote = request.source.isWorthStoring
         let policy = request.cachePolicy
         guard policy.allowsNetwork || !isRemote || mayHaveResponse(request) else { throw Self.notInCache(nil) }
         // The request has its own bytes as long as it is there itself.
-        let hold: BacklogHold? = if case .bytes = request.source { nil } else { BacklogHold(of: backlog) }
+        let isInMemory = if case .bytes = request.source { true } else { false }
+        let reservation = isInMemory ? nil : EncodedByteReservation(of: encodedBudget)
         let start = report.now
         let source = try await source(of: request)
         let download: Download
@@ -81,10 +82,10 @@ struct DownloadStage: Sendable {
             var asked = DownloadRequest(source, following: priority)
             if case .provider = request.source {
                 // Its closure may wait for other loads, which need room themselves: it holds none while it runs.
-                asked.admission = { [backlog] in try await backlog.waitForRoom(priority) }
-            } else if hold != nil {
+                asked.admission = { [encodedBudget] in try await encodedBudget.waitForRoom(priority) }
+            } else if reservation != nil {
                 // Whoever keeps the request must not keep the bytes counted.
-                asked.admission = { [weak hold] in try await hold?.waitForRoom(priority) }
+                asked.admission = { [weak reservation] in try await reservation?.waitForRoom(priority) }
             }
             asked.fileVersion = request.fileVersion
             asked.retry = request.retry
@@ -97,7 +98,7 @@ struct DownloadStage: Sendable {
             throw PipelineError(.download, "\(error)", cause: error)
         }
         // Before anything else is waited for: others are let in by what is counted.
-        let arrived = hold?.arrived(download.data.count)
+        let arrived = reservation?.arrived(download.data.count)
         report(request.originalKey, .downloaded(bytes: download.data.count, download.caching?.source), since: start)
         let isStorable = isRemote && policy.disk.writes && download.allowsStoring
         return Original(
@@ -106,7 +107,7 @@ struct DownloadStage: Sendable {
             allowsStoring: download.allowsStoring,
             writeClaim: isStorable ? WriteClaim() : nil,
             isCurrent: await versions.isCurrent(request),
-            hold: arrived,
+            reservation: arrived,
             httpResponse: download.head,
             metrics: download.metrics)
     }

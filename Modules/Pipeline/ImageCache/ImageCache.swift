@@ -13,20 +13,20 @@ public final class ImageCache: Sendable {
     private struct Read: Hashable, Sendable {
         var key: ImageKey
         /// Who asks after a change must not get what was read before it.
-        var mark: ChangeMark
+        var mark: Generation
     }
 
     let configuration: Configuration
     private let threads: DecodingThreads
     /// nil when the disk cache does not tell of its trims, or no handler wants them.
     private let trims: DataCacheTrimObservation?
-    private let changes: ChangeOrder
+    private let changes: GenerationCounter
     private let reads: Coalescer<Read, Never, ImageCacheHit?>
 
     /// A cache of the parts that the configuration names.
     public init(_ configuration: Configuration) {
         self.configuration = configuration
-        changes = ChangeOrder(taskExecutor: configuration.taskExecutor)
+        changes = GenerationCounter(taskExecutor: configuration.taskExecutor)
         reads = Coalescer(taskExecutor: configuration.taskExecutor)
         threads = DecodingThreads(
             codecs: configuration.codecs, width: configuration.maxConcurrentDecodes,
@@ -232,7 +232,7 @@ public final class ImageCache: Sendable {
     }
 
     /// - Parameter mark: From before the read. nil brings nothing to memory, and removes nothing.
-    private func read(_ key: ImageKey, from disk: any DataCaching, mark: ChangeMark?) async throws -> ImageCacheHit? {
+    private func read(_ key: ImageKey, from disk: any DataCaching, mark: Generation?) async throws -> ImageCacheHit? {
         guard let entry = await disk.entry(for: key) else {
             try Task.checkCancellation()
             return nil

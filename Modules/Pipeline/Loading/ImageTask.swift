@@ -25,12 +25,12 @@ public final class ImageTask: Sendable {
 
     /// The request that is loaded.
     public let request: ImageRequest
-    private let livePriority: LivePriority
+    private let livePriority: PriorityHandle
     private let state = Locked(State())
 
     init(_ request: ImageRequest, listener: @escaping @Sendable (ImageTaskEvent) -> Void) {
         self.request = request
-        livePriority = LivePriority(request.priority)
+        livePriority = PriorityHandle(request.priority)
         state.withLock { $0.listeners[0] = listener }
     }
 
@@ -130,7 +130,7 @@ public final class ImageTask: Sendable {
         on taskExecutor: (any TaskExecutor)?,
         _ body:
             @escaping @Sendable (
-                _ priority: LivePriority, _ update: @escaping @Sendable (LoadUpdate) -> Void
+                _ priority: PriorityHandle, _ update: @escaping @Sendable (LoadUpdate) -> Void
             ) async throws -> ImageResponse
     ) {
         let work = Task(executorPreference: taskExecutor) {

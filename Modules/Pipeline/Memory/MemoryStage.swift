@@ -3,12 +3,12 @@ import AlcedoCore
 /// The memory cache as loads use it.
 struct MemoryStage: Sendable {
     private let cache: (any MemoryCaching)?
-    private let changes: ChangeOrder
+    private let changes: GenerationCounter
     private let sizes = SizeTable()
     /// What images in memory were made of.
-    private let origins = OriginTable()
+    private let origins = SourceDigests()
 
-    init(_ cache: (any MemoryCaching)?, changes: ChangeOrder) {
+    init(_ cache: (any MemoryCaching)?, changes: GenerationCounter) {
         self.cache = cache
         self.changes = changes
     }
@@ -35,13 +35,13 @@ struct MemoryStage: Sendable {
     }
 
     /// The image of a request after the first few of its processors.
-    func intermediate(_ request: ImageRequest, steps count: Int) -> Picture? {
+    func intermediate(_ request: ImageRequest, steps count: Int) -> LoadedImage? {
         guard request.cachePolicy.memory.reads, let cache else { return nil }
         var earlier = request
         earlier.processors.removeLast(request.processors.count - count)
         earlier.scale = 1
         let key = earlier.key
-        return cache.image(for: key).map { Picture(image: $0, layer: .memory, origin: origins[key]) }
+        return cache.image(for: key).map { LoadedImage(image: $0, layer: .memory, origin: origins[key]) }
     }
 
     func contains(_ key: ImageKey) -> Bool { cache?.contains(key) == true }
@@ -49,7 +49,7 @@ struct MemoryStage: Sendable {
     /// Stores a whole image if it may be, unless the resource has been removed since the mark.
     ///
     /// - Parameter origin: The bytes that it was made of.
-    func store(_ image: DecodedImage, for request: ImageRequest, origin: Picture.Origin?, since mark: ChangeMark?) {
+    func store(_ image: DecodedImage, for request: ImageRequest, origin: LoadedImage.Origin?, since mark: Generation?) {
         guard let cache, let mark, request.cachePolicy.memory.writes, !image.isPartial else { return }
         let key = request.key
         changes.ifUnchanged(key.resource, since: mark) {

@@ -6,13 +6,13 @@ import FoundationEssentials
 struct ProcessStage: Sendable {
     private let decode: DecodeStage
     private let memory: MemoryStage
-    private let recent: RecentPictures
+    private let recent: RecentImages
     private let threads: DecodingThreads
     private let report: Reporter
-    private let steps: Coalescer<StepKey, LoadUpdate, Picture>
+    private let steps: Coalescer<StepKey, LoadUpdate, LoadedImage>
 
     init(
-        decode: DecodeStage, memory: MemoryStage, recent: RecentPictures, threads: DecodingThreads, report: Reporter
+        decode: DecodeStage, memory: MemoryStage, recent: RecentImages, threads: DecodingThreads, report: Reporter
     ) {
         self.decode = decode
         self.memory = memory
@@ -24,8 +24,8 @@ struct ProcessStage: Sendable {
 
     /// The image of a request. Throws ``PipelineError``, or `CancellationError`.
     func picture(
-        _ request: ImageRequest, _ priority: LivePriority, _ update: @escaping @Sendable (LoadUpdate) -> Void
-    ) async throws -> Picture {
+        _ request: ImageRequest, _ priority: PriorityHandle, _ update: @escaping @Sendable (LoadUpdate) -> Void
+    ) async throws -> LoadedImage {
         let previews = ProcessedPreviews(request.processors, threads: threads) { update(.preview($0)) }
         return try await step(request.processors.count, of: request, priority) { news in
             if case .preview(let preview) = news { previews.take(preview) } else { update(news) }
@@ -33,13 +33,14 @@ struct ProcessStage: Sendable {
     }
 
     /// Makes the image of a request again, of bytes that are here. Throws ``PipelineError``, or `CancellationError`.
-    func remake(_ request: ImageRequest, of original: Original, _ priority: LivePriority) async throws -> Picture {
+    func remake(_ request: ImageRequest, of original: Original, _ priority: PriorityHandle) async throws -> LoadedImage
+    {
         try await remakeStep(request.processors.count, of: request, from: original, original.data.digest, priority)
     }
 
     private func remakeStep(
-        _ count: Int, of request: ImageRequest, from original: Original, _ digest: UInt64, _ priority: LivePriority
-    ) async throws -> Picture {
+        _ count: Int, of request: ImageRequest, from original: Original, _ digest: UInt64, _ priority: PriorityHandle
+    ) async throws -> LoadedImage {
         let key = StepKey(request, stepCount: count, of: digest)
         return try await steps.value(for: key, priority: priority) { _, priority in
             guard count > 0 else { return try await self.decode.decode(original, for: request, priority) }
@@ -63,9 +64,9 @@ struct ProcessStage: Sendable {
     ///
     /// - Parameter count: How many of the processors are done; with none it is the image as decoded.
     private func step(
-        _ count: Int, of request: ImageRequest, _ priority: LivePriority,
+        _ count: Int, of request: ImageRequest, _ priority: PriorityHandle,
         _ update: @escaping @Sendable (LoadUpdate) -> Void
-    ) async throws -> Picture {
+    ) async throws -> LoadedImage {
         let key = StepKey(request, stepCount: count)
         // The last step's image is looked for, and kept, by whoever asks for it.
         let isOnTheWay = count < request.processors.count
@@ -82,7 +83,7 @@ struct ProcessStage: Sendable {
     }
 
     /// The picture after some of a request's processors, if one is held that is of the bytes that came last.
-    private func heldStep(_ key: StepKey, _ request: ImageRequest, steps count: Int) -> Picture? {
+    private func heldStep(_ key: StepKey, _ request: ImageRequest, steps count: Int) -> LoadedImage? {
         if let picture = memory.intermediate(request, steps: count), decode.isCurrent(picture, request) {
             return picture
         }
@@ -96,13 +97,13 @@ struct ProcessStage: Sendable {
     }
 
     private func makeStep(
-        _ count: Int, of request: ImageRequest, _ priority: LivePriority,
+        _ count: Int, of request: ImageRequest, _ priority: PriorityHandle,
         _ update: @escaping @Sendable (LoadUpdate) -> Void
-    ) async throws -> Picture {
+    ) async throws -> LoadedImage {
         guard count > 0 else {
             if case .image(let image, _) = request.source {
-                let origin = Picture.Origin(digest: nil, allowsStoring: true)
-                return Picture(image: image, layer: .local, origin: origin)
+                let origin = LoadedImage.Origin(digest: nil, allowsStoring: true)
+                return LoadedImage(image: image, layer: .local, origin: origin)
             }
             return try await decode.load(request, priority, update)
         }
@@ -111,8 +112,8 @@ struct ProcessStage: Sendable {
     }
 
     private func process(
-        _ picture: Picture, _ processor: any ImageProcessing, _ request: ImageRequest, _ priority: LivePriority
-    ) async throws -> Picture {
+        _ picture: LoadedImage, _ processor: any ImageProcessing, _ request: ImageRequest, _ priority: PriorityHandle
+    ) async throws -> LoadedImage {
         let key = request.key
         var processed = picture
         processed.image = try await threads.run(priority: priority) {

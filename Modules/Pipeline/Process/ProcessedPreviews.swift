@@ -26,7 +26,7 @@ final class ProcessedPreviews: Sendable {
         guard isFree else { return }
         Task(executorPreference: threads.taskExecutor) { [self] in
             // A processor that cannot do it will say so of the whole image.
-            let processed = try? await threads.run(priority: LivePriority(.low)) { [processors] in
+            let processed = try? await threads.run(priority: PriorityHandle(.low)) { [processors] in
                 var processed = preview
                 for processor in processors {
                     processed.image = try processor.process(processed.image)

@@ -26,7 +26,7 @@ struct StoreStage: Sendable {
     func policy(for request: ImageRequest) -> DataCachePolicy { request.dataCachePolicy ?? policy }
 
     /// Stores what was made in the layers that keep it, unless the request wants it in no cache. Returns the response.
-    func keep(_ picture: Picture, _ request: ImageRequest, since mark: ChangeMark?) async -> ImageResponse {
+    func keep(_ picture: LoadedImage, _ request: ImageRequest, since mark: Generation?) async -> ImageResponse {
         let response = response(picture, request)
         guard request.shouldCache?(response) != false else { return response }
         let policy = policy(for: request)
@@ -43,7 +43,7 @@ struct StoreStage: Sendable {
     }
 
     /// Stores an image that was found on disk in memory, unless the request wants it in no cache. Returns the response.
-    func keepInMemory(_ picture: Picture, _ request: ImageRequest, since mark: ChangeMark?) async -> ImageResponse {
+    func keepInMemory(_ picture: LoadedImage, _ request: ImageRequest, since mark: Generation?) async -> ImageResponse {
         let response = response(picture, request)
         if request.shouldCache?(response) != false {
             await storeInMemory(response.image, of: picture, request, since: mark)
@@ -59,14 +59,14 @@ struct StoreStage: Sendable {
     }
 
     private func storeInMemory(
-        _ image: DecodedImage, of picture: Picture, _ request: ImageRequest, since mark: ChangeMark?
+        _ image: DecodedImage, of picture: LoadedImage, _ request: ImageRequest, since mark: Generation?
     ) async {
         guard picture.isCurrent else { return }
         memory.store(image, for: request, origin: picture.origin, since: mark)
         await replaceOutdated(request)
     }
 
-    private func response(_ picture: Picture, _ request: ImageRequest) -> ImageResponse {
+    private func response(_ picture: LoadedImage, _ request: ImageRequest) -> ImageResponse {
         var image = picture.image
         image.scale = request.scale
         // Of an image from memory, the bytes may still be held; this load has not read them.

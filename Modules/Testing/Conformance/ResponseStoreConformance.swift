@@ -30,7 +30,7 @@ public enum ResponseStoreConformance {
                 head: HTTPResponseHead(url: url, status: 200, fields: fields),
                 body: Data(String(repeating: body, count: count).utf8), varyingFields: ["Accept": "text/*"],
                 requestTime: start + seconds, responseTime: start + seconds + 1,
-                terms: ReuseTerms(date: start + seconds, initialAge: 2, lifetime: 60, timeToLive: 300),
+                terms: Freshness(date: start + seconds, initialAge: 2, lifetime: 60, timeToLive: 300),
                 storagePolicy: policy, userInfo: ["note": body]))
     }
 

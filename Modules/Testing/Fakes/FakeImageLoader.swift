@@ -42,7 +42,7 @@ public final class FakeImageLoader: ImageLoading {
     public func cachedImage(for request: ImageRequest) -> DecodedImage? { state.withLock { $0.images[request.key] } }
 
     public func load(
-        _ request: ImageRequest, priority: LivePriority, onUpdate: @escaping @Sendable (LoadUpdate) -> Void
+        _ request: ImageRequest, priority: PriorityHandle, onUpdate: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> ImageResponse {
         state.withLock { $0.requests.append(request) }
         return try await respond(request, onUpdate)

@@ -72,7 +72,7 @@ struct ServerStack: Sendable {
         network.proxy = .none
         network.decodedByteLimit = settings.originalLimit
         var configuration = DownloaderConfiguration(
-            maximumConcurrentDownloads: 64, maximumConcurrentDownloadsPerHost: 16,
+            maxConcurrentDownloads: 64, maxConcurrentDownloadsPerHost: 16,
             maximumByteCount: settings.originalLimit, maximumRedirectCount: 5)
         configuration.rules.defaultFields["Accept"] = CodecRegistry.standard.acceptFieldValue
         configuration.rules.contentCheck = ContentCheck(.standard)

@@ -58,7 +58,7 @@ enum CacheUpdate {
         guard StorageRules.ruling(on: head, to: exchange.request, role: exchange.rules.role) == .store,
             !StorageRules.isLeftCoded(head, to: exchange.request)
         else { return refusal }
-        if isSilent, stored != nil, ReuseTerms(head, exchange).lifetime <= 0 { return .keep }
+        if isSilent, stored != nil, Freshness(head, exchange).lifetime <= 0 { return .keep }
         guard let new = Self.response(head, exchange) else { return refusal }
         // A part of what is there whole, as far as anyone can tell.
         if head.status == 206, let stored, stored.part == nil, PartialContent.isSameContent(head, stored) {
@@ -101,7 +101,7 @@ enum CacheUpdate {
             head: StoredHead.make(head, role: role, receivedAt: exchange.responseTime), body: Data(),
             varyingFields: Vary.fields(names, of: exchange.request),
             requestTime: exchange.requestTime, responseTime: exchange.responseTime,
-            terms: ReuseTerms(head, exchange))
+            terms: Freshness(head, exchange))
         guard !response.isExpired(at: exchange.responseTime) else { return nil }
         if head.status == 206 {
             guard let range = head.fields["Content-Range"].flatMap({ ContentRange($0) }) else { return nil }
@@ -114,7 +114,7 @@ enum CacheUpdate {
     }
 }
 
-extension ReuseTerms {
+extension Freshness {
     fileprivate init(_ head: HTTPResponseHead, _ exchange: ExchangeContext) {
         self.init(
             head, to: exchange.request, requestTime: exchange.requestTime, responseTime: exchange.responseTime,

@@ -2,7 +2,7 @@ import AlcedoCore
 import AlcedoHTTP
 import FoundationEssentials
 
-extension ReuseTerms {
+extension Freshness {
     /// Reads the terms from the head of an answer that has arrived.
     init(
         _ head: HTTPResponseHead, to request: HTTPRequest, requestTime: Date, responseTime: Date,
@@ -54,7 +54,7 @@ extension ReuseTerms {
             let modified = head.fields.date("Last-Modified", now: receivedAt)
         else { return nil }
         let guess = max(0, date.timeIntervalSince(modified)) * rules.heuristicFraction
-        return min(guess, max(0, rules.longestHeuristicLifetime / .seconds(1)))
+        return min(guess, max(0, rules.maximumHeuristicLifetime / .seconds(1)))
     }
 }
 

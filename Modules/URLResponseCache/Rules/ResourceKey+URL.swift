@@ -4,12 +4,12 @@ import AlcedoRuntime
 import FoundationEssentials
 
 extension ResourceKey {
-    /// Returns the same key for all spellings of a URL that are requests for the same resource (``URLSpelling``),
+    /// Returns the same key for all spellings of a URL that are requests for the same resource (``URLNormalization``),
     /// without the fragment and the credentials, which are not part of the request target.
     init(normal url: URL) {
         let text = url.absoluteString
         // Nearly every URL is in this form already, and then is its own key.
-        self.init(URLSpelling.isNormal(text.utf8Span.span) ? text : URLSpelling.normalised(text))
+        self.init(URLNormalization.isNormal(text.utf8Span.span) ? text : URLNormalization.normalised(text))
     }
 }
 
@@ -54,7 +54,7 @@ extension URL {
 /// Kept apart are escaped dot segments (`%2e%2e`), which clients send as written and servers may take for names;
 /// escapes of reserved characters, such as `%2F` and `%5C`; empty segments; other spellings of an IP address or a port;
 /// a dot at the end of a host; and everything else in the query.
-private enum URLSpelling {
+private enum URLNormalization {
     /// Whether a URL is surely in its one spelling. O(length), without a copy.
     static func isNormal(_ text: Span<UInt8>) -> Bool {
         var slashes = 0

@@ -9,7 +9,7 @@ public struct ResponseCacheRules: Sendable {
     /// Default: 0.1, as RFC 9111 section 4.2.2 suggests.
     public var heuristicFraction = 0.1
     /// The longest lifetime that is guessed. Default: 7 days.
-    public var longestHeuristicLifetime = Duration.seconds(7 * 86_400)
+    public var maximumHeuristicLifetime = Duration.seconds(7 * 86_400)
     /// Whether a stale answer is used when the server cannot be reached and nothing forbids it (RFC 9111 section
     /// 4.2.4); where the server or the request says so itself (`stale-if-error`), it is used in any case. Default: true.
     public var servesStaleWhenDisconnected = true

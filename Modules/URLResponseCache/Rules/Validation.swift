@@ -83,7 +83,7 @@ enum Validation {
         guard names.contains(where: { joined.head.fields.contains($0) && !newer.head.fields.contains($0) }) else {
             return joined
         }
-        joined.terms = ReuseTerms(
+        joined.terms = Freshness(
             joined.head, to: request, requestTime: newer.requestTime, responseTime: newer.responseTime, rules: rules)
         // The age on arrival is in no field of what is stored.
         joined.terms.initialAge = max(joined.terms.initialAge, newer.terms.initialAge)
@@ -101,7 +101,7 @@ enum Validation {
         // The age that counts is the newer head's.
         var aged = fresh.head
         if let age = head.fields["Age"] { aged.fields["Age"] = age }
-        fresh.terms = ReuseTerms(
+        fresh.terms = Freshness(
             aged, to: exchange.request, requestTime: exchange.requestTime, responseTime: exchange.responseTime,
             rules: exchange.rules)
         if let names = Vary.names(of: fresh.head, to: exchange.request, role: role) {

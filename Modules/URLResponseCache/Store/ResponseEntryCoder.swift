@@ -106,8 +106,8 @@ private enum ResponseEntryCoder {
             part: offset < 0
                 ? nil : ContentPart(offset: offset, completeCount: completeCount < 0 ? nil : completeCount),
             varyingFields: varyingFields, requestTime: requestTime, responseTime: responseTime,
-            terms: ReuseTerms(
-                conditions: ReuseTerms.Conditions(rawValue: conditions), date: date, initialAge: initialAge,
+            terms: Freshness(
+                conditions: Freshness.Conditions(rawValue: conditions), date: date, initialAge: initialAge,
                 lifetime: lifetime, staleWhileRevalidate: meanwhile, staleIfError: ifError,
                 timeToLive: timeToLive < 0 ? nil : timeToLive),
             storagePolicy: policy, userInfo: Dictionary(notes, uniquingKeysWith: { _, last in last }))

@@ -52,8 +52,8 @@ public struct BindingOptions: Sendable {
 }
 
 extension BindingOptions {
-    var look: BindingState.Look {
-        BindingState.Look(
+    var look: BindingState.Placeholders {
+        BindingState.Placeholders(
             hasPlaceholder: placeholder != nil, hasFailureImage: failureImage != nil,
             keepsCurrentImage: keepsCurrentImage, hasLowResolution: lowResolution != nil)
     }

@@ -54,7 +54,7 @@ struct BindingState: Sendable {
     }
 
     /// What the options hold.
-    struct Look: Equatable, Sendable {
+    struct Placeholders: Equatable, Sendable {
         var hasPlaceholder = false
         var hasFailureImage = false
         var keepsCurrentImage = false
@@ -79,7 +79,7 @@ struct BindingState: Sendable {
     private struct Load: Sendable {
         var receipt: Receipt
         var identity: LoadIdentity
-        var look: Look
+        var look: Placeholders
         var shown = Shown.another
         var waitsForSize = false
     }
@@ -91,7 +91,7 @@ struct BindingState: Sendable {
     var activeReceipt: Receipt? { load?.receipt }
 
     /// A request was set.
-    mutating func bind(_ identity: LoadIdentity, look: Look) -> Start {
+    mutating func bind(_ identity: LoadIdentity, look: Placeholders) -> Start {
         if let load, load.identity == identity { return .join(load.receipt) }
         let abandoned = cancel()
         lastNumber += 1

@@ -335,7 +335,7 @@ private struct BindingLoad {
     let attempt: Attempt
     /// The request at the view's size; nil while that is not known.
     var request: ImageRequest?
-    let priority: LivePriority
+    let priority: PriorityHandle
     var completions: [ImageBinder.Completion]
     /// The image of the request that the view shows, or that was shown in its place.
     var shown: DecodedImage?
@@ -346,7 +346,7 @@ private struct BindingLoad {
         self.receipt = receipt
         self.attempt = attempt
         self.request = request
-        priority = LivePriority(attempt.request.priority)
+        priority = PriorityHandle(attempt.request.priority)
         completions = completion.map { [$0] } ?? []
     }
 

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct LivePriorityTests {
     @Test func `those who observe are told of changes, and of nothing else`() async {
-        let priority = LivePriority(.low)
+        let priority = PriorityHandle(.low)
         let seen = Guarded<[LoadPriority]>([])
         await priority.observing {
             seen.change { $0.append(priority.value) }
@@ -22,7 +22,7 @@ struct LivePriorityTests {
     }
 
     @Test func `of numbered changes the one with the highest number stays, whatever their order`() {
-        let priority = LivePriority(.normal)
+        let priority = PriorityHandle(.normal)
         priority.set(.high, version: 2)
         priority.set(.low, version: 1)
         #expect(priority.value == .high)
@@ -32,9 +32,9 @@ struct LivePriorityTests {
 
     @Test func `work is as urgent as the most urgent who wait for it`() async throws {
         let coalescer = Coalescer<String, Never, Int>()
-        let live = Guarded<LivePriority?>(nil)
+        let live = Guarded<PriorityHandle?>(nil)
         let isDone = Guarded(false)
-        func join(_ priority: LivePriority) -> Task<Int, any Error> {
+        func join(_ priority: PriorityHandle) -> Task<Int, any Error> {
             Task.immediate {
                 try await coalescer.value(for: "a", priority: priority) { _, priority in
                     live.change { $0 = priority }
@@ -43,7 +43,7 @@ struct LivePriorityTests {
                 }
             }
         }
-        let (first, second) = (LivePriority(.low), LivePriority(.high))
+        let (first, second) = (PriorityHandle(.low), PriorityHandle(.high))
         let one = join(first)
         try await live.wait { $0 != nil }
         #expect(live.value?.value == .low)
@@ -89,7 +89,7 @@ struct LivePriorityTests {
         let blocking = Task.immediate {
             try await executor.run { while !isOpen.value { sched_yield() } }
         }
-        let priorities = (0..<3).map { _ in LivePriority(.normal) }
+        let priorities = (0..<3).map { _ in PriorityHandle(.normal) }
         let tasks = priorities.enumerated().map { number, priority in
             Task.immediate { try await executor.run(priority: priority) { order.change { $0.append(number) } } }
         }
@@ -105,7 +105,7 @@ struct LivePriorityTests {
         let budget = ByteBudget(limit: 10)
         let order = Guarded<[Int]>([])
         #expect(budget.reserveNow(10))
-        let priorities = (0..<2).map { _ in LivePriority(.normal) }
+        let priorities = (0..<2).map { _ in PriorityHandle(.normal) }
         let tasks = priorities.enumerated().map { number, priority in
             Task.immediate {
                 try await budget.withReservation(of: 10, priority: priority) { order.change { $0.append(number) } }

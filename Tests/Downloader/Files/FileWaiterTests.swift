@@ -26,7 +26,7 @@ struct FileWaiterTests {
 
     private func downloader(_ transport: any HTTPTransport, limit: Int = 6) -> Downloader {
         Downloader(
-            transport: transport, configuration: .init(maximumConcurrentDownloads: limit, maximumByteCount: 4 << 20),
+            transport: transport, configuration: .init(maxConcurrentDownloads: limit, maximumByteCount: 4 << 20),
             clock: clock)
     }
 

@@ -12,7 +12,7 @@ import Testing
 struct StormTests {
     private static func configuration(hostLimit: Int) -> Downloader.Configuration {
         var configuration = Downloader.Configuration(
-            maximumConcurrentDownloads: 6, maximumConcurrentDownloadsPerHost: hostLimit, order: .lastInFirstOut)
+            maxConcurrentDownloads: 6, maxConcurrentDownloadsPerHost: hostLimit, order: .lastInFirstOut)
         configuration.rules.retry = RetryPolicy(maximumAttempts: 3, base: .zero, retryAfterCap: .zero)
         configuration.rules.retryBudget = RetryBudget(share: 1, perSecond: 0, burst: 1_000)
         configuration.rules.maximumRedirectCount = 2

@@ -185,7 +185,7 @@ struct FileVersionTests {
         try write(8)
         let shown = Guarded<[UInt8]>([])
 
-        let response = try await pipeline.load(request { $0.showsCachedFirst = true }, priority: LivePriority()) {
+        let response = try await pipeline.load(request { $0.showsCachedFirst = true }, priority: PriorityHandle()) {
             if case .cached(let response) = $0 { shown.change { $0.append(response.image.level) } }
         }
 

@@ -31,7 +31,7 @@ enum Making {
         return StoredResponse(
             head: StoredHead.make(head(fields), role: role, receivedAt: start), body: body.data, requestTime: start,
             responseTime: start,
-            terms: ReuseTerms(
+            terms: Freshness(
                 head(fields), to: exchange.request, requestTime: start, responseTime: start, rules: exchange.rules))
     }
 }

@@ -57,7 +57,7 @@ struct HeuristicTests {
     ) async throws {
         let bench = Bench(role) {
             $0.heuristicFraction = 0.5
-            $0.longestHeuristicLifetime = .seconds(200)
+            $0.maximumHeuristicLifetime = .seconds(200)
         }
         try await bench.load(["Last-Modified": date(-1_000)])
         bench.advance(199)

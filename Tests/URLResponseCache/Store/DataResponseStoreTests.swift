@@ -24,7 +24,7 @@ struct DataResponseStoreTests {
             head: HTTPResponseHead(url: Bench.url, status: 203, fields: ["A": "1", "a": "é", "B": ""]),
             body: Data([0, 255]), part: ContentPart(offset: 5, completeCount: nil), varyingFields: ["accept": "x"],
             requestTime: start + seconds, responseTime: start + seconds + 0.25,
-            terms: ReuseTerms(
+            terms: Freshness(
                 conditions: [.immutable, .heuristic], date: start - 7, initialAge: 1.5, lifetime: 2,
                 staleWhileRevalidate: 3, staleIfError: 4, timeToLive: timeToLive),
             storagePolicy: policy, userInfo: ["k": "v", "": ""])

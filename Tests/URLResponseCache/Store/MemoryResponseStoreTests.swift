@@ -129,6 +129,6 @@ struct MemoryResponseStoreTests {
             StoredResponse(
                 head: HTTPResponseHead(url: Bench.url, status: 200, fields: ["X": "1"]), body: Data(count: count),
                 requestTime: start + seconds, responseTime: start + seconds,
-                terms: ReuseTerms(date: start + seconds), storagePolicy: policy))
+                terms: Freshness(date: start + seconds), storagePolicy: policy))
     }
 }

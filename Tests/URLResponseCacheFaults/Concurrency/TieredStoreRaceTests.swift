@@ -30,7 +30,7 @@ struct TieredStoreRaceTests {
         return .response(
             StoredResponse(
                 head: HTTPResponseHead(url: .page(), status: 200), body: Data(body.utf8), requestTime: now,
-                responseTime: now, terms: ReuseTerms(date: now)))
+                responseTime: now, terms: Freshness(date: now)))
     }
 
     private func make(_ change: Change, in store: TieredResponseStore) async {

@@ -31,7 +31,7 @@ struct EntryCoderPropertyTests {
                         .init(variant: text(&random), entityTag: text(&random))
                     }))
         }
-        var terms = ReuseTerms(
+        var terms = Freshness(
             conditions: .init(rawValue: UInt8.random(in: 0...255, using: &random)),
             date: Date(timeIntervalSinceReferenceDate: seconds(&random)))
         (terms.initialAge, terms.lifetime) = (seconds(&random), seconds(&random))

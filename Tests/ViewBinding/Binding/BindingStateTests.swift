@@ -8,10 +8,10 @@ import Testing
 @Suite struct BindingStateTests {
     private let a = LoadIdentity(ImageRequest(image: 1, serial: 0))
     private let b = LoadIdentity(ImageRequest(image: 2, serial: 0))
-    private let plain = BindingState.Look()
-    private let full = BindingState.Look(hasPlaceholder: true, hasFailureImage: true, keepsCurrentImage: false)
-    private let low = BindingState.Look(hasPlaceholder: true, hasLowResolution: true)
-    private let keeping = BindingState.Look(keepsCurrentImage: true)
+    private let plain = BindingState.Placeholders()
+    private let full = BindingState.Placeholders(hasPlaceholder: true, hasFailureImage: true, keepsCurrentImage: false)
+    private let low = BindingState.Placeholders(hasPlaceholder: true, hasLowResolution: true)
+    private let keeping = BindingState.Placeholders(keepsCurrentImage: true)
     private let first = Receipt(number: 1)
     private let second = Receipt(number: 2)
     private var state = BindingState()
@@ -87,7 +87,7 @@ import Testing
         _ = state.bind(a, look: full)
         #expect(state.finish(first, .failure) == [.show(.failureImage), .report(first)])
 
-        _ = state.bind(a, look: BindingState.Look(hasPlaceholder: true, keepsCurrentImage: true))
+        _ = state.bind(a, look: BindingState.Placeholders(hasPlaceholder: true, keepsCurrentImage: true))
         _ = state.lookedUp(second, .nothing)
         #expect(state.finish(second, .failure) == [.report(second)])
     }
@@ -149,7 +149,8 @@ import Testing
     mutating func `a failure leaves a whole picture of the request, and no part of one`(
         arrival: BindingState.Arrival, hasFailureImage: Bool, slot: BindingState.Slot?
     ) {
-        let look = BindingState.Look(hasPlaceholder: true, hasFailureImage: hasFailureImage, hasLowResolution: true)
+        let look = BindingState.Placeholders(
+            hasPlaceholder: true, hasFailureImage: hasFailureImage, hasLowResolution: true)
         _ = state.bind(a, look: look)
         _ = state.lookedUp(first, .nothing)
         _ = state.arrived(first, arrival)

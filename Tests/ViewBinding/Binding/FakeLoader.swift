@@ -9,7 +9,7 @@ final class FakeLoader: ImageLoading {
 
     private struct Call {
         var continuation: CheckedContinuation<Outcome, Never>
-        var priority: LivePriority
+        var priority: PriorityHandle
         var onUpdate: @Sendable (LoadUpdate) -> Void
     }
 
@@ -43,7 +43,7 @@ final class FakeLoader: ImageLoading {
     }
 
     func load(
-        _ request: ImageRequest, priority: LivePriority, onUpdate: @escaping @Sendable (LoadUpdate) -> Void
+        _ request: ImageRequest, priority: PriorityHandle, onUpdate: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> ImageResponse {
         let serial = request.serial
         let outcome: Outcome = await withCheckedContinuation { continuation in

@@ -1,9 +1,9 @@
 /// How a downloader works.
 public struct DownloaderConfiguration: Sendable {
     /// Most transfers at once. Default: 6.
-    public var maximumConcurrentDownloads: Int
+    public var maxConcurrentDownloads: Int
     /// Most transfers at once from one scheme, host and port. Default: no limit but the one above.
-    public var maximumConcurrentDownloadsPerHost: Int
+    public var maxConcurrentDownloadsPerHost: Int
     /// Which of equally urgent downloads begins first. Default: the first.
     public var order: QueueOrder
     /// How often transfers may begin. Default: as often as there are slots.
@@ -16,15 +16,15 @@ public struct DownloaderConfiguration: Sendable {
 
     /// By default 6 transfers at once, of at most 128 MiB and 20 redirects each. No number of transfers is below 1.
     public init(
-        maximumConcurrentDownloads: Int = 6,
-        maximumConcurrentDownloadsPerHost: Int = .max,
+        maxConcurrentDownloads: Int = 6,
+        maxConcurrentDownloadsPerHost: Int = .max,
         order: QueueOrder = .firstInFirstOut,
         rate: DownloadRate? = nil,
         maximumByteCount: Int = 128 << 20,
         maximumRedirectCount: Int = 20
     ) {
-        self.maximumConcurrentDownloads = max(1, maximumConcurrentDownloads)
-        self.maximumConcurrentDownloadsPerHost = max(1, maximumConcurrentDownloadsPerHost)
+        self.maxConcurrentDownloads = max(1, maxConcurrentDownloads)
+        self.maxConcurrentDownloadsPerHost = max(1, maxConcurrentDownloadsPerHost)
         self.order = order
         self.rate = rate
         self.maximumByteCount = maximumByteCount

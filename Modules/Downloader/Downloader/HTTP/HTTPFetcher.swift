@@ -8,7 +8,7 @@ final class HTTPFetcher: Sendable {
     typealias Report = @Sendable (DownloadProgress) -> Void
 
     let rules: DownloadRules
-    private let http: RuledTransport
+    private let http: PolicyTransport
     private let clock: any TimeSource
     private let random: @Sendable () -> Double
     private let parts: PartStore?
@@ -23,7 +23,7 @@ final class HTTPFetcher: Sendable {
         taskExecutor: (any TaskExecutor)? = nil, random: @escaping @Sendable () -> Double = { Double.random(in: 0...1) }
     ) {
         (self.rules, self.clock, self.random) = (rules, clock, random)
-        http = RuledTransport(transport, rules: rules, clock: clock, taskExecutor: taskExecutor)
+        http = PolicyTransport(transport, rules: rules, clock: clock, taskExecutor: taskExecutor)
         threads = BlockingExecutor(name: "alcedo.downloads", width: 2, taskExecutor: taskExecutor)
         parts = PartStore(rules.resume, clock: clock)
     }
@@ -45,7 +45,7 @@ final class HTTPFetcher: Sendable {
     ///     to zero.
     /// - Throws: ``DownloadError``, or `CancellationError`.
     func fetch(
-        _ request: HTTPRequest, for order: TransferOrder? = nil, pause: TransferPause? = nil,
+        _ request: HTTPRequest, for order: TransferRequest? = nil, pause: TransferPause? = nil,
         onBytes: DownloadRequest.BytesHandler? = nil, report: @escaping Report
     ) async throws -> Delivery {
         guard hasDetours else { return try await fetchOnce(request, order, pause, onBytes, report) }
@@ -53,7 +53,7 @@ final class HTTPFetcher: Sendable {
     }
 
     private func fetchOnce(
-        _ request: HTTPRequest, _ order: TransferOrder?, _ pause: TransferPause?,
+        _ request: HTTPRequest, _ order: TransferRequest?, _ pause: TransferPause?,
         _ onBytes: DownloadRequest.BytesHandler?, _ report: @escaping Report
     ) async throws -> Delivery {
         var transfer = transfer(of: request, order, into: MemorySink(onBytes: onBytes), pause, report)
@@ -70,7 +70,7 @@ final class HTTPFetcher: Sendable {
     /// Fetches a content into a file, which is replaced when the content is whole, and else left as it is. Where the rules
     /// transform the content, it goes through memory. As ``fetch(_:for:pause:onBytes:report:)`` otherwise.
     func fetch(
-        _ request: HTTPRequest, for order: TransferOrder? = nil, to path: String, pause: TransferPause? = nil,
+        _ request: HTTPRequest, for order: TransferRequest? = nil, to path: String, pause: TransferPause? = nil,
         report: @escaping Report
     ) async throws -> Delivery {
         guard rules.transform == nil else {
@@ -90,7 +90,7 @@ final class HTTPFetcher: Sendable {
     }
 
     private func transfer<Sink: ContentSink>(
-        of source: HTTPRequest, _ order: TransferOrder?, into sink: Sink, _ pause: TransferPause?,
+        of source: HTTPRequest, _ order: TransferRequest?, into sink: Sink, _ pause: TransferPause?,
         _ report: @escaping Report
     ) -> SourceTransfer<Sink> {
         SourceTransfer(

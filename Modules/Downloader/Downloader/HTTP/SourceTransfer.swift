@@ -11,13 +11,13 @@ typealias TransferPause = @Sendable (Duration) async throws -> Void
 /// What few transfers need is in functions of its own: everything that an asynchronous function ever holds is in its
 /// frame, and frames that are small enough cost nothing.
 struct SourceTransfer<Sink: ContentSink> {
-    private let http: RuledTransport
+    private let http: PolicyTransport
     private let parts: PartStore?
     /// Gives numbers from 0 to 1.
     private let random: @Sendable () -> Double
     private let request: HTTPRequest
     /// Has the retry policy, where that is not the rules'.
-    private let order: TransferOrder?
+    private let order: TransferRequest?
     private let pause: TransferPause
     private var meter: ProgressMeter
     private(set) var sink: Sink
@@ -29,7 +29,7 @@ struct SourceTransfer<Sink: ContentSink> {
     private var avoidsParts = false
 
     init(
-        _ http: RuledTransport, _ request: HTTPRequest, _ order: TransferOrder?, parts: PartStore?,
+        _ http: PolicyTransport, _ request: HTTPRequest, _ order: TransferRequest?, parts: PartStore?,
         random: @escaping @Sendable () -> Double, sink: Sink, pause: TransferPause?,
         report: @escaping @Sendable (DownloadProgress) -> Void
     ) {

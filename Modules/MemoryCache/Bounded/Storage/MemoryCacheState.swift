@@ -30,7 +30,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
     @inlinable
     mutating func store(
         _ value: Value, for key: Key, hash: Int, groupHash: Int, cost: Int, limits: MemoryCacheLimits,
-        life: EntryLife, priority: PurgePriority, now: Int64?, into gone: inout Departures<Key, Value>
+        life: EntryLife, priority: PurgePriority, now: Int64?, into gone: inout PendingReleases<Key, Value>
     ) -> Bool {
         tick += 1
         weak?.forget(key)
@@ -71,7 +71,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
     @inlinable
     mutating func refuse(
         _ value: Value, for key: Key, hash: Int, cost: Int, life: EntryLife, isTooOld: Bool,
-        into gone: inout Departures<Key, Value>
+        into gone: inout PendingReleases<Key, Value>
     ) {
         weak?.forget(key)
         if let slot = table.slot(of: key, hash: hash) { remove(slot, .replaced, into: &gone) }
@@ -86,7 +86,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
     ///
     /// - Parameter newcomer: An entry that, when it goes, was never in: neither counted nor reported.
     @inlinable
-    mutating func evict(_ limits: MemoryCacheLimits, newcomer: Int, into gone: inout Departures<Key, Value>) {
+    mutating func evict(_ limits: MemoryCacheLimits, newcomer: Int, into gone: inout PendingReleases<Key, Value>) {
         let limit = limits.effectiveCost
         if table.totalCost > limit {
             let kept = min(limit, max(0, policy.costToKeep(limit: limit)))
@@ -96,7 +96,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
     }
 
     @inlinable
-    mutating func trim(toCost cost: Int, count: Int, into gone: inout Departures<Key, Value>) {
+    mutating func trim(toCost cost: Int, count: Int, into gone: inout PendingReleases<Key, Value>) {
         while count > 0, table.totalCost > cost || table.count > count, evictOne(.trimmed, into: &gone) {}
         if count == 0 || table.count == 0 { removeAll(.trimmed, into: &gone) }
     }
@@ -104,7 +104,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
     /// Evicts half: of the cost, or of the entries where they cost nothing. By the policy, or by priority where
     /// entries differ in it.
     @inlinable
-    mutating func halve(into gone: inout Departures<Key, Value>) {
+    mutating func halve(into gone: inout PendingReleases<Key, Value>) {
         let (cost, count) = (table.totalCost, table.count)
         let (costToKeep, countToKeep) = (cost / 2, cost == 0 ? count / 2 : count)
         if !table.priorities.isEmpty { purge(toCost: costToKeep, count: countToKeep, into: &gone) }
@@ -113,7 +113,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
 
     /// Evicts entries in the order of their priorities and, among equals, of their last uses. O(n log n).
     @inlinable
-    mutating func purge(toCost cost: Int, count: Int, into gone: inout Departures<Key, Value>) {
+    mutating func purge(toCost cost: Int, count: Int, into gone: inout PendingReleases<Key, Value>) {
         let order = (0..<table.count).map { place in
             let slot = table.slots[place]
             return (slot: slot, priority: table.priorities[slot] ?? .normal, lastUse: marks.lastUse(EntrySlot(slot)))
@@ -125,7 +125,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
     }
 
     @inlinable
-    mutating func remove(_ slot: Int, _ reason: EvictionReason, into gone: inout Departures<Key, Value>) {
+    mutating func remove(_ slot: Int, _ reason: EvictionReason, into gone: inout PendingReleases<Key, Value>) {
         policy.remove(EntrySlot(slot))
         leave(slot, reason, into: &gone)
     }
@@ -134,7 +134,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
     /// does not. O(1); with a weak level, O(number of entries) to trim. Returns how many entries there were.
     @inlinable
     @discardableResult
-    mutating func removeAll(_ reason: EvictionReason, into gone: inout Departures<Key, Value>) -> Int {
+    mutating func removeAll(_ reason: EvictionReason, into gone: inout PendingReleases<Key, Value>) -> Int {
         let count = table.count
         let forgotten = reason == .trimmed ? nil : weak
         if forgotten != nil { weak = WeakLevel() }
@@ -158,7 +158,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
 
     /// Removes what is too old. O(number of entries) when any can be.
     @inlinable
-    mutating func removeExpired(at now: Int64, into gone: inout Departures<Key, Value>) {
+    mutating func removeExpired(at now: Int64, into gone: inout PendingReleases<Key, Value>) {
         weak?.forget(olderThan: now)
         guard table.mortalCount > 0 else { return }
         sweepPlace = table.count
@@ -176,7 +176,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
     /// Looks at some entries, so that what is too old goes by itself: three at each store, all within half as many stores
     /// as there are entries.
     @inlinable
-    mutating func sweep(_ steps: Int = 3, at now: Int64, into gone: inout Departures<Key, Value>) {
+    mutating func sweep(_ steps: Int = 3, at now: Int64, into gone: inout PendingReleases<Key, Value>) {
         for _ in 0..<min(steps, table.count) {
             // Downwards: what comes to the place of one that goes was looked at before, or is new.
             sweepPlace = (sweepPlace > 0 && sweepPlace <= table.count ? sweepPlace : table.count) - 1
@@ -187,7 +187,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
 
     @inlinable
     mutating func evictOne(
-        _ reason: EvictionReason, newcomer: Int = -1, into gone: inout Departures<Key, Value>
+        _ reason: EvictionReason, newcomer: Int = -1, into gone: inout PendingReleases<Key, Value>
     ) -> Bool {
         guard table.count > 0 else { return false }
         var slot = policy.evict(marks: marks)?.index ?? -1
@@ -205,7 +205,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
     }
 
     @inlinable
-    mutating func leave(_ slot: Int, _ reason: EvictionReason, into gone: inout Departures<Key, Value>) {
+    mutating func leave(_ slot: Int, _ reason: EvictionReason, into gone: inout PendingReleases<Key, Value>) {
         let life = table.entries[slot].life
         guard let eviction = table.remove(slot, reason: reason) else { return }
         switch reason {
@@ -219,14 +219,14 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
     /// Notes a value that is not stored; it is found for as long as somebody holds it.
     @inlinable
     mutating func noteRefusal(
-        _ value: Value, for key: Key, cost: Int, life: EntryLife, into gone: inout Departures<Key, Value>
+        _ value: Value, for key: Key, cost: Int, life: EntryLife, into gone: inout PendingReleases<Key, Value>
     ) {
         statistics.noteRefusal(cost: cost)
         weak?.remember(value, for: key, life: life, lookingAt: &gone.lookedAt)
     }
 
     @inlinable
-    mutating func note(_ eviction: Eviction, into gone: inout Departures<Key, Value>) {
+    mutating func note(_ eviction: Eviction, into gone: inout PendingReleases<Key, Value>) {
         statistics.noteEvictions(eviction.reason, count: 1, cost: eviction.cost)
         gone.evictions.append(eviction)
     }

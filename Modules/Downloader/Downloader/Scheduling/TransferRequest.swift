@@ -2,7 +2,7 @@ import AlcedoCore
 import AlcedoHTTP
 
 /// What a transfer is to fetch, and where to. A class, so that it is handed on as one reference.
-final class TransferOrder: Sendable {
+final class TransferRequest: Sendable {
     let source: ImageSource
     /// The file that the content goes to; nil for memory.
     let path: String?
@@ -27,11 +27,11 @@ final class TransferOrder: Sendable {
 /// What makes two downloads the same: for a server the whole request, otherwise the source's identity and the version of a
 /// file, and where the content goes. Requests of methods that are not safe (RFC 9110 section 9.2.1) are never the same.
 struct TransferKey: Hashable, Sendable {
-    private let order: TransferOrder
+    private let order: TransferRequest
     /// Made once, because a key is looked for several times.
     private let digest: Int
 
-    init(_ order: TransferOrder) {
+    init(_ order: TransferRequest) {
         self.order = order
         var hasher = Hasher()
         if case .http(let request) = order.source {

@@ -4,7 +4,7 @@ import AlcedoRuntime
 
 /// What a call has let go of under the lock, and is released after it: a value's deinit may call the cache.
 @usableFromInline
-struct Departures<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+struct PendingReleases<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline var evictions: [MemoryCacheEviction<Key, Value>] = []
     @usableFromInline var retired: [RetiredEntries<Key, Value>] = []
     /// Values that were refused, and those only looked at: whoever else held them may have let go meanwhile.
@@ -58,7 +58,7 @@ struct RetiredEntries<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 @usableFromInline
 struct EvictionReporter<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, Sendable {
     @usableFromInline typealias Listener = @Sendable (MemoryCacheEviction<Key, Value>) -> Void
-    private typealias Line = [Departures<Key, Value>]
+    private typealias Line = [PendingReleases<Key, Value>]
 
     @usableFromInline let listener: Listener?
     /// What waits, by thread; a thread is here for as long as its listener runs.
@@ -68,12 +68,12 @@ struct EvictionReporter<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, S
     init(_ listener: Listener?) { self.listener = listener }
 
     @inlinable
-    func report(_ gone: Departures<Key, Value>) {
+    func report(_ gone: PendingReleases<Key, Value>) {
         if let listener, !gone.isEmpty { report(gone, to: listener) }
     }
 
     @usableFromInline
-    func report(_ gone: Departures<Key, Value>, to listener: Listener) {
+    func report(_ gone: PendingReleases<Key, Value>, to listener: Listener) {
         let thread = Threads.current
         let isOutermost = lines.withLock { lines in
             guard lines[thread] == nil else {

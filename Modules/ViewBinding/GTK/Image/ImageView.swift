@@ -13,11 +13,11 @@
     /// For style sheets the widget is an `alcedo-picture` of the class `empty`, `placeholder`, `failure` or `picture`,
     /// and of the class `loading` while an image is on its way; the progress of that is a line of its `color`. It clips to
     /// its `border-radius`.
-    @MainActor public final class PictureView: ImageDisplaying {
+    @MainActor public final class ImageView: ImageDisplaying {
         /// The `GtkWidget`, to put in a window or a cell. Valid for as long as the view; as long as it is in a window it
         /// goes on to show what it shows.
         public let widget: OpaquePointer
-        private let canvas: PictureCanvas
+        private let canvas: ImageCanvas
         private let frames: FramePool?
         private var animator: ImageAnimator?
         private var styleClass = "empty"
@@ -30,7 +30,7 @@
         ///   - frames: Has the frames of animations, best one for all views. nil: the first frame is shown. Default: nil.
         public init(contentMode: TargetSize.ContentMode = .fit, frames: FramePool? = nil) {
             self.frames = frames
-            (widget, canvas) = PictureWidget.make()
+            (widget, canvas) = ImageWidget.make()
             canvas.mode = contentMode
             canvas.onTick = { [weak self] in self?.play(to: $0) }
             canvas.onMap = { [weak self] in self?.sightHasChanged() }
@@ -161,11 +161,11 @@
         }
     }
 
-    /// The widget under a ``PictureView``: draws what its ``PictureCanvas`` says.
+    /// The widget under a ``ImageView``: draws what its ``ImageCanvas`` says.
     ///
     /// Not a `GtkPicture`, because that one asks for a new layout of the whole window with every picture, and tells
     /// nobody its size. This one wants no size of its own: whoever puts it somewhere gives it one.
-    @MainActor private enum PictureWidget {
+    @MainActor private enum ImageWidget {
         private static let canvasKey = "alcedo-canvas"
 
         private static let type: GType = {
@@ -178,13 +178,13 @@
                         guard let widget, let snapshot else { return }
                         // GTK calls on the main thread alone, and has no way to say so.
                         nonisolated(unsafe) let (drawn, target) = (widget, snapshot)
-                        MainActor.assumeIsolated { PictureWidget.canvas(of: drawn)?.draw(into: target) }
+                        MainActor.assumeIsolated { ImageWidget.canvas(of: drawn)?.draw(into: target) }
                     }
                     widgetClass.pointee.size_allocate = { widget, _, _, _ in
                         guard let widget else { return }
                         // As above.
                         nonisolated(unsafe) let resized = widget
-                        MainActor.assumeIsolated { PictureWidget.canvas(of: resized)?.sizeHasChanged() }
+                        MainActor.assumeIsolated { ImageWidget.canvas(of: resized)?.sizeHasChanged() }
                     }
                     gtk_widget_class_set_css_name(widgetClass, "alcedo-picture")
                     gtk_widget_class_set_accessible_role(widgetClass, GTK_ACCESSIBLE_ROLE_IMG)
@@ -193,24 +193,24 @@
         }()
 
         /// A new widget with its canvas, which the widget keeps. Floating, as GTK's own are.
-        static func make() -> (widget: OpaquePointer, canvas: PictureCanvas) {
+        static func make() -> (widget: OpaquePointer, canvas: ImageCanvas) {
             let object = g_object_new_with_properties(type, 0, nil, nil)
             // GTK ends the process where there is no memory for an object.
             let widget = UnsafeMutableRawPointer(object).unsafelyUnwrapped.assumingMemoryBound(to: GtkWidget.self)
-            let canvas = PictureCanvas(widget: widget)
+            let canvas = ImageCanvas(widget: widget)
             g_object_set_data_full(
                 object, canvasKey, Unmanaged.passRetained(canvas).toOpaque(),
-                { canvas in canvas.map { Unmanaged<PictureCanvas>.fromOpaque($0).release() } })
+                { canvas in canvas.map { Unmanaged<ImageCanvas>.fromOpaque($0).release() } })
             Signal(UnsafeMutableRawPointer(widget), "map") { [weak canvas] in canvas?.onMap?() }
             Signal(UnsafeMutableRawPointer(widget), "unmap") { [weak canvas] in canvas?.onMap?() }
             gtk_widget_set_overflow(widget, GTK_OVERFLOW_HIDDEN)
             return (OpaquePointer(widget), canvas)
         }
 
-        private static func canvas(of widget: UnsafeMutablePointer<GtkWidget>) -> PictureCanvas? {
+        private static func canvas(of widget: UnsafeMutablePointer<GtkWidget>) -> ImageCanvas? {
             let object = UnsafeMutableRawPointer(widget).assumingMemoryBound(to: GObject.self)
             return g_object_get_data(object, canvasKey).map {
-                Unmanaged<PictureCanvas>.fromOpaque($0).takeUnretainedValue()
+                Unmanaged<ImageCanvas>.fromOpaque($0).takeUnretainedValue()
             }
         }
     }

@@ -7,7 +7,7 @@
 
     /// GTK makes widgets only where there is a display.
     @Suite(.enabled("needs a display") { @MainActor in TestWindow.isPossible }, .timeLimit(.minutes(3)))
-    @MainActor struct PictureViewTests {
+    @MainActor struct ImageViewTests {
         private func image(
             width: Int, height: Int = 1, orientation: ImageOrientation = .up, red: UInt8 = 0
         ) throws -> DecodedImage {
@@ -25,12 +25,12 @@
             return DecodedImage(pixels: pixels, orientation: orientation)
         }
 
-        private func has(_ styleClass: String, _ view: PictureView) -> Bool {
+        private func has(_ styleClass: String, _ view: ImageView) -> Bool {
             gtk_widget_has_css_class(UnsafeMutablePointer(view.widget), styleClass) != 0
         }
 
         @Test func `the view has the picture, upright, until it is cleared`() throws {
-            let view = PictureView()
+            let view = ImageView()
             #expect(view.texture == nil)
 
             view.display(.image(try image(width: 3, orientation: .right), from: .memory))
@@ -43,7 +43,7 @@
         }
 
         @Test func `style sheets know what is shown`() throws {
-            let view = PictureView()
+            let view = ImageView()
             #expect(has("empty", view))
 
             view.display(.placeholder(try image(width: 2)))
@@ -59,7 +59,7 @@
         }
 
         @Test func `pixels are let go when they are no longer shown`() throws {
-            let view = PictureView()
+            let view = ImageView()
             let window = TestWindow(view.widget)
             window.run { view.displaySize != .pending }
             var image: DecodedImage? = try image(width: 4)
@@ -76,7 +76,7 @@
         }
 
         @Test func `a view in a window says its size in device pixels`() throws {
-            let view = PictureView(contentMode: .fill)
+            let view = ImageView(contentMode: .fill)
             #expect(view.displaySize == .pending)
 
             var isSized = false
@@ -94,7 +94,7 @@
         }
 
         @Test func `a view of no size shows nothing and takes no harm`() throws {
-            let view = PictureView()
+            let view = ImageView()
             let widget = UnsafeMutablePointer<GtkWidget>(view.widget)
             gtk_widget_set_halign(widget, GTK_ALIGN_CENTER)
             gtk_widget_set_valign(widget, GTK_ALIGN_CENTER)
@@ -109,7 +109,7 @@
         }
 
         @Test func `a widget goes on to show its picture when its view has gone`() throws {
-            var view: PictureView? = PictureView()
+            var view: ImageView? = ImageView()
             view?.onSizeChange = { Issue.record("nobody listens any more") }
             let widget = try #require(view?.widget)
             g_object_ref(UnsafeMutableRawPointer(widget))
@@ -131,7 +131,7 @@
         }
 
         @Test func `a picture that the view waited for fades in, and one from memory does not`() throws {
-            let view = PictureView()
+            let view = ImageView()
             view.fadeDuration = .milliseconds(1)
             let window = TestWindow(view.widget)
             window.run { gtk_widget_get_mapped(UnsafeMutablePointer(view.widget)) != 0 }

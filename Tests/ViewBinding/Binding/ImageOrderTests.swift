@@ -3,7 +3,7 @@ import AlcedoViewBinding
 import Testing
 
 /// The pictures of one load, in the orders in which they may come.
-@Suite(.timeLimit(.minutes(10))) @MainActor struct PictureOrderTests {
+@Suite(.timeLimit(.minutes(10))) @MainActor struct ImageOrderTests {
     private let loader = FakeLoader()
     private let view = FakeView()
     private let binder: ImageBinder

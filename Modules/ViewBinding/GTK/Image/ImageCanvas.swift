@@ -4,8 +4,8 @@
 
     /// What a picture widget shows: a texture, and for a moment the one before it.
     ///
-    /// The widget owns it, so that a widget that outlives its ``PictureView`` still draws.
-    @MainActor final class PictureCanvas {
+    /// The widget owns it, so that a widget that outlives its ``ImageView`` still draws.
+    @MainActor final class ImageCanvas {
         private struct Drawn {
             var texture: Texture
             var size: PixelSize
@@ -31,7 +31,7 @@
         private let widget: UnsafeMutablePointer<GtkWidget>
         private var shown: Drawn?
         private var covered: Drawn?
-        private var fade = PictureFade()
+        private var fade = ImageFade()
         private var schedule: FrameSchedule?
         /// Whether anybody sees the widget.
         let sight: WidgetSight
@@ -144,7 +144,7 @@
         }
 
         private func draw(_ shown: Drawn, in size: PixelSize, into snapshot: OpaquePointer) {
-            guard let place = PicturePlacement(of: shown.size, in: size, mode: mode) else { return }
+            guard let place = ImagePlacement(of: shown.size, in: size, mode: mode) else { return }
             // GTK draws in points of the layout.
             let scale = Float(gtk_widget_get_scale_factor(widget))
             var bounds = graphene_rect_t(
@@ -156,7 +156,7 @@
     }
 
     /// How far one picture has covered another.
-    package struct PictureFade {
+    package struct ImageFade {
         package private(set) var isRunning = false
         /// Of the picture that comes, from 0 to 1.
         package private(set) var opacity = 1.0
@@ -186,7 +186,7 @@
     }
 
     /// Where a picture is drawn in a view, in device pixels.
-    package struct PicturePlacement: Equatable {
+    package struct ImagePlacement: Equatable {
         package var x: Int
         package var y: Int
         package var size: PixelSize

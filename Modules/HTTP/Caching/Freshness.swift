@@ -3,7 +3,7 @@ package import FoundationEssentials
 /// On what terms an answer may be used again: what its head says, read once, when it is stored.
 ///
 /// All times are in seconds. Source: RFC 9111 sections 4.2 and 5.2.2, RFC 5861, RFC 8246.
-package struct ReuseTerms: Sendable, Hashable {
+package struct Freshness: Sendable, Hashable {
     /// What an answer's head says beside numbers.
     package struct Conditions: OptionSet, Sendable, Hashable {
         package let rawValue: UInt8

@@ -4,7 +4,7 @@
     import CGTK
 
     /// The scrolling grid: a list model, its cells, and what is loaded ahead.
-    @MainActor final class PictureGrid: GridCellOwner {
+    @MainActor final class ImageGrid: GridCellOwner {
         let widget: Widget
         let tally = LayerTally()
         /// How long each bind has taken, for the self-test.

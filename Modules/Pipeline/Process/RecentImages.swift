@@ -6,12 +6,12 @@ import AlcedoRuntime
 ///
 /// Holds the newest of them up to a number of bytes, with the encoded bytes that nobody has put on disk; others it
 /// gives while somebody else holds them, such as whoever processes them.
-final class RecentPictures: Sendable {
+final class RecentImages: Sendable {
     private struct Entry: Sendable {
         let key: StepKey
         /// When the work on it began.
-        let mark: ChangeMark
-        let origin: Picture.Origin?
+        let mark: Generation
+        let origin: LoadedImage.Origin?
         let cost: Int
         var held: DecodedImage?
         /// The bytes that it was made of, which go with it; nil when nobody is to put them on disk.
@@ -23,36 +23,36 @@ final class RecentPictures: Sendable {
     private static let mostEntries = 64
 
     private let limit: Int
-    private let changes: ChangeOrder
+    private let changes: GenerationCounter
     /// The oldest first.
     private let entries = Locked([Entry]())
 
     /// - Parameter limit: Most bytes held. Below one remembers nothing.
-    init(limit: Int, changes: ChangeOrder) {
+    init(limit: Int, changes: GenerationCounter) {
         self.limit = limit
         self.changes = changes
     }
 
     /// Now, for ``remember(_:for:_:since:)``; nil when nothing may be remembered of the request.
-    func mark(_ request: ImageRequest) -> ChangeMark? {
+    func mark(_ request: ImageRequest) -> Generation? {
         guard limit > 0, request.cachePolicy.memory.writes, request.shouldCache == nil else { return nil }
         return changes.mark(request.key.resource)
     }
 
     /// The image after some of a request's processors; nil when there is none, or it has been removed since.
-    func picture(_ key: StepKey, _ request: ImageRequest) -> Picture? {
+    func picture(_ key: StepKey, _ request: ImageRequest) -> LoadedImage? {
         guard limit > 0, request.cachePolicy.memory.reads else { return nil }
         let found = entries.withLock { entries -> (image: DecodedImage, entry: Entry)? in
             guard let entry = entries.last(where: { $0.key == key }) else { return nil }
             return (entry.held ?? entry.find()).map { ($0, entry) }
         }
         guard let found, changes.isUnchanged(request.key.resource, since: found.entry.mark) else { return nil }
-        return Picture(
+        return LoadedImage(
             image: found.image, layer: .memory, original: found.entry.original, origin: found.entry.origin)
     }
 
     /// - Parameter mark: When the work on the picture began.
-    func remember(_ picture: Picture, for key: StepKey, _ request: ImageRequest, since mark: ChangeMark?) {
+    func remember(_ picture: LoadedImage, for key: StepKey, _ request: ImageRequest, since mark: Generation?) {
         let image = picture.image
         guard let mark, !image.isPartial, picture.isCurrent, let find = image.weakReference else { return }
         var unstored = picture.original.flatMap { $0.writeClaim?.isTaken == false ? $0 : nil }

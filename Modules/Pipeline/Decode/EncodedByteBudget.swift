@@ -5,7 +5,7 @@ import AlcedoRuntime
 /// fetched.
 ///
 /// How many will come is known when they have come: until then as many count as the last ones had.
-final class Backlog: Sendable {
+final class EncodedByteBudget: Sendable {
     private let limit: Int
     private let budget: ByteBudget
     /// A mean in which the newest weighs a quarter.
@@ -18,7 +18,7 @@ final class Backlog: Sendable {
     }
 
     /// Waits for room, the more urgent first, and returns how many bytes are reserved. Throws `CancellationError` only.
-    func reserveExpected(_ priority: LivePriority) async throws -> Int {
+    func reserveExpected(_ priority: PriorityHandle) async throws -> Int {
         // Before any has come, a transfer that waits for its server must not hold up many others.
         let expected = min(mean.withLock { $0 } ?? limit / 256, limit)
         try await budget.reserve(expected, priority: priority)
@@ -26,7 +26,7 @@ final class Backlog: Sendable {
     }
 
     /// Waits for room as ``reserveExpected(_:)`` does, and takes none. Throws `CancellationError` only.
-    func waitForRoom(_ priority: LivePriority) async throws { release(try await reserveExpected(priority)) }
+    func waitForRoom(_ priority: PriorityHandle) async throws { release(try await reserveExpected(priority)) }
 
     /// Counts bytes that have come, whether there is room or not.
     func reserveArrived(_ byteCount: Int) {
@@ -37,29 +37,29 @@ final class Backlog: Sendable {
     func release(_ byteCount: Int) { budget.release(byteCount) }
 }
 
-/// The bytes of one image in the ``Backlog``: first as many as are expected, then those that have come, until it is let go.
-final class BacklogHold: Sendable {
+/// The bytes of one image in the ``EncodedByteBudget``: first as many as are expected, then those that have come, until it is let go.
+final class EncodedByteReservation: Sendable {
     private struct State: Sendable {
         var reserved: Int?
         var isReleased = false
     }
 
-    private let backlog: Backlog
+    private let budget: EncodedByteBudget
     private let state = Locked(State())
 
     /// A place for bytes of which there are none yet.
-    init(of backlog: Backlog) { self.backlog = backlog }
+    init(of budget: EncodedByteBudget) { self.budget = budget }
 
     deinit { release() }
 
     /// Returns when the bytes may be fetched. Throws `CancellationError` only.
-    func waitForRoom(_ priority: LivePriority) async throws {
-        replace(with: try await backlog.reserveExpected(priority))
+    func waitForRoom(_ priority: PriorityHandle) async throws {
+        replace(with: try await budget.reserveExpected(priority))
     }
 
     /// The bytes have come. Returns itself.
-    func arrived(_ byteCount: Int) -> BacklogHold {
-        backlog.reserveArrived(byteCount)
+    func arrived(_ byteCount: Int) -> EncodedByteReservation {
+        budget.reserveArrived(byteCount)
         replace(with: byteCount)
         return self
     }
@@ -71,7 +71,7 @@ final class BacklogHold: Sendable {
             defer { state.reserved = nil }
             return state.reserved
         }
-        if let reserved { backlog.release(reserved) }
+        if let reserved { budget.release(reserved) }
     }
 
     private func replace(with byteCount: Int) {
@@ -80,6 +80,6 @@ final class BacklogHold: Sendable {
             defer { state.reserved = byteCount }
             return state.reserved
         }
-        if let given { backlog.release(given) }
+        if let given { budget.release(given) }
     }
 }

@@ -3,7 +3,7 @@ import AlcedoHTTP
 import FoundationEssentials
 
 /// Sends requests and takes answers as the rules say.
-final class RuledTransport: Sendable {
+final class PolicyTransport: Sendable {
     let rules: DownloadRules
     let clock: any TimeSource
     /// Runs tasks that go with a transfer; nil is Swift's own executor.

@@ -3,11 +3,11 @@
     import AlcedoGTK
     import Testing
 
-    @Suite struct PicturePlacementTests {
+    @Suite struct ImagePlacementTests {
         private func place(_ picture: (Int, Int), in view: (Int, Int), _ mode: TargetSize.ContentMode)
-            -> PicturePlacement?
+            -> ImagePlacement?
         {
-            PicturePlacement(
+            ImagePlacement(
                 of: PixelSize(width: picture.0, height: picture.1), in: PixelSize(width: view.0, height: view.1),
                 mode: mode)
         }

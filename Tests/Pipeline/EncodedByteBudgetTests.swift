@@ -36,7 +36,7 @@ private struct SlowCodec: ImageDecoding {
 
 /// Encoded bytes that wait for a decoder are bounded, wherever they come from.
 @Suite(.timeLimit(.minutes(10)))
-struct BacklogTests {
+struct EncodedByteBudgetTests {
     private let executor = ManualExecutor()
     private let codec: SlowCodec
     private let fetched = Guarded(0)

@@ -2,9 +2,9 @@
     import AlcedoGTK
     import Testing
 
-    @Suite struct PictureFadeTests {
+    @Suite struct ImageFadeTests {
         @Test func `a fade begins with the first frame after it was asked for`() {
-            var fade = PictureFade()
+            var fade = ImageFade()
             fade.start(lasting: .milliseconds(100))
 
             fade.advance(to: .seconds(7))
@@ -19,7 +19,7 @@
         }
 
         @Test func `a frame that comes late ends the fade`() {
-            var fade = PictureFade()
+            var fade = ImageFade()
             fade.start(lasting: .milliseconds(100))
             fade.advance(to: .zero)
 
@@ -28,7 +28,7 @@
         }
 
         @Test func `a clock that goes back does no harm`() {
-            var fade = PictureFade()
+            var fade = ImageFade()
             fade.start(lasting: .milliseconds(100))
             fade.advance(to: .seconds(5))
 
@@ -38,7 +38,7 @@
         }
 
         @Test func `a fade of no length is over at once`() {
-            var fade = PictureFade()
+            var fade = ImageFade()
             fade.start(lasting: .zero)
 
             fade.advance(to: .seconds(1))

@@ -5,7 +5,7 @@ import FoundationEssentials
 import Synchronization
 
 /// An image on its way, with what is known of the bytes that it was made of.
-struct Picture: Sendable {
+struct LoadedImage: Sendable {
     /// What stays known of the bytes when they are gone.
     struct Origin: Sendable {
         /// XXH64 of the bytes as they came; nil where they were not there.
@@ -36,7 +36,7 @@ struct Original: Sendable {
     /// Whether they are those of the version that the request is about.
     var isCurrent = true
     /// Counts the bytes as waiting; nil: nobody does.
-    var hold: BacklogHold?
+    var hold: EncodedByteReservation?
     /// The head of the response that brought the bytes; nil from disk, and where the source is not HTTP.
     var httpResponse: HTTPResponseHead?
     /// The transfer that brought the bytes, where it was measured.

@@ -5,10 +5,10 @@ import AlcedoRuntime
 /// there was one since some moment.
 ///
 /// What was read may be put into a cache only if nothing has changed since: else it would bring back what was removed,
-/// or cover what is newer. ``ChangeOrderState`` decides under the lock; changes run outside it, each in a task of its own
+/// or cover what is newer. ``GenerationState`` decides under the lock; changes run outside it, each in a task of its own
 /// that a cancellation of whoever asked does not reach.
-final class ChangeOrder: Sendable {
-    private let state = Locked(ChangeOrderState())
+final class GenerationCounter: Sendable {
+    private let state = Locked(GenerationState())
     private let taskExecutor: (any TaskExecutor)?
 
     /// - Parameter taskExecutor: Runs the changes; nil is Swift's own executor.
@@ -29,7 +29,7 @@ final class ChangeOrder: Sendable {
 
     /// Starts a change of `resource` if nothing has changed since the mark; returns nil otherwise.
     func submitIfUnchanged<Value: Sendable>(
-        _ resource: ResourceKey, since mark: ChangeMark, _ change: @escaping @Sendable () async -> Value
+        _ resource: ResourceKey, since mark: Generation, _ change: @escaping @Sendable () async -> Value
     ) -> Task<Value, Never>? {
         state.withLock { state in
             guard state.isUnchanged(resource, since: mark) else { return nil }
@@ -46,7 +46,7 @@ final class ChangeOrder: Sendable {
     }
 
     /// Notes a change of a resource as ``change(_:atOnce:)``, and returns the moment behind it as ``mark(_:)``.
-    func markAfterChange(of resource: ResourceKey, atOnce: () -> Void) -> ChangeMark? {
+    func markAfterChange(of resource: ResourceKey, atOnce: () -> Void) -> Generation? {
         state.withLock { state in
             state.noteChange(of: .resource(resource))
             atOnce()
@@ -55,19 +55,19 @@ final class ChangeOrder: Sendable {
     }
 
     /// Runs `body` if nothing has changed since the mark, under the lock as for ``submit(_:atOnce:_:)``. No change itself.
-    func ifUnchanged(_ resource: ResourceKey, since mark: ChangeMark, _ body: () -> Void) {
+    func ifUnchanged(_ resource: ResourceKey, since mark: Generation, _ body: () -> Void) {
         state.withLock { state in
             if state.isUnchanged(resource, since: mark) { body() }
         }
     }
 
     /// Whether nothing has changed since the mark.
-    func isUnchanged(_ resource: ResourceKey, since mark: ChangeMark) -> Bool {
+    func isUnchanged(_ resource: ResourceKey, since mark: Generation) -> Bool {
         state.withLock { $0.isUnchanged(resource, since: mark) }
     }
 
     /// Now, for ``submitIfUnchanged(_:since:_:)``; nil while a change of `resource` is under way.
-    func mark(_ resource: ResourceKey) -> ChangeMark? { state.withLock { $0.mark(resource) } }
+    func mark(_ resource: ResourceKey) -> Generation? { state.withLock { $0.mark(resource) } }
 
     /// Returns when all changes of `scope` that were asked for so far have ended.
     func settle(_ scope: ChangeScope) async {
@@ -75,7 +75,7 @@ final class ChangeOrder: Sendable {
     }
 
     private func start<Value: Sendable>(
-        _ scope: ChangeScope, _ state: inout ChangeOrderState, _ change: @escaping @Sendable () async -> Value
+        _ scope: ChangeScope, _ state: inout GenerationState, _ change: @escaping @Sendable () async -> Value
     ) -> Task<Value, Never> {
         let predecessors = state.predecessors(of: scope)
         let id = state.makeID()
@@ -99,8 +99,8 @@ enum ChangeScope: Sendable {
     case everything
 }
 
-/// A moment in a ``ChangeOrder``. Two marks of one resource are equal when it did not change between them.
-struct ChangeMark: Sendable, Hashable {
+/// A moment in a ``GenerationCounter``. Two marks of one resource are equal when it did not change between them.
+struct Generation: Sendable, Hashable {
     /// Changes of the resource, and of others that share a counter with it.
     var count: Int
     /// Changes of everything.
@@ -108,7 +108,7 @@ struct ChangeMark: Sendable, Hashable {
 }
 
 /// Which changes are under way, and how many there were. Decides only: never awaits, never calls out.
-private struct ChangeOrderState: Sendable {
+private struct GenerationState: Sendable {
     /// Returns when a change has ended.
     typealias End = @Sendable () async -> Void
 
@@ -170,15 +170,15 @@ private struct ChangeOrderState: Sendable {
     }
 
     /// nil while a change of the resource is under way.
-    func mark(_ resource: ResourceKey) -> ChangeMark? {
+    func mark(_ resource: ResourceKey) -> Generation? {
         latestOfAll == nil && latest[resource] == nil ? moment(of: resource) : nil
     }
 
     /// Whether nothing changed since the mark: a mark is of a moment without changes, and each that begins is counted.
-    func isUnchanged(_ resource: ResourceKey, since mark: ChangeMark) -> Bool { moment(of: resource) == mark }
+    func isUnchanged(_ resource: ResourceKey, since mark: Generation) -> Bool { moment(of: resource) == mark }
 
-    private func moment(of resource: ResourceKey) -> ChangeMark {
-        ChangeMark(count: counts[Self.counter(of: resource)], wholeCount: wholeCount)
+    private func moment(of resource: ResourceKey) -> Generation {
+        Generation(count: counts[Self.counter(of: resource)], wholeCount: wholeCount)
     }
 
     private static func counter(of resource: ResourceKey) -> Int {
