@@ -63,7 +63,7 @@ struct DownloadStage: Sendable {
             let data = try await disk.read(
                 request.originalKey, isAllowed: request.cachePolicy.disk.reads, into: reservation, priority)
         else { return nil }
-        return Original(data: data, layer: .disk, allowsStoring: true, reservation: reservation.arrived(data.count))
+        return Original(data: data, layer: .disk, allowsStoring: true, hold: reservation.arrived(data.count))
     }
 
     private func download(
@@ -107,7 +107,7 @@ struct DownloadStage: Sendable {
             allowsStoring: download.allowsStoring,
             writeClaim: isStorable ? WriteClaim() : nil,
             isCurrent: await versions.isCurrent(request),
-            reservation: arrived,
+            hold: arrived,
             httpResponse: download.head,
             metrics: download.metrics)
     }
