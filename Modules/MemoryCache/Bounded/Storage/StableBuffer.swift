@@ -87,17 +87,17 @@ enum LargePages {
 
     /// Returns memory that is aligned to 64 bytes, or to a large page when it fills two.
     ///
-    /// Large blocks are mapped, so that the system gets them back at once. `malloc` may keep freed blocks: those of a
-    /// thread's arena are not even returned by `malloc_trim`.
+    /// Blocks from 256 KiB are mapped, so that the system gets them back when they are released. `malloc` may keep freed
+    /// blocks: those of a thread's arena are not even returned by `malloc_trim`.
     ///
     /// Ends the process when the system has no memory, as every allocation in Swift does.
     @usableFromInline
     static func allocate(byteCount: Int) -> UnsafeMutableRawPointer {
-        guard isLarge(byteCount) else { return .allocate(byteCount: byteCount, alignment: 64) }
-        let (needed, reserved) = (mappedCount(byteCount), mappedCount(byteCount) + pageSize)
-        guard let start = mmap(nil, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
-            start != MAP_FAILED
-        else { fatalError("there is no memory for \(byteCount) bytes of the cache's index") }
+        guard isMapped(byteCount) else { return .allocate(byteCount: byteCount, alignment: 64) }
+        let needed = mappedCount(byteCount)
+        guard needed >= 2 * pageSize else { return map(needed) }
+        let reserved = needed + pageSize
+        let start = map(reserved)
         let memory = start.alignedUp(toMultipleOf: pageSize)
         let (before, after) = (memory - start, reserved - needed - (memory - start))
         if before > 0 { munmap(start, before) }
@@ -107,13 +107,20 @@ enum LargePages {
         return memory
     }
 
+    private static func map(_ byteCount: Int) -> UnsafeMutableRawPointer {
+        guard let start = mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+            start != MAP_FAILED
+        else { fatalError("there is no memory for \(byteCount) bytes of the cache's index") }
+        return start
+    }
+
     /// Releases memory that was allocated with the same number of bytes.
     @usableFromInline
     static func deallocate(_ memory: UnsafeMutableRawPointer, byteCount: Int) {
-        if isLarge(byteCount) { munmap(memory, mappedCount(byteCount)) } else { memory.deallocate() }
+        if isMapped(byteCount) { munmap(memory, mappedCount(byteCount)) } else { memory.deallocate() }
     }
 
-    private static func isLarge(_ byteCount: Int) -> Bool { byteCount >= 2 * pageSize }
+    private static func isMapped(_ byteCount: Int) -> Bool { byteCount >= 256 << 10 }
 
     /// Rounds up to what every system's pages divide.
     private static func mappedCount(_ byteCount: Int) -> Int { (byteCount + 0xFFFF) & ~0xFFFF }
