@@ -29,6 +29,7 @@ struct alcedo_png_decoder {
     size_t stride;
     size_t capacity;
     uint32_t first_row;
+    size_t filtered_row_bytes;  // of a pushed file, once its pixels begin: bytes of a row as stored, with its filter
     int out_of_memory;
     jmp_buf escape;
     char message[96];

@@ -2,6 +2,8 @@
 
 static void on_info(png_structp png, png_infop info) {
     alcedo_png_decoder *d = png_get_progressive_ptr(png);
+    const size_t bits = (size_t)png_get_channels(png, info) * png_get_bit_depth(png, info);
+    d->filtered_row_bytes = (png_get_image_width(png, info) * bits + 7) / 8 + 1;
     alcedo_png_transform(d);
     png_set_interlace_handling(png);
     png_read_update_info(png, info);
@@ -49,6 +51,33 @@ alcedo_png_decoder *alcedo_png_create_push(size_t chunk_limit) {
     return d;
 }
 
+/// Returns how many of the next `count` bytes libpng may get at once.
+///
+/// Chunks have checksums of their own, so the checksum of the compressed stream is ignored (see `alcedo_png_new`). Since
+/// libpng 1.6.45 that option is gone in most builds: a wrong checksum then is an error when zlib sees it before libpng has
+/// the last row, and nothing but a warning otherwise. Here zlib never sees all four bytes of it before: no piece can
+/// expand to the end of the last row, until single bytes are left to give.
+static size_t piece_size(const alcedo_png_decoder *d, size_t count) {
+#ifdef PNG_IGNORE_ADLER32
+    (void)d;
+    return count;
+#else
+    // The head of the first chunk with pixels comes alone, so that pixels never come before the row is known.
+    if (!d->filtered_row_bytes || has_all_rows(d)) return count;
+    // What deflate expands to at most, and the bytes whose rows zlib may still hold back.
+    enum { MOST_EXPANSION = 1032, HELD_BYTES = 8 };
+    const size_t height = png_get_image_height(d->png, d->info);
+    size_t rows = height - d->progress.rows;
+    if (png_get_interlace_type(d->png, d->info) != PNG_INTERLACE_NONE) {
+        // The last pass has every second row.
+        rows = (d->progress.pass < PNG_INTERLACE_ADAM7_PASSES - 1 ? height : rows) / 2;
+    }
+    const size_t piece = rows * d->filtered_row_bytes / MOST_EXPANSION;
+    const size_t most = piece > HELD_BYTES + 1 ? piece - HELD_BYTES : 1;
+    return count < most ? count : most;
+#endif
+}
+
 alcedo_png_status alcedo_png_push(
     alcedo_png_decoder *d, const uint8_t *bytes, size_t count, uint8_t *out, size_t stride, size_t capacity,
     uint32_t first_row) {
@@ -57,7 +86,12 @@ alcedo_png_status alcedo_png_push(
     d->stride = stride;
     d->capacity = capacity;
     d->first_row = first_row;
-    // libpng reads only: it has no const here.
-    png_process_data(d->png, d->info, (png_bytep)(uintptr_t)bytes, count);
+    while (count) {
+        const size_t piece = piece_size(d, count);
+        // libpng reads only: it has no const here.
+        png_process_data(d->png, d->info, (png_bytep)(uintptr_t)bytes, piece);
+        bytes += piece;
+        count -= piece;
+    }
     return ALCEDO_PNG_OK;
 }
