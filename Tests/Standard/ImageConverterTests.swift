@@ -186,7 +186,8 @@ struct ImageConverterTests {
     func `EXIF is kept without what tells the place`(target: Int) throws {
         let converter = ImageConverter(metadata: .keepWithoutLocation)
         for source in Self.targets.dropLast() {
-            let data = try converter.convert(turned(source, exif: MadeEXIF.photo), to: Self.targets[target])
+            let file = try turned(source, exif: MadeEXIF.photo)
+            let data = try converter.convert(file, to: Self.targets[target])
             let kept = try #require(try exif(of: data))
             #expect(kept.range(of: MadeEXIF.maker) != nil && kept.range(of: MadeEXIF.date) != nil)
             for secret in [MadeEXIF.latitude, MadeEXIF.makerNote, MadeEXIF.comment, MadeEXIF.preview] {
@@ -206,7 +207,8 @@ struct ImageConverterTests {
         #expect(tags.map(\.tag) == [0x010F, 0x0112, 0x8769])
         #expect(MadeEXIF.tags(of: kept, at: photo.value).map(\.tag) == [0x9003])
         // Nothing is left to be written a second time.
-        let again = try ImageConverter(metadata: .keepWithoutLocation).convert(turned(.png(), exif: kept), to: .png())
+        let copy = try turned(.png(), exif: kept)
+        let again = try ImageConverter(metadata: .keepWithoutLocation).convert(copy, to: .png())
         #expect(try exif(of: again) == kept)
     }
 
