@@ -46,11 +46,11 @@ enum Gallery {
             #if canImport(Glibc)
                 mallopt(M_MMAP_THRESHOLD, 64 << 10)
             #endif
-            let weather = NetworkWeather(
+            let conditions = NetworkConditions(
                 delay: .milliseconds(options.delay), failureRate: Double(options.failures) / 100)
-            let source = try GallerySource(options, weather: weather)
+            let source = try GallerySource(options, conditions: conditions)
             let stack = GalleryStack(
-                memoryLimit: options.memoryLimit, usesDisk: options.usesDisk, weather: weather)
+                memoryLimit: options.memoryLimit, usesDisk: options.usesDisk, conditions: conditions)
             let loop = g_main_loop_new(nil, 0)
             Style.apply()
             let window = GalleryWindow(source: source, stack: stack, cellWidth: options.cellWidth) {

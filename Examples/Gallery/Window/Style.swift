@@ -27,11 +27,11 @@
             gridview > child:hover { background: rgba(255, 255, 255, 0.05); }
             gridview > child:selected { background: rgba(86, 156, 255, 0.22); }
             gridview > child:focus-visible { box-shadow: inset 0 0 0 2px #569cff; }
-            alcedo-picture { border-radius: 8px; background: #1f232a; }
-            alcedo-picture.empty { background: linear-gradient(160deg, #22272f, #1b1f26); }
+            alcedo-image { border-radius: 8px; background: #1f232a; }
+            alcedo-image.empty { background: linear-gradient(160deg, #22272f, #1b1f26); }
             .cell-name { color: #a3abb8; font-size: 85%; margin-top: 5px; }
             gridview > child:selected .cell-name { color: #ffffff; }
-            .failed alcedo-picture { background: #2a1d20; }
+            .failed alcedo-image { background: #2a1d20; }
             .failure { color: #e08a8f; }
             .failure label { font-size: 80%; }
             .details { background: #1b1e24; border-left: 1px solid #0c0d10; padding: 16px; }

@@ -38,9 +38,9 @@
         }
 
         private func run(_ time: Duration) -> Bool {
-            let goesOn = onFrame(time)
-            if !goesOn { tick = nil }
-            return goesOn
+            let continues = onFrame(time)
+            if !continues { tick = nil }
+            return continues
         }
     }
 

@@ -2,9 +2,9 @@
 ///
 /// They come with the package trait `GTK` and need GTK 4.6 or later. Without the trait the module is this type alone
 /// and needs nothing of GTK.
-public enum GTKSupport {
+package enum GTKSupport {
     /// Whether the trait is on.
-    public static let isEnabled: Bool = {
+    package static let isEnabled: Bool = {
         #if GTK
             true
         #else
