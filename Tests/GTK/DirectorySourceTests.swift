@@ -24,7 +24,9 @@
 
         private var names: [String] {
             get throws {
-                try DirectorySource(path: directory.url.path).files.map { String($0.dropFirst(directory.url.path.count + 1)) }
+                try DirectorySource(path: directory.url.path).files.map {
+                    String($0.dropFirst(directory.url.path.count + 1))
+                }
             }
         }
 

@@ -63,8 +63,8 @@
         private static func walk(
             _ directory: String, _ visited: inout Set<String>, into files: inout [String]
         ) throws {
-            for name in try FileManager.default.contentsOfDirectory(atPath: directory).sorted() where !name.hasPrefix(".")
-            {
+            for name in try FileManager.default.contentsOfDirectory(atPath: directory).sorted()
+            where !name.hasPrefix(".") {
                 let path = directory.hasSuffix("/") ? directory + name : "\(directory)/\(name)"
                 var isDirectory = false
                 guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else { continue }

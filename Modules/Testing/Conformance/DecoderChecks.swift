@@ -25,9 +25,11 @@ package struct DecoderChecks {
                     try decoder.decodeRows(data, options: options, into: collector)
                     let byteCount = try decoder.decodingByteCount(data, options: options)
                     try require(collector.image?.pixels == complete.pixels, "other rows for \(options)")
-                    try require(collector.image?.orientation == complete.orientation, "the rows have another orientation")
+                    try require(
+                        collector.image?.orientation == complete.orientation, "the rows have another orientation")
                     try require(collector.image?.colorProfile == complete.colorProfile, "the rows have another profile")
-                    try require(byteCount >= complete.pixels.byteCount, "\(byteCount) bytes are less than the image has")
+                    try require(
+                        byteCount >= complete.pixels.byteCount, "\(byteCount) bytes are less than the image has")
                 }
             }
         }

@@ -124,7 +124,9 @@ public enum MemoryCacheConformance: ConformanceKit {
         },
         Check("trimming reaches the cost asked for") { make in
             let unit = try unit(make)
-            guard let cache = try make(ConformanceOptions(byteLimit: 10 * unit)) as? any MaintainableMemoryCache else { return }
+            guard let cache = try make(ConformanceOptions(byteLimit: 10 * unit)) as? any MaintainableMemoryCache else {
+                return
+            }
             for number in 0..<10 { cache.store(.gray(side: 1), for: key("\(number)")) }
             cache.trim(toCost: 4 * unit)
             try ConformanceFailure.require(cache.totalCost <= 4 * unit, "cost \(cache.totalCost) after the trim")

@@ -231,7 +231,8 @@ public enum TransportConformance: ConformanceKit {
         Check("a host without an address is an error") { make in
             guard let url = URL(string: "http://nobody.invalid/") else { return }
             // Where there is no network at all, no name can be looked up.
-            try await requireFailure([.cannotResolveHost, .offline], of: patient(url), over: make(ConformanceOptions()))
+            try await requireFailure(
+                [.cannotResolveHost, .offline], of: patient(url), over: make(ConformanceOptions()))
         },
         Check("another scheme than HTTP is refused") { make in
             guard let url = URL(string: "file:///etc/hostname") else { return }

@@ -67,7 +67,8 @@
         }
 
         private func listen(
-            to object: UnsafeMutableRawPointer, _ name: String, _ handler: @escaping @MainActor (WidgetVisibility) -> Void
+            to object: UnsafeMutableRawPointer, _ name: String,
+            _ handler: @escaping @MainActor (WidgetVisibility) -> Void
         ) {
             g_object_ref(object)
             let signal = Signal(object, name) { [weak self] in

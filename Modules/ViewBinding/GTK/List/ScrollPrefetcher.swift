@@ -116,7 +116,6 @@
             package init(start: [Int] = [], stop: [Int] = []) {
                 self.start = start
                 self.stop = stop
-            self.onMove = onMove
             }
         }
 
