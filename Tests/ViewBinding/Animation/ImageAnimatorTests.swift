@@ -53,12 +53,12 @@ import Testing
         _ = animator.advance(to: .zero)
         await animator.decodingEnds()
 
-        let image = try #require(animator.advance(to: .ms(100)))
+        let frame = try #require(animator.advance(to: .ms(100)))
 
-        #expect(image.gray == 1)
-        #expect(image.scale == 2)
-        #expect(image.orientation == .right)
-        #expect(!image.isAnimated)
+        #expect(frame.gray == 1)
+        #expect(frame.scale == 2)
+        #expect(frame.orientation == .right)
+        #expect(!frame.isAnimated)
     }
 
     @Test func `an animation ends after its plays, and can be played again`() async throws {
