@@ -7,8 +7,10 @@ public import AlcedoViewBinding
 /// import Alcedo
 /// import AlcedoTerminal
 ///
-/// let renderer = TerminalRenderer(canvas: TerminalCanvas(columns: 80, rows: 24), depth: .trueColor)
-/// let view = TerminalView(renderer: renderer, redrawsInPlace: true, frames: FramePool()) { print($0, terminator: "") }
+/// @MainActor func makeView() -> TerminalView {
+///     let renderer = TerminalRenderer(canvas: TerminalCanvas(columns: 80, rows: 24), depth: .trueColor)
+///     return TerminalView(renderer: renderer, redrawsInPlace: true, frames: FramePool()) { print($0, terminator: "") }
+/// }
 /// ```
 @MainActor public final class TerminalView: ImageDisplaying {
     private struct Visible {
