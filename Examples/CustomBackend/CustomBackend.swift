@@ -7,9 +7,9 @@ import Foundation
 enum CustomBackend {
     static func main() async throws {
         await prove("memory cache", MemoryCacheConformance.checks) {
-            FirstInFirstOutMemoryCache(costLimit: $0.costLimit)
+            FirstInFirstOutMemoryCache(costLimit: $0.byteLimit)
         }
-        await prove("data cache", DataCacheConformance.checks) { FirstInFirstOutDataCache(sizeLimit: $0.sizeLimit) }
+        await prove("data cache", DataCacheConformance.checks) { FirstInFirstOutDataCache(sizeLimit: $0.byteLimit) }
 
         let picture = try JPEGEncoder().encode(.coordinates(PixelSize(width: 240, height: 240)))
         let origin = try LoopbackOrigin { _ in .ok(picture, type: "image/jpeg") }
@@ -28,9 +28,9 @@ enum CustomBackend {
     }
 
     /// Runs every check of a kit. Ends the process when one fails.
-    private static func prove<Backend, Needs>(
-        _ name: String, _ checks: [ConformanceCheck<Backend, Needs>],
-        _ make: @Sendable (Needs) throws -> Backend
+    private static func prove<Backend>(
+        _ name: String, _ checks: [ConformanceCheck<Backend>],
+        _ make: @Sendable (ConformanceOptions) throws -> Backend
     ) async {
         for check in checks {
             do {

@@ -36,7 +36,8 @@ enum SwapBackends {
     /// Returns whether every image was loaded. Without URLs it loads twelve pictures from a server of its own.
     private static func run(_ stacks: [CacheStack], _ urls: [URL]) async throws -> Bool {
         let picture = try JPEGEncoder().encode(.coordinates(PixelSize(width: 240, height: 240)))
-        let origin = try LoopbackOrigin { _ in .ok(picture, type: "image/jpeg").setting("Cache-Control", "max-age=3600")
+        let origin = try LoopbackOrigin { _ in
+            .ok(picture, type: "image/jpeg", fields: ["Cache-Control": "max-age=3600"])
         }
         let urls = urls.isEmpty ? (1...12).map { origin.url(for: "/picture-\($0).jpg") } : urls
         var isWhole = true

@@ -1,16 +1,16 @@
 import FoundationEssentials
 
 /// The memory that the process has resident. Source: proc(5), `VmHWM` and `clear_refs`.
-public enum ResidentMemory {
-    /// Bytes that are resident now; nought where the system does not tell.
-    public static var byteCount: Int { value("VmRSS:") }
+package enum ResidentMemory {
+    /// Bytes that are resident now; zero where the system does not report it.
+    package static var byteCount: Int { value("VmRSS:") }
 
     /// Most bytes that have been resident, since the program began or ``growth(during:)`` was last asked.
-    public static var peakByteCount: Int { value("VmHWM:") }
+    package static var peakByteCount: Int { value("VmHWM:") }
 
     /// Returns what `body` returns, and the bytes by which residence rose at most while it ran, in all threads. Pages
     /// that were freed before and not given back to the system are used again without a rise.
-    public static func growth<Result>(during body: () throws -> Result) rethrows -> (result: Result, bytes: Int) {
+    package static func growth<Result>(during body: () throws -> Result) rethrows -> (result: Result, bytes: Int) {
         try? Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs"))
         let before = byteCount
         let result = try body()

@@ -4,11 +4,11 @@
     import Testing
 
     @Suite struct ImagePlacementTests {
-        private func place(_ picture: (Int, Int), in view: (Int, Int), _ mode: TargetSize.ContentMode)
+        private func place(_ image: (Int, Int), in view: (Int, Int), _ mode: TargetSize.ContentMode)
             -> ImagePlacement?
         {
             ImagePlacement(
-                of: PixelSize(width: picture.0, height: picture.1), in: PixelSize(width: view.0, height: view.1),
+                of: PixelSize(width: image.0, height: image.1), in: PixelSize(width: view.0, height: view.1),
                 mode: mode)
         }
 

@@ -51,7 +51,7 @@
             view.display(.failure(try image(width: 2)))
             #expect(has("failure", view) && !has("placeholder", view))
             view.transition(to: .image(try image(width: 2), from: .network))
-            #expect(has("picture", view) && !has("failure", view))
+            #expect(has("image", view) && !has("failure", view))
             view.showActivity(true)
             #expect(has("loading", view))
             view.showActivity(false)
@@ -131,8 +131,7 @@
         }
 
         @Test func `a picture that the view waited for fades in, and one from memory does not`() throws {
-            let view = ImageView()
-            view.fadeDuration = .milliseconds(1)
+            let view = ImageView(fadeDuration: .milliseconds(1))
             let window = TestWindow(view.widget)
             window.run { gtk_widget_get_mapped(UnsafeMutablePointer(view.widget)) != 0 }
             var old: DecodedImage? = try image(width: 4)

@@ -6,7 +6,7 @@
 
     /// The gallery's own proof rests on this code, so it has to be hard to mistake.
     @Suite struct NumberCodeTests {
-        private func picture(_ number: Int, _ size: PixelSize) -> [UInt8] {
+        private func image(_ number: Int, _ size: PixelSize) -> [UInt8] {
             var levels = [UInt8](repeating: 128, count: size.pixelCount)
             NumberCode(number: number).draw(in: size) { x, y, level in levels[y * size.width + x] = level }
             return levels
@@ -16,7 +16,7 @@
         func `a number is read as it was drawn`(width: Int, height: Int) {
             let size = PixelSize(width: width, height: height)
             for number in stride(from: 0, through: 65_535, by: 97) {
-                let levels = picture(number, size)
+                let levels = image(number, size)
                 #expect(NumberCode(in: size) { levels[$1 * width + $0] }?.number == number)
             }
         }
@@ -33,8 +33,8 @@
             let size = PixelSize(width: 80, height: 60)
             for number in [0, 1, 4_999, 40_000] {
                 for block in 0..<16 {
-                    var levels = picture(number, size)
-                    let other = picture(number ^ 1 << (15 - block), size)
+                    var levels = image(number, size)
+                    let other = image(number ^ 1 << (15 - block), size)
                     // The block alone, without the check sum that belongs to it.
                     for y in 0..<60 where y < 56 {
                         for x in 0..<80 where levels[y * 80 + x] != other[y * 80 + x] && isNumber(y) {

@@ -12,7 +12,7 @@ struct AutoPurgingImageCacheTests {
     func conforms(to check: MemoryCacheConformance.Check) async throws {
         try await check {
             AutoPurgingImageCache(
-                memoryCapacity: $0.costLimit, preferredMemoryUsageAfterPurge: $0.costLimit, pressureSource: nil)
+                memoryCapacity: $0.byteLimit, preferredMemoryUsageAfterPurge: $0.byteLimit, pressureSource: nil)
         }
     }
 

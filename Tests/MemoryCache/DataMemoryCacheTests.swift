@@ -26,7 +26,7 @@ struct DataMemoryCacheTests {
 
     @Test(arguments: DataCacheConformance.checks)
     func conforms(to check: DataCacheConformance.Check) async throws {
-        try await check { DataMemoryCache(sizeLimit: $0.sizeLimit) }
+        try await check { DataMemoryCache(sizeLimit: $0.byteLimit) }
     }
 
     private func key(_ name: String, variant: String = "") -> ImageKey {

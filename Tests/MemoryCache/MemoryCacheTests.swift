@@ -8,7 +8,7 @@ import Testing
 struct MemoryCacheTests {
     @Test(arguments: MemoryCacheConformance.checks)
     func conforms(to check: MemoryCacheConformance.Check) async throws {
-        try await check { ImageMemoryCache(costLimit: $0.costLimit) }
+        try await check { ImageMemoryCache(costLimit: $0.byteLimit) }
     }
 
     @Test func `an image lives as long as its request says`() {

@@ -7,7 +7,7 @@ import Testing
 struct NSCacheBackendTests {
     @Test(arguments: MemoryCacheConformance.checks)
     func conforms(to check: MemoryCacheConformance.Check) async throws {
-        try await check { NSCacheBackend(costLimit: $0.costLimit) }
+        try await check { NSCacheBackend(costLimit: $0.byteLimit) }
     }
 
     @Test func `a key made a second time finds the image`() {

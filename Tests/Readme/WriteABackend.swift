@@ -41,5 +41,5 @@ final class PlainMemoryCache: MemoryCaching {
 
 @Test(arguments: MemoryCacheConformance.checks)
 func plainCacheConforms(to check: MemoryCacheConformance.Check) async throws {
-    try await check { PlainMemoryCache(costLimit: $0.costLimit) }
+    try await check { PlainMemoryCache(costLimit: $0.byteLimit) }
 }

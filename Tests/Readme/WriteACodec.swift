@@ -73,5 +73,5 @@ let formats = CodecRegistry.standard.adding(.grayMap)
 @Test(arguments: DecoderConformance.checks)
 func conforms(to check: DecoderConformance.Check) async throws {
     let file = Data("GRY1".utf8) + [0, 2, 0, 1, 10, 20]
-    try await check { _ in DecoderConformance.Subject(GrayMapDecoder(), file: file) }
+    try await check { _ in (GrayMapDecoder(), file) }
 }

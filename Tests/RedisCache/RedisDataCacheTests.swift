@@ -21,7 +21,7 @@ struct RedisDataCacheTests {
         let server = try await RedisServer()
         try await check {
             RedisDataCache(
-                server.cacheOptions(prefix: "store *[\($0.storage)]:", maximumEntryByteCount: $0.sizeLimit))
+                server.cacheOptions(prefix: "store *[\($0.storage)]:", maximumEntryByteCount: $0.byteLimit))
         }
     }
 

@@ -19,7 +19,7 @@ struct SQLiteDiskCacheTests {
     func conforms(to check: DataCacheConformance.Check) async throws {
         let directory = directory
         try await check {
-            SQLiteDiskCache(directory: directory.url.appending(path: "\($0.storage)"), sizeLimit: $0.sizeLimit)
+            SQLiteDiskCache(directory: directory.url.appending(path: "\($0.storage)"), sizeLimit: $0.byteLimit)
         }
     }
 

@@ -15,7 +15,7 @@ package final class ChildProcess: Sendable {
         case descriptor(Int32)
     }
 
-    private struct Trouble: Error {
+    private struct CallError: Error {
         var call: String
         var number: Int32
     }
@@ -60,7 +60,7 @@ package final class ChildProcess: Sendable {
                 posix_spawn(&process, "/bin/bash", &actions, nil, words, variables)
             }
         }
-        guard result == 0 else { throw Trouble(call: "posix_spawn", number: result) }
+        guard result == 0 else { throw CallError(call: "posix_spawn", number: result) }
         id = process
     }
 
@@ -93,7 +93,7 @@ package final class ChildProcess: Sendable {
         try await Self.waiters.run { [self] in
             var status: Int32 = 0
             while waitpid(id, &status, 0) < 0 {
-                guard errno == EINTR else { throw Trouble(call: "waitpid", number: errno) }
+                guard errno == EINTR else { throw CallError(call: "waitpid", number: errno) }
             }
             hasEnded.change { $0 = true }
             return status & 0x7F == 0 ? status >> 8 & 0xFF : -(status & 0x7F)

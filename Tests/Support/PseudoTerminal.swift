@@ -4,10 +4,6 @@ import AlcedoRuntime
 
 /// A terminal that a test looks at from outside.
 package final class PseudoTerminal: Sendable {
-    private struct Trouble: Error {
-        var number = errno
-    }
-
     /// TIOCSPTLCK and TIOCGPTN of the kernel's interface, which Swift does not see.
     private static let (setLock, getNumber) = (UInt(0x4004_5431), UInt(0x8004_5430))
 
@@ -20,9 +16,9 @@ package final class PseudoTerminal: Sendable {
         outside = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         var (lock, number) = (Int32(0), Int32(0))
         guard outside >= 0, ioctl(outside, Self.setLock, &lock) == 0, ioctl(outside, Self.getNumber, &number) == 0
-        else { throw Trouble() }
+        else { throw SystemError(number: errno) }
         inside = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
-        guard inside >= 0 else { throw Trouble() }
+        guard inside >= 0 else { throw SystemError(number: errno) }
     }
 
     deinit {
@@ -33,14 +29,14 @@ package final class PseudoTerminal: Sendable {
     /// Types at the terminal.
     package func type(_ text: String) throws {
         let bytes = Array(text.utf8)
-        guard write(outside, bytes, bytes.count) == bytes.count else { throw Trouble() }
+        guard write(outside, bytes, bytes.count) == bytes.count else { throw SystemError(number: errno) }
     }
 
     /// Makes it another size. Processes that it is the terminal of are told.
     package func resize(columns: Int, rows: Int) throws {
         var size = winsize(
             ws_row: UInt16(clamping: rows), ws_col: UInt16(clamping: columns), ws_xpixel: 0, ws_ypixel: 0)
-        guard ioctl(outside, UInt(TIOCSWINSZ), &size) == 0 else { throw Trouble() }
+        guard ioctl(outside, UInt(TIOCSWINSZ), &size) == 0 else { throw SystemError(number: errno) }
     }
 
     /// Returns what has been written since the last call, when this text is in it.
@@ -50,7 +46,7 @@ package final class PseudoTerminal: Sendable {
             while !String(decoding: all, as: UTF8.self).contains(text) {
                 var piece = [UInt8](repeating: 0, count: 4096)
                 let count = AlcedoLibc.read(outside, &piece, piece.count)
-                guard count > 0 else { throw Trouble() }
+                guard count > 0 else { throw SystemError(number: errno) }
                 all += piece.prefix(count)
             }
             return String(decoding: all, as: UTF8.self)

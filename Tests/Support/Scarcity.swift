@@ -1,4 +1,5 @@
 import AlcedoLibc
+import Dispatch
 
 /// What a process of its own lacks, for tests that end it.
 package enum Scarcity {
@@ -48,5 +49,33 @@ package enum Scarcity {
     private static func set(_ resource: __rlimit_resource, _ limit: rlimit) throws {
         var limit = limit
         guard setrlimit(__rlimit_resource_t(resource.rawValue), &limit) == 0 else { throw Refused() }
+    }
+}
+
+/// The threads on which tasks run.
+private enum CooperativePool {
+    private typealias Enqueue = @convention(thin) (UnownedJob) -> Void
+    private typealias Hook = @convention(thin) (UnownedJob, Enqueue) -> Void
+
+    /// The runtime has no such hook.
+    struct Missing: Error {}
+
+    /// From now on tasks run one after another on a queue that always has a thread.
+    static func leave() throws {
+        guard let hook = dlsym(nil, "swift_task_enqueueGlobal_hook") else { throw Missing() }
+        hook.assumingMemoryBound(to: Optional<Hook>.self).pointee = { job, _ in
+            SerialQueueExecutor.shared.enqueue(job)
+        }
+    }
+}
+
+/// Runs tasks one after another on a queue that always has a thread.
+private final class SerialQueueExecutor: TaskExecutor {
+    static let shared = SerialQueueExecutor()
+
+    private let queue = DispatchQueue(label: "tests")
+
+    func enqueue(_ job: UnownedJob) {
+        queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 }

@@ -1,14 +1,10 @@
-/// Random numbers that are the same in every run and on every machine: SplitMix64.
+import AlcedoTesting
+
+/// Random numbers that are the same in every run and on every machine.
 package struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
+    private var random: SplitMix64
 
-    package init(seed: UInt64) { state = seed }
+    package init(seed: UInt64) { random = SplitMix64(seed: seed) }
 
-    package mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
-        return value ^ value >> 31
-    }
+    package mutating func next() -> UInt64 { random.next() }
 }

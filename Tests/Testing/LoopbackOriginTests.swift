@@ -144,6 +144,24 @@ import Testing
         #expect(origin.state.openConnectionCount == 0)
     }
 
+    @Test func `a client that ends its side receives the rest of the response that is being sent`() async throws {
+        // More than the sockets buffer, so that the origin sees the end before it has sent everything.
+        let body = Data(count: 32 << 20)
+        let origin = try LoopbackOrigin { _ in .ok(body) }
+        let client = try RawClient(port: origin.port)
+
+        client.send(get())
+        client.endSending()
+        let head = try client.receiveHead()
+        var count = 0
+        while let bytes = try client.receive() { count += bytes.count }
+
+        #expect(head.hasPrefix("HTTP/1.1 200 "))
+        #expect(count == body.count)
+        try await origin.waitForDisconnects()
+        #expect(origin.state.openConnectionCount == 0)
+    }
+
     @Test func `a cut after some bytes sends those bytes and then ends`() throws {
         let origin = try LoopbackOrigin { _ in .text("hello").cutting(at: .afterBody(2)) }
         let client = try RawClient(port: origin.port)

@@ -2,15 +2,16 @@ import AlcedoCore
 import AlcedoLibc
 import AlcedoTesting
 import FoundationEssentials
+import TestSupport
 import Testing
 
-@Suite final class OriginFilesTests {
-    private let directory: URL
+@Suite struct OriginFilesTests {
+    private let directory: TemporaryDirectory
     private let origin: LoopbackOrigin
 
     init() throws {
-        let base = FileManager.default.temporaryDirectory.appending(path: "origin-\(UUID().uuidString)")
-        directory = base
+        directory = try TemporaryDirectory()
+        let base = directory.url
         let root = base.appending(path: "root")
         try FileManager.default.createDirectory(at: root.appending(path: "sub"), withIntermediateDirectories: true)
         try Data("picture".utf8).write(to: root.appending(path: "sub/a b.PNG"))
@@ -18,8 +19,6 @@ import Testing
         symlink(base.appending(path: "secret").path, root.appending(path: "link").path)
         origin = try LoopbackOrigin(directory: root)
     }
-
-    deinit { try? FileManager.default.removeItem(at: directory) }
 
     private func get(_ target: String, _ fields: String = "") throws -> String {
         let client = try RawClient(port: origin.port)
@@ -67,7 +66,7 @@ import Testing
 
     @Test func `a directory that is not there is an error`() {
         #expect(throws: OriginError.self) {
-            try LoopbackOrigin(directory: self.directory.appending(path: "none"))
+            try LoopbackOrigin(directory: directory.url.appending(path: "none"))
         }
     }
 }

@@ -29,6 +29,9 @@ final class RawClient {
         _ = AlcedoLibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     }
 
+    /// Ends the client's side of the connection. It can still receive.
+    func endSending() { _ = shutdown(descriptor, Int32(SHUT_WR)) }
+
     /// The next bytes; nil at an orderly end. Throws the error number, such as ECONNRESET.
     func receive(max: Int = 1 << 16) throws -> [UInt8]? {
         var buffer = [UInt8](repeating: 0, count: max)

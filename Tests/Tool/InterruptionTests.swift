@@ -199,6 +199,28 @@ struct InterruptionTests {
         while !files().isEmpty { try await Task.sleep(for: .milliseconds(2)) }
     }
 
+    @Test func `a benchmark that is broken off ends the processes that it has started`() async throws {
+        let bench = Program(name: "alcedo-bench", environment: ["TMPDIR": folder.path])
+        func workers() throws -> [String] {
+            try FileManager.default.contentsOfDirectory(atPath: "/proc").filter { name in
+                guard Int(name) != nil, let words = try? Data(contentsOf: URL(filePath: "/proc/\(name)/cmdline"))
+                else { return false }
+                let text = String(decoding: words, as: UTF8.self)
+                return text.contains("--worker") && text.contains(folder.path)
+            }
+        }
+
+        let program = try bench.start(["disk-cache", "--entries", "1", "--rounds", "1"])
+        while try workers().isEmpty {
+            try #require(program.process.isRunning)
+            try await Task.sleep(for: .milliseconds(2))
+        }
+        program.process.send(SIGTERM)
+
+        #expect(try await program.outcome().status == 128 + SIGTERM)
+        #expect(try workers().isEmpty)
+    }
+
     @Test(arguments: [
         ["thumbnail", "--size", "9", "--output"], ["convert", "--format", "png", "--output"], ["decode", "--output"],
         ["load", "--output"], ["contact-sheet", "--force", "--output"],

@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoTesting
 import AlcedoViewBinding
 
 /// Remembers everything it was told to show.
@@ -49,15 +50,8 @@ import AlcedoViewBinding
 }
 
 extension DecodedImage {
-    /// One grey pixel.
-    static func gray(_ value: UInt8) -> DecodedImage {
-        guard
-            let pixels = PixelBuffer(
-                size: PixelSize(width: 1, height: 1), format: .gray8, alphaMode: .opaque,
-                initialize: { memory, _ in memory[0] = value })
-        else { fatalError("one pixel always fits") }
-        return DecodedImage(pixels: pixels)
-    }
+    /// One gray pixel.
+    static func gray(_ value: UInt8) -> DecodedImage { .gray(side: 1, level: value) }
 
     /// The value of the first byte.
     var gray: UInt8 { pixels.withUnsafeBytes { $0[0] } }

@@ -15,16 +15,16 @@
             var (left, top) = (0.0, 0.0)
             gtk_native_get_surface_transform(window.opaque, &left, &top)
             return grid.boundCells.compactMap { position, cell in
-                let picture = Widget(cell.picture.widget)
+                let imageView = Widget(cell.imageView.widget)
                 var bounds = graphene_rect_t()
-                guard let expected = cell.item?.number, gtk_widget_get_mapped(picture) != 0,
-                    gtk_widget_compute_bounds(picture, window, &bounds) != 0,
+                guard let expected = cell.item?.number, gtk_widget_get_mapped(imageView) != 0,
+                    gtk_widget_compute_bounds(imageView, window, &bounds) != 0,
                     bounds.origin.y >= view.origin.y,
                     bounds.origin.y + bounds.size.height <= view.origin.y + view.size.height
                 else { return nil }
                 return CellReading(
-                    position: position, expected: expected, found: cell.picture.texture.flatMap(number),
-                    isFailed: cell.state == .failed, hasPicture: cell.picture.texture != nil,
+                    position: position, expected: expected, found: cell.imageView.texture.flatMap(number),
+                    isFailed: cell.state == .failed, hasImage: cell.imageView.texture != nil,
                     x: left + Double(bounds.origin.x), y: top + Double(bounds.origin.y),
                     width: Double(bounds.size.width), height: Double(bounds.size.height))
             }
@@ -47,7 +47,7 @@
         /// The number that the pixels say; nil for no picture, or one whose number cannot be read.
         var found: Int?
         var isFailed: Bool
-        var hasPicture: Bool
+        var hasImage: Bool
         /// Where the picture is in the window's surface, in points.
         var x: Double
         var y: Double
@@ -61,7 +61,7 @@
             /// Frames that were looked at.
             var frames = 0
             /// Cells with a picture, in all of these.
-            var pictures = 0
+            var images = 0
             /// Those with another one than theirs.
             var wrong: [CellReading] = []
         }
@@ -70,30 +70,19 @@
 
         private(set) var report = Report()
         private let reader: CellReader
-        private var ticker: FrameTicker?
         private var frame = 0
 
-        init(widget: Widget, reader: CellReader) {
-            self.reader = reader
-            ticker = FrameTicker(widget: widget.opaque) { [weak self] _ in
-                self?.look()
-                return self != nil
-            }
-        }
+        init(reader: CellReader) { self.reader = reader }
 
-        func start() {
-            report = Report()
-            ticker?.start()
-        }
+        func start() { report = Report() }
 
-        func stop() { ticker?.stop() }
-
-        private func look() {
+        /// Called for each frame, before it is laid out and drawn.
+        func frameBegins() {
             frame += 1
             guard frame.isMultiple(of: Self.period) else { return }
             report.frames += 1
-            for cell in reader.read() where cell.hasPicture {
-                report.pictures += 1
+            for cell in reader.read() where cell.hasImage {
+                report.images += 1
                 if cell.found != cell.expected { report.wrong.append(cell) }
             }
         }

@@ -17,27 +17,18 @@
 
         private(set) var frames: [Frame] = []
         private let ownTime: @MainActor () -> Duration
-        private var ticker: FrameTicker?
         private var last: (time: gint64, mainThread: Duration, own: Duration)?
 
-        init(widget: Widget, ownTime: @escaping @MainActor () -> Duration) {
-            self.ownTime = ownTime
-            ticker = FrameTicker(widget: widget.opaque) { [weak self] _ in
-                self?.add(g_get_monotonic_time())
-                return self != nil
-            }
-        }
+        init(ownTime: @escaping @MainActor () -> Duration) { self.ownTime = ownTime }
 
-        /// From now on there is a frame whenever the screen is ready for one.
         func start() {
             frames = []
             last = nil
-            ticker?.start()
         }
 
-        func stop() { ticker?.stop() }
-
-        private func add(_ time: gint64) {
+        /// Called for each frame, before it is laid out and drawn.
+        func frameBegins() {
+            let time = g_get_monotonic_time()
             let now = (time: time, mainThread: ThreadTime.now, own: ownTime())
             if let last, time > last.time {
                 frames.append(

@@ -1,7 +1,6 @@
 #if GTK
     import Alcedo
     import AlcedoGTK
-    import AlcedoTesting
     import CGTK
     import Foundation
 
@@ -12,51 +11,72 @@
         private let reader: CellReader
         private let meter: FrameMeter
         private let watch: CellWatch
+        /// What is called for each frame.
+        private var observers: [ObjectIdentifier: @MainActor () -> Void] = [:]
 
         init(window: GalleryWindow, stack: GalleryStack) {
             self.window = window
             self.stack = stack
             let grid = window.grid
             reader = CellReader(window: window.window, grid: grid)
-            meter = FrameMeter(widget: window.window) { MainActorBridge.busyTime + grid.busyTime }
-            watch = CellWatch(widget: window.window, reader: reader)
+            meter = FrameMeter { MainActorBridge.busyTime + grid.bindTimes.total }
+            watch = CellWatch(reader: reader)
         }
 
         /// Takes commands until standard input ends.
         func listen() {
+            if let clock {
+                Signal.connect(UnsafeMutableRawPointer(clock), "update") { [weak self] in
+                    self?.observers.values.forEach { $0() }
+                }
+            }
             Thread.detachNewThread {
                 while let line = readLine() {
-                    Task { @MainActor in self.answer(line) }
+                    Task { @MainActor in self.respond(to: line) }
                 }
             }
         }
 
-        private func answer(_ line: String) {
+        /// The window's, which has one since it was shown.
+        private var clock: OpaquePointer? { gtk_widget_get_frame_clock(window.window) }
+
+        /// From now on there is a frame whenever the screen is ready for one, and `observer` is called for it.
+        private func observeFrames(for object: AnyObject, _ observer: @escaping @MainActor () -> Void) {
+            if observers.updateValue(observer, forKey: ObjectIdentifier(object)) == nil {
+                gdk_frame_clock_begin_updating(clock)
+            }
+        }
+
+        private func stopObserving(for object: AnyObject) {
+            if observers.removeValue(forKey: ObjectIdentifier(object)) != nil { gdk_frame_clock_end_updating(clock) }
+        }
+
+        private func respond(to line: String) {
             let words = line.split(separator: " ", maxSplits: 1).map(String.init)
             switch words.first {
             case "cells": reply(reader.read())
-            case "position": reply(["last": window.grid.positionsInSight.upperBound - 1])
+            case "position": reply(["last": window.grid.visiblePositions.upperBound - 1])
             case "watch":
                 watch.start()
+                observeFrames(for: watch) { [watch] in watch.frameBegins() }
                 reply(["watch": 1])
             case "unwatch":
-                watch.stop()
+                stopObserving(for: watch)
                 reply(watch.report)
             case "meter":
                 window.grid.bindTimes.reset()
                 meter.start()
+                observeFrames(for: meter) { [meter] in meter.frameBegins() }
                 reply(["meter": 1])
             case "measured":
-                meter.stop()
+                stopObserving(for: meter)
                 reply(FrameReport(meter.frames, binds: window.grid.bindTimes.binds))
-            case "memory":
-                reply(["resident": ResidentMemory.byteCount, "peak": ResidentMemory.peakByteCount])
             case "counts":
                 var counts = window.grid.tally.counts.reduce(into: [:]) { $0[$1.key.rawValue] = $1.value }
                 counts["failed"] = window.grid.tally.failures
                 counts["cells"] = window.grid.cellCount
                 counts["mapped"] = window.grid.boundCells.count {
-                    gtk_widget_get_mapped(Widget($0.cell.picture.widget)) != 0
+                    gtk_widget_get_mapped(Widget($0.cell.imageView.widget)) != 0
                 }
                 reply(counts)
             case "search": window.show(words.count > 1 ? words[1] : "")

@@ -35,13 +35,13 @@
         /// How many are read at most.
         static let limit = 50_000
 
-        private struct Waiting {
+        private struct Pending {
             var items: [GalleryItem] = []
             var isOver = false
             var isTaken = true
         }
 
-        private let waiting = Mutex(Waiting())
+        private let pending = Mutex(Pending())
 
         /// Reads until the end or the limit, on a thread of its own.
         ///
@@ -61,20 +61,20 @@
 
         /// All that comes until the main actor looks is one call.
         private func post(
-            _ deliver: @escaping @MainActor ([GalleryItem], _ isOver: Bool) -> Void, _ change: (inout Waiting) -> Void
+            _ deliver: @escaping @MainActor ([GalleryItem], _ isOver: Bool) -> Void, _ change: (inout Pending) -> Void
         ) {
-            let isFirst = waiting.withLock { waiting in
-                change(&waiting)
-                defer { waiting.isTaken = false }
-                return waiting.isTaken
+            let isFirst = pending.withLock { pending in
+                change(&pending)
+                defer { pending.isTaken = false }
+                return pending.isTaken
             }
             guard isFirst else { return }
             Task { @MainActor in
-                let news = waiting.withLock { waiting in
-                    defer { waiting = Waiting() }
-                    return waiting
+                let batch = pending.withLock { pending in
+                    defer { pending = Pending() }
+                    return pending
                 }
-                deliver(news.items, news.isOver)
+                deliver(batch.items, batch.isOver)
             }
         }
     }

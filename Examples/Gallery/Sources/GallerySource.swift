@@ -12,16 +12,16 @@
         /// The server that draws landscapes, when they are from there.
         var server: SceneServer?
 
-        init(_ options: GalleryOptions, weather: NetworkWeather) throws {
+        init(_ options: GalleryOptions, conditions: NetworkConditions) throws {
             guard let first = options.names.first else {
-                let server = try SceneServer(count: options.count, weather: weather)
+                let server = try SceneServer(count: options.count, conditions: conditions)
                 self.init(title: "Landscapes", items: server.items, server: server)
                 return
             }
             if options.names == ["-"] {
                 self.init(title: "Standard input", items: [], names: InputNames())
-            } else if options.names.count == 1, FileManager.default.isFolder(first) {
-                let files = try FolderSource(path: first).files
+            } else if options.names.count == 1, FileManager.default.isDirectory(first) {
+                let files = try DirectorySource(path: first).files
                 self.init(title: URL(filePath: first).lastPathComponent, items: files.map { GalleryItem(named: $0) })
             } else {
                 self.init(title: "Named pictures", items: options.names.map { GalleryItem(named: $0) })
@@ -37,43 +37,43 @@
     }
 
     extension FileManager {
-        fileprivate func isFolder(_ path: String) -> Bool {
-            var isFolder = false
-            return fileExists(atPath: path, isDirectory: &isFolder) && isFolder
+        fileprivate func isDirectory(_ path: String) -> Bool {
+            var isDirectory = false
+            return fileExists(atPath: path, isDirectory: &isDirectory) && isDirectory
         }
     }
 
-    /// The pictures below a folder, told by their names' ends.
-    struct FolderSource {
+    /// The images below a directory, found by their names' ends.
+    struct DirectorySource {
         private static let endings: Set = ["png", "apng", "jpg", "jpeg", "gif", "webp"]
 
         /// Paths, in order.
         let files: [String]
 
         init(path: String) throws {
-            var (folders, files) = (Set([Self.identity(of: path)]), [String]())
-            try Self.walk(path, &folders, into: &files)
+            var (visited, files) = (Set([Self.identity(of: path)]), [String]())
+            try Self.walk(path, &visited, into: &files)
             self.files = files.sorted()
         }
 
-        /// The same for all paths that lead to a folder.
+        /// The same for all paths that lead to a directory.
         private static func identity(of path: String) -> String { URL(filePath: path).resolvingSymlinksInPath().path }
 
-        /// - Parameter folders: Where this has been: each folder is looked at once, however many links lead to it.
+        /// - Parameter visited: Directories that were read. Each is read once, however many links lead to it.
         private static func walk(
-            _ folder: String, _ folders: inout Set<String>, into files: inout [String]
+            _ directory: String, _ visited: inout Set<String>, into files: inout [String]
         ) throws {
-            for name in try FileManager.default.contentsOfDirectory(atPath: folder).sorted() where !name.hasPrefix(".")
-            {
-                let path = folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
-                var isFolder = false
-                guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else { continue }
-                if !isFolder {
+            for name in try FileManager.default.contentsOfDirectory(atPath: directory).sorted()
+            where !name.hasPrefix(".") {
+                let path = directory.hasSuffix("/") ? directory + name : "\(directory)/\(name)"
+                var isDirectory = false
+                guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else { continue }
+                if !isDirectory {
                     let end = name.lastIndex(of: ".").map { name[name.index(after: $0)...].lowercased() }
                     if let end, endings.contains(end) { files.append(path) }
-                } else if folders.insert(identity(of: path)).inserted {
-                    // A folder that may not be read has no pictures for us.
-                    try? walk(path, &folders, into: &files)
+                } else if visited.insert(identity(of: path)).inserted {
+                    // A directory that may not be read has no images for us.
+                    try? walk(path, &visited, into: &files)
                 }
             }
         }
@@ -85,16 +85,16 @@
         // Serves as long as somebody holds it.
         private let origin: LoopbackOrigin
 
-        init(count: Int, weather: NetworkWeather) throws {
+        init(count: Int, conditions: NetworkConditions) throws {
             let origin = try LoopbackOrigin { request in
                 guard let number = Int(request.path.dropFirst().prefix { $0 != "." }), (0..<count).contains(number)
                 else { return .status(404) }
                 // A picture that is not to be had may be the next time.
                 var dice = SceneRandom(seed: UInt64(number) << 20 | UInt64(request.attempt))
-                if dice.next(in: 0..<1) < weather.failureRate { return .status(404) }
+                if dice.next(in: 0..<1) < conditions.failureRate { return .status(404) }
                 guard let file = try? SceneFile(number: number).encoded() else { return .status(500) }
-                return .ok(file, type: "image/\(SceneFile(number: number).format)")
-                    .setting("Cache-Control", "max-age=3600")
+                return .ok(
+                    file, type: "image/\(SceneFile(number: number).format)", fields: ["Cache-Control": "max-age=3600"])
             }
             self.origin = origin
             items = (0..<count).map { number in

@@ -17,15 +17,15 @@
         /// The frames of animations, of all views.
         let frames = FramePool(byteLimit: frameLimit, pressureSource: SystemMemoryPressureSource())
         let sources = ResponseSources()
-        let weather: NetworkWeather
+        let conditions: NetworkConditions
         private let configuration: ImagePipeline.Configuration
         private let responses: URLResponseCache
 
         /// - Parameter memoryLimit: Most bytes of decoded pictures.
-        init(memoryLimit: Int, usesDisk: Bool, weather: NetworkWeather) {
-            self.weather = weather
+        init(memoryLimit: Int, usesDisk: Bool, conditions: NetworkConditions) {
+            self.conditions = conditions
             let responses = URLResponseCache(memoryCapacity: Self.responseLimit)
-            let network = SlowTransport(transport: CURLTransport(), weather: weather)
+            let network = SlowTransport(transport: CURLTransport(), conditions: conditions)
             let caches = ImagePipeline.Configuration.standardCacheDirectory?.deletingLastPathComponent()
                 .appending(path: "alcedo-gallery", directoryHint: .isDirectory)
             var configuration = ImagePipeline.Configuration.standard(
@@ -78,15 +78,15 @@
 
     /// Remembers of each picture whether its last download was answered by the response cache, the network asked or not.
     final class ResponseSources: PipelineObserving {
-        private let answered = Mutex<Set<ResourceKey>>([])
+        private let servedFromCache = Mutex<Set<ResourceKey>>([])
 
         func pipelineDidReport(_ event: PipelineEvent) {
             guard case .downloaded(_, let source) = event.stage else { return }
-            answered.withLock { answered in
+            servedFromCache.withLock { servedFromCache in
                 if let source, source != .new {
-                    answered.insert(event.key.resource)
+                    servedFromCache.insert(event.key.resource)
                 } else {
-                    answered.remove(event.key.resource)
+                    servedFromCache.remove(event.key.resource)
                 }
             }
         }
@@ -96,7 +96,7 @@
             switch response.layer {
             case .memory: .memory
             case .disk: .disk
-            case .network: answered.withLock { $0.contains(request.key.resource) } ? .response : .network
+            case .network: servedFromCache.withLock { $0.contains(request.key.resource) } ? .response : .network
             case .local: .local
             }
         }

@@ -1,12 +1,15 @@
 #if GTK
     import Alcedo
     import AlcedoGTK
+    import Foundation
 
     /// How long the main thread computes for binding a cell, and for all together.
     @MainActor final class BindTimes {
         private(set) var binds = DurationHistogram()
         /// Of binds and unbinds.
         private(set) var total = Duration.zero
+        /// How many cells there are.
+        fileprivate(set) var cellCount = 0
 
         func reset() { binds = DurationHistogram() }
 
@@ -33,12 +36,25 @@
         init(_ cell: GridCell, times: BindTimes) {
             self.cell = cell
             self.times = times
+            times.cellCount += 1
         }
+
+        isolated deinit { times.cellCount -= 1 }
 
         var widget: OpaquePointer { cell.widget }
 
         func bind(to position: Int) { times.measure { cell.bind(to: position) } }
 
         func unbind() { times.measureUnbind { cell.unbind() } }
+    }
+
+    /// How long the calling thread has computed: unlike the time of a clock, it stands still while another program has the
+    /// processor.
+    enum ThreadTime {
+        static var now: Duration {
+            var time = timespec()
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+            return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+        }
     }
 #endif

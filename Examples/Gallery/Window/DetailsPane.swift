@@ -9,25 +9,25 @@
         private(set) var item: GalleryItem?
 
         private let revealer: Widget
-        private let picture: ImageView
+        private let imageView: ImageView
         private let name = Widget.label(classes: "details-name")
         private let facts = FactTable()
         private let binder: ImageBinder
         private let stack: GalleryStack
         private let thumbnail: (ImageRequest) -> ImageRequest
-        /// Counts what was asked for: an answer to anything but the last is not told.
-        private var turn = 0
+        /// The number of the last load: a response to another one is not shown.
+        private var loadNumber = 0
 
         /// - Parameter thumbnail: Makes the request of the grid's cells, which is shown while the picture loads.
         init(stack: GalleryStack, thumbnail: @escaping (ImageRequest) -> ImageRequest) {
             self.stack = stack
             self.thumbnail = thumbnail
-            picture = ImageView(frames: stack.frames)
-            let binder = ImageBinder(view: picture, pipeline: stack.pipeline)
+            imageView = ImageView(frames: stack.frames)
+            let binder = ImageBinder(view: imageView, pipeline: stack.pipeline)
             self.binder = binder
-            picture.onSizeChange = { [weak binder] in binder?.viewSizeChanged() }
-            let pictureWidget = Widget(picture.widget)
-            gtk_widget_set_size_request(pictureWidget, 348, 261)
+            imageView.onSizeChange = { [weak binder] in binder?.viewSizeChanged() }
+            let imageWidget = Widget(imageView.widget)
+            gtk_widget_set_size_request(imageWidget, 348, 261)
             gtk_label_set_wrap(name.opaque, 1)
             revealer = gtk_revealer_new()
             widget = revealer
@@ -40,7 +40,7 @@
             let top = Widget.box(
                 GTK_ORIENTATION_HORIZONTAL, spacing: 4, [name.expanding(along: false), again, close])
             let content = Widget.box(
-                GTK_ORIENTATION_VERTICAL, spacing: 14, [top, pictureWidget, facts.widget], classes: "details")
+                GTK_ORIENTATION_VERTICAL, spacing: 14, [top, imageWidget, facts.widget], classes: "details")
             // Whatever is to be said, the window stays as high as it is.
             let scroller: Widget = gtk_scrolled_window_new()
             gtk_scrolled_window_set_policy(scroller.opaque, GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC)
@@ -55,7 +55,7 @@
 
         func hide() {
             gtk_revealer_set_reveal_child(revealer.opaque, 0)
-            turn += 1
+            loadNumber += 1
             binder.cancel()
             item = nil
         }
@@ -76,35 +76,35 @@
 
         /// At the size of the pane; what the file holds is told from its header.
         private func load(_ request: ImageRequest, _ item: GalleryItem) {
-            turn += 1
+            loadNumber += 1
             facts.show([("Loading", "…"), ("From", item.origin)])
             var request = request
             request.dataCachePolicy = .both
             request.decoding.alphaMode = .premultiplied
             let start = ContinuousClock.now
             binder.load(request, options: BindingOptions(lowResolution: thumbnail(request))) {
-                [weak self, turn] result in
-                guard let self, self.turn == turn else { return }
+                [weak self, loadNumber] result in
+                guard let self, self.loadNumber == loadNumber else { return }
                 switch result {
                 case .success(let response):
                     let time = ContinuousClock.now - start
                     let layer = self.stack.sources.layer(of: response, to: request)
-                    self.tell(response, layer, nil, after: time, item)
-                    self.readHeader(request) { self.tell(response, layer, $0, after: time, item) }
+                    self.showFacts(response, layer, nil, after: time, item)
+                    self.readHeader(request) { self.showFacts(response, layer, $0, after: time, item) }
                 case .failure(is CancellationError): break
                 case .failure(let error): self.fail(error, item)
                 }
             }
         }
 
-        private func readHeader(_ request: ImageRequest, _ tell: @escaping @MainActor (ImageInfo) -> Void) {
-            Task { [weak self, stack, turn] in
-                guard let info = try? await stack.header(of: request), self?.turn == turn else { return }
-                tell(info)
+        private func readHeader(_ request: ImageRequest, _ showFacts: @escaping @MainActor (ImageInfo) -> Void) {
+            Task { [weak self, stack, loadNumber] in
+                guard let info = try? await stack.header(of: request), self?.loadNumber == loadNumber else { return }
+                showFacts(info)
             }
         }
 
-        private func tell(
+        private func showFacts(
             _ response: ImageResponse, _ layer: ImageLayer, _ info: ImageInfo?, after time: Duration,
             _ item: GalleryItem
         ) {
@@ -122,7 +122,7 @@
         }
 
         private func fail(_ error: any Error, _ item: GalleryItem) {
-            picture.display(.nothing)
+            imageView.display(.nothing)
             facts.show([("Failed", "\(error)"), ("From", item.origin)])
         }
 

@@ -19,7 +19,7 @@
         private let stack: GalleryStack
         private let details: DetailsPane
         private let status = StatusBar()
-        private let nothing = Widget.label(classes: "nothing")
+        private let emptyLabel = Widget.label(classes: "nothing")
         private var header: HeaderBar?
         private let onClose: () -> Void
 
@@ -52,7 +52,7 @@
         }
 
         private func assemble() {
-            let network = NetworkPopover(weather: stack.weather, hasServer: source.server != nil) { [weak self] in
+            let network = NetworkPopover(conditions: stack.conditions, hasServer: source.server != nil) { [weak self] in
                 self?.emptyCaches()
             }
             let header = HeaderBar(
@@ -60,11 +60,11 @@
                 onZoom: { [weak self] in self?.zoom(larger: $0) })
             self.header = header
             gtk_window_set_titlebar(window.cast(), header.widget)
-            gtk_widget_set_halign(nothing, GTK_ALIGN_CENTER)
-            gtk_widget_set_valign(nothing, GTK_ALIGN_CENTER)
+            gtk_widget_set_halign(emptyLabel, GTK_ALIGN_CENTER)
+            gtk_widget_set_valign(emptyLabel, GTK_ALIGN_CENTER)
             let overlay: Widget = gtk_overlay_new()
             gtk_overlay_set_child(overlay.opaque, grid.widget)
-            gtk_overlay_add_overlay(overlay.opaque, nothing)
+            gtk_overlay_add_overlay(overlay.opaque, emptyLabel)
             let middle = Widget.box(GTK_ORIENTATION_HORIZONTAL, [overlay.expanding(), details.widget])
             gtk_window_set_child(window.cast(), .box(GTK_ORIENTATION_VERTICAL, [middle, status.widget]))
         }
@@ -75,7 +75,7 @@
         func show(_ search: String) {
             searchWords = search.lowercased().split(separator: " ")
             grid.show(items.filter { isFound($0) })
-            tellCount()
+            updateCount()
         }
 
         private func add(_ named: [GalleryItem], isOver: Bool) {
@@ -84,7 +84,7 @@
             isReading = !isOver
             grid.add(named.filter { isFound($0) })
             if isFirst, !named.isEmpty { grid.selectedPosition = 0 }
-            tellCount()
+            updateCount()
         }
 
         private func isFound(_ item: GalleryItem) -> Bool {
@@ -93,10 +93,10 @@
             return searchWords.allSatisfy { name.contains($0) }
         }
 
-        private func tellCount() {
+        private func updateCount() {
             let (found, total) = (grid.items.count, items.count)
-            nothing.isVisible = found == 0
-            nothing.setText(
+            emptyLabel.isVisible = found == 0
+            emptyLabel.setText(
                 total > 0
                     ? "Nothing has this name"
                     : isReading ? "Names are read from standard input" : "There are no pictures here")

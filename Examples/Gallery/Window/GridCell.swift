@@ -13,7 +13,7 @@
         }
 
         let widget: OpaquePointer
-        let picture: ImageView
+        let imageView: ImageView
         private(set) var state = State.idle
         /// What the cell shows, or is to show.
         private(set) var item: GalleryItem?
@@ -27,10 +27,10 @@
 
         init(width: Int, grid: any GridCellOwner, loader: any ImageLoading) {
             self.grid = grid
-            picture = ImageView(contentMode: .fill, frames: grid.frames)
+            imageView = ImageView(contentMode: .fill, frames: grid.frames)
             let size = GridCell.size(ofWidth: width)
-            let pictureWidget = Widget(picture.widget)
-            gtk_widget_set_size_request(pictureWidget, Int32(size.width), Int32(size.height))
+            let imageWidget = Widget(imageView.widget)
+            gtk_widget_set_size_request(imageWidget, Int32(size.width), Int32(size.height))
             failureText = .label()
             let icon: Widget = gtk_image_new_from_icon_name("image-missing-symbolic")
             gtk_image_set_pixel_size(icon.opaque, 24)
@@ -40,7 +40,7 @@
             gtk_widget_set_halign(failureText, GTK_ALIGN_CENTER)
             failure.isVisible = false
             let overlay: Widget = gtk_overlay_new()
-            gtk_overlay_set_child(overlay.opaque, pictureWidget)
+            gtk_overlay_set_child(overlay.opaque, imageWidget)
             gtk_overlay_add_overlay(overlay.opaque, failure)
             name = .label(classes: "cell-name")
             gtk_label_set_ellipsize(name.opaque, PANGO_ELLIPSIZE_MIDDLE)
@@ -50,7 +50,7 @@
             gtk_widget_set_halign(box, GTK_ALIGN_CENTER)
             widget = box.opaque
             g_object_ref_sink(box.object)
-            binder = ImageBinder(view: picture, pipeline: loader)
+            binder = ImageBinder(view: imageView, pipeline: loader)
             let click = gtk_gesture_click_new()
             Signal.connect(UnsafeMutableRawPointer(click).unsafelyUnwrapped, "released") { [weak self] in
                 guard let self else { return }
@@ -74,13 +74,13 @@
 
         func unbind() {
             binder.cancel()
-            picture.display(.nothing)
+            imageView.display(.nothing)
             item = nil
             set(.idle)
         }
 
         /// Whether a person is waiting for the picture.
-        func setInSight(_ isInSight: Bool) { binder.setPriority(isInSight ? .high : .low) }
+        func setVisible(_ isVisible: Bool) { binder.setPriority(isVisible ? .high : .low) }
 
         /// Loads again what could not be had.
         func retry() {
@@ -91,7 +91,7 @@
         private func load(_ item: GalleryItem) {
             set(.loading)
             binder.load(grid.thumbnail(item.request)) { [weak self] result in self?.finish(result, of: item.request) }
-            if state == .loading { setInSight(grid.isInSight(position)) }
+            if state == .loading { setVisible(grid.isVisible(position)) }
         }
 
         private func finish(_ result: Result<ImageResponse, any Error>, of request: ImageRequest) {
@@ -124,7 +124,7 @@
         /// The request as it is for a cell.
         func thumbnail(_ request: ImageRequest) -> ImageRequest
         /// Whether the cell at a position is on screen, and not only near it.
-        func isInSight(_ position: Int) -> Bool
+        func isVisible(_ position: Int) -> Bool
         /// A load has ended, but not by being cancelled.
         ///
         /// - Parameter request: nil when there was nothing that could be loaded.

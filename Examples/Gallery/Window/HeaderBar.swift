@@ -47,12 +47,12 @@
         /// The button that opens it.
         let button: Widget
 
-        init(weather: NetworkWeather, hasServer: Bool, empty: @escaping @MainActor () -> Void) {
-            let delay = Self.slider(upTo: 2_000, step: 10, value: weather.delay / .milliseconds(1)) {
-                weather.delay = .milliseconds(Int($0))
+        init(conditions: NetworkConditions, hasServer: Bool, empty: @escaping @MainActor () -> Void) {
+            let delay = Self.slider(upTo: 2_000, step: 10, value: conditions.delay / .milliseconds(1)) {
+                conditions.delay = .milliseconds(Int($0))
             }
-            let failures = Self.slider(upTo: 100, step: 1, value: weather.failureRate * 100) {
-                weather.failureRate = $0 / 100
+            let failures = Self.slider(upTo: 100, step: 1, value: conditions.failureRate * 100) {
+                conditions.failureRate = $0 / 100
             }
             var rows = [Widget.label("Longer answers, in milliseconds", classes: "key"), delay]
             if hasServer { rows += [.label("Pictures not to be had, in per cent", classes: "key"), failures] }

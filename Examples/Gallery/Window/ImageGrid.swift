@@ -21,7 +21,7 @@
         private let view: OpaquePointer
         private var factory: CellFactory<MeteredCell>?
         private var prefetcher: ScrollPrefetcher?
-        private(set) var positionsInSight = 0..<0
+        private(set) var visiblePositions = 0..<0
 
         init(stack: GalleryStack, cellWidth: Int) {
             self.stack = stack
@@ -54,17 +54,17 @@
                 ScrollPrefetcher(
                     adjustment: adjustment, ahead: 48, count: { [weak self] in self?.items.count ?? 0 },
                     request: { [weak self] in self?.prefetchRequest(at: $0) },
-                    start: { [stack] in stack.prefetcher.start($0) }, stop: { [stack] in stack.prefetcher.stop($0) })
+                    start: { [stack] in stack.prefetcher.start($0) }, stop: { [stack] in stack.prefetcher.stop($0) },
+                    onMove: { [weak self] in self?.moved(to: $0) })
             }
             WheelScroller(scrolledWindow: scroller.opaque)
-            prefetcher?.onMove = { [weak self] in self?.moved(to: $0) }
         }
 
         private func moved(to positions: Range<Int>) {
-            guard positions != positionsInSight else { return }
-            positionsInSight = positions
+            guard positions != visiblePositions else { return }
+            visiblePositions = positions
             for (position, cell) in boundCells where cell.state == .loading {
-                cell.setInSight(positions.contains(position))
+                cell.setVisible(positions.contains(position))
             }
         }
 
@@ -163,10 +163,7 @@
             (factory?.boundCells ?? []).map { ($0.position, $0.cell.cell) }
         }
 
-        /// How long binds and what is loaded ahead have kept the main thread so far.
-        var busyTime: Duration { bindTimes.total + (prefetcher?.busyTime ?? .zero) }
-
-        var cellCount: Int { factory?.cellCount ?? 0 }
+        var cellCount: Int { bindTimes.cellCount }
 
         // MARK: What cells ask and tell
 
@@ -178,7 +175,7 @@
                 request, covering: PixelSize(width: size.width * scale, height: size.height * scale))
         }
 
-        func isInSight(_ position: Int) -> Bool { positionsInSight.contains(position) }
+        func isVisible(_ position: Int) -> Bool { visiblePositions.contains(position) }
 
         func cellDidLoad(_ result: Result<ImageResponse, any Error>, of request: ImageRequest) {
             guard let response = try? result.get() else { return tally.addFailure() }

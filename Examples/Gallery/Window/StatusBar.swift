@@ -1,6 +1,6 @@
 #if GTK
-    import AlcedoTesting
     import CGTK
+    import Foundation
 
     /// What came from where so far, and what is going on.
     @MainActor final class StatusBar {
@@ -28,7 +28,14 @@
             for layer in ImageLayer.allCases { set(layer.rawValue, layer.name, tally.counts[layer] ?? 0) }
             set(Self.failed, Self.failed, tally.failures)
             set(Self.loading, Self.loading, loading)
-            memory.setText("\(cells) cells · \(ResidentMemory.byteCount >> 20) MiB resident")
+            memory.setText("\(cells) cells · \(Self.residentByteCount >> 20) MiB resident")
+        }
+
+        /// The bytes that the process has resident; zero where the system does not report it. Source: proc(5), `statm`.
+        private static var residentByteCount: Int {
+            let text = try? String(contentsOf: URL(filePath: "/proc/self/statm"), encoding: .utf8)
+            let pages = text?.split(separator: " ").dropFirst().first.flatMap { Int($0) }
+            return (pages ?? 0) * sysconf(Int32(_SC_PAGESIZE))
         }
 
         private func set(_ counter: String, _ name: String, _ count: Int) {

@@ -8,8 +8,8 @@ import AlcedoProgramSupport
     private let playCount: Int?
     private let interruption: Interruption
     private let tally: RunTally
-    private let pool = FramePool(pressureSource: SystemMemoryPressureSource())
-    private var player: TerminalPlayer?
+    private let frames = FramePool(pressureSource: SystemMemoryPressureSource())
+    private var view: TerminalView?
     private var binder: ImageBinder?
     /// What is shown, when all of it has come, and the size that it was decoded for.
     private var shown: (request: ImageRequest, size: PixelSize)?
@@ -68,16 +68,16 @@ import AlcedoProgramSupport
     func stop() {
         isStopped = true
         binder?.cancel()
-        player?.stop()
+        view?.stop()
     }
 
     private func show(_ image: ImageArgument, by renderer: TerminalRenderer, isLive: Bool) async throws {
         let request = try image.request.get()
-        let view = TerminalView(renderer: renderer, redrawsInPlace: isLive) { Console.output($0) }
-        let player = isLive ? TerminalPlayer(view: view, pool: pool) : nil
-        player?.playCount = playCount
-        let binder = ImageBinder(view: player ?? view, pipeline: pipeline)
-        (self.player, self.binder, shown) = (player, binder, nil)
+        let view = TerminalView(
+            renderer: renderer, redrawsInPlace: isLive, frames: isLive ? frames : nil, playCount: playCount
+        ) { Console.output($0) }
+        let binder = ImageBinder(view: view, pipeline: pipeline)
+        (self.view, self.binder, shown) = (view, binder, nil)
         var size: PixelSize
         repeat {
             size = view.renderer.pixelSize
@@ -87,13 +87,13 @@ import AlcedoProgramSupport
         } while Self.isLarger(view.renderer.pixelSize, than: size) && !isStopped
         shown = (request, size)
         tally.add()
-        await player?.finish()
+        await view.finish()
         shown = nil
     }
 
     /// A picture that was decoded for a smaller terminal is decoded again, while the old one goes on.
     private func resize(to renderer: TerminalRenderer) {
-        player?.resize(to: renderer.canvas)
+        view?.resize(to: renderer.canvas)
         guard let (request, size) = shown, Self.isLarger(renderer.pixelSize, than: size), !isStopped else { return }
         shown = (request, renderer.pixelSize)
         binder?.load(request, options: BindingOptions(keepsCurrentImage: true))

@@ -1,19 +1,33 @@
-/// One rule of a contract, to be run on anybody's implementation.
+/// The contract of a protocol as a list of checks for every implementation.
 ///
-/// A kit is a list of checks. Each check makes fresh backends by the factory it is given, so a backend joins a kit in
-/// one line of a parameterised test:
+/// A backend joins a kit with one parameterized test:
 ///
 /// ```swift
 /// @Test(arguments: MemoryCacheConformance.checks)
 /// func conforms(to check: MemoryCacheConformance.Check) async throws {
-///     try await check { MyMemoryCache(costLimit: $0.costLimit) }
+///     try await check { MyMemoryCache(costLimit: $0.byteLimit) }
 /// }
 /// ```
+public protocol ConformanceKit {
+    /// The implementation that a check tries.
+    associatedtype Backend: Sendable
+
+    /// All rules, for a parameterized test.
+    static var checks: [ConformanceCheck<Backend>] { get }
+}
+
+extension ConformanceKit {
+    /// One rule of the contract.
+    public typealias Check = ConformanceCheck<Backend>
+}
+
+/// One rule of a contract, which any implementation can be tested for.
 ///
-/// A check throws ``ConformanceFailure`` when the rule is broken, so it serves any test library, or none.
-public struct ConformanceCheck<Backend: Sendable, Needs: Sendable>: Sendable, CustomStringConvertible {
+/// A check makes fresh backends with the factory it is given. It throws ``ConformanceFailure`` when the rule is broken, so
+/// that it works with any test library, or without one.
+public struct ConformanceCheck<Backend: Sendable>: Sendable, CustomStringConvertible {
     /// Makes a backend for one check.
-    package typealias Factory = @Sendable (Needs) throws -> Backend
+    package typealias Factory = @Sendable (ConformanceOptions) throws -> Backend
 
     /// The rule, in words.
     public let description: String
@@ -28,7 +42,20 @@ public struct ConformanceCheck<Backend: Sendable, Needs: Sendable>: Sendable, Cu
     }
 
     /// Runs the check. Throws ``ConformanceFailure``, or what the backend throws.
-    public func callAsFunction(_ make: @Sendable (Needs) throws -> Backend) async throws { try await body(make) }
+    ///
+    /// - Parameter make: Makes a backend with the options of the check.
+    public func callAsFunction(_ make: @Sendable (ConformanceOptions) throws -> Backend) async throws {
+        try await body(make)
+    }
+}
+
+/// The requirements of a check on the backend that it is given. Only caches and stores have to meet them.
+public struct ConformanceOptions: Sendable {
+    /// The maximum number of bytes that the backend may keep. Default: 1 MiB.
+    public var byteLimit = 1 << 20
+    /// The number of the storage. A factory that gets the same number twice opens the same entries again. A backend that
+    /// keeps nothing beyond its own lifetime ignores it. Default: 0.
+    public var storage = 0
 }
 
 /// A rule of a contract that a backend breaks.

@@ -2,20 +2,8 @@ public import AlcedoCore
 import FoundationEssentials
 
 /// The contract of ``DataCaching``, and of ``MeasurableDataCache`` for caches that conform to it.
-public enum DataCacheConformance {
-    /// One rule of the contract.
-    public typealias Check = ConformanceCheck<any DataCaching, Options>
-
-    /// What a check wants of the cache it is given.
-    public struct Options: Sendable {
-        /// Most bytes that the cache may keep.
-        public var sizeLimit: Int
-        /// Names the storage: a factory that is asked twice for the same one opens the same entries again. A cache that
-        /// keeps nothing beyond its own life ignores it.
-        public var storage: Int
-    }
-
-    private static let roomy = Options(sizeLimit: 1 << 20, storage: 0)
+public enum DataCacheConformance: ConformanceKit {
+    private static let options = ConformanceOptions()
 
     private static func key(_ name: String, variant: String = "") -> ImageKey {
         ImageKey(ResourceKey(name), variant: variant)
@@ -32,47 +20,47 @@ public enum DataCacheConformance {
     }
 
     /// All rules, for a parameterised test.
-    public static let checks: [Check] = [
+    public static let checks: [ConformanceCheck<any DataCaching>] = [
         Check("what was stored is found, with its notes") { make in
-            let cache = try make(roomy)
+            let cache = try make(options)
             let entry = CachedData(bytes(5000), metadata: Data("notes".utf8))
             try await cache.store(entry, for: key("a"))
             let found = await cache.entry(for: key("a"))
             try ConformanceFailure.require(found == entry, "found \(String(describing: found))")
         },
         Check("what was never stored is not found") { make in
-            let cache = try make(roomy)
+            let cache = try make(options)
             let found = await cache.entry(for: key("a"))
             try ConformanceFailure.require(found == nil, "found something")
         },
         Check("data begins at index nought") { make in
-            let cache = try make(roomy)
+            let cache = try make(options)
             try await cache.store(CachedData(bytes(10), metadata: bytes(10)), for: key("a"))
             let found = await cache.entry(for: key("a"))
             try ConformanceFailure.require(found?.data.startIndex == 0, "a slice of something")
             try ConformanceFailure.require(found?.metadata.startIndex == 0, "notes that are a slice of something")
         },
         Check("no bytes are an entry too") { make in
-            let cache = try make(roomy)
+            let cache = try make(options)
             try await cache.store(CachedData(Data()), for: key("a"))
             let found = await cache.entry(for: key("a"))
             try ConformanceFailure.require(found == CachedData(Data()), "found \(String(describing: found))")
         },
         Check("storing again replaces the entry") { make in
-            let cache = try make(roomy)
+            let cache = try make(options)
             try await cache.store(bytes(4000, seed: 1), for: key("a"))
             try await cache.store(bytes(10, seed: 2), for: key("a"))
             let found = await cache.data(for: key("a"))
             try ConformanceFailure.require(found == bytes(10, seed: 2), "the old entry stayed")
         },
         Check("a variant and the original do not stand for one another") { make in
-            let cache = try make(roomy)
+            let cache = try make(options)
             try await cache.store(bytes(10), for: key("a", variant: "small"))
             let found = await cache.data(for: key("a"))
             try ConformanceFailure.require(found == nil, "the variant answered for the original")
         },
         Check("keys may hold anything") { make in
-            let cache = try make(roomy)
+            let cache = try make(options)
             let names = ["", "/", "../../etc/passwd", "a\0b", "👍🏽", String(repeating: "x", count: 10_000), "a b%2F"]
             for (seed, name) in names.enumerated() {
                 try await cache.store(bytes(9, seed: UInt8(seed)), for: key(name))
@@ -83,7 +71,7 @@ public enum DataCacheConformance {
             }
         },
         Check("removing removes that entry only, and says whether there was one") { make in
-            let cache = try make(roomy)
+            let cache = try make(options)
             try await cache.store(bytes(10), for: key("a"))
             try await cache.store(bytes(10), for: key("b"))
             let first = await cache.remove(key("a"))
@@ -95,7 +83,7 @@ public enum DataCacheConformance {
             try ConformanceFailure.require(b != nil, "another went too")
         },
         Check("removing everything leaves nothing") { make in
-            let cache = try make(roomy)
+            let cache = try make(options)
             for number in 0..<5 { try await cache.store(bytes(10), for: key("\(number)")) }
             await cache.removeAll()
             let found = await cache.data(for: key("0"))
@@ -103,7 +91,7 @@ public enum DataCacheConformance {
             try ConformanceFailure.require(found == nil && size == 0 && count == 0, "\(count) entries stayed")
         },
         Check("removing a resource removes its original and variants, no other's, and says how many") { make in
-            let cache = try make(roomy)
+            let cache = try make(options)
             for variant in ["", "small", "round"] { try await cache.store(bytes(10), for: key("a", variant: variant)) }
             for name in ["b", "a ", "a [small]", ""] { try await cache.store(bytes(10), for: key(name)) }
             let first = await cache.removeAll(of: ResourceKey("a"))
@@ -117,7 +105,7 @@ public enum DataCacheConformance {
             try ConformanceFailure.require(count == 4, "\(count) of four others stayed")
         },
         Check("entries are counted") { make in
-            guard let cache = try make(roomy) as? any MeasurableDataCache else { return }
+            guard let cache = try make(options) as? any MeasurableDataCache else { return }
             for name in ["a", "b", "a"] { try await cache.store(bytes(10), for: key(name)) }
             let two = await cache.count
             await cache.remove(key("a"))
@@ -125,7 +113,7 @@ public enum DataCacheConformance {
             try ConformanceFailure.require(two == 2 && one == 1, "counted \(two) of two, then \(one) of one")
         },
         Check("it says what it contains") { make in
-            let cache = try make(roomy)
+            let cache = try make(options)
             try await cache.store(bytes(10), for: key("a"))
             let (a, variant, b) = await (
                 cache.contains(key("a")), cache.contains(key("a", variant: "v")), cache.contains(key("b"))
@@ -133,14 +121,14 @@ public enum DataCacheConformance {
             try ConformanceFailure.require(a && !variant && !b, "said \(a), \(variant), \(b)")
         },
         Check("an entry comes back with its expiry") { make in
-            let cache = try make(roomy)
+            let cache = try make(options)
             let expiry = Date(timeIntervalSince1970: (Date().timeIntervalSince1970 + 1000).rounded())
             try await cache.store(CachedData(bytes(10), expiry: expiry), for: key("a"))
             let found = await cache.entry(for: key("a"))?.expiry
             try ConformanceFailure.require(found == expiry, "it is \(String(describing: found)), not \(expiry)")
         },
         Check("an entry whose time is over is not stored, and what was there goes") { make in
-            let cache = try make(roomy)
+            let cache = try make(options)
             try await cache.store(bytes(10), for: key("a"))
             try await cache.store(CachedData(bytes(10), expiry: Date(timeIntervalSince1970: 1000)), for: key("a"))
             let found = await cache.contains(key("a"))
@@ -148,7 +136,7 @@ public enum DataCacheConformance {
             try ConformanceFailure.require(!found && count == 0, "found")
         },
         Check("flushing returns, and loses nothing") { make in
-            let cache = try make(roomy)
+            let cache = try make(options)
             await cache.flush()
             try await cache.store(bytes(10), for: key("a"))
             await cache.flush()
@@ -156,7 +144,7 @@ public enum DataCacheConformance {
             try ConformanceFailure.require(found == bytes(10), "lost")
         },
         Check("what removes goes on in a cancelled task") { make in
-            let cache = try make(roomy)
+            let cache = try make(options)
             for name in ["a", "b", "c"] { try await cache.store(bytes(10), for: key(name)) }
             let task = Task {
                 withUnsafeCurrentTask { $0?.cancel() }
@@ -175,7 +163,7 @@ public enum DataCacheConformance {
             try ConformanceFailure.require(size == 0, "\(size) bytes stayed")
         },
         Check("the size stays within the limit, and the newest entry stays") { make in
-            let cache = try make(Options(sizeLimit: 64 << 10, storage: 0))
+            let cache = try make(ConformanceOptions(byteLimit: 64 << 10))
             for number in 0..<40 {
                 try await cache.store(bytes(7 << 10), for: key("\(number)"))
                 let newest = await cache.data(for: key("\(number)"))
@@ -189,7 +177,7 @@ public enum DataCacheConformance {
             try ConformanceFailure.require(count >= 4, "\(count) entries are kept where seven have room")
         },
         Check("an entry over the whole limit is an error, and evicts nothing") { make in
-            let cache = try make(Options(sizeLimit: 64 << 10, storage: 0))
+            let cache = try make(ConformanceOptions(byteLimit: 64 << 10))
             try await cache.store(bytes(100), for: key("small"))
             do {
                 try await cache.store(bytes(65 << 10), for: key("large"))
@@ -202,7 +190,7 @@ public enum DataCacheConformance {
             throw ConformanceFailure("an entry over the limit was stored")
         },
         Check("many tasks at once see whole entries only") { make in
-            let cache = try make(roomy)
+            let cache = try make(options)
             let contents = (0..<8 as Range<UInt8>).map { bytes(3000, seed: $0) }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for task in contents.indices {
@@ -223,22 +211,22 @@ public enum DataCacheConformance {
     ]
 
     /// For caches that keep their entries beyond their own life.
-    public static let persistenceChecks: [Check] = [
+    public static let persistenceChecks: [ConformanceCheck<any DataCaching>] = [
         Check("entries survive the cache that stored them") { make in
-            let first = try make(roomy)
+            let first = try make(options)
             let expiry = Date(timeIntervalSince1970: (Date().timeIntervalSince1970 + 1000).rounded())
             let entry = CachedData(bytes(5000), metadata: bytes(7), expiry: expiry)
             try await first.store(entry, for: key("a"))
             await first.flush()
-            let second = try make(roomy)
+            let second = try make(options)
             let found = await second.entry(for: key("a"))
             let size = await measure(second)?.size ?? 5007
             try ConformanceFailure.require(found == entry, "found \(String(describing: found))")
             try ConformanceFailure.require(size >= 5007, "\(size) bytes are counted")
         },
         Check("entries of another storage are not seen") { make in
-            try await make(roomy).store(bytes(10), for: key("a"))
-            let found = try await make(Options(sizeLimit: 1 << 20, storage: 1)).data(for: key("a"))
+            try await make(options).store(bytes(10), for: key("a"))
+            let found = try await make(ConformanceOptions(storage: 1)).data(for: key("a"))
             try ConformanceFailure.require(found == nil, "seen")
         },
     ]

@@ -20,14 +20,16 @@ package struct DecoderChecks {
                     (options.target, options.pixelFormat) = (target, format)
                     (options.alphaMode, options.appliesOrientation) = (alphaMode, isUpright)
                     options.includesAnimation = false
-                    let whole = try decoder.decode(data, options: options)
+                    let complete = try decoder.decode(data, options: options)
                     let collector = PixelRowCollector()
                     try decoder.decodeRows(data, options: options, into: collector)
                     let byteCount = try decoder.decodingByteCount(data, options: options)
-                    try require(collector.image?.pixels == whole.pixels, "other rows for \(options)")
-                    try require(collector.image?.orientation == whole.orientation, "the rows have another orientation")
-                    try require(collector.image?.colorProfile == whole.colorProfile, "the rows have another profile")
-                    try require(byteCount >= whole.pixels.byteCount, "\(byteCount) bytes are less than the image has")
+                    try require(collector.image?.pixels == complete.pixels, "other rows for \(options)")
+                    try require(
+                        collector.image?.orientation == complete.orientation, "the rows have another orientation")
+                    try require(collector.image?.colorProfile == complete.colorProfile, "the rows have another profile")
+                    try require(
+                        byteCount >= complete.pixels.byteCount, "\(byteCount) bytes are less than the image has")
                 }
             }
         }
@@ -37,19 +39,19 @@ package struct DecoderChecks {
     ///
     /// - Parameter knowsInfoEarly: Whether the decoder must know the header before the file ends.
     package func checkPieces(_ data: Data, seed: UInt64 = 1, knowsInfoEarly: Bool = true) throws {
-        let whole = try decoder.decode(data, options: options)
+        let complete = try decoder.decode(data, options: options)
         let announced = try decoder.inspect(data, limits: options.limits).size
-        var random = DamageGenerator(seed: seed)
-        for most in [1, 7, 300, data.count] {
+        var random = SplitMix64(seed: seed)
+        for maximum in [1, 7, 300, data.count] {
             let pieces = decoder.makeIncrementalDecoder(options: options)
             var lastPass = 0
             var rest = data
             while !rest.isEmpty {
-                let size = most == 1 ? 1 : Int.random(in: 1...most, using: &random)
+                let size = maximum == 1 ? 1 : Int.random(in: 1...maximum, using: &random)
                 try pieces.append(Data(rest.prefix(size)))
                 rest = rest.dropFirst(size)
                 guard let preview = try pieces.preview() else { continue }
-                try require(preview.image.size == whole.size, "a preview has another size")
+                try require(preview.image.size == complete.size, "a preview has another size")
                 try require(preview.pass >= lastPass, "the passes run back")
                 lastPass = preview.pass
             }
@@ -57,10 +59,10 @@ package struct DecoderChecks {
             try require(early != nil || !knowsInfoEarly, "the header is not known when all bytes have come")
             let image = try pieces.finish()
             let info = early ?? pieces.info
-            try require(image.pixels == whole.pixels, "another image in pieces of at most \(most) bytes")
-            try require(image.colorProfile == whole.colorProfile, "another profile in pieces")
-            try require(image.orientation == whole.orientation, "another orientation in pieces")
-            try require(image.frames?.frameCount == whole.frames?.frameCount, "another number of frames in pieces")
+            try require(image.pixels == complete.pixels, "another image in pieces of at most \(maximum) bytes")
+            try require(image.colorProfile == complete.colorProfile, "another profile in pieces")
+            try require(image.orientation == complete.orientation, "another orientation in pieces")
+            try require(image.frames?.frameCount == complete.frames?.frameCount, "another number of frames in pieces")
             try require(info?.size == announced, "another size in pieces")
         }
     }
@@ -85,7 +87,7 @@ package struct DecoderChecks {
 
     /// Damaged bytes give the same error or image at once, in pieces and with partial images allowed.
     package func checkFlippedBits(_ data: Data, rounds: Int, seed: UInt64 = 17) throws {
-        var random = DamageGenerator(seed: seed)
+        var random = SplitMix64(seed: seed)
         for round in 0..<rounds {
             let damaged = random.damaged(data)
             let code = errorCode(damaged, options)
@@ -97,7 +99,7 @@ package struct DecoderChecks {
 
     /// Damaged bytes give an error, or an image of the size that inspecting them announces.
     package func checkAnnouncedSizes(_ data: Data, rounds: Int, seed: UInt64 = 29) throws {
-        var random = DamageGenerator(seed: seed)
+        var random = SplitMix64(seed: seed)
         var options = options
         options.appliesOrientation = false
         for round in 0..<rounds {
@@ -110,11 +112,11 @@ package struct DecoderChecks {
 
     /// Inspecting a beginning of the file gives the size and format of the whole file, or `empty` or `truncated`.
     package func checkInspection(_ data: Data) throws {
-        let whole = try decoder.inspect(data, limits: options.limits)
+        let complete = try decoder.inspect(data, limits: options.limits)
         for count in 0..<data.count {
             do throws(ImageDecodingError) {
                 let info = try decoder.inspect(Data(data.prefix(count)), limits: options.limits)
-                guard info.size == whole.size, info.format == whole.format else {
+                guard info.size == complete.size, info.format == complete.format else {
                     throw ImageDecodingError(.corrupt, "says something else")
                 }
             } catch {
@@ -190,13 +192,15 @@ package struct DecoderChecks {
     private static func text(_ code: ImageDecodingError.Code?) -> String { code?.rawValue ?? "no error" }
 }
 
-/// Random numbers that are the same in every run: SplitMix64.
-struct DamageGenerator: RandomNumberGenerator {
+/// Random numbers that are the same in every run and on every machine.
+///
+/// Source: SplitMix64, by Sebastiano Vigna.
+package struct SplitMix64: RandomNumberGenerator {
     private var state: UInt64
 
-    init(seed: UInt64) { state = seed }
+    package init(seed: UInt64) { state = seed }
 
-    mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var value = state
         value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
@@ -205,7 +209,7 @@ struct DamageGenerator: RandomNumberGenerator {
     }
 
     /// Returns the bytes with one to four bits flipped.
-    mutating func damaged(_ data: Data) -> Data {
+    fileprivate mutating func damaged(_ data: Data) -> Data {
         var damaged = data
         for _ in 0...Int.random(in: 0...3, using: &self) {
             damaged[Int.random(in: 0..<data.count, using: &self)] ^= 1 << UInt8.random(in: 0..<8, using: &self)

@@ -1,19 +1,10 @@
 public import AlcedoCore
 
 /// The contract of ``MemoryCaching``, and of ``MaintainableMemoryCache`` for caches that conform to it.
-public enum MemoryCacheConformance {
-    /// One rule of the contract.
-    public typealias Check = ConformanceCheck<any MemoryCaching, Options>
-
-    /// What a check wants of the cache it is given.
-    public struct Options: Sendable {
-        /// Most bytes of all images together.
-        public var costLimit: Int
-    }
-
+public enum MemoryCacheConformance: ConformanceKit {
     /// What the smallest image costs in the caches that `make` makes: most ask ``DecodedImage/cost``, some count otherwise.
     private static func unit(_ make: Check.Factory) throws -> Int {
-        let cache = try make(Options(costLimit: 1 << 20))
+        let cache = try make(ConformanceOptions(byteLimit: 1 << 20))
         cache.store(.gray(side: 1), for: key("unit"))
         guard let cost = cost(of: cache) else { return DecodedImage.gray(side: 1).cost }
         try ConformanceFailure.require(cost > 0, "an image that is stored costs nothing")
@@ -36,30 +27,30 @@ public enum MemoryCacheConformance {
     }
 
     /// All rules, for a parameterised test.
-    public static let checks: [Check] = [
+    public static let checks: [ConformanceCheck<any MemoryCaching>] = [
         Check("what was stored is found, and nothing else") { make in
             let unit = try unit(make)
-            let cache = try make(Options(costLimit: 10 * unit))
+            let cache = try make(ConformanceOptions(byteLimit: 10 * unit))
             cache.store(.gray(side: 1, level: 7), for: key("a"))
             let found = cache.image(for: key("a"))
             try ConformanceFailure.require(found?.pixels == DecodedImage.gray(side: 1, level: 7).pixels, "not found")
             try ConformanceFailure.require(cache.image(for: key("b")) == nil, "found what was never stored")
         },
         Check("it says what it contains") { make in
-            let cache = try make(Options(costLimit: 10 * (try unit(make))))
+            let cache = try make(ConformanceOptions(byteLimit: 10 * (try unit(make))))
             cache.store(.gray(side: 1), for: key("a"))
             try ConformanceFailure.require(cache.contains(key("a")), "what is there is denied")
             try ConformanceFailure.require(!cache.contains(key("b")), "what is not there is claimed")
         },
         Check("a variant and the original do not stand for one another") { make in
             let unit = try unit(make)
-            let cache = try make(Options(costLimit: 10 * unit))
+            let cache = try make(ConformanceOptions(byteLimit: 10 * unit))
             cache.store(.gray(side: 1), for: key("a", variant: "small"))
             try ConformanceFailure.require(cache.image(for: key("a")) == nil, "the variant answered for the original")
         },
         Check("storing again replaces the image and its cost") { make in
             let unit = try unit(make)
-            let cache = try make(Options(costLimit: 10 * unit))
+            let cache = try make(ConformanceOptions(byteLimit: 10 * unit))
             cache.store(.gray(side: 1, level: 1), for: key("a"))
             cache.store(.gray(side: 1, level: 2), for: key("a"))
             let found = cache.image(for: key("a"))?.pixels
@@ -68,7 +59,7 @@ public enum MemoryCacheConformance {
         },
         Check("the sum of the costs never exceeds the limit") { make in
             let unit = try unit(make)
-            let cache = try make(Options(costLimit: 3 * unit))
+            let cache = try make(ConformanceOptions(byteLimit: 3 * unit))
             for number in 0..<50 {
                 cache.store(.gray(side: 1), for: key("\(number)"))
                 let found = cost(of: cache) == nil ? (0...number).count { cache.image(for: key("\($0)")) != nil } : 0
@@ -78,7 +69,7 @@ public enum MemoryCacheConformance {
         },
         Check("an image over the whole limit is not stored, and evicts nothing else") { make in
             let unit = try unit(make)
-            let cache = try make(Options(costLimit: 2 * unit))
+            let cache = try make(ConformanceOptions(byteLimit: 2 * unit))
             cache.store(.gray(side: 1), for: key("small"))
             cache.store(.gray(side: 200), for: key("large"))
             try ConformanceFailure.require(cache.image(for: key("large")) == nil, "an image over the limit was stored")
@@ -86,20 +77,20 @@ public enum MemoryCacheConformance {
         },
         Check("an image over the whole limit takes away what it was to replace") { make in
             let unit = try unit(make)
-            let cache = try make(Options(costLimit: 2 * unit))
+            let cache = try make(ConformanceOptions(byteLimit: 2 * unit))
             cache.store(.gray(side: 1), for: key("a"))
             cache.store(.gray(side: 200), for: key("a"))
             try ConformanceFailure.require(cache.image(for: key("a")) == nil, "an outdated image stayed")
             try require(0, of: cache)
         },
         Check("a limit of nought stores nothing") { make in
-            let cache = try make(Options(costLimit: 0))
+            let cache = try make(ConformanceOptions(byteLimit: 0))
             cache.store(.gray(side: 1), for: key("a"))
             try ConformanceFailure.require(cache.image(for: key("a")) == nil, "stored without room")
         },
         Check("removing removes that image only, and says whether there was one") { make in
             let unit = try unit(make)
-            let cache = try make(Options(costLimit: 10 * unit))
+            let cache = try make(ConformanceOptions(byteLimit: 10 * unit))
             cache.store(.gray(side: 1), for: key("a"))
             cache.store(.gray(side: 1), for: key("b"))
             try ConformanceFailure.require(cache.remove(key("a")), "said there was none")
@@ -110,7 +101,7 @@ public enum MemoryCacheConformance {
         },
         Check("removing a resource removes all its variants, and no other's") { make in
             let unit = try unit(make)
-            let cache = try make(Options(costLimit: 10 * unit))
+            let cache = try make(ConformanceOptions(byteLimit: 10 * unit))
             for key in [key("a"), key("a", variant: "small"), key("a", variant: "round"), key("ab"), key("b")] {
                 cache.store(.gray(side: 1), for: key)
             }
@@ -125,7 +116,7 @@ public enum MemoryCacheConformance {
         },
         Check("removing everything leaves nothing") { make in
             let unit = try unit(make)
-            let cache = try make(Options(costLimit: 10 * unit))
+            let cache = try make(ConformanceOptions(byteLimit: 10 * unit))
             for number in 0..<5 { cache.store(.gray(side: 1), for: key("\(number)")) }
             cache.removeAll()
             try require(0, of: cache)
@@ -133,7 +124,9 @@ public enum MemoryCacheConformance {
         },
         Check("trimming reaches the cost asked for") { make in
             let unit = try unit(make)
-            guard let cache = try make(Options(costLimit: 10 * unit)) as? any MaintainableMemoryCache else { return }
+            guard let cache = try make(ConformanceOptions(byteLimit: 10 * unit)) as? any MaintainableMemoryCache else {
+                return
+            }
             for number in 0..<10 { cache.store(.gray(side: 1), for: key("\(number)")) }
             cache.trim(toCost: 4 * unit)
             try ConformanceFailure.require(cache.totalCost <= 4 * unit, "cost \(cache.totalCost) after the trim")
@@ -142,7 +135,7 @@ public enum MemoryCacheConformance {
         },
         Check("many tasks at once keep the cost right") { make in
             let unit = try unit(make)
-            let cache = try make(Options(costLimit: 20 * unit))
+            let cache = try make(ConformanceOptions(byteLimit: 20 * unit))
             await withTaskGroup(of: Void.self) { group in
                 for task in 0..<8 {
                     group.addTask {

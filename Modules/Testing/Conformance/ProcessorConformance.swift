@@ -10,13 +10,7 @@ public import AlcedoCore
 /// ```
 ///
 /// A processor may refuse a format with an ``/AlcedoCore/ImageProcessingError``; it then refuses it in rows, too.
-public enum ProcessorConformance {
-    /// One rule of the contract.
-    public typealias Check = ConformanceCheck<any ImageProcessing, Options>
-
-    /// The requirements of a check on the processor: none.
-    public struct Options: Sendable {}
-
+public enum ProcessorConformance: ConformanceKit {
     private static let shapes: [(format: PixelFormat, alphaMode: AlphaMode)] = [
         (.gray8, .opaque), (.rgbx8, .opaque), (.rgba8, .opaque), (.rgba8, .straight), (.rgba8, .premultiplied),
         (.rgba16, .opaque),
@@ -32,9 +26,9 @@ public enum ProcessorConformance {
     }
 
     /// All rules, for a parameterised test.
-    public static let checks: [Check] = [
+    public static let checks: [ConformanceCheck<any ImageProcessing>] = [
         Check("equal processors have one identifier, which processing does not change") { make in
-            let (one, other) = (try make(Options()), try make(Options()))
+            let (one, other) = (try make(ConformanceOptions()), try make(ConformanceOptions()))
             let identifier = one.identifier
             try ConformanceFailure.require(!identifier.isEmpty, "the identifier is empty")
             try ConformanceFailure.require(other.identifier == identifier, "another identifier: \(other.identifier)")
@@ -42,7 +36,7 @@ public enum ProcessorConformance {
             try ConformanceFailure.require(one.identifier == identifier, "after processing: \(one.identifier)")
         },
         Check("equal processors give equal images, each time") { make in
-            let (one, other) = (try make(Options()), try make(Options()))
+            let (one, other) = (try make(ConformanceOptions()), try make(ConformanceOptions()))
             for image in images {
                 let results = [one, other, one].map { try? $0.process(image).pixels }
                 try ConformanceFailure.require(
@@ -50,22 +44,22 @@ public enum ProcessorConformance {
             }
         },
         Check("rows are those of the whole image, to the bit") { make in
-            let processor = try make(Options())
+            let processor = try make(ConformanceOptions())
             for image in images {
                 let collector = PixelRowCollector()
-                let whole = try? processor.process(image)
+                let expected = try? processor.process(image)
                 do {
                     try image.sendRows(to: processor.rows(into: collector))
                 } catch {
-                    try ConformanceFailure.require(whole == nil, "\(describe(image)) in rows: \(error)")
+                    try ConformanceFailure.require(expected == nil, "\(describe(image)) in rows: \(error)")
                     continue
                 }
                 try ConformanceFailure.require(
-                    collector.image?.pixels == whole?.pixels, "other rows of \(describe(image))")
+                    collector.image?.pixels == expected?.pixels, "other rows of \(describe(image))")
             }
         },
         Check("a partial image gives a partial image") { make in
-            let processor = try make(Options())
+            let processor = try make(ConformanceOptions())
             for image in images {
                 var partial = image
                 partial.partialError = ImageDecodingError(.truncated, "the rest is missing")
@@ -74,10 +68,10 @@ public enum ProcessorConformance {
             }
         },
         Check("an opaque image has no transparent pixel") { make in
-            try checkPixels(of: try make(Options()), .opaque) { color, alpha, full in alpha == full }
+            try checkPixels(of: try make(ConformanceOptions()), .opaque) { color, alpha, full in alpha == full }
         },
         Check("premultiplied color is never above its alpha") { make in
-            try checkPixels(of: try make(Options()), .premultiplied) { color, alpha, _ in color <= alpha }
+            try checkPixels(of: try make(ConformanceOptions()), .premultiplied) { color, alpha, _ in color <= alpha }
         },
     ]
 
@@ -119,7 +113,7 @@ public enum ProcessorConformance {
 extension DecodedImage {
     /// An image of noise.
     fileprivate static func noise(_ size: PixelSize, _ format: PixelFormat, _ alphaMode: AlphaMode) -> DecodedImage {
-        var random = DamageGenerator(seed: UInt64(size.width * 31 + size.height))
+        var random = SplitMix64(seed: UInt64(size.width * 31 + size.height))
         let full = format == .rgba16 ? UInt16.max : 255
         let pixels = PixelBuffer(size: size, format: format, alphaMode: alphaMode) { memory, bytesPerRow in
             for y in 0..<size.height {

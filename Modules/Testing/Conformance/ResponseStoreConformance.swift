@@ -3,17 +3,8 @@ import AlcedoHTTP
 import FoundationEssentials
 
 /// The contract of ``/AlcedoCore/ResponseStoring``.
-public enum ResponseStoreConformance {
-    /// One rule of the contract.
-    public typealias Check = ConformanceCheck<any ResponseStoring, Options>
-
-    /// The requirements of a check on the store.
-    public struct Options: Sendable {
-        /// The maximum number of bytes that the store may keep.
-        public var byteLimit: Int
-    }
-
-    private static let roomy = Options(byteLimit: 1 << 20)
+public enum ResponseStoreConformance: ConformanceKit {
+    private static let options = ConformanceOptions()
     private static let start = Date(timeIntervalSinceReferenceDate: 700_000_000)
 
     private static func key(_ name: String, variant: String = "") -> ImageKey {
@@ -46,9 +37,9 @@ public enum ResponseStoreConformance {
     }
 
     /// All rules, for a parameterised test.
-    public static let checks: [Check] = [
+    public static let checks: [ConformanceCheck<any ResponseStoring>] = [
         Check("an entry is found whole and as it was stored, and nothing else") { make in
-            let store = try make(roomy)
+            let store = try make(options)
             await store.store(response("a"), for: key("a"))
             await store.store(variants, for: key("b"))
             await store.flush()
@@ -57,35 +48,35 @@ public enum ResponseStoreConformance {
             try await require(store, key("c"), has: nil, "found what was never stored")
         },
         Check("a variant and the resource's own entry do not stand for one another") { make in
-            let store = try make(roomy)
+            let store = try make(options)
             await store.store(response("a"), for: key("a", variant: "small"))
             await store.flush()
             try await require(store, key("a"), has: nil, "the variant was found for the resource")
             try await require(store, key("a", variant: "large"), has: nil, "a variant was found for another")
         },
         Check("storing again replaces the entry") { make in
-            let store = try make(roomy)
+            let store = try make(options)
             await store.store(response("old", count: 100), for: key("a"))
             await store.store(response("new"), for: key("a"))
             await store.flush()
             try await require(store, key("a"), has: response("new"), "the new entry is not found")
         },
         Check("an entry that may not be stored leaves nothing under its key") { make in
-            let store = try make(roomy)
+            let store = try make(options)
             await store.store(response("a"), for: key("a"))
             await store.store(response("b", policy: .notAllowed), for: key("a"))
             await store.flush()
             try await require(store, key("a"), has: nil, "an entry is there")
         },
         Check("an entry over the whole limit leaves nothing under its key") { make in
-            let store = try make(Options(byteLimit: 20_000))
+            let store = try make(ConformanceOptions(byteLimit: 20_000))
             await store.store(response("a"), for: key("a"))
             await store.store(response("b", count: 40_000), for: key("a"))
             await store.flush()
             try await require(store, key("a"), has: nil, "an entry is there")
         },
         Check("removing removes that entry only") { make in
-            let store = try make(roomy)
+            let store = try make(options)
             for name in ["a", "b"] { await store.store(response(name), for: key(name)) }
             await store.remove(key("a"))
             await store.flush()
@@ -93,18 +84,18 @@ public enum ResponseStoreConformance {
             try await require(store, key("b"), has: response("b"), "another entry went")
         },
         Check("removing a resource removes all its variants, and no other's") { make in
-            let store = try make(roomy)
-            let gone = [key("a"), key("a", variant: "small"), key("a", variant: "large")]
-            await store.store(variants, for: gone[0])
-            for key in gone.dropFirst() { await store.store(response("a"), for: key) }
+            let store = try make(options)
+            let removed = [key("a"), key("a", variant: "small"), key("a", variant: "large")]
+            await store.store(variants, for: removed[0])
+            for key in removed.dropFirst() { await store.store(response("a"), for: key) }
             await store.store(response("ab"), for: key("ab"))
-            await store.removeAll(of: gone[0].resource)
+            await store.removeAll(of: removed[0].resource)
             await store.flush()
-            for key in gone { try await require(store, key, has: nil, "\(key) stayed") }
+            for key in removed { try await require(store, key, has: nil, "\(key) stayed") }
             try await require(store, key("ab"), has: response("ab"), "one of a longer name went")
         },
         Check("removing since a date leaves no response that came at it or later") { make in
-            let store = try make(roomy)
+            let store = try make(options)
             for seconds in [0.0, 10, 20] { await store.store(response("a", at: seconds), for: key("\(seconds)")) }
             await store.removeAll(storedSince: start + 11)
             await store.flush()
@@ -112,7 +103,7 @@ public enum ResponseStoreConformance {
             try await require(store, key("20.0"), has: nil, "a later response stayed")
         },
         Check("removing everything leaves nothing") { make in
-            let store = try make(roomy)
+            let store = try make(options)
             let keys = [key("a"), key("a", variant: "small"), key("b")]
             for key in keys { await store.store(response("a"), for: key) }
             await store.removeAll()
@@ -120,7 +111,7 @@ public enum ResponseStoreConformance {
             for key in keys { try await require(store, key, has: nil, "\(key) stayed") }
         },
         Check("many tasks at once find whole entries") { make in
-            let store = try make(roomy)
+            let store = try make(options)
             let bodies = ["a", "b", "c", "d"]
             let found = await withTaskGroup(of: Bool.self) { group in
                 for task in 0..<8 {

@@ -3,13 +3,7 @@ public import AlcedoHTTP
 import FoundationEssentials
 
 /// The contract of ``/AlcedoHTTP/HTTPTransport``, tried over real sockets against a ``LoopbackOrigin``.
-public enum TransportConformance {
-    /// One rule of the contract.
-    public typealias Check = ConformanceCheck<any HTTPTransport, Options>
-
-    /// What a check wants of the transport it is given: nothing so far.
-    public struct Options: Sendable {}
-
+public enum TransportConformance: ConformanceKit {
     private static func bytes(_ count: Int) -> Data {
         Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 131 >> 3) })
     }
@@ -25,7 +19,7 @@ public enum TransportConformance {
     ) async throws {
         let origin = try LoopbackOrigin(handler: handler)
         defer { origin.stop() }
-        try await body(make(Options()), origin)
+        try await body(make(ConformanceOptions()), origin)
     }
 
     /// Throws unless reading the whole answer fails with one of `codes`.
@@ -42,7 +36,7 @@ public enum TransportConformance {
     }
 
     /// All rules, for a parameterised test.
-    public static let checks: [Check] = exchanges + failures + timeouts + cancellations
+    public static let checks: [ConformanceCheck<any HTTPTransport>] = exchanges + failures + timeouts + cancellations
 
     private static let exchanges: [Check] = [
         Check("an answer arrives with its status, fields and bytes") { make in
@@ -230,18 +224,19 @@ public enum TransportConformance {
             }
         },
         Check("a server that is not there is an error") { make in
-            let nobody = try ClosedPort()
-            defer { nobody.free() }
-            try await requireFailure([.cannotConnect], of: patient(nobody.url), over: make(Options()))
+            let closedPort = try ClosedPort()
+            defer { closedPort.free() }
+            try await requireFailure([.cannotConnect], of: patient(closedPort.url), over: make(ConformanceOptions()))
         },
         Check("a host without an address is an error") { make in
             guard let url = URL(string: "http://nobody.invalid/") else { return }
             // Where there is no network at all, no name can be looked up.
-            try await requireFailure([.cannotResolveHost, .offline], of: patient(url), over: make(Options()))
+            try await requireFailure(
+                [.cannotResolveHost, .offline], of: patient(url), over: make(ConformanceOptions()))
         },
         Check("another scheme than HTTP is refused") { make in
             guard let url = URL(string: "file:///etc/hostname") else { return }
-            try await requireFailure([.invalidRequest], of: HTTPRequest(url: url), over: make(Options()))
+            try await requireFailure([.invalidRequest], of: HTTPRequest(url: url), over: make(ConformanceOptions()))
         },
         Check("a field with a line end in it is refused") { make in
             try await with(make, { _ in OriginReply() }) { transport, origin in
@@ -350,7 +345,7 @@ public enum TransportConformance {
                         let count = try await task.value
                         try ConformanceFailure.require(count == 20_000, "\(count) bytes passed as whole")
                     } catch is CancellationError {
-                        try ConformanceFailure.require(number % 3 != 2, "cancelled though nobody asked for it")
+                        try ConformanceFailure.require(number % 3 != 2, "cancelled though closedPort asked for it")
                     }
                 }
             }

@@ -15,7 +15,7 @@ public final class ClosedPort: Sendable {
 
     /// Takes a free port.
     ///
-    /// - Throws: ``OriginError`` when the system gives no socket.
+    /// - Throws: An error if the system provides no socket.
     public init() throws {
         let (socket, port) = try OriginSocket.bound()
         guard let url = URL(string: "http://127.0.0.1:\(port)") else {

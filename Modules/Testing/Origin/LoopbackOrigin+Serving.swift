@@ -6,8 +6,8 @@ public import FoundationEssentials
 extension LoopbackOrigin {
     /// Serves one reply a path; 404 elsewhere. A key with a query answers that query only, one without answers any.
     ///
-    /// - Throws: ``OriginError`` when the system gives no socket.
-    public convenience init(replies: [String: OriginReply]) throws {
+    /// - Throws: An error if the system provides no socket.
+    package convenience init(replies: [String: OriginReply]) throws {
         try self.init { request in
             replies[request.target] ?? replies[request.path] ?? .status(404)
         }
@@ -20,7 +20,7 @@ extension LoopbackOrigin {
     ///   - directory: Where the files are.
     ///   - validators: Whether answers carry an ETag and a Last-Modified, and conditional requests are answered 304
     ///     (RFC 9110 section 13). Default: yes.
-    /// - Throws: ``OriginError`` when the directory does not exist, or the system gives no socket.
+    /// - Throws: An error if the directory does not exist or the system provides no socket.
     public convenience init(directory: URL, validators: Bool = true) throws {
         let files = try OriginFiles(directory: directory, validators: validators)
         try self.init { files.reply(to: $0) }

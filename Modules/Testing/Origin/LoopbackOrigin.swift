@@ -15,7 +15,7 @@ public import FoundationEssentials
 /// ```
 public final class LoopbackOrigin: Sendable {
     /// The base, such as `http://127.0.0.1:40123`.
-    public let url: URL
+    package let url: URL
     /// The port it listens on, on 127.0.0.1.
     package let port: Int
 
@@ -25,7 +25,7 @@ public final class LoopbackOrigin: Sendable {
     ///
     /// - Parameter handler: Responds to a request. It is called on the origin's only thread, one request at a time, so it
     ///   must not block; to respond late, use ``OriginReply/stalling(at:)``.
-    /// - Throws: ``OriginError`` when the system gives no socket.
+    /// - Throws: An error if the system provides no socket.
     public convenience init(handler: @escaping @Sendable (OriginRequest) -> OriginReply) throws {
         try self.init(options: OriginOptions(), handler: handler)
     }
@@ -61,8 +61,11 @@ public final class LoopbackOrigin: Sendable {
     /// stall again.
     public func release() { hub.release() }
 
-    /// The URL of a path, with its query; `path` begins with a slash.
-    public func url(for path: String) -> URL {
+    /// Returns the URL of a path.
+    ///
+    /// - Parameter path: A path, with its query, that begins with a slash. Default: the empty path, which gives the base, such
+    ///   as `http://127.0.0.1:40123`.
+    public func url(for path: String = "") -> URL {
         URL(string: url.absoluteString + path) ?? url.appending(path: path)
     }
 
@@ -88,8 +91,10 @@ public final class LoopbackOrigin: Sendable {
         try await waitUntil { $0.requestCount >= count }
     }
 
-    /// Returns once clients have ended `count` connections. Throws `CancellationError` when the task is cancelled or the
-    /// origin is stopped first.
+    /// Returns once clients have ended `count` connections. A client that sends no more counts, unless a response is being sent
+    /// to it: a half-closed connection gets the rest of that response first.
+    ///
+    /// Throws `CancellationError` when the task is cancelled or the origin is stopped first.
     public func waitForDisconnects(count: Int = 1) async throws {
         try await waitUntil { $0.disconnectCount >= count }
     }

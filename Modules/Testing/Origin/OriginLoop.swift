@@ -30,7 +30,7 @@ struct OriginLoop: ~Copyable {
             guard poll(&waits, nfds_t(waits.count), acceptsMore ? -1 : Self.retryMilliseconds) >= 0 || errno == EINTR
             else { break }
             acceptsMore = true
-            if waits[0].revents != 0 { answerAlarm() }
+            if waits[0].revents != 0 { handleAlarm() }
             for index in connections.indices where waits[index + 2].revents != 0 {
                 serve(index, ready: waits[index + 2].revents)
             }
@@ -46,23 +46,23 @@ struct OriginLoop: ~Copyable {
         Int16((connection.wantsInput ? POLLIN : 0) | (connection.need == .output ? POLLOUT : 0))
     }
 
-    private mutating func answerAlarm() {
+    private mutating func handleAlarm() {
         alarm.silence()
         for index in connections.indices where connections[index].need == .release {
-            connections[index].work(hub: hub)
+            connections[index].advance(hub: hub)
         }
     }
 
     private mutating func serve(_ index: Int, ready: Int16) {
         // A broken connection is noticed by reading it.
         if ready & Int16(POLLIN | POLLHUP | POLLERR) != 0 { connections[index].receive(with: &buffer, hub: hub) }
-        if ready & Int16(POLLOUT) != 0, connections[index].need == .output { connections[index].work(hub: hub) }
+        if ready & Int16(POLLOUT) != 0, connections[index].need == .output { connections[index].advance(hub: hub) }
     }
 
     private mutating func removeClosed() {
-        let closed = connections.filter { $0.need == .nothing }
+        let closed = connections.filter { $0.need == .closing }
         guard !closed.isEmpty else { return }
-        connections.removeAll { $0.need == .nothing }
+        connections.removeAll { $0.need == .closing }
         for connection in closed { hub.close(connection.socket) }
         hub.state.update { state in
             state.openConnectionCount -= closed.count
@@ -98,15 +98,15 @@ private struct OriginConnection {
         case output
         /// A release.
         case release
-        /// The client's own end, after ours.
-        case goodbye
-        /// Nothing: it is to be closed.
-        case nothing
+        /// The client's end of the connection, after ours.
+        case clientEnd
+        /// The loop, which closes the connection.
+        case closing
     }
 
     /// Most bytes sent, and most requests served, before another connection has its turn.
-    private static let turnBytes = 512 << 10
-    private static let turnRequests = 64
+    private static let maximumBytesPerPass = 512 << 10
+    private static let maximumRequestsPerPass = 64
     /// Most bytes that are read ahead while an answer is on its way, and thrown away after our end.
     private static let readAhead = 1 << 20
 
@@ -114,6 +114,9 @@ private struct OriginConnection {
     let number: Int
     private(set) var need = Need.input
     private(set) var wasEndedByClient = false
+    /// Whether the client sends no more. It may still read: a close and a half-close (RFC 9293, section 3.6) look the same
+    /// until bytes are sent to it.
+    private var hasInputEnded = false
     private var parser: OriginParser
     private var steps: ArraySlice<OriginStep> = []
     /// How much of the current step is sent.
@@ -127,29 +130,32 @@ private struct OriginConnection {
         parser = OriginParser(options: options)
     }
 
-    /// Whether bytes of the client are wanted, or at least the news that it is gone.
-    var wantsInput: Bool { need == .goodbye || parser.count < Self.readAhead || need == .input }
+    /// Whether to read from the client, if only to learn that it has ended the connection.
+    var wantsInput: Bool {
+        !hasInputEnded && (need == .clientEnd || parser.count < Self.readAhead || need == .input)
+    }
 
     /// Takes what the client has sent.
     mutating func receive(with buffer: inout [UInt8], hub: OriginHub) {
         switch buffer.withUnsafeMutableBytes({ socket.receive(into: $0) }) {
         case .wouldBlock: return
-        case .ended:
-            wasEndedByClient = need != .goodbye
-            move(to: .nothing, hub: hub)
-        case .bytes(let count) where need == .goodbye:
+        case .inputEnded where need == .output: hasInputEnded = true
+        case .inputEnded, .ended:
+            wasEndedByClient = need != .clientEnd
+            move(to: .closing, hub: hub)
+        case .bytes(let count) where need == .clientEnd:
             discarded += count
-            if discarded > Self.readAhead { need = .nothing }
+            if discarded > Self.readAhead { need = .closing }
         case .bytes(let count):
             parser.append(buffer[..<count])
-            if need == .input { work(hub: hub) }
+            if need == .input { advance(hub: hub) }
         }
     }
 
-    /// Goes on as far as possible without waiting.
-    mutating func work(hub: OriginHub) {
-        var budget = Self.turnBytes
-        for _ in 0..<Self.turnRequests {
+    /// Continues as far as possible without waiting.
+    mutating func advance(hub: OriginHub) {
+        var budget = Self.maximumBytesPerPass
+        for _ in 0..<Self.maximumRequestsPerPass {
             while let step = steps.first {
                 if let need = perform(step, budget: &budget, hub: hub) { return move(to: need, hub: hub) }
                 steps.removeFirst()
@@ -166,7 +172,7 @@ private struct OriginConnection {
         switch parser.next() {
         case .incomplete: return false
         case .expectsContinue: steps = [.send(Data("HTTP/1.1 100 Continue\r\n\r\n".utf8))]
-        case .refused(let status):
+        case .rejected(let status):
             steps = OriginPlan(.status(status), method: .get, keepsAlive: false).steps[...]
         case .message(let message):
             let request = hub.record(message, connection: number)
@@ -185,10 +191,10 @@ private struct OriginConnection {
         case .stall: return hub.releasedNumber >= requestNumber ? nil : .release
         case .reset:
             socket.resetOnClose()
-            return .nothing
+            return .closing
         case .close:
             socket.finish()
-            return .goodbye
+            return .clientEnd
         }
     }
 
@@ -200,9 +206,9 @@ private struct OriginConnection {
                 progress += count
                 budget -= count
             case .wouldBlock: return .output
-            case .ended:
+            case .ended, .inputEnded:
                 wasEndedByClient = true
-                return .nothing
+                return .closing
             }
         }
         return nil
@@ -222,6 +228,12 @@ private struct OriginConnection {
     private static let generated = Data((0..<(64 << 10)).map { UInt8(truncatingIfNeeded: $0) })
 
     private mutating func move(to next: Need, hub: OriginHub) {
+        var next = next
+        // What was being sent has been sent, and there is nothing to wait for.
+        if hasInputEnded, [.input, .release, .clientEnd].contains(next) {
+            wasEndedByClient = next != .clientEnd
+            next = .closing
+        }
         if (next == .release) != (need == .release) {
             hub.state.update { $0.stalledCount += next == .release ? 1 : -1 }
         }

@@ -11,7 +11,7 @@ struct OriginParser {
         case expectsContinue
         case message(OriginMessage)
         /// The bytes are no request that can be served; nothing after them can be read either.
-        case refused(status: Int)
+        case rejected(status: Int)
     }
 
     private let headLimit: Int
@@ -39,11 +39,11 @@ struct OriginParser {
             if let outcome = readHead() { return outcome }
         }
         guard let (message, length) = awaited, buffer.count >= length else { return .incomplete }
-        var whole = message
-        whole.body = Data(buffer.prefix(length))
+        var complete = message
+        complete.body = Data(buffer.prefix(length))
         buffer.removeFirst(length)
         awaited = nil
-        return .message(whole)
+        return .message(complete)
     }
 
     /// Returns nil when the head is there and its body comes next.
@@ -51,15 +51,15 @@ struct OriginParser {
         // RFC 9112 section 2.2: an empty line before a request is ignored.
         while buffer.starts(with: [13, 10]) { (buffer, scanned) = (Array(buffer.dropFirst(2)), 0) }
         // No method begins like this: a TLS greeting, say, whose end would never be found.
-        if let first = buffer.first, first < 0x21 || first > 0x7E, first != 13 { return .refused(status: 400) }
+        if let first = buffer.first, first < 0x21 || first > 0x7E, first != 13 { return .rejected(status: 400) }
         guard let end = headEnd() else {
-            return buffer.count > headLimit ? .refused(status: 431) : .incomplete
+            return buffer.count > headLimit ? .rejected(status: 431) : .incomplete
         }
-        guard end <= headLimit else { return .refused(status: 431) }
-        guard let message = OriginMessage(head: Array(buffer[..<end])) else { return .refused(status: 400) }
-        guard message.fields["Transfer-Encoding"] == nil else { return .refused(status: 501) }
-        guard let length = message.declaredBodyLength else { return .refused(status: 400) }
-        guard length <= bodyLimit else { return .refused(status: 413) }
+        guard end <= headLimit else { return .rejected(status: 431) }
+        guard let message = OriginMessage(head: Array(buffer[..<end])) else { return .rejected(status: 400) }
+        guard message.fields["Transfer-Encoding"] == nil else { return .rejected(status: 501) }
+        guard let length = message.declaredBodyLength else { return .rejected(status: 400) }
+        guard length <= bodyLimit else { return .rejected(status: 413) }
         buffer.removeFirst(end + 4)
         scanned = 0
         awaited = (message, length)

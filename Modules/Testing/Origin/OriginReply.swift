@@ -51,11 +51,11 @@ public struct OriginReply: Sendable {
     }
 
     /// The status of the head.
-    public var status: Int
+    package var status: Int
     /// Sent as they are. Length and framing fields are added unless they are here.
-    public var fields: HTTPFields
+    package var fields: HTTPFields
     /// The bytes of the content.
-    public var body: Data
+    package var body: Data
     /// How the body's end is told.
     package var framing: Framing
     /// Where the answer waits for ``LoopbackOrigin/release()``.
@@ -78,9 +78,13 @@ public struct OriginReply: Sendable {
 }
 
 extension OriginReply {
-    /// An answer 200 with a body.
-    public static func ok(_ body: Data, type: String = "application/octet-stream") -> OriginReply {
-        OriginReply(fields: ["Content-Type": type], body: body)
+    /// Returns a response 200 with a body.
+    ///
+    /// - Parameter fields: Further header fields. Default: none.
+    public static func ok(
+        _ body: Data, type: String = "application/octet-stream", fields: HTTPFields = HTTPFields()
+    ) -> OriginReply {
+        OriginReply(fields: fields, body: body).setting("Content-Type", type)
     }
 
     /// An answer 200 with a text.
@@ -94,12 +98,12 @@ extension OriginReply {
     }
 
     /// A redirect. `location` is sent as it is.
-    public static func redirect(to location: String, status: Int = 302) -> OriginReply {
+    package static func redirect(to location: String, status: Int = 302) -> OriginReply {
         OriginReply(status: status, fields: ["Location": location])
     }
 
     /// An answer that may not be HTTP at all; the connection is closed after it.
-    public static func raw(_ bytes: Data) -> OriginReply {
+    package static func raw(_ bytes: Data) -> OriginReply {
         OriginReply(body: bytes, framing: .raw)
     }
 
@@ -125,14 +129,14 @@ extension OriginReply {
     }
 
     /// The same answer with another framing of its body.
-    public func framed(_ framing: Framing) -> OriginReply {
+    package func framed(_ framing: Framing) -> OriginReply {
         var reply = self
         reply.framing = framing
         return reply
     }
 
     /// The same answer with one field set.
-    public func setting(_ name: String, _ value: String) -> OriginReply {
+    package func setting(_ name: String, _ value: String) -> OriginReply {
         var reply = self
         reply.fields[name] = value
         return reply

@@ -7,7 +7,9 @@ struct OriginSocket {
         case bytes(Int)
         /// Nothing can be moved now.
         case wouldBlock
-        /// The other side has ended the connection, or it is broken.
+        /// The other side sends no more.
+        case inputEnded
+        /// The connection is broken.
         case ended
     }
 
@@ -82,7 +84,7 @@ struct OriginSocket {
         while true {
             let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
             if count > 0 { return .bytes(count) }
-            if count == 0 { return .ended }
+            if count == 0 { return .inputEnded }
             if errno == EINTR { continue }
             return errno == EAGAIN ? .wouldBlock : .ended
         }
@@ -113,12 +115,12 @@ struct OriginSocket {
     func close() { _ = AlcedoLibc.close(descriptor) }
 }
 
-/// Why a ``LoopbackOrigin`` could not start.
-public struct OriginError: Error, Sendable, Equatable, CustomStringConvertible {
+/// The reason why a ``LoopbackOrigin`` could not start.
+package struct OriginError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The system call that failed, and the system's words.
     package let message: String
 
-    public var description: String { message }
+    package var description: String { message }
 
     /// Takes the reason from `errno`.
     static func last(_ call: String) -> OriginError {

@@ -6,7 +6,7 @@ final class FrameBuffer: Sendable {
     private struct State: Sendable {
         var buffer: FrameBufferState
         var wakers: [Int: @Sendable () -> Void] = [:]
-        var work: Task<Void, Never>?
+        var decoding: Task<Void, Never>?
     }
 
     private let source: any ImageFrameSource
@@ -31,7 +31,7 @@ final class FrameBuffer: Sendable {
     var failure: (any Error)? { state.withLock { $0.buffer.failure } }
 
     /// The work that is under way; nil when there is none.
-    var work: Task<Void, Never>? { state.withLock { $0.buffer.isDecoding ? $0.work : nil } }
+    var decoding: Task<Void, Never>? { state.withLock { $0.buffer.isDecoding ? $0.decoding : nil } }
 
     private var capacity: Int { budget.capacity(frameBytes: frameBytes) }
 
@@ -55,7 +55,7 @@ final class FrameBuffer: Sendable {
     }
 
     /// A viewer sees nothing for now.
-    func rest(viewer: Int) { state.withLock { state in count(in: &state) { $0.remove(viewer: viewer) } } }
+    func hide(viewer: Int) { state.withLock { state in count(in: &state) { $0.remove(viewer: viewer) } } }
 
     /// Changes who looks. An animation that nobody looks at has no part of the budget.
     private func count<Value>(in state: inout State, _ change: (inout FrameBufferState) -> Value) -> Value {
@@ -76,7 +76,7 @@ final class FrameBuffer: Sendable {
         _ frame: Int, isShown: Bool, after limit: Int, remaining: Int, viewer: Int
     ) -> (index: Int, pixels: PixelBuffer)? {
         let found = state.withLock { state in
-            count(in: &state) { $0.want(frame, isShown: isShown, remaining: remaining, viewer: viewer) }.map {
+            count(in: &state) { $0.request(frame, isShown: isShown, remaining: remaining, viewer: viewer) }.map {
                 (frame, $0)
             }
                 ?? (isShown ? nil : state.buffer.latest(before: frame, after: limit))
@@ -98,7 +98,7 @@ final class FrameBuffer: Sendable {
         let capacity = capacity
         state.withLock { state in
             guard let frame = state.buffer.beginDecoding(capacity: capacity) else { return }
-            state.work = Task { await self.decode(from: frame) }
+            state.decoding = Task { await self.decode(from: frame) }
         }
     }
 
@@ -169,7 +169,7 @@ struct FrameBufferState: Sendable {
     }
 
     /// A viewer is to show `frame`. Returns it, when it is there; else the viewer waits, unless it shows the frame already.
-    mutating func want(_ frame: Int, isShown: Bool, remaining: Int, viewer: Int) -> PixelBuffer? {
+    mutating func request(_ frame: Int, isShown: Bool, remaining: Int, viewer: Int) -> PixelBuffer? {
         let found = pixels(frame)
         viewers[viewer] = Viewer(
             frame: frame, remaining: remaining, isShown: isShown,
@@ -178,8 +178,8 @@ struct FrameBufferState: Sendable {
     }
 
     /// Of the frames after `limit` and before `wanted`, the last that is there: late, but better than none.
-    func latest(before wanted: Int, after limit: Int) -> (index: Int, pixels: PixelBuffer)? {
-        var index = wanted
+    func latest(before requested: Int, after limit: Int) -> (index: Int, pixels: PixelBuffer)? {
+        var index = requested
         for _ in 0..<frameCount {
             index = (index + frameCount - 1) % frameCount
             guard index != limit else { return nil }

@@ -24,11 +24,14 @@ public final class FramePool: Sendable {
     /// - Parameters:
     ///   - byteLimit: Most bytes of decoded frames, in equal parts for the animations that are not hidden. Each may
     ///     keep two frames, whatever the limit. What views hold of their own does not count. Default: 64 MiB.
-    ///   - width: Most frames that are decoded at once, of different animations; below one counts as one. Default: 2.
+    ///   - maxConcurrentDecodes: The maximum number of frames that are decoded at once, of different animations. Below one
+    ///     counts as one. Default: 2.
     ///   - pressureSource: Tells when memory is short. nil: nobody does. Default: nil.
-    public init(byteLimit: Int = 64 << 20, width: Int = 2, pressureSource: (any MemoryPressureSource)? = nil) {
+    public init(
+        byteLimit: Int = 64 << 20, maxConcurrentDecodes: Int = 2, pressureSource: (any MemoryPressureSource)? = nil
+    ) {
         budget = FrameBudget(byteLimit: byteLimit)
-        executor = BlockingExecutor(name: "alcedo.frames", width: width)
+        executor = BlockingExecutor(name: "alcedo.frames", width: maxConcurrentDecodes)
         let observation = pressureSource?.observe { [weak self] in self?.pressureChanged(to: $0) }
         state.withLock { $0.observation = observation }
     }
@@ -42,13 +45,13 @@ public final class FramePool: Sendable {
     func buffer(for source: any ImageFrameSource, first: PixelBuffer) -> FrameBuffer {
         let id = (source as? any ImageFrameSource & AnyObject).map { ObjectIdentifier($0) }
         if let id, let buffer = state.withLock({ $0.entries[id]?.buffer }) { return buffer }
-        let made = FrameBuffer(source, first: first, executor: executor, budget: budget)
+        let buffer = FrameBuffer(source, first: first, executor: executor, budget: budget)
         return state.withLock { state in
             // Somebody else may have been quicker.
-            if let id, let buffer = state.entries[id]?.buffer { return buffer }
+            if let id, let other = state.entries[id]?.buffer { return other }
             state.entries = state.entries.filter { $0.value.buffer != nil }
-            state.entries[id ?? ObjectIdentifier(made)] = Entry(buffer: made)
-            return made
+            state.entries[id ?? ObjectIdentifier(buffer)] = Entry(buffer: buffer)
+            return buffer
         }
     }
 

@@ -18,17 +18,19 @@ public import AlcedoCore
     /// A frame that is late must come after this one.
     private var limit = 0
 
-    /// Called when a frame has come that was not there in time: the view may call ``advance(to:)`` then, without waiting
-    /// for its next tick. nil: nobody is told.
-    public var onLateFrame: (@MainActor () -> Void)?
+    /// As for the initializer.
+    package var onLateFrame: (@MainActor () -> Void)?
 
     /// - Parameters:
     ///   - image: Stays the first frame.
     ///   - pool: Has the frames, for all views of the image.
+    ///   - onLateFrame: Called when a frame has been decoded that was not there in time: the view may call ``advance(to:)``
+    ///     then, without waiting for its next tick. nil: no call. Default: nil.
     /// - Returns: nil when the image is not animated.
-    public init?(_ image: DecodedImage, pool: FramePool) {
+    public init?(_ image: DecodedImage, pool: FramePool, onLateFrame: (@MainActor () -> Void)? = nil) {
         guard image.isAnimated, let source = image.frames else { return nil }
         self.image = image
+        self.onLateFrame = onLateFrame
         buffer = pool.buffer(for: source, first: image.pixels)
         let timeline = AnimationTimeline(delays: (0..<source.frameCount).map { source.delay(at: $0) })
         playback = PlaybackState(timeline: timeline, playCount: source.playCount)
@@ -67,20 +69,21 @@ public import AlcedoCore
         get { playback.isHidden }
         set {
             playback.setHidden(newValue)
-            if newValue { buffer.rest(viewer: viewer) }
+            if newValue { buffer.hide(viewer: viewer) }
         }
     }
 
     /// Whether the animation has been played as often as it is to be.
     public var isFinished: Bool { playback.isFinished }
 
-    /// The frame that is due, counted from nought; ``advance(to:)`` shows it.
-    public var frameIndex: Int { playback.place.frame }
-
-    /// Goes to a frame of the play that the animation is in. Out of range counts as the nearest one.
-    public func seek(toFrame frame: Int) {
-        playback.seek(to: frame)
-        limitLateFrames()
+    /// The frame that is due, counted from zero; ``advance(to:)`` shows it. Set it to go to another frame of the same play.
+    /// An index out of range counts as the nearest one.
+    public var frameIndex: Int {
+        get { playback.playhead.frame }
+        set {
+            playback.seek(to: newValue)
+            limitLateFrames()
+        }
     }
 
     /// Plays from the beginning, all plays.
@@ -103,7 +106,7 @@ public import AlcedoCore
     package var failure: (any Error)? { buffer.failure }
 
     /// The decoding that is under way.
-    package var work: Task<Void, Never>? { buffer.work }
+    package var decoding: Task<Void, Never>? { buffer.decoding }
 
     /// Goes on to `time`, and returns the picture that is to be shown then; nil when it is the one that this returned last.
     ///
@@ -114,27 +117,28 @@ public import AlcedoCore
     public func advance(to time: Duration) -> DecodedImage? {
         playback.advance(to: time)
         guard !playback.isHidden else { return nil }
-        let place = playback.place
+        let playhead = playback.playhead
         let frame = buffer.frame(
-            place.frame, isShown: place.frame == shown, after: limit, remaining: remaining(from: place), viewer: viewer)
+            playhead.frame, isShown: playhead.frame == shown, after: limit, remaining: remaining(from: playhead),
+            viewer: viewer)
         guard let frame, frame.index != shown else { return nil }
         (shown, limit) = (frame.index, frame.index)
-        var picture = image
-        picture.pixels = frame.pixels
-        picture.frames = nil
-        return picture
+        var shownImage = image
+        shownImage.pixels = frame.pixels
+        shownImage.frames = nil
+        return shownImage
     }
 
     /// After a jump, what lies before it is no stand-in for what is due.
     private func limitLateFrames() {
         let count = playback.timeline.frameCount
-        limit = (playback.place.frame + count - 1) % count
+        limit = (playback.playhead.frame + count - 1) % count
     }
 
     /// How many frames are still to come; one turn is as many as anybody asks for.
-    private func remaining(from place: AnimationTimeline.Place) -> Int {
-        let left = playback.timeline.frameCount - 1 - place.frame
-        guard let playCount, place.play + 1 >= playCount else { return playback.timeline.frameCount }
+    private func remaining(from playhead: AnimationTimeline.Playhead) -> Int {
+        let left = playback.timeline.frameCount - 1 - playhead.frame
+        guard let playCount, playhead.play + 1 >= playCount else { return playback.timeline.frameCount }
         return left
     }
 }

@@ -34,7 +34,7 @@ struct PlaybackState: Sendable {
 
     private var isRunning: Bool { isPlaying && !isHidden && rate > 0 }
 
-    var place: AnimationTimeline.Place { timeline.place(at: currentPosition, playCount: playCount) }
+    var playhead: AnimationTimeline.Playhead { timeline.playhead(at: currentPosition, playCount: playCount) }
 
     /// Whether the last frame of the last play has been shown for its time.
     var isFinished: Bool {
@@ -43,11 +43,11 @@ struct PlaybackState: Sendable {
     }
 
     /// When another frame is to be shown, if nothing changes; nil when none is.
-    var deadline: Duration? { place.next.flatMap { time(of: $0) } }
+    var deadline: Duration? { playhead.next.flatMap { time(of: $0) } }
 
     /// When the last frame has been shown for its time; nil before that frame, and after that time.
     var endDeadline: Duration? {
-        guard let playCount, !isFinished, place.next == nil else { return nil }
+        guard let playCount, !isFinished, playhead.next == nil else { return nil }
         return time(of: timeline.end(ofPlays: playCount))
     }
 
@@ -72,7 +72,7 @@ struct PlaybackState: Sendable {
 
     /// Goes to the beginning of a frame of the play that the animation is in. Out of range counts as the nearest frame.
     mutating func seek(to frame: Int) {
-        let play = place.play
+        let play = playhead.play
         change { _ in }
         position = timeline.start(of: frame, play: play)
         anchor?.position = position
@@ -111,8 +111,8 @@ struct PlaybackState: Sendable {
 
 /// When each frame of an animation is shown, counted from its beginning. Exact: whole attoseconds, no rounding.
 struct AnimationTimeline: Sendable {
-    /// Where a moment lies.
-    struct Place: Equatable, Sendable {
+    /// The frame of a moment.
+    struct Playhead: Equatable, Sendable {
         /// How many plays are over.
         var play: Int
         var frame: Int
@@ -160,17 +160,17 @@ struct AnimationTimeline: Sendable {
     /// Which frame is shown at `position`; the last one when all is over. O(log *frames*).
     ///
     /// - Parameter playCount: How many times the animation plays, at least once; nil for ever.
-    func place(at position: Duration, playCount: Int?) -> Place {
+    func playhead(at position: Duration, playCount: Int?) -> Playhead {
         let position = min(max(.zero, position), Self.lastMoment)
         let play = Int(clamping: position.attoseconds / length.attoseconds)
         if let playCount, play >= max(1, playCount) {
-            return Place(play: max(1, playCount) - 1, frame: frameCount - 1, next: nil)
+            return Playhead(play: max(1, playCount) - 1, frame: frameCount - 1, next: nil)
         }
         let start = length * play
         let frame = firstEnding(after: position - start)
         let isLast = frame == frameCount - 1 && playCount.map { play + 1 >= $0 } == true
         // The last frame of all has an end, too, at which the animation is over: that changes nothing to be seen.
-        return Place(play: play, frame: frame, next: isLast ? nil : start + ends[frame])
+        return Playhead(play: play, frame: frame, next: isLast ? nil : start + ends[frame])
     }
 
     private func firstEnding(after moment: Duration) -> Int {

@@ -52,7 +52,7 @@ public struct BindingOptions: Sendable {
 }
 
 extension BindingOptions {
-    var look: BindingState.Placeholders {
+    var placeholders: BindingState.Placeholders {
         BindingState.Placeholders(
             hasPlaceholder: placeholder != nil, hasFailureImage: failureImage != nil,
             keepsCurrentImage: keepsCurrentImage, hasLowResolution: lowResolution != nil)

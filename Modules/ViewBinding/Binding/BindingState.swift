@@ -39,7 +39,7 @@ struct BindingState: Sendable {
     }
 
     /// What comes before a load's end.
-    enum Arrival: Equatable, Sendable {
+    enum Update: Equatable, Sendable {
         case preview
         case lowResolution
         /// The image as the caches have it.
@@ -79,7 +79,7 @@ struct BindingState: Sendable {
     private struct Load: Sendable {
         var receipt: Receipt
         var identity: LoadIdentity
-        var look: Placeholders
+        var placeholders: Placeholders
         var shown = Shown.another
         var waitsForSize = false
     }
@@ -91,12 +91,12 @@ struct BindingState: Sendable {
     var activeReceipt: Receipt? { load?.receipt }
 
     /// A request was set.
-    mutating func bind(_ identity: LoadIdentity, look: Placeholders) -> Start {
+    mutating func bind(_ identity: LoadIdentity, placeholders: Placeholders) -> Start {
         if let load, load.identity == identity { return .join(load.receipt) }
         let abandoned = cancel()
         lastNumber += 1
         let receipt = Receipt(number: lastNumber)
-        load = Load(receipt: receipt, identity: identity, look: look)
+        load = Load(receipt: receipt, identity: identity, placeholders: placeholders)
         return .begin(receipt, abandoned: abandoned)
     }
 
@@ -130,15 +130,15 @@ struct BindingState: Sendable {
             self.load?.shown = .lowResolution
             return [.show(.lowResolution), .startLoad(receipt)]
         case .nothing:
-            let low: [Action] = load.look.hasLowResolution ? [.startLowResolution(receipt)] : []
+            let low: [Action] = load.placeholders.hasLowResolution ? [.startLowResolution(receipt)] : []
             return showStandIn() + low + [.startLoad(receipt)]
         }
     }
 
     /// A picture has come before the load's end.
-    mutating func arrived(_ receipt: Receipt, _ arrival: Arrival) -> [Action] {
+    mutating func received(_ receipt: Receipt, _ update: Update) -> [Action] {
         guard let load, load.receipt == receipt else { return [] }
-        switch arrival {
+        switch update {
         case .preview where load.shown <= .preview:
             self.load?.shown = .preview
             return [.show(.preview)]
@@ -171,20 +171,20 @@ struct BindingState: Sendable {
     }
 
     private mutating func showStandIn() -> [Action] {
-        guard let look = load?.look, load?.shown == .another, look.hasPlaceholder || !look.keepsCurrentImage else {
-            return []
-        }
+        guard let placeholders = load?.placeholders, load?.shown == .another,
+            placeholders.hasPlaceholder || !placeholders.keepsCurrentImage
+        else { return [] }
         load?.shown = .standIn
-        return [.show(look.standIn)]
+        return [.show(placeholders.standIn)]
     }
 
     /// What a view is to show whose load has failed; nil for what it shows.
     private static func afterFailure(_ load: Load) -> Slot? {
         switch load.shown {
         case .image: nil
-        case .standIn, .lowResolution: load.look.hasFailureImage ? .failureImage : nil
+        case .standIn, .lowResolution: load.placeholders.hasFailureImage ? .failureImage : nil
         // A picture of another request, or a part that will never be whole, must not stay for good.
-        case .another, .preview: load.look.hasFailureImage ? .failureImage : load.look.standIn
+        case .another, .preview: load.placeholders.hasFailureImage ? .failureImage : load.placeholders.standIn
         }
     }
 }

@@ -13,13 +13,12 @@ public import FoundationEssentials
 /// binder.load(url)
 /// ```
 @MainActor public final class ImageBinder {
-    /// Told how a load ended.
-    public typealias Completion = @MainActor (Result<ImageResponse, any Error>) -> Void
+    fileprivate typealias Completion = @MainActor (Result<ImageResponse, any Error>) -> Void
 
-    /// What there is to show, or to report.
-    private enum News {
-        /// A preview, or the low-resolution picture.
-        case picture(DecodedImage)
+    /// The images of a load, and its end.
+    private enum LoadEvent {
+        /// A preview, or the low-resolution image.
+        case preview(DecodedImage)
         case image(ImageResponse)
         case failure(any Error)
     }
@@ -61,7 +60,8 @@ public import FoundationEssentials
     ///   - options: The images to show meanwhile and after a failure, and the closures to call. Default: none.
     ///   - completion: Called as for a request; with ``ImageBindingError`` when the URL is nil.
     public func load(
-        _ url: URL?, options: BindingOptions = BindingOptions(), completion: Completion? = nil
+        _ url: URL?, options: BindingOptions = BindingOptions(),
+        completion: (@MainActor (Result<ImageResponse, any Error>) -> Void)? = nil
     ) {
         guard let url else { return clear(options, completion) }
         load(ImageRequest(url: url), options: options, completion: completion)
@@ -87,7 +87,8 @@ public import FoundationEssentials
     ///     memory. Gets the pipeline's error as it is; `CancellationError` when another request, ``cancel()`` or the end
     ///     of the binder or its view came first.
     public func load(
-        _ request: ImageRequest, options: BindingOptions = BindingOptions(), completion: Completion? = nil
+        _ request: ImageRequest, options: BindingOptions = BindingOptions(),
+        completion: (@MainActor (Result<ImageResponse, any Error>) -> Void)? = nil
     ) {
         guard let view else {
             cancel()
@@ -95,7 +96,7 @@ public import FoundationEssentials
             return
         }
         let sized = view.sized(request, options)
-        switch state.bind(LoadIdentity(sized ?? request), look: options.look) {
+        switch state.bind(LoadIdentity(sized ?? request), placeholders: options.placeholders) {
         case .join:
             if let completion { activeLoad?.completions.append(completion) }
         case .begin(let receipt, abandoned: _):
@@ -113,7 +114,8 @@ public import FoundationEssentials
     /// Sets the request again whose load was the last, if that failed, with its options.
     ///
     /// - Returns: Whether there was one.
-    @discardableResult public func retry(completion: Completion? = nil) -> Bool {
+    @discardableResult
+    public func retry(completion: (@MainActor (Result<ImageResponse, any Error>) -> Void)? = nil) -> Bool {
         guard let failed else { return false }
         load(failed.request, options: failed.options, completion: completion)
         return true
@@ -171,8 +173,8 @@ public import FoundationEssentials
             let isRefreshed = request.showsCachedFirst && request.cachePolicy.allowsNetwork
             let hit = ImageResponse(image: image, layer: .memory)
             perform(state.lookedUp(receipt, .image(isRefreshed: isRefreshed)), .image(hit))
-        } else if let picture = activeLoad.options.lowResolution.flatMap({ pipeline.cachedImage(for: $0) }) {
-            perform(state.lookedUp(receipt, .lowResolution), .picture(picture))
+        } else if let image = activeLoad.options.lowResolution.flatMap({ pipeline.cachedImage(for: $0) }) {
+            perform(state.lookedUp(receipt, .lowResolution), .preview(image))
         } else {
             perform(state.lookedUp(receipt, .nothing))
         }
@@ -203,32 +205,32 @@ public import FoundationEssentials
             guard !Task.isCancelled,
                 let response = try? await pipeline.load(request, priority: priority, onUpdate: { _ in })
             else { return }
-            self?.receive(receipt, .lowResolution, .picture(response.image))
+            self?.receive(receipt, .lowResolution, .preview(response.image))
         }
     }
 
-    private func receive(_ receipt: Receipt, _ news: UpdateMailbox.News) {
-        guard view != nil else { return viewHasGone(receipt) }
-        if let progress = news.progress, let activeLoad, activeLoad.receipt == receipt {
+    private func receive(_ receipt: Receipt, _ updates: UpdateMailbox.Updates) {
+        guard view != nil else { return viewWasReleased(receipt) }
+        if let progress = updates.progress, let activeLoad, activeLoad.receipt == receipt {
             view?.showProgress(progress)
             activeLoad.options.onProgress?(progress)
         }
-        switch news.picture {
-        case .preview(let picture)?: receive(receipt, .preview, .picture(picture))
+        switch updates.image {
+        case .preview(let image)?: receive(receipt, .preview, .preview(image))
         case .cached(let response)? where isShown(response): break
         case .cached(let response)?: receive(receipt, .cached, .image(response))
         case nil: break
         }
     }
 
-    private func receive(_ receipt: Receipt, _ arrival: BindingState.Arrival, _ news: News) {
-        guard view != nil else { return viewHasGone(receipt) }
-        perform(state.arrived(receipt, arrival), news)
+    private func receive(_ receipt: Receipt, _ update: BindingState.Update, _ event: LoadEvent) {
+        guard view != nil else { return viewWasReleased(receipt) }
+        perform(state.received(receipt, update), event)
     }
 
     private func finish(_ receipt: Receipt, _ result: Result<ImageResponse, any Error>) {
         // A view that has gone wants no outcome, and no failure is reported on its behalf.
-        guard view != nil else { return viewHasGone(receipt) }
+        guard view != nil else { return viewWasReleased(receipt) }
         switch result {
         case .success(let response):
             perform(state.finish(receipt, .image(isNew: !isShown(response))), .image(response))
@@ -238,7 +240,7 @@ public import FoundationEssentials
         }
     }
 
-    private func viewHasGone(_ receipt: Receipt) {
+    private func viewWasReleased(_ receipt: Receipt) {
         if state.activeReceipt == receipt { cancel() }
     }
 
@@ -248,7 +250,7 @@ public import FoundationEssentials
 
     // MARK: What the state decides
 
-    private func perform(_ actions: [BindingState.Action], _ news: News? = nil) {
+    private func perform(_ actions: [BindingState.Action], _ event: LoadEvent? = nil) {
         guard let current = activeLoad, !actions.isEmpty else { return }
         // Taken out before anything is called that may bind again.
         if state.activeReceipt == nil {
@@ -257,28 +259,28 @@ public import FoundationEssentials
         }
         for action in actions {
             switch action {
-            case .show(let slot): show(slot, news, of: current)
+            case .show(let slot): show(slot, event, of: current)
             case .startLoad(let receipt): start(receipt)
             case .startLowResolution(let receipt): startLowResolution(receipt)
             case .report:
                 updateActivity()
-                switch news {
+                switch event {
                 case .image(let response)?: current.report(.success(response))
                 case .failure(let error)?: current.report(.failure(error))
-                case .picture?, nil: break
+                case .preview?, nil: break
                 }
             }
         }
         updateActivity()
     }
 
-    private func show(_ slot: BindingState.Slot, _ news: News?, of current: BindingLoad) {
-        switch (slot, news) {
+    private func show(_ slot: BindingState.Slot, _ event: LoadEvent?, of current: BindingLoad) {
+        switch (slot, event) {
         case (.image, .image(let response)?):
             if activeLoad?.receipt == current.receipt { activeLoad?.shown = response.image }
             show(response, current.options)
-        case (.preview, .picture(let picture)?), (.lowResolution, .picture(let picture)?):
-            view?.display(.preview(picture))
+        case (.preview, .preview(let image)?), (.lowResolution, .preview(let image)?):
+            view?.display(.preview(image))
         case (.placeholder, _): view?.display(current.options.placeholder.map { .placeholder($0) } ?? .nothing)
         case (.failureImage, _): view?.display(current.options.failureImage.map { .failure($0) } ?? .nothing)
         case (.image, _), (.preview, _), (.lowResolution, _), (.nothing, _): view?.display(.nothing)
@@ -300,27 +302,6 @@ public import FoundationEssentials
         isActive = isLoading
         view?.showActivity(isActive)
     }
-}
-
-/// Why a binding has no image for a reason of its own; a load's errors are passed on as they are.
-public struct ImageBindingError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What a program may tell apart.
-    public enum Code: String, Sendable {
-        /// There was no request to load.
-        case noRequest
-    }
-
-    /// Which of the reasons it is.
-    public var code: Code
-    /// The reason in one sentence, for logs.
-    public var message: String
-
-    init(_ code: Code, _ message: String) {
-        self.code = code
-        self.message = message
-    }
-
-    public var description: String { message }
 }
 
 /// One load of a binder, with all that its end needs.
@@ -363,39 +344,39 @@ private struct BindingLoad {
 /// Takes what any thread tells of a load to the main actor: of each kind only the last, so that a fast transfer does not
 /// keep it busy.
 private final class UpdateMailbox: Sendable {
-    struct News: Sendable {
-        enum Picture: Sendable {
+    struct Updates: Sendable {
+        enum Image: Sendable {
             case preview(DecodedImage)
             case cached(ImageResponse)
         }
 
         var progress: DownloadProgress?
-        var picture: Picture?
+        var image: Image?
     }
 
-    private let waiting = Locked<News?>(nil)
-    private let deliver: @MainActor (News) -> Void
+    private let waiting = Locked<Updates?>(nil)
+    private let deliver: @MainActor (Updates) -> Void
 
-    init(_ deliver: @escaping @MainActor (News) -> Void) { self.deliver = deliver }
+    init(_ deliver: @escaping @MainActor (Updates) -> Void) { self.deliver = deliver }
 
     func post(_ update: LoadUpdate) {
         let isFirst = waiting.withLock { waiting in
-            var news = waiting ?? News()
+            var updates = waiting ?? Updates()
             switch update {
-            case .progress(let progress): news.progress = progress
+            case .progress(let progress): updates.progress = progress
             case .preview(let preview):
                 // Less than what the caches have.
-                if case .cached = news.picture { break }
-                news.picture = .preview(preview.image)
-            case .cached(let response): news.picture = .cached(response)
+                if case .cached = updates.image { break }
+                updates.image = .preview(preview.image)
+            case .cached(let response): updates.image = .cached(response)
             }
-            defer { waiting = news }
+            defer { waiting = updates }
             return waiting == nil
         }
         guard isFirst else { return }
         Task { @MainActor in
-            guard let news = waiting.withLock({ $0.take() }) else { return }
-            deliver(news)
+            guard let updates = waiting.withLock({ $0.take() }) else { return }
+            deliver(updates)
         }
     }
 }

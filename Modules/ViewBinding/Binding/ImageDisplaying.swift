@@ -64,8 +64,8 @@ public enum DisplayContent: Sendable {
     /// The picture that was asked for, and the layer that had it.
     case image(DecodedImage, from: ImageResponse.Layer)
 
-    /// The picture to draw; nil for ``nothing``.
-    public var picture: DecodedImage? {
+    /// The image to draw; nil for ``nothing``.
+    public var image: DecodedImage? {
         switch self {
         case .nothing: nil
         case .placeholder(let image), .failure(let image), .preview(let image), .image(let image, from: _): image

@@ -9,9 +9,9 @@
     @MainActor public enum MainActorBridge {
         private static var isInstalled = false
 
-        /// How long the main actor's work has computed so far: what GTK calls itself is not in it. To be compared with
-        /// the time of a frame.
-        public private(set) static var busyTime = Duration.zero
+        /// How long the main actor's work and ``ScrollPrefetcher`` have computed on the main thread so far. What GTK computes
+        /// itself is not included. To be compared with the time of a frame.
+        public package(set) static var busyTime = Duration.zero
 
         /// Adds the main queue to the default main context, for good. Call it before the loop runs; further calls do
         /// nothing.

@@ -33,8 +33,8 @@ extension PixelBuffer {
     /// Where each of `parts` nearly equal parts of `length` begins, and where the last one ends.
     private static func boundaries(of length: Int, parts: Int) -> [Int] {
         // Quotient and remainder apart, so that the product stays small whatever the length.
-        let (whole, rest) = length.quotientAndRemainder(dividingBy: parts)
-        return (0...parts).map { $0 * whole + $0 * rest / parts }
+        let (quotient, remainder) = length.quotientAndRemainder(dividingBy: parts)
+        return (0...parts).map { $0 * quotient + $0 * remainder / parts }
     }
 
     private func add(_ row: RawSpan, columns: [Int], to sums: inout [PixelSum]) {
@@ -84,11 +84,11 @@ private struct PixelSum: Sendable {
 
     /// The mean of the pixels laid over `background`; the background itself when there are none.
     func average(over background: OpaqueColor) -> OpaqueColor {
-        let whole = count * 255
-        guard whole > 0 else { return background }
-        let transparent = whole - sum.w / 255
+        let total = count * 255
+        guard total > 0 else { return background }
+        let transparent = total - sum.w / 255
         let mix = { (sum: UInt64, behind: UInt8) in
-            UInt8(truncatingIfNeeded: (sum + UInt64(behind) * transparent + whole / 2) / whole)
+            UInt8(truncatingIfNeeded: (sum + UInt64(behind) * transparent + total / 2) / total)
         }
         return OpaqueColor(
             red: mix(sum.x, background.red), green: mix(sum.y, background.green), blue: mix(sum.z, background.blue))

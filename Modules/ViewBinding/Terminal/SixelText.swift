@@ -9,29 +9,29 @@ enum SixelText {
     /// Runs of fewer characters are as short written out.
     private static let shortestRun = 4
 
-    /// Draws a picture at the cursor. Where that is afterwards, terminals do not agree.
-    static func show(_ picture: SixelPicture) -> String {
+    /// Draws an image at the cursor. Where that is afterwards, terminals do not agree.
+    static func show(_ image: SixelImage) -> String {
         // Pixels of no colour stay as they are; one by one; the size.
-        var bytes = Array("\u{1B}P0;1;0q\"1;1;\(picture.size.width);\(picture.size.height)".utf8)
-        for (index, color) in picture.palette.enumerated() {
+        var bytes = Array("\u{1B}P0;1;0q\"1;1;\(image.size.width);\(image.size.height)".utf8)
+        for (index, color) in image.palette.enumerated() {
             let percents = [color.x, color.y, color.z].map { (Int($0) * 100 + 127) / 255 }
             bytes += "#\(index);2;\(percents[0]);\(percents[1]);\(percents[2])".utf8
         }
-        for top in stride(from: 0, to: picture.size.height, by: bandHeight) {
+        for top in stride(from: 0, to: image.size.height, by: bandHeight) {
             if top > 0 { bytes.append(UInt8(ascii: "-")) }
-            appendBand(of: picture, from: top, to: &bytes)
+            appendBand(of: image, from: top, to: &bytes)
         }
         bytes += "\u{1B}\\".utf8
         return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Draws up to six rows, one colour after another over the same place.
-    private static func appendBand(of picture: SixelPicture, from top: Int, to bytes: inout [UInt8]) {
-        let width = picture.size.width
-        var masks = [[UInt8]?](repeating: nil, count: picture.palette.count)
-        for y in top..<min(top + bandHeight, picture.size.height) {
+    private static func appendBand(of image: SixelImage, from top: Int, to bytes: inout [UInt8]) {
+        let width = image.size.width
+        var masks = [[UInt8]?](repeating: nil, count: image.palette.count)
+        for y in top..<min(top + bandHeight, image.size.height) {
             for x in 0..<width {
-                let index = Int(picture.indices[y * width + x])
+                let index = Int(image.indices[y * width + x])
                 masks[index, default: width][x] |= 1 << UInt8(y - top)
             }
         }
@@ -63,7 +63,7 @@ enum SixelText {
 }
 
 extension [[UInt8]?] {
-    /// The row of a colour; empty ones of `width` noughts begin where there was none.
+    /// The row of a colour; empty ones of `width` zeros begin where there was none.
     fileprivate subscript(index: Int, default width: Int) -> [UInt8] {
         get { self[index] ?? [UInt8](repeating: 0, count: width) }
         _modify {
@@ -75,15 +75,15 @@ extension [[UInt8]?] {
     }
 }
 
-/// A picture in at most 256 colours.
-struct SixelPicture {
+/// An image in at most 256 colours.
+struct SixelImage {
     /// A fixed palette with finer steps where the eye sees finer: 6 levels of red, 7 of green, 6 of blue.
     private static let levels = SIMD3<Int>(6, 7, 6)
 
     /// Where a step of rounding begins, in 64ths: an ordered dither, because one that spreads errors flickers when the
     /// pictures move. Source: B. E. Bayer, "An optimum method for two-level rendition of continuous-tone pictures", 1973.
-    private static let thresholds: [Int] = (0..<64).map { place in
-        let (x, y) = (place % 8, place / 8)
+    private static let thresholds: [Int] = (0..<64).map { index in
+        let (x, y) = (index % 8, index / 8)
         return (0..<3).reduce(0) { sum, bit in
             let (a, b) = (x >> bit & 1, y >> bit & 1)
             return sum + ((a ^ b) * 2 + b) << (2 * (2 - bit))

@@ -47,7 +47,7 @@ extension TerminalGraphics {
     ) -> PixelSize { replies(of: terminal, limit, clock)?.cell ?? usualCell }
 
     /// Whether the environment leaves it worth asking: a terminal that has colours, none of which were refused.
-    public static func isWorthAsking(environment: [String: String], isTerminal: Bool) -> Bool {
+    package static func isWorthAsking(environment: [String: String], isTerminal: Bool) -> Bool {
         isTerminal && TerminalColorDepth(environment: environment, isTerminal: true) != .none
     }
 
@@ -63,7 +63,7 @@ extension TerminalGraphics {
         guard terminal.begin() else { return nil }
         defer { terminal.end() }
         var replies = TerminalReplies()
-        guard terminal.write(TerminalReplies.question) else { return nil }
+        guard terminal.write(TerminalReplies.query) else { return nil }
         let end = clock.uptime + limit
         while !replies.isComplete, clock.uptime < end {
             let bytes = terminal.read(within: end - clock.uptime)
@@ -100,7 +100,7 @@ struct TerminalReplies: Sendable {
     ///
     /// Source: the Kitty protocol's "Querying support and available transmission mediums"; xterm's ctlseqs, XTWINOPS 16
     /// and DA1.
-    static let question = "\u{1B}_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\u{1B}\\\u{1B}[16t\u{1B}[c"
+    static let query = "\u{1B}_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\u{1B}\\\u{1B}[16t\u{1B}[c"
 
     mutating func read(_ bytes: some Sequence<UInt8>) {
         for byte in bytes { read(byte) }
@@ -116,10 +116,10 @@ struct TerminalReplies: Sendable {
         case (.escape, 0x1B): break
         case (.escape, _): state = .text
         case (.control, 0x40...0x7E):
-            control(final: byte)
+            endControl(final: byte)
             state = .text
         case (.stringEscape, UInt8(ascii: "\\")):
-            string()
+            endString()
             state = .text
         case (.stringEscape, UInt8(ascii: "[")): begin(.control)
         case (.stringEscape, _): state = .text
@@ -134,7 +134,7 @@ struct TerminalReplies: Sendable {
         content = []
     }
 
-    private mutating func control(final: UInt8) {
+    private mutating func endControl(final: UInt8) {
         let text = String(decoding: content, as: UTF8.self)
         switch final {
         case UInt8(ascii: "c") where text.hasPrefix("?"):
@@ -150,7 +150,7 @@ struct TerminalReplies: Sendable {
         }
     }
 
-    private mutating func string() {
+    private mutating func endString() {
         if String(decoding: content, as: UTF8.self) == "Gi=31;OK" { supportsKitty = true }
     }
 }

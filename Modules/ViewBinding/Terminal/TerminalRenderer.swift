@@ -37,14 +37,24 @@ public struct TerminalRenderer: Sendable {
         return PixelSize(width: canvas.columns * cell.width, height: canvas.rows * cell.height)
     }
 
-    /// The picture, upright, as large as fits on the canvas with its proportions kept, and never larger than it is.
+    /// Returns the text that draws an image, upright, as large as fits on the canvas with its proportions kept, and never
+    /// larger than it is.
     ///
-    /// - Parameters:
-    ///   - image: Any size; a picture decoded at ``pixelSize`` saves the reducing here. Samples are taken as sRGB.
-    ///   - id: A number of which the terminal keeps one picture, where the protocol has such numbers (Kitty); nil: none.
+    /// The text draws from the cursor on, which must be at the beginning of a line, and leaves the cursor at the beginning of
+    /// the line below the image.
+    ///
+    /// - Parameter image: Any size; an image decoded at ``pixelSize`` saves the reducing here. Samples are taken as sRGB.
     /// - Returns: nil when the canvas shows nothing.
     /// - Complexity: O(*w* × *h*) of the image.
-    public func drawing(of image: DecodedImage, id: UInt32? = nil) -> TerminalDrawing? {
+    public func text(for image: DecodedImage) -> String? { drawing(of: image)?.text }
+
+    /// Returns the text that draws an image, and its size in cells.
+    ///
+    /// - Parameters:
+    ///   - image: As for ``text(for:)``.
+    ///   - id: A number of which the terminal keeps one image, where the protocol has such numbers (Kitty); nil: none.
+    /// - Returns: nil when the canvas shows nothing.
+    package func drawing(of image: DecodedImage, id: UInt32? = nil) -> TerminalDrawing? {
         guard let cell = graphics.cell else {
             let lines = lines(for: image)
             guard let pixels = lines.isEmpty ? nil : fittedSize(of: image, in: cellPixels) else { return nil }
@@ -54,17 +64,17 @@ public struct TerminalRenderer: Sendable {
         guard let pixels = fitted(image, in: pixelSize) else { return nil }
         let rows = (pixels.height + cell.height - 1) / cell.height
         let columns = (pixels.width + cell.width - 1) / cell.width
-        // Room first, so that nothing scrolls while the cursor is where the picture goes (CUU), and the cursor itself is
+        // Space first, so that nothing scrolls while the cursor is where the picture goes (CUU), and the cursor itself is
         // kept (DECSC, DECRC), because protocols and terminals differ in where they leave it.
-        let room = String(repeating: "\n", count: rows) + "\u{1B}[\(rows)A"
-        let picture: String
+        let space = String(repeating: "\n", count: rows) + "\u{1B}[\(rows)A"
+        let content: String
         switch graphics {
-        case .kitty: picture = KittyText.show(pixels, id: id)
-        case .sixel: picture = SixelText.show(SixelPicture(pixels))
-        case .blocks: picture = ""
+        case .kitty: content = KittyText.show(pixels, id: id)
+        case .sixel: content = SixelText.show(SixelImage(pixels))
+        case .blocks: content = ""
         }
         return TerminalDrawing(
-            rows: rows, columns: columns, text: "\(room)\u{1B}7\(picture)\u{1B}8\u{1B}[\(rows)B")
+            rows: rows, columns: columns, text: "\(space)\u{1B}7\(content)\u{1B}8\u{1B}[\(rows)B")
     }
 
     /// The picture, upright, in at most the canvas's rows and columns of character cells, without line ends.
@@ -123,21 +133,14 @@ public struct TerminalRenderer: Sendable {
     }
 }
 
-/// A picture as text for a terminal.
-public struct TerminalDrawing: Sendable, Equatable {
-    /// Lines that the picture covers.
-    public var rows: Int
-    /// Columns that it covers.
-    public var columns: Int
-    /// Draws it from the cursor on, which must be at the beginning of a line, and leaves the cursor at the beginning of the
-    /// line below.
-    public var text: String
-
-    package init(rows: Int, columns: Int, text: String) {
-        self.rows = rows
-        self.columns = columns
-        self.text = text
-    }
+/// An image as text for a terminal.
+package struct TerminalDrawing: Sendable, Equatable {
+    /// The number of lines that the image covers.
+    package var rows: Int
+    /// The number of columns that it covers.
+    package var columns: Int
+    /// The text, as ``TerminalRenderer/text(for:)`` returns it.
+    package var text: String
 }
 
 /// One line of half-block cells, with a code only where a colour changes.

@@ -7,7 +7,7 @@ import Dispatch
 /// Takes over the process's SIGWINCH.
 @MainActor public final class TerminalSizeWatch {
     /// Leads from the handler, which may do next to nothing, to the main queue.
-    nonisolated private static let line: (outside: Int32, inside: Int32)? = {
+    nonisolated private static let signalPipe: (outside: Int32, inside: Int32)? = {
         var files: [Int32] = [-1, -1]
         guard pipe(&files) == 0 else { return nil }
         for file in files {
@@ -37,11 +37,11 @@ import Dispatch
     isolated deinit { Self.handlers[id] = nil }
 
     private static func listen() {
-        guard source == nil, let line else { return }
-        let source = DispatchSource.makeReadSource(fileDescriptor: line.outside, queue: .main)
+        guard source == nil, let signalPipe else { return }
+        let source = DispatchSource.makeReadSource(fileDescriptor: signalPipe.outside, queue: .main)
         source.setEventHandler {
             var changes = [UInt8](repeating: 0, count: 64)
-            _ = read(line.outside, &changes, changes.count)
+            _ = read(signalPipe.outside, &changes, changes.count)
             MainActor.assumeIsolated { for handler in handlers.values { handler() } }
         }
         source.resume()
@@ -49,7 +49,7 @@ import Dispatch
         signal(SIGWINCH) { _ in
             let before = errno
             var one: UInt8 = 1
-            if let line = TerminalSizeWatch.line { _ = write(line.inside, &one, 1) }
+            if let signalPipe = TerminalSizeWatch.signalPipe { _ = write(signalPipe.inside, &one, 1) }
             errno = before
         }
     }

@@ -92,12 +92,15 @@ private struct SharedDirectoryBenchmark {
             let output = Pipe()
             process.standardOutput = output
             try process.run()
+            BenchCleanup.begin(process.processIdentifier)
             return (process, output)
         }
-        return started.map { process, output in
+        let times = started.map { process, output in
             let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
             process.waitUntilExit()
             return Double(text.trimmingCharacters(in: .whitespacesAndNewlines)) ?? .nan
         }
+        BenchCleanup.end(started.map(\.0.processIdentifier))
+        return times
     }
 }

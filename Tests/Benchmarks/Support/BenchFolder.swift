@@ -61,10 +61,12 @@ enum BenchCleanup {
         if isEnding { kill(child, SIGTERM) }
     }
 
-    /// The process has ended. Does not return when that was a signal's doing: nothing is to begin any more.
-    static func end(_ child: Int32) {
+    /// The processes have ended. Does not return when that was a signal's doing: nothing is to begin any more.
+    static func end(_ children: Int32...) { end(children) }
+
+    static func end(_ children: [Int32]) {
         let isEnding = state.withLock { state in
-            state.children.remove(child)
+            state.children.subtract(children)
             return state.isEnding
         }
         while isEnding { pause() }

@@ -20,7 +20,7 @@ struct FileDiskCacheTests {
     func conforms(to check: DataCacheConformance.Check) async throws {
         try await check { [directory] options in
             let folder = directory.url.appending(path: "\(options.storage)")
-            return FileDiskCache(directory: folder, sizeLimit: options.sizeLimit)
+            return FileDiskCache(directory: folder, sizeLimit: options.byteLimit)
         }
     }
 

@@ -10,7 +10,7 @@ struct PolicyTests {
 
     @Test(arguments: PolicyChoice.allCases, MemoryCacheConformance.checks)
     func conforms(policy: PolicyChoice, to check: MemoryCacheConformance.Check) async throws {
-        try await check { policy.cache(MemoryCacheLimits(costLimit: $0.costLimit)) as ImageMemoryCache }
+        try await check { policy.cache(MemoryCacheLimits(costLimit: $0.byteLimit)) as ImageMemoryCache }
     }
 
     @Test(arguments: PolicyChoice.allCases, [1, 2, 3] as [UInt64])

@@ -21,11 +21,11 @@ struct TieredDataCacheTests {
     func conforms(to check: DataCacheConformance.Check) async throws {
         try await check { [directory] options in
             TieredDataCache([
-                DataCacheTier(DataMemoryCache(sizeLimit: options.sizeLimit / 4)),
+                DataCacheTier(DataMemoryCache(sizeLimit: options.byteLimit / 4)),
                 DataCacheTier(
                     FileDiskCache(
                         directory: directory.url.appending(path: "\(options.storage)"),
-                        sizeLimit: options.sizeLimit / 4 * 3)),
+                        sizeLimit: options.byteLimit / 4 * 3)),
             ])
         }
     }

@@ -91,7 +91,7 @@ struct DataCacheKitTests {
                 await AlcedoTestingTests.failures(of: [check]) { options in
                     let index = fault == .hasOneStorage ? 0 : options.storage
                     let storage = fault == .forgetsAtTheEnd ? FaultyDataCache.Storage(.init()) : storages[index]
-                    return FaultyDataCache(storage, sizeLimit: options.sizeLimit, fault)
+                    return FaultyDataCache(storage, sizeLimit: options.byteLimit, fault)
                 })
         }
         return failed

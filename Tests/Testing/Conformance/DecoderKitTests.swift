@@ -36,14 +36,14 @@ struct DecoderKitTests {
     @Test(arguments: Fault.allCases)
     func `a decoder that is broken in one way fails the check of that`(fault: Fault) async {
         let failed = await failures(of: DecoderConformance.checks) { _ in
-            DecoderConformance.Subject(Decoder(fault), file: Self.file)
+            (Decoder(fault), Self.file)
         }
         #expect(failed == fault.broken)
     }
 
     @Test func `a decoder that is not broken fails none`() async {
         let failed = await failures(of: DecoderConformance.checks) { _ in
-            DecoderConformance.Subject(Decoder(nil), file: Self.file)
+            (Decoder(nil), Self.file)
         }
         #expect(failed.isEmpty)
     }

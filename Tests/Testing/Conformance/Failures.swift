@@ -1,8 +1,8 @@
 import AlcedoTesting
 
 /// The checks that a backend fails, by their descriptions.
-func failures<Backend, Options>(
-    of checks: [ConformanceCheck<Backend, Options>], _ make: @escaping @Sendable (Options) throws -> Backend
+func failures<Backend>(
+    of checks: [ConformanceCheck<Backend>], _ make: @escaping @Sendable (ConformanceOptions) throws -> Backend
 ) async -> Set<String> {
     await withTaskGroup(of: String?.self) { group in
         for check in checks {

@@ -52,14 +52,14 @@ struct MemoryCacheKitTests {
 
     @Test(arguments: Fault.allCases)
     func `a cache that is broken in one way fails the checks of that`(fault: Fault) async {
-        let failed = await failures(of: MemoryCacheConformance.checks) { Cache($0.costLimit, fault) }
+        let failed = await failures(of: MemoryCacheConformance.checks) { Cache($0.byteLimit, fault) }
         // Whether tasks that run beside one another hit upon these keys is chance.
         let chancy: Set = fault == .confusesKeysOfOneLength ? ["many tasks at once keep the cost right"] : []
         #expect(failed.subtracting(chancy) == fault.broken.subtracting(chancy))
     }
 
     @Test func `a cache that is not broken fails none`() async {
-        let failed = await failures(of: MemoryCacheConformance.checks) { Cache($0.costLimit, nil) }
+        let failed = await failures(of: MemoryCacheConformance.checks) { Cache($0.byteLimit, nil) }
         #expect(failed.isEmpty)
     }
 

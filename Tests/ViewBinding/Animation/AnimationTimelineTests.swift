@@ -10,27 +10,27 @@ import Testing
         (100, 1, 0, 130), (3_180, 31, 2, 3_200), (-5, 0, 0, 30),
     ])
     func `each moment has its frame`(position: Int, play: Int, frame: Int, next: Int) {
-        let place = timeline.place(at: .ms(position), playCount: nil)
+        let playhead = timeline.playhead(at: .ms(position), playCount: nil)
 
-        #expect(place == AnimationTimeline.Place(play: play, frame: frame, next: .ms(next)))
+        #expect(playhead == AnimationTimeline.Playhead(play: play, frame: frame, next: .ms(next)))
     }
 
     @Test(arguments: [
         (0, 0, 0, 30), (99, 0, 2, 100), (100, 1, 0, 130), (179, 1, 1, 180), (180, 1, 2, nil), (5_000, 1, 2, nil),
     ])
     func `after its plays an animation stays at its last frame`(position: Int, play: Int, frame: Int, next: Int?) {
-        let place = timeline.place(at: .ms(position), playCount: 2)
+        let playhead = timeline.playhead(at: .ms(position), playCount: 2)
 
-        #expect(place == AnimationTimeline.Place(play: play, frame: frame, next: next.map { .ms($0) }))
+        #expect(playhead == AnimationTimeline.Playhead(play: play, frame: frame, next: next.map { .ms($0) }))
     }
 
     @Test func `after a year of plays the frame is still exact`() {
         let year = Duration.seconds(365 * 86_400)
         let plays = Int(year / timeline.length)
 
-        let place = timeline.place(at: timeline.length * plays + .ms(30), playCount: nil)
+        let playhead = timeline.playhead(at: timeline.length * plays + .ms(30), playCount: nil)
 
-        #expect(place == AnimationTimeline.Place(play: plays, frame: 1, next: timeline.length * plays + .ms(80)))
+        #expect(playhead == AnimationTimeline.Playhead(play: plays, frame: 1, next: timeline.length * plays + .ms(80)))
     }
 
     @Test func `a frame begins where the one before it ends`() {
@@ -48,8 +48,8 @@ import Testing
         #expect(timeline.end(ofPlays: 2) == timeline.length * 2)
         #expect(timeline.end(ofPlays: -1) == timeline.length)
         #expect(timeline.end(ofPlays: .max) == AnimationTimeline.lastMoment)
-        let place = timeline.place(at: .seconds(Int64.max), playCount: .max)
-        #expect(place == timeline.place(at: AnimationTimeline.lastMoment, playCount: nil))
+        let playhead = timeline.playhead(at: .seconds(Int64.max), playCount: .max)
+        #expect(playhead == timeline.playhead(at: AnimationTimeline.lastMoment, playCount: nil))
     }
 
     @Test func `delays of nothing, or less, do not stop time`() {

@@ -55,7 +55,7 @@ extension ImageAnimator {
 
     /// Returns when nothing is being decoded.
     func decodingEnds() async {
-        while let work { await work.value }
+        while let decoding { await decoding.value }
     }
 }
 

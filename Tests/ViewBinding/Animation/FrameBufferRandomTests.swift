@@ -27,7 +27,7 @@ import Testing
                 // Mostly onwards, sometimes a jump.
                 let step = Int.random(in: 0..<5, using: &random) == 0 ? Int.random(in: 0..<count, using: &random) : 1
                 let frame = ((shown[viewer] ?? 0) + step) % count
-                let found = state.want(frame, isShown: frame == shown[viewer], remaining: count, viewer: viewer)
+                let found = state.request(frame, isShown: frame == shown[viewer], remaining: count, viewer: viewer)
                 var decoded = 0
                 while let next = state.beginDecoding(capacity: capacity) {
                     decoded += 1
@@ -35,11 +35,11 @@ import Testing
                     _ = state.endDecoding(next, .success(pixels), capacity: capacity)
                     try #require(decoded <= 2 * count)
                 }
-                let now = state.want(frame, isShown: frame == shown[viewer], remaining: count, viewer: viewer)
+                let now = state.request(frame, isShown: frame == shown[viewer], remaining: count, viewer: viewer)
                 #expect(frame == shown[viewer] || now?.withUnsafeBytes { $0[0] } == UInt8(frame))
                 #expect(found == nil || frame == 0 || now != nil || frame == shown[viewer])
                 shown[viewer] = frame
-                _ = state.want(frame, isShown: true, remaining: count, viewer: viewer)
+                _ = state.request(frame, isShown: true, remaining: count, viewer: viewer)
                 #expect(state.storedCount <= max(capacity, viewers.count))
             }
         }

@@ -17,24 +17,24 @@ import Testing
         return decoded
     }
 
-    private mutating func want(_ frame: Int, isShown: Bool = false, remaining: Int = 10, viewer: Int = 1) -> UInt8? {
-        state.want(frame, isShown: isShown, remaining: remaining, viewer: viewer)?.withUnsafeBytes { $0[0] }
+    private mutating func request(_ frame: Int, isShown: Bool = false, remaining: Int = 10, viewer: Int = 1) -> UInt8? {
+        state.request(frame, isShown: isShown, remaining: remaining, viewer: viewer)?.withUnsafeBytes { $0[0] }
     }
 
     @Test mutating func `the first frame is always there`() {
-        #expect(want(0) == 0)
+        #expect(request(0) == 0)
         #expect(state.storedCount == 0)
     }
 
     @Test mutating func `frames are decoded in the order in which they are shown, a few ahead`() {
-        _ = want(0, isShown: true)
+        _ = request(0, isShown: true)
         #expect(decodeAll(capacity: 100) == [1, 2, 3, 4])
-        #expect(want(1) == 1)
+        #expect(request(1) == 1)
         #expect(decodeAll(capacity: 100) == [5])
     }
 
     @Test mutating func `one frame is decoded at a time`() {
-        _ = want(5)
+        _ = request(5)
         #expect(state.beginDecoding(capacity: 9) == 5)
         #expect(state.beginDecoding(capacity: 9) == nil)
         #expect(state.isDecoding)
@@ -43,7 +43,7 @@ import Testing
     @Test mutating func `an animation that fits is decoded once`() {
         var decoded: [Int] = []
         for tick in 0..<50 {
-            _ = want(tick % 10)
+            _ = request(tick % 10)
             decoded += decodeAll(capacity: 9)
         }
         #expect(decoded == Array(1...9))
@@ -52,35 +52,35 @@ import Testing
 
     @Test mutating func `of frames that do not fit those that were shown go`() {
         for frame in 0..<8 {
-            _ = want(frame)
+            _ = request(frame)
             _ = decodeAll(capacity: 3)
             #expect(state.storedCount <= 3)
         }
-        #expect(want(8) == 8)
-        #expect(want(9) == 9)
-        #expect(want(6) == nil)
+        #expect(request(8) == 8)
+        #expect(request(9) == 9)
+        #expect(request(6) == nil)
     }
 
     @Test mutating func `nothing is decoded for after the end`() {
-        _ = want(8, isShown: true, remaining: 1)
+        _ = request(8, isShown: true, remaining: 1)
         #expect(decodeAll(capacity: 9) == [9])
     }
 
     @Test(arguments: [1, 2, 3, 5])
     mutating func `viewers in different places all get theirs, and decoding ends`(capacity: Int) {
-        for (viewer, frame) in [(1, 2), (2, 5), (3, 8)] { _ = want(frame, viewer: viewer) }
+        for (viewer, frame) in [(1, 2), (2, 5), (3, 8)] { _ = request(frame, viewer: viewer) }
         let decoded = decodeAll(capacity: capacity)
         #expect(decoded.count < 20)
         #expect(Set(decoded).isSuperset(of: [2, 5, 8]))
 
         for (viewer, frame) in [(1, 2), (2, 5), (3, 8)] {
-            #expect(want(frame, isShown: true, viewer: viewer) == UInt8(frame))
+            #expect(request(frame, isShown: true, viewer: viewer) == UInt8(frame))
         }
         #expect(decodeAll(capacity: capacity).count < 20)
     }
 
     @Test mutating func `the last frame before the one that is missing stands in`() {
-        _ = want(1)
+        _ = request(1)
         _ = decodeAll(capacity: 3)
 
         #expect(state.latest(before: 6, after: 1)?.index == 3)
@@ -89,8 +89,8 @@ import Testing
     }
 
     @Test mutating func `those who waited are named once`() {
-        _ = want(1)
-        _ = want(1, isShown: true, viewer: 2)
+        _ = request(1)
+        _ = request(1, isShown: true, viewer: 2)
         #expect(state.beginDecoding(capacity: 9) == 1)
         #expect(state.endDecoding(1, .success(DecodedImage.gray(1).pixels), capacity: 9) == [1])
         #expect(state.beginDecoding(capacity: 9) == 2)
@@ -98,17 +98,17 @@ import Testing
     }
 
     @Test mutating func `a frame that cannot be decoded is not tried again`() {
-        _ = want(1)
+        _ = request(1)
         #expect(state.beginDecoding(capacity: 9) == 1)
         #expect(state.endDecoding(1, .failure(LoadFailure()), capacity: 9) == [1])
 
         #expect(state.failure is LoadFailure)
-        #expect(want(1) == nil)
+        #expect(request(1) == nil)
         #expect(decodeAll(capacity: 9) == [2, 3, 4, 5])
     }
 
     @Test mutating func `when nobody looks nothing is kept or begun`() {
-        _ = want(1)
+        _ = request(1)
         #expect(state.beginDecoding(capacity: 9) == 1)
         state.remove(viewer: 1)
 

@@ -53,12 +53,12 @@ import Testing
         _ = animator.advance(to: .zero)
         await animator.decodingEnds()
 
-        let picture = try #require(animator.advance(to: .ms(100)))
+        let frame = try #require(animator.advance(to: .ms(100)))
 
-        #expect(picture.gray == 1)
-        #expect(picture.scale == 2)
-        #expect(picture.orientation == .right)
-        #expect(!picture.isAnimated)
+        #expect(frame.gray == 1)
+        #expect(frame.scale == 2)
+        #expect(frame.orientation == .right)
+        #expect(!frame.isAnimated)
     }
 
     @Test func `an animation ends after its plays, and can be played again`() async throws {
@@ -96,7 +96,7 @@ import Testing
         await animator.decodingEnds()
         animator.isPlaying = false
         #expect(shown(by: animator, after: 500) == nil)
-        animator.seek(toFrame: 3)
+        animator.frameIndex = 3
         #expect(shown(by: animator, after: 0) == 3)
         animator.isPlaying = true
         animator.rate = 2
@@ -159,9 +159,9 @@ import Testing
         await animator.decodingEnds()
         #expect(shown(by: animator, after: 300) == 3)
 
-        animator.seek(toFrame: 2)
+        animator.frameIndex = 2
         #expect(shown(by: animator, after: 0) == 2)
-        animator.seek(toFrame: 10)
+        animator.frameIndex = 10
         #expect(shown(by: animator, after: 0) == nil)
         frames.release(50)
         await animator.decodingEnds()

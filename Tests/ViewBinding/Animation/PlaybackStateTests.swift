@@ -8,7 +8,7 @@ import Testing
 
     private mutating func frame(at time: Int) -> Int {
         state.advance(to: .ms(time))
-        return state.place.frame
+        return state.playhead.frame
     }
 
     @Test mutating func `the first tick is the beginning`() {
@@ -89,9 +89,9 @@ import Testing
                 return
             }
             state.advance(to: deadline - .nanoseconds(2))
-            #expect(state.place.frame == (expected + 3) % 4)
+            #expect(state.playhead.frame == (expected + 3) % 4)
             state.advance(to: deadline)
-            #expect(state.place.frame == expected)
+            #expect(state.playhead.frame == expected)
         }
         #expect(abs((state.deadline ?? .zero) / .ms(1) - Double(milliseconds) * 7) < 3)
     }
@@ -121,7 +121,7 @@ import Testing
         #expect(state.rate == expected)
         #expect(state.deadline.map { abs($0 / .ms(100) * expected - 1) < 0.001 } == true)
         state.advance(to: .seconds(Int64.max))
-        #expect((0..<4).contains(state.place.frame))
+        #expect((0..<4).contains(state.playhead.frame))
         #expect(state.deadline != nil)
     }
 
@@ -134,20 +134,20 @@ import Testing
         #expect(state.endDeadline == nil)
         for time in [Duration.seconds(15), .seconds(1 << 45), .seconds(Int64.max)] {
             state.advance(to: time)
-            #expect((0..<2).contains(state.place.frame))
+            #expect((0..<2).contains(state.playhead.frame))
             _ = (state.isFinished, state.deadline, state.endDeadline)
         }
         state.seek(to: 1)
         state.setRate(1)
         state.restart()
-        #expect(state.place.frame == 0)
+        #expect(state.playhead.frame == 0)
     }
 
     @Test mutating func `a change of the rate leaves the position`() {
         _ = frame(at: 0)
         _ = frame(at: 150)
         state.setRate(10)
-        #expect(state.place.frame == 1)
+        #expect(state.playhead.frame == 1)
 
         #expect(frame(at: 155) == 2)
         state.setRate(1)
@@ -185,12 +185,12 @@ import Testing
         _ = frame(at: 0)
         _ = frame(at: 550)
         state.seek(to: 3)
-        #expect(state.place == AnimationTimeline.Place(play: 1, frame: 3, next: .ms(800)))
+        #expect(state.playhead == AnimationTimeline.Playhead(play: 1, frame: 3, next: .ms(800)))
         #expect(state.deadline == .ms(650))
         state.seek(to: 77)
-        #expect(state.place.frame == 3)
+        #expect(state.playhead.frame == 3)
         state.seek(to: -77)
-        #expect(state.place.frame == 0)
+        #expect(state.playhead.frame == 0)
     }
 
     @Test mutating func `a jump before the first tick, and one while paused, count`() {

@@ -17,7 +17,7 @@ final class FakeLoader: ImageLoading {
         var memory: [ResourceKey: DecodedImage] = [:]
         var calls: [Int: Call] = [:]
         var early: [Int: Outcome] = [:]
-        var arrivals: [Int: CheckedContinuation<Void, Never>] = [:]
+        var starts: [Int: CheckedContinuation<Void, Never>] = [:]
         var lookUps = 0
         var requests: [ImageRequest] = []
     }
@@ -53,7 +53,7 @@ final class FakeLoader: ImageLoading {
                 if early == nil {
                     state.calls[serial] = Call(continuation: continuation, priority: priority, onUpdate: onUpdate)
                 }
-                return (early, state.arrivals.removeValue(forKey: serial))
+                return (early, state.starts.removeValue(forKey: serial))
             }
             if let early { continuation.resume(returning: early) }
             waiting?.resume()
@@ -62,11 +62,11 @@ final class FakeLoader: ImageLoading {
     }
 
     /// Returns when the load of `serial` has begun.
-    func arrival(of serial: Int) async {
+    func start(of serial: Int) async {
         await withCheckedContinuation { continuation in
             let isHere = state.withLock { state in
                 if state.requests.contains(where: { $0.serial == serial }) { return true }
-                state.arrivals[serial] = continuation
+                state.starts[serial] = continuation
                 return false
             }
             if isHere { continuation.resume() }

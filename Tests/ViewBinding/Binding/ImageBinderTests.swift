@@ -68,7 +68,7 @@ import Testing
 
     @Test func `the late result of an earlier load is never shown`() async {
         let old = bind(1, serial: 1)
-        await loader.arrival(of: 1)
+        await loader.start(of: 1)
         let new = bind(2, serial: 2)
         #expect(old?.isCancelled == true)
         #expect(log.endings == [.cancelled])
@@ -84,7 +84,7 @@ import Testing
 
     @Test func `two loads of one image are told apart`() async {
         let old = bind(1, serial: 1)
-        await loader.arrival(of: 1)
+        await loader.start(of: 1)
         binder.cancel()
         let new = bind(1, serial: 2)
 
@@ -100,7 +100,7 @@ import Testing
 
     @Test func `the request in flight set again joins its load`() async {
         let task = bind(1, serial: 1)
-        await loader.arrival(of: 1)
+        await loader.start(of: 1)
 
         _ = bind(1, serial: 2, options: BindingOptions(placeholder: .gray(99)))
         loader.finish(1, .gray(1))
@@ -135,7 +135,7 @@ import Testing
 
     @Test func `a nil URL cancels, shows the placeholder and fails`() async {
         let old = bind(1, serial: 1)
-        await loader.arrival(of: 1)
+        await loader.start(of: 1)
 
         binder.load(nil, options: options) { log($0) }
         loader.finish(1, .gray(1))
@@ -192,7 +192,7 @@ import Testing
 
     @Test func `cancelling leaves what is shown`() async {
         let task = bind(1, serial: 1)
-        await loader.arrival(of: 1)
+        await loader.start(of: 1)
 
         binder.cancel()
         binder.cancel()
@@ -207,7 +207,7 @@ import Testing
         var binder: ImageBinder? = ImageBinder(view: view, pipeline: loader)
         binder?.load(ImageRequest(image: 1, serial: 1)) { log($0) }
         let task = binder?.task
-        await loader.arrival(of: 1)
+        await loader.start(of: 1)
 
         binder = nil
 
@@ -225,7 +225,7 @@ import Testing
         let binder = view.map { ImageBinder(view: $0, pipeline: loader) }
         binder?.load(ImageRequest(image: 1, serial: 1), options: options) { log($0) }
         let task = binder?.task
-        await loader.arrival(of: 1)
+        await loader.start(of: 1)
 
         view = nil
         #expect(gone == nil)
@@ -245,7 +245,7 @@ import Testing
             binder?.load(ImageRequest(image: 1, serial: 1)) { _ in ended.resume(returning: binder?.task) }
             let task = binder?.task
             Task {
-                await loader.arrival(of: 1)
+                await loader.start(of: 1)
                 loader.report(1, .received(1))
                 #expect(task?.isCancelled == false)
                 view = nil
@@ -260,7 +260,7 @@ import Testing
 
     @Test func `a completion may bind again`() async {
         let old = bind(1, serial: 1)
-        await loader.arrival(of: 1)
+        await loader.start(of: 1)
         loader.setMemory(.gray(3), for: ImageRequest(image: 3, serial: 0))
         binder.load(nil)
         binder.load(ImageRequest(image: 2, serial: 2), options: options) { [binder, log] in

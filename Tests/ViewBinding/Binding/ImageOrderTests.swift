@@ -46,7 +46,7 @@ import Testing
     @Test func `a low-resolution picture that comes last is not shown`() async {
         let task = bind(1, options: low)
         let lowTask = binder.lowResolutionTask
-        await loader.arrival(of: 51)
+        await loader.start(of: 51)
         loader.finish(1, .gray(1))
         await task?.value
         #expect(lowTask?.isCancelled == true)
@@ -60,7 +60,7 @@ import Testing
     @Test func `a low-resolution picture of an earlier request is not shown`() async {
         let task = bind(1, options: low)
         let lowTask = binder.lowResolutionTask
-        await loader.arrival(of: 51)
+        await loader.start(of: 51)
         _ = bind(2, options: BindingOptions())
         #expect(lowTask?.isCancelled == true)
 
@@ -99,7 +99,7 @@ import Testing
 
     @Test func `previews are shown as they come, the last of those that come at once`() async {
         let task = bind(1, options: BindingOptions())
-        await loader.arrival(of: 1)
+        await loader.start(of: 1)
         loader.report(1, .preview(101))
         await nextTurn()
         loader.report(1, .preview(102))
@@ -115,7 +115,7 @@ import Testing
     @Test func `a preview is not shown over the low-resolution picture`() async {
         loader.setMemory(.gray(51), for: ImageRequest(image: 51, serial: 0))
         let task = bind(1, options: low)
-        await loader.arrival(of: 1)
+        await loader.start(of: 1)
 
         loader.report(1, .preview(101))
         await nextTurn()
@@ -127,7 +127,7 @@ import Testing
 
     @Test func `a preview of an earlier request is not shown, however late`() async {
         let task = bind(1, options: BindingOptions())
-        await loader.arrival(of: 1)
+        await loader.start(of: 1)
         // On its way to the main actor when the view is bound anew.
         loader.report(1, .preview(101))
         _ = bind(2, options: BindingOptions())
@@ -144,7 +144,7 @@ import Testing
 
     @Test func `part of a picture that will not come goes`() async {
         let task = bind(1, options: BindingOptions(placeholder: .gray(200)))
-        await loader.arrival(of: 1)
+        await loader.start(of: 1)
         loader.report(1, .preview(101))
         await nextTurn()
 
@@ -156,7 +156,7 @@ import Testing
 
     @Test func `the caches' image is shown first, then the source's`() async {
         let task = bind(1, showsCachedFirst: true, options: low)
-        await loader.arrival(of: 1)
+        await loader.start(of: 1)
         loader.report(1, .cached(151))
         await nextTurn()
         #expect(binder.isLoading)
@@ -176,7 +176,7 @@ import Testing
         let task = bind(1, showsCachedFirst: true, options: BindingOptions(placeholder: .gray(200)))
         #expect(view.history == [.image(7, .memory)])
         #expect(binder.isLoading)
-        await loader.arrival(of: 1)
+        await loader.start(of: 1)
         // The same picture again, as the pipeline tells of it.
         loader.report(1, .cached(ImageResponse(image: image, layer: .memory)))
         await nextTurn()
@@ -217,7 +217,7 @@ import Testing
 
     @Test func `an image of the caches outlasts a failure`() async {
         let task = bind(1, showsCachedFirst: true, options: BindingOptions(failureImage: .gray(250)))
-        await loader.arrival(of: 1)
+        await loader.start(of: 1)
         loader.report(1, .cached(151))
         await nextTurn()
 

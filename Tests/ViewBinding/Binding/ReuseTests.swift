@@ -98,7 +98,7 @@ import Testing
             guard chance(2) else { return }
             await nextTurn()
             for load in pending where load.task == binder.task || load.task == binder.lowResolutionTask {
-                await loader.arrival(of: load.serial)
+                await loader.start(of: load.serial)
             }
         }
 

@@ -113,13 +113,13 @@ import Testing
     @Test func `a view that has grown gets a larger picture when it is bound again`() async {
         view.displaySize = .target(TargetSize(width: 10, height: 10))
         _ = bind(1)
-        await loader.arrival(of: 1)
+        await loader.start(of: 1)
         view.displaySize = .target(target)
         binder.viewSizeChanged()
         #expect(loader.started == [1])
 
         binder.load(ImageRequest(image: 1, serial: 2))
-        await loader.arrival(of: 2)
+        await loader.start(of: 2)
 
         #expect(loader.requests.last?.decoding.target == target)
         loader.finish(1, .gray(1))
@@ -178,7 +178,7 @@ import Testing
         var told: [Int] = []
         let options = BindingOptions(onProgress: { told.append($0.received) })
         let first = bind(1, options: options)
-        await loader.arrival(of: 1)
+        await loader.start(of: 1)
         loader.report(1, .received(10))
         await nextTurn()
         loader.report(1, .received(20))
@@ -186,7 +186,7 @@ import Testing
         await nextTurn()
 
         let second = bind(2, options: options)
-        await loader.arrival(of: 2)
+        await loader.start(of: 2)
         loader.report(1, .received(40))
         loader.report(2, .received(5))
         await nextTurn()
@@ -205,7 +205,7 @@ import Testing
 
         binder.load(ImageRequest(image: 1, serial: 1))
         let task = binder.task
-        await loader.arrival(of: 1)
+        await loader.start(of: 1)
         loader.report(1, .received(10))
         loader.finish(1, .gray(1))
         await task?.value
@@ -233,7 +233,7 @@ import Testing
     @Test func `the image of a replaced request is given to nobody`() async {
         var taken: [UInt8] = []
         let task = bind(1, options: BindingOptions(onImage: { taken.append($0.image.gray) }))
-        await loader.arrival(of: 1)
+        await loader.start(of: 1)
         _ = bind(2)
 
         loader.finish(1, .gray(1))
@@ -249,8 +249,8 @@ import Testing
         var request = ImageRequest(image: 1, serial: 1)
         request.priority = .high
         binder.load(request, options: options)
-        await loader.arrival(of: 1)
-        await loader.arrival(of: 51)
+        await loader.start(of: 1)
+        await loader.start(of: 51)
         #expect(loader.priority(of: 1) == .high)
 
         binder.setPriority(.veryLow)
@@ -290,7 +290,7 @@ import Testing
         #expect(!binder.retry())
 
         let second = bind(2)
-        await loader.arrival(of: 2)
+        await loader.start(of: 2)
         loader.setMemory(.gray(7), for: ImageRequest(image: 3, serial: 0))
         _ = bind(3)
         loader.finish(2, .failure(LoadFailure()))

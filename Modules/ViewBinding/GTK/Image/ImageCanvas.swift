@@ -2,7 +2,7 @@
     package import AlcedoCore
     import CGTK
 
-    /// What a picture widget shows: a texture, and for a moment the one before it.
+    /// The content of an image widget: a texture, and for a moment the one before it.
     ///
     /// The widget owns it, so that a widget that outlives its ``ImageView`` still draws.
     @MainActor final class ImageCanvas {
@@ -34,7 +34,7 @@
         private var fade = ImageFade()
         private var schedule: FrameSchedule?
         /// Whether anybody sees the widget.
-        let sight: WidgetSight
+        let visibility: WidgetVisibility
 
         var mode = TargetSize.ContentMode.fit { didSet { gtk_widget_queue_draw(widget) } }
         /// How much has come of the picture that is on its way, from 0 to 1; nil: none is, or nobody knows.
@@ -49,7 +49,7 @@
 
         init(widget: UnsafeMutablePointer<GtkWidget>) {
             self.widget = widget
-            sight = WidgetSight(widget: widget)
+            visibility = WidgetVisibility(widget: widget)
             schedule = FrameSchedule(widget: OpaquePointer(widget)) { [weak self] in self?.advance(to: $0) }
         }
 
@@ -71,7 +71,7 @@
             covered = shown
             shown = texture.map { Drawn(taking: $0) }
             // What nobody sees need not fade.
-            if fading > .zero, shown != nil, sight.isInSight {
+            if fading > .zero, shown != nil, visibility.isVisible {
                 fade.start(lasting: fading)
                 startTicking()
             } else {
@@ -117,7 +117,7 @@
             onTick = nil
             onMap = nil
             progress = nil
-            sight.stopWaiting()
+            visibility.stopWaiting()
             stopTicking()
         }
 
@@ -144,14 +144,87 @@
         }
 
         private func draw(_ shown: Drawn, in size: PixelSize, into snapshot: OpaquePointer) {
-            guard let place = ImagePlacement(of: shown.size, in: size, mode: mode) else { return }
+            guard let placement = ImagePlacement(of: shown.size, in: size, mode: mode) else { return }
             // GTK draws in points of the layout.
             let scale = Float(gtk_widget_get_scale_factor(widget))
             var bounds = graphene_rect_t(
-                origin: graphene_point_t(x: Float(place.x) / scale, y: Float(place.y) / scale),
+                origin: graphene_point_t(x: Float(placement.x) / scale, y: Float(placement.y) / scale),
                 size: graphene_size_t(
-                    width: Float(place.size.width) / scale, height: Float(place.size.height) / scale))
+                    width: Float(placement.size.width) / scale, height: Float(placement.size.height) / scale))
             gtk_snapshot_append_texture(snapshot, shown.texture.pointer, &bounds)
+        }
+    }
+
+    /// Asks the frame clock of a widget for the frames in which something changes, and for no others: between them the
+    /// program sleeps.
+    @MainActor private final class FrameSchedule {
+        /// Sooner than this, the next frame is asked for at once: as long as a frame of most screens.
+        private static let shortestPause = Duration.microseconds(16_667)
+
+        private let widget: OpaquePointer
+        private let onFrame: @MainActor (_ time: Duration) -> Duration?
+        private lazy var ticker = FrameTicker(widget: widget) { [weak self] in self?.run($0) ?? false }
+        private lazy var alarm = FrameAlarm { [weak self] in self?.ticker.start() }
+
+        /// - Parameters:
+        ///   - widget: As for a ``FrameTicker``.
+        ///   - onFrame: Gets the time of a frame before it is laid out and drawn. Returns the time at which the next one
+        ///     is due; nil: none is.
+        init(widget: OpaquePointer, onFrame: @escaping @MainActor (_ time: Duration) -> Duration?) {
+            self.widget = widget
+            self.onFrame = onFrame
+        }
+
+        /// There is something to do in the next frame.
+        func start() {
+            alarm.cancel()
+            ticker.start()
+        }
+
+        func stop() {
+            alarm.cancel()
+            ticker.stop()
+        }
+
+        private func run(_ time: Duration) -> Bool {
+            guard let next = onFrame(time) else { return false }
+            if next - time < Self.shortestPause { return true }
+            alarm.set(to: next)
+            return false
+        }
+    }
+
+    /// Runs a closure at a time of the frame clock, without a frame until then.
+    @MainActor private final class FrameAlarm {
+        private let onTime: @MainActor () -> Void
+        private var source: guint?
+
+        init(onTime: @escaping @MainActor () -> Void) { self.onTime = onTime }
+
+        /// - Parameter time: In place of the one before. One that has passed counts as now.
+        func set(to time: Duration) {
+            cancel()
+            // Frame clocks tell GLib's monotonic time. Rounded up, so that what is due then has begun.
+            let milliseconds = (time - .microseconds(g_get_monotonic_time())) / .milliseconds(1)
+            source = g_timeout_add_full(
+                G_PRIORITY_DEFAULT, guint(min(max(milliseconds.rounded(.up), 0), Double(guint.max))),
+                { alarm in
+                    guard let alarm else { return 0 }
+                    MainActor.assumeIsolated { Unmanaged<FrameAlarm>.fromOpaque(alarm).takeUnretainedValue().run() }
+                    return 0
+                }, Unmanaged.passRetained(self).toOpaque(),
+                { alarm in alarm.map { Unmanaged<FrameAlarm>.fromOpaque($0).release() } })
+        }
+
+        func cancel() {
+            guard let source else { return }
+            self.source = nil
+            g_source_remove(source)
+        }
+
+        private func run() {
+            source = nil
+            onTime()
         }
     }
 
@@ -195,9 +268,9 @@
         ///
         /// At whole pixels, so that a picture that was decoded for this view is drawn as it is, without being sampled
         /// anew. A picture that is smaller than the view is enlarged.
-        package init?(of picture: PixelSize, in view: PixelSize, mode: TargetSize.ContentMode) {
-            guard picture.isPositive, view.isPositive else { return nil }
-            size = picture.scaled(to: view, mode: mode, enlarging: true)
+        package init?(of image: PixelSize, in view: PixelSize, mode: TargetSize.ContentMode) {
+            guard image.isPositive, view.isPositive else { return nil }
+            size = image.scaled(to: view, mode: mode, enlarging: true)
             x = (view.width - size.width).floored(by: 2)
             y = (view.height - size.height).floored(by: 2)
         }

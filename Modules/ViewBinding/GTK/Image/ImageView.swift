@@ -10,7 +10,7 @@
     /// has one, if ``onSizeChange`` calls `viewSizeChanged()` of the binder. GTK must be initialised, and
     /// ``MainActorBridge`` installed for images that arrive later.
     ///
-    /// For style sheets the widget is an `alcedo-picture` of the class `empty`, `placeholder`, `failure` or `picture`,
+    /// For style sheets the widget is an `alcedo-image` of the class `empty`, `placeholder`, `failure` or `image`,
     /// and of the class `loading` while an image is on its way; the progress of that is a line of its `color`. It clips to
     /// its `border-radius`.
     @MainActor public final class ImageView: ImageDisplaying {
@@ -22,18 +22,22 @@
         private var animator: ImageAnimator?
         private var styleClass = "empty"
 
-        /// How long a picture takes to come in that the view waited for; nought: no time. Default: 150 ms.
-        public var fadeDuration = Duration.milliseconds(150)
+        private let fadeDuration: Duration
 
         /// - Parameters:
         ///   - contentMode: How a picture of other proportions than the view is shown. Default: `fit`.
         ///   - frames: Has the frames of animations, best one for all views. nil: the first frame is shown. Default: nil.
-        public init(contentMode: TargetSize.ContentMode = .fit, frames: FramePool? = nil) {
+        ///   - fadeDuration: How long an image fades in that the view waited for. Zero: it does not fade. Default: 150 ms.
+        public init(
+            contentMode: TargetSize.ContentMode = .fit, frames: FramePool? = nil,
+            fadeDuration: Duration = .milliseconds(150)
+        ) {
             self.frames = frames
+            self.fadeDuration = fadeDuration
             (widget, canvas) = ImageWidget.make()
             canvas.mode = contentMode
             canvas.onTick = { [weak self] in self?.play(to: $0) }
-            canvas.onMap = { [weak self] in self?.sightHasChanged() }
+            canvas.onMap = { [weak self] in self?.visibilityDidChange() }
             g_object_ref_sink(UnsafeMutableRawPointer(widget))
             gtk_widget_add_css_class(UnsafeMutablePointer(widget), styleClass)
         }
@@ -43,18 +47,12 @@
             g_object_unref(UnsafeMutableRawPointer(widget))
         }
 
-        /// How a picture of other proportions than the view is shown.
-        public var contentMode: TargetSize.ContentMode {
-            get { canvas.mode }
-            set { canvas.mode = newValue }
-        }
-
         /// Whether animations play. They rest while the widget is not in sight: unmapped, or scrolled out of a
         /// `GtkScrolledWindow`. Default: true.
         public var isPlaying = true {
             didSet {
                 animator?.isPlaying = isPlaying
-                playOrRest()
+                updateTicking()
             }
         }
 
@@ -74,7 +72,7 @@
 
         /// The view's size in device pixels, which a window on a dense screen has more of.
         public var displaySize: DisplaySize {
-            canvas.size.map { .target(TargetSize($0, mode: contentMode)) } ?? .pending
+            canvas.size.map { .target(TargetSize($0, mode: canvas.mode)) } ?? .pending
         }
 
         public func showActivity(_ isActive: Bool) {
@@ -88,7 +86,7 @@
         }
 
         private func show(_ content: DisplayContent, fading: Duration) {
-            let texture = content.picture.flatMap { try? $0.pixels.upright(from: $0.orientation).makeTexture() }
+            let texture = content.image.flatMap { try? $0.pixels.upright(from: $0.orientation).makeTexture() }
             canvas.show(texture, fading: fading)
             animate(texture == nil ? nil : content)
             let name = texture == nil ? "empty" : content.styleClass
@@ -100,44 +98,43 @@
 
         private func animate(_ content: DisplayContent?) {
             animator = nil
-            canvas.sight.stopWaiting()
+            canvas.visibility.stopWaiting()
             guard let frames, case .image(let image, from: _)? = content else { return }
-            animator = ImageAnimator(image, pool: frames)
+            animator = ImageAnimator(image, pool: frames) { [weak self] in self?.updateTicking() }
             animator?.isPlaying = isPlaying
-            animator?.onLateFrame = { [weak self] in self?.playOrRest() }
-            sightHasChanged()
+            visibilityDidChange()
         }
 
-        private func sightHasChanged() {
-            updateSight()
-            playOrRest()
+        private func visibilityDidChange() {
+            updateVisibility()
+            updateTicking()
         }
 
-        private func updateSight() {
+        private func updateVisibility() {
             guard let animator else { return }
-            animator.isHidden = !canvas.sight.isInSight
+            animator.isHidden = !canvas.visibility.isVisible
             if animator.isHidden {
-                canvas.sight.awaitReturn { [weak self] in self?.sightHasChanged() }
+                canvas.visibility.awaitVisible { [weak self] in self?.visibilityDidChange() }
             } else {
-                canvas.sight.stopWaiting()
+                canvas.visibility.stopWaiting()
             }
         }
 
         private var plays: Bool { isPlaying && animator.map { !$0.isHidden } == true }
 
-        private func playOrRest() {
+        private func updateTicking() {
             if plays { canvas.startTicking() } else { canvas.stopTicking() }
         }
 
         /// - Returns: When the next frame is due.
         private func play(to time: Duration) -> Duration? {
             guard let animator, plays else { return nil }
-            guard canvas.sight.isInSight else {
-                updateSight()
+            guard canvas.visibility.isVisible else {
+                updateVisibility()
                 return nil
             }
-            if let picture = animator.advance(to: time),
-                let texture = try? picture.pixels.upright(from: picture.orientation).makeTexture()
+            if let image = animator.advance(to: time),
+                let texture = try? image.pixels.upright(from: image.orientation).makeTexture()
             {
                 canvas.showNext(texture)
             }
@@ -156,7 +153,7 @@
             case .nothing: "empty"
             case .placeholder: "placeholder"
             case .failure: "failure"
-            case .preview, .image: "picture"
+            case .preview, .image: "image"
             }
         }
     }
@@ -170,7 +167,7 @@
 
         private static let type: GType = {
             g_type_register_static_simple(
-                gtk_widget_get_type(), "AlcedoPicture", guint(MemoryLayout<GtkWidgetClass>.size),
+                gtk_widget_get_type(), "AlcedoImage", guint(MemoryLayout<GtkWidgetClass>.size),
                 { type, _ in
                     guard let type else { return }
                     let widgetClass = type.assumingMemoryBound(to: GtkWidgetClass.self)
@@ -186,7 +183,7 @@
                         nonisolated(unsafe) let resized = widget
                         MainActor.assumeIsolated { ImageWidget.canvas(of: resized)?.sizeHasChanged() }
                     }
-                    gtk_widget_class_set_css_name(widgetClass, "alcedo-picture")
+                    gtk_widget_class_set_css_name(widgetClass, "alcedo-image")
                     gtk_widget_class_set_accessible_role(widgetClass, GTK_ACCESSIBLE_ROLE_IMG)
                 },
                 guint(MemoryLayout<GtkWidget>.size), nil, GTypeFlags(0))

@@ -31,7 +31,7 @@
         public var boundCells: [(position: Int, cell: Cell)] { cells.bound }
 
         /// How many cells there are.
-        public var cellCount: Int { cells.count }
+        package var cellCount: Int { cells.count }
     }
 
     /// A cell of a list that shows one item after another.
@@ -69,7 +69,7 @@
         }
 
         private let makeCell: @MainActor () -> Cell
-        private let laterWork = IdleWork()
+        private let idleCallback = IdleCallback()
         private var entries: [OpaquePointer: Entry] = [:]
 
         init(makeCell: @escaping @MainActor () -> Cell) { self.makeCell = makeCell }
@@ -104,7 +104,7 @@
         func unbind(_ item: OpaquePointer) {
             guard entries[item]?.binding != nil else { return }
             entries[item]?.binding?.isEnding = true
-            laterWork.schedule { [weak self] in self?.endAll() }
+            idleCallback.schedule { [weak self] in self?.endAll() }
         }
 
         func tearDown(_ item: OpaquePointer) {
@@ -145,27 +145,27 @@
     }
 
     /// Runs a closure in the next turn of GTK's main loop, once however often it is asked for until then.
-    @MainActor private final class IdleWork {
-        private var work: (@MainActor () -> Void)?
+    @MainActor private final class IdleCallback {
+        private var callback: (@MainActor () -> Void)?
 
-        func schedule(_ work: @escaping @MainActor () -> Void) {
-            guard self.work == nil else { return }
-            self.work = work
+        func schedule(_ callback: @escaping @MainActor () -> Void) {
+            guard self.callback == nil else { return }
+            self.callback = callback
             // As urgent as input: before the next frame.
             g_idle_add_full(
                 G_PRIORITY_DEFAULT,
                 { idle in
                     guard let idle else { return 0 }
-                    MainActor.assumeIsolated { Unmanaged<IdleWork>.fromOpaque(idle).takeUnretainedValue().run() }
+                    MainActor.assumeIsolated { Unmanaged<IdleCallback>.fromOpaque(idle).takeUnretainedValue().run() }
                     return 0
                 }, Unmanaged.passRetained(self).toOpaque(),
-                { idle in idle.map { Unmanaged<IdleWork>.fromOpaque($0).release() } })
+                { idle in idle.map { Unmanaged<IdleCallback>.fromOpaque($0).release() } })
         }
 
         private func run() {
-            let work = work
-            self.work = nil
-            work?()
+            let callback = callback
+            self.callback = nil
+            callback?()
         }
     }
 #endif

@@ -16,17 +16,12 @@
     /// Which items are in sight is worked out from the adjustment, so rows must be of about the same height. It costs
     /// O(items ahead) a scroll.
     @MainActor public final class ScrollPrefetcher {
-        /// Called with the positions in sight whenever the list moves or is laid out anew, before anything is loaded
-        /// for it: to make the loads of cells that GTK binds far off less urgent, say.
-        public var onMove: (@MainActor (_ visible: Range<Int>) -> Void)?
-        /// How long this has computed on the main thread so far, the closures included. To be compared with the time of a
-        /// frame.
-        public private(set) var busyTime = Duration.zero
         private let adjustment: OpaquePointer
         private let count: @MainActor () -> Int
         private let request: @MainActor (_ position: Int) -> ImageRequest?
         private let start: @MainActor ([ImageRequest]) -> Void
         private let stop: @MainActor ([ImageRequest]) -> Void
+        private let onMove: (@MainActor (_ visible: Range<Int>) -> Void)?
         private var window: PrefetchWindow
         private var running: [Int: ImageRequest] = [:]
         private var signals: [Signal] = []
@@ -37,17 +32,21 @@
         ///   - count: How many items the list has.
         ///   - request: What the cell at a position will ask for: the same size, or nothing is gained. nil: nothing.
         ///   - start: Begins to load these, the first first.
-        ///   - stop: Gives these up.
+        ///   - stop: Cancels these loads.
+        ///   - onMove: Called with the visible positions whenever the list moves or gets another layout, before anything is
+        ///     loaded for it: to lower the priority of loads for cells that GTK binds far off, say. Default: nil.
         public init(
             adjustment: OpaquePointer, ahead: Int = 60, count: @escaping @MainActor () -> Int,
             request: @escaping @MainActor (_ position: Int) -> ImageRequest?,
-            start: @escaping @MainActor ([ImageRequest]) -> Void, stop: @escaping @MainActor ([ImageRequest]) -> Void
+            start: @escaping @MainActor ([ImageRequest]) -> Void, stop: @escaping @MainActor ([ImageRequest]) -> Void,
+            onMove: (@MainActor (_ visible: Range<Int>) -> Void)? = nil
         ) {
             self.adjustment = adjustment
             self.count = count
             self.request = request
             self.start = start
             self.stop = stop
+            self.onMove = onMove
             window = PrefetchWindow(length: ahead)
             let object = UnsafeMutableRawPointer(adjustment)
             g_object_ref(object)
@@ -63,7 +62,7 @@
         }
 
         /// The positions that are in sight now, rows that are so in part included; none while there is no layout.
-        public var visiblePositions: Range<Int> {
+        package var visiblePositions: Range<Int> {
             let adjustment = UnsafeMutablePointer<GtkAdjustment>(adjustment)
             let (lower, upper) = (gtk_adjustment_get_lower(adjustment), gtk_adjustment_get_upper(adjustment))
             let (value, page) = (gtk_adjustment_get_value(adjustment), gtk_adjustment_get_page_size(adjustment))
@@ -76,21 +75,21 @@
 
         /// The list has other items, or requests of another size: what was begun is given up, and begun anew.
         public func reset() {
-            give(up: window.reset())
+            cancel(window.reset())
             update()
         }
 
         private func update() {
             let start = ThreadTime.now
             move()
-            busyTime += ThreadTime.now - start
+            MainActorBridge.busyTime += ThreadTime.now - start
         }
 
         private func move() {
             let visible = visiblePositions
             onMove?(visible)
             let change = window.move(to: visible, of: count())
-            give(up: change.stop)
+            cancel(change.stop)
             var requests: [ImageRequest] = []
             for position in change.start {
                 guard let request = request(position) else { continue }
@@ -100,7 +99,7 @@
             if !requests.isEmpty { start(requests) }
         }
 
-        private func give(up positions: [Int]) {
+        private func cancel(_ positions: [Int]) {
             let requests = positions.compactMap { running.removeValue(forKey: $0) }
             if !requests.isEmpty { stop(requests) }
         }

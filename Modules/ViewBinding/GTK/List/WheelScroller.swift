@@ -80,9 +80,9 @@
             guard isMoving else { return 0 }
             let passed = min(max(time - (last ?? time - .milliseconds(16)), .zero), Self.longestFrame)
             last = time
-            let wanted = rest * (1 - exp(-(passed / Self.timeConstant)))
+            let distance = rest * (1 - exp(-(passed / Self.timeConstant)))
             // At least a point, or the last one would take for ever.
-            let way = rest > 0 ? min(rest, max(1, wanted.rounded())) : max(rest, min(-1, wanted.rounded()))
+            let way = rest > 0 ? min(rest, max(1, distance.rounded())) : max(rest, min(-1, distance.rounded()))
             rest -= way
             if !isMoving { last = nil }
             return way

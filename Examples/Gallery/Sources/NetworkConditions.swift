@@ -3,8 +3,8 @@
     import AlcedoHTTP
     import Synchronization
 
-    /// How bad the network is: set by the sliders, read by those who play it.
-    final class NetworkWeather: Sendable {
+    /// The delay and the failures of the network: set by the sliders, read by the transport and the server.
+    final class NetworkConditions: Sendable {
         private struct State {
             var delay: Duration
             var failureRate: Double
@@ -29,13 +29,13 @@
         }
     }
 
-    /// A transport that takes as much longer as the weather says.
+    /// A transport that takes as much longer as the conditions say.
     struct SlowTransport: HTTPTransport {
         let transport: any HTTPTransport
-        let weather: NetworkWeather
+        let conditions: NetworkConditions
 
         func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-            let delay = weather.delay
+            let delay = conditions.delay
             if delay > .zero { try await Task.sleep(for: delay) }
             return try await transport.send(request)
         }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import AlcedoTerminal
 
-@Suite(.timeLimit(.minutes(10))) struct AskingTests {
+@Suite(.timeLimit(.minutes(10))) struct TerminalGraphicsTests {
     private static let kitty = "\u{1B}_Gi=31;OK\u{1B}\\"
     private static let cell = "\u{1B}[6;18;9t"
     private static let xterm = "\u{1B}[?64;1;2;4;6c"
@@ -132,12 +132,12 @@ import Testing
         let executor = BlockingExecutor(name: "asking", width: 1)
 
         async let graphics = executor.run { TerminalGraphics(asking: port, limit: .seconds(300)) }
-        let question = try await terminal.read(until: "\u{1B}[c")
+        let query = try await terminal.read(until: "\u{1B}[c")
         let during = settings(terminal.inside)
         try terminal.type(Self.cell + Self.xterm)
 
         #expect(try await graphics == .sixel(cell: PixelSize(width: 9, height: 18)))
-        #expect(question == TerminalReplies.question)
+        #expect(query == TerminalReplies.query)
         #expect(during & tcflag_t(ECHO | ICANON) == 0)
         #expect(settings(terminal.inside) == before)
     }

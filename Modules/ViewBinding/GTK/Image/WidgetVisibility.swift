@@ -3,7 +3,7 @@
 
     /// Whether a person can see a widget: it is mapped, and not scrolled out of the windows that it scrolls in. A grid has
     /// many more cells than are in sight, and all of them are mapped.
-    @MainActor final class WidgetSight {
+    @MainActor final class WidgetVisibility {
         /// A signal, and the object that it comes from, which is held so that it can be disconnected.
         private struct Listening {
             var object: UnsafeMutableRawPointer
@@ -15,23 +15,23 @@
         private var listening: [Listening] = []
         /// Whether the widget may lie elsewhere than when it was looked at last.
         private var mayHaveMoved = false
-        private var onReturn: (@MainActor () -> Void)?
+        private var onVisible: (@MainActor () -> Void)?
 
         init(widget: UnsafeMutablePointer<GtkWidget>) { self.widget = widget }
 
         /// Whether it is in sight, as far as the last layout tells.
-        var isInSight: Bool {
+        var isVisible: Bool {
             isMapped && scrollers.allSatisfy { Self.overlap(widget, UnsafeMutablePointer($0)) }
         }
 
         private var isMapped: Bool { gtk_widget_get_mapped(widget) != 0 }
 
-        /// Has `onReturn` called, once, when a widget that is mapped comes into sight by being scrolled there. To be stopped
+        /// Has `onVisible` called, once, when a widget that is mapped comes into sight by being scrolled there. To be stopped
         /// when the widget is unmapped.
-        func awaitReturn(_ onReturn: @escaping @MainActor () -> Void) {
+        func awaitVisible(_ onVisible: @escaping @MainActor () -> Void) {
             stopWaiting()
             guard isMapped, let clock = gtk_widget_get_frame_clock(widget) else { return }
-            self.onReturn = onReturn
+            self.onVisible = onVisible
             // A cell that was bound just now is laid out in the next frame.
             mayHaveMoved = true
             for scroller in scrollers {
@@ -45,29 +45,30 @@
                 }
             }
             // What scrolls is laid out in the frame after its adjustment has changed.
-            listen(to: UnsafeMutableRawPointer(clock), "after-paint") { $0.look() }
+            listen(to: UnsafeMutableRawPointer(clock), "after-paint") { $0.check() }
         }
 
         func stopWaiting() {
             let ended = listening
             listening = []
-            onReturn = nil
+            onVisible = nil
             for entry in ended {
                 entry.signal.disconnect()
                 g_object_unref(entry.object)
             }
         }
 
-        private func look() {
+        private func check() {
             guard mayHaveMoved else { return }
             mayHaveMoved = false
-            guard isInSight, let onReturn else { return }
+            guard isVisible, let onVisible else { return }
             stopWaiting()
-            onReturn()
+            onVisible()
         }
 
         private func listen(
-            to object: UnsafeMutableRawPointer, _ name: String, _ handler: @escaping @MainActor (WidgetSight) -> Void
+            to object: UnsafeMutableRawPointer, _ name: String,
+            _ handler: @escaping @MainActor (WidgetVisibility) -> Void
         ) {
             g_object_ref(object)
             let signal = Signal(object, name) { [weak self] in
@@ -91,7 +92,7 @@
             _ widget: UnsafeMutablePointer<GtkWidget>, _ scroller: UnsafeMutablePointer<GtkWidget>
         ) -> Bool {
             var bounds = graphene_rect_t()
-            // What has no place yet is not known to be out of sight.
+            // What has no place yet is not known to be out of visibility.
             guard gtk_widget_get_width(widget) > 0, gtk_widget_compute_bounds(widget, scroller, &bounds) != 0 else {
                 return true
             }

@@ -7,21 +7,7 @@ import Testing
 
 @testable import AlcedoTerminal
 
-@Suite(.timeLimit(.minutes(10))) @MainActor struct TerminalPlayerTests {
-    /// Grey frames of one cell, each lighter than the one before.
-    private final class Frames: ImageFrameSource {
-        let canvasSize = PixelSize(width: 1, height: 1)
-        let frameCount = 3
-        let playCount: Int? = 2
-        let cost = 0
-
-        func delay(at index: Int) -> Duration { .milliseconds(100) }
-
-        func rawDelay(at index: Int) -> Duration { delay(at: index) }
-
-        func frame(at index: Int) throws -> PixelBuffer { .grays([[0, 128, 255][index]], width: 1) }
-    }
-
+@Suite(.timeLimit(.minutes(10))) @MainActor struct TerminalAnimationTests {
     @MainActor private final class Screen {
         private(set) var output: [String] = []
         private var reader: CheckedContinuation<Void, Never>?
@@ -41,17 +27,21 @@ import Testing
     private let clock = ManualClock()
     private let screen = Screen()
     private let view: TerminalView
-    private let player: TerminalPlayer
-    private let animation = DecodedImage(pixels: .grays([0], width: 1), frames: Frames())
+    /// Gray frames of one cell, each lighter than the one before.
+    private let animation = DecodedImage(
+        pixels: .grays([0], width: 1),
+        frames: MadeFrames(
+            PixelSize(width: 1, height: 1), playCount: 2,
+            [0, 128, 255].map { (.grays([$0], width: 1), .milliseconds(100)) }))
     private let up = "\u{1B}[1A"
 
     init() {
         let renderer = TerminalRenderer(canvas: TerminalCanvas(columns: 80, rows: 24), depth: .none)
-        view = TerminalView(renderer: renderer, redrawsInPlace: true, write: screen.write)
-        player = TerminalPlayer(view: view, pool: FramePool(), clock: clock)
+        view = TerminalView(
+            renderer: renderer, redrawsInPlace: true, frames: FramePool(), clock: clock, write: screen.write)
     }
 
-    /// Lets time pass up to the next frame. Late ones wake the player, so that nothing depends on the decoder's speed.
+    /// Lets time pass up to the next frame. Late ones wake the view, so that nothing depends on the decoder's speed.
     private func nextFrame() async throws {
         let count = screen.output.count
         try await clock.waitForSleepers(count: 1)
@@ -60,53 +50,65 @@ import Testing
     }
 
     @Test func `an animation is played in place, as often as its file says`() async throws {
-        player.display(.image(animation, from: .memory))
+        view.display(.image(animation, from: .memory))
         for _ in 0..<5 { try await nextFrame() }
         try await clock.waitForSleepers(count: 1)
         clock.advance(by: .milliseconds(100))
-        await player.finish()
+        await view.finish()
 
         let frames = [" ", "+", "@", " ", "+", "@"]
         #expect(screen.output == zip(["", up, up, up, up, up], frames).map { $0 + $1 + "\n" })
     }
 
     @Test func `the number of plays can be set, and a still picture ends at once`() async throws {
-        player.playCount = 1
-        player.display(.image(animation, from: .memory))
+        view.playCount = 1
+        view.display(.image(animation, from: .memory))
         for _ in 0..<2 { try await nextFrame() }
         try await clock.waitForSleepers(count: 1)
         clock.advance(by: .milliseconds(100))
-        await player.finish()
+        await view.finish()
         #expect(screen.output.count == 3)
 
-        player.display(.image(DecodedImage(pixels: .grays([255], width: 1)), from: .memory))
-        await player.finish()
+        view.display(.image(DecodedImage(pixels: .grays([255], width: 1)), from: .memory))
+        await view.finish()
         #expect(screen.output.last == up + "@\n")
     }
 
     @Test func `another picture, and stopping, end an animation`() async throws {
-        player.display(.image(animation, from: .memory))
+        view.display(.image(animation, from: .memory))
         try await nextFrame()
-        player.display(.placeholder(DecodedImage(pixels: .grays([255], width: 1))))
-        await player.finish()
+        view.display(.placeholder(DecodedImage(pixels: .grays([255], width: 1))))
+        await view.finish()
         clock.advance(by: .seconds(10))
         #expect(screen.output == [" \n", up + "+\n", up + "@\n"])
 
-        player.display(.image(animation, from: .memory))
-        player.stop()
-        await player.finish()
+        view.display(.image(animation, from: .memory))
+        view.stop()
+        await view.finish()
         #expect(screen.output.last == up + " \n")
     }
 
+    @Test func `a cancelled wait ends the animation`() async throws {
+        view.display(.image(animation, from: .memory))
+        try await nextFrame()
+        let end = Task { await view.finish() }
+
+        end.cancel()
+        await end.value
+        clock.advance(by: .seconds(10))
+
+        #expect(screen.output == [" \n", up + "+\n"])
+    }
+
     @Test func `the end of an animation in the place of another is waited for`() async throws {
-        player.display(.image(animation, from: .memory))
+        view.display(.image(animation, from: .memory))
         let end = Task { @MainActor in
-            await player.finish()
+            await view.finish()
             return screen.output.count
         }
         try await nextFrame()
-        player.playCount = 1
-        player.display(.image(animation, from: .memory))
+        view.playCount = 1
+        view.display(.image(animation, from: .memory))
         for _ in 0..<2 { try await nextFrame() }
         try await clock.waitForSleepers(count: 1)
         clock.advance(by: .milliseconds(100))
@@ -116,21 +118,21 @@ import Testing
 
     @Test func `a new size draws the picture anew on a clear screen`() {
         let wide = DecodedImage(pixels: .grays([255, 255, 255, 255], width: 2))
-        player.display(.image(wide, from: .memory))
+        view.display(.image(wide, from: .memory))
 
-        player.resize(to: TerminalCanvas(columns: 1, rows: 5))
-        player.resize(to: TerminalCanvas(columns: 1, rows: 5))
+        view.resize(to: TerminalCanvas(columns: 1, rows: 5))
+        view.resize(to: TerminalCanvas(columns: 1, rows: 5))
 
         #expect(screen.output == ["@@\n", "\u{1B}[2J\u{1B}[H", "@\n"])
-        #expect(player.displaySize == .target(TargetSize(width: 1, height: 10)))
+        #expect(view.displaySize == .target(TargetSize(width: 1, height: 10)))
     }
 
     @Test func `a picture that a terminal of no size hid comes back with the next size`() {
         let wide = DecodedImage(pixels: .grays([255, 255, 255, 255], width: 2))
-        player.display(.image(wide, from: .memory))
+        view.display(.image(wide, from: .memory))
 
-        player.resize(to: TerminalCanvas(columns: 0, rows: 0))
-        player.resize(to: TerminalCanvas(columns: 1, rows: 5))
+        view.resize(to: TerminalCanvas(columns: 0, rows: 0))
+        view.resize(to: TerminalCanvas(columns: 1, rows: 5))
 
         let clear = "\u{1B}[2J\u{1B}[H"
         #expect(screen.output == ["@@\n", clear, clear, "@\n"])
@@ -147,6 +149,22 @@ import Testing
 
         #expect(screen.output[0].contains("a=T,f=24,s=1,v=1,i=9,p=1,C=1,"))
         #expect(screen.output[1] == "\(up)\u{1B}_Ga=d,d=I,i=9,q=2\u{1B}\\\u{1B}[J")
+    }
+
+    @Test func `another protocol takes the Kitty picture away`() {
+        let cell = PixelSize(width: 10, height: 20)
+        let canvas = TerminalCanvas(columns: 8, rows: 4)
+        let renderer = TerminalRenderer(canvas: canvas, depth: .none, graphics: .kitty(cell: cell))
+        let view = TerminalView(renderer: renderer, redrawsInPlace: true, id: 9, write: screen.write)
+        let white = DecodedImage(pixels: .grays([255], width: 1))
+        view.display(.image(white, from: .memory))
+
+        view.renderer = TerminalRenderer(canvas: canvas, depth: .none)
+        view.display(.image(white, from: .memory))
+        view.display(.image(white, from: .memory))
+
+        let removal = "\u{1B}_Ga=d,d=I,i=9,q=2\u{1B}\\"
+        #expect(screen.output.dropFirst() == ["\(up)\(removal)\u{1B}[J@\n", "\(up)@\n"])
     }
 
     @Test func `a change of the terminal's size is told`() async throws {

@@ -28,13 +28,13 @@ import AlcedoLibc
 public final class ManualExecutor: TaskExecutor {
     private let jobs = Watched<[UnownedJob]>([])
     /// Held while a job runs.
-    private let turn = RecursiveLock()
+    private let lock = RecursiveLock()
 
     /// Creates an executor without jobs.
     public init() {}
 
     /// The number of jobs that wait to run.
-    public var jobCount: Int { jobs.value.count }
+    package var jobCount: Int { jobs.value.count }
 
     /// Adds a job, which runs in a later drain. The Swift runtime calls this method.
     public func enqueue(_ job: consuming ExecutorJob) {
@@ -83,7 +83,7 @@ public final class ManualExecutor: TaskExecutor {
     /// Returns once at least `count` jobs wait to run.
     ///
     /// - Throws: `CancellationError` if the task is cancelled first.
-    public func waitForJobs(count: Int = 1) async throws {
+    package func waitForJobs(count: Int = 1) async throws {
         try await jobs.waitUntil { $0.count >= count }
     }
 
@@ -95,8 +95,8 @@ public final class ManualExecutor: TaskExecutor {
 
     /// Runs the first job. Returns false if none waits and none runs on another thread.
     private func runNext() -> Bool {
-        turn.lock()
-        defer { turn.unlock() }
+        lock.lock()
+        defer { lock.unlock() }
         guard let job = jobs.update({ $0.isEmpty ? nil : $0.removeFirst() }) else { return false }
         job.runSynchronously(on: asUnownedTaskExecutor())
         return true
