@@ -4,6 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if GIFLIB_MAJOR * 10000 + GIFLIB_MINOR * 100 + GIFLIB_RELEASE < 50109
+#error "AlcedoGIF needs giflib 5.1.9 or later"
+#endif
+
 struct alcedo_gif_encoder {
     GifFileType *gif;
     uint8_t *bytes;

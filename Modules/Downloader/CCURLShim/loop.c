@@ -222,7 +222,7 @@ static alcedo_curl_status status_of(CURLcode code, const alcedo_curl_transfer *t
     case CURLE_WEIRD_SERVER_REPLY:
     case CURLE_BAD_CONTENT_ENCODING:
         return ALCEDO_CURL_INVALID_RESPONSE;
-#if LIBCURL_VERSION_NUM >= 0x080600  // until then CURLE_OUT_OF_MEMORY
+#if LIBCURL_VERSION_NUM >= 0x080600  // 8.6.0; until then CURLE_OUT_OF_MEMORY
     case CURLE_TOO_LARGE:
 #endif
     case CURLE_OUT_OF_MEMORY:
