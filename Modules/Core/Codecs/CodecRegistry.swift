@@ -65,10 +65,12 @@ public struct CodecRegistry: Sendable {
     /// The codec replaces those of the same format, in the place of the first of them. A codec of a new format comes last:
     /// it decodes what no other recognizes.
     public func adding(_ entry: Entry) -> CodecRegistry {
-        let others = entries.filter { $0.format != entry.format }
+        var entries = entries
         // The entries before the first of the same format all stay, so its index is the same without the others.
-        let index = entries.firstIndex { $0.format == entry.format } ?? others.count
-        return CodecRegistry(others[..<index] + [entry] + others[index...])
+        let index = entries.firstIndex { $0.format == entry.format }
+        entries.removeAll { $0.format == entry.format }
+        entries.insert(entry, at: index ?? entries.count)
+        return CodecRegistry(entries)
     }
 
     /// The first entry that recognises the content; names and content types do not count.
