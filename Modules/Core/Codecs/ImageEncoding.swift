@@ -1,3 +1,4 @@
+public import AlcedoRuntime
 public import FoundationEssentials
 
 /// Turns pixels into encoded bytes of one format.
@@ -45,7 +46,7 @@ extension ImageEncoding {
 }
 
 /// Why an image could not be encoded.
-public struct ImageEncodingError: Error, Sendable, Equatable, CustomStringConvertible {
+public struct ImageEncodingError: CodedError {
     /// What kind of failure it is.
     public enum Code: String, Sendable {
         /// The format cannot hold this image, or not in this pixel format.
@@ -66,8 +67,6 @@ public struct ImageEncodingError: Error, Sendable, Equatable, CustomStringConver
         self.code = code
         self.message = message
     }
-
-    public var description: String { message }
 }
 
 /// Encodes rows by an encoder that needs the whole picture: collects it first.

@@ -44,7 +44,7 @@ public struct RedirectFollower: Sendable {
 
     /// Returns the first response that is not a redirect, or that is one without a `Location`.
     ///
-    /// - Throws: ``RedirectError``, or the transport's error.
+    /// - Throws: ``HTTPTransportError`` with `badRedirect`, or the transport's error.
     public func send(_ first: HTTPRequest) async throws -> HTTPResponse {
         let response = try await transport.send(first)
         // Most lead nowhere else.
@@ -67,27 +67,19 @@ public struct RedirectFollower: Sendable {
             try await response.body.drain(sleep)
         }
         response.body.cancel()
-        throw RedirectError(message: "more than \(limit) redirects from \(first.url.shown)")
+        throw HTTPTransportError(.badRedirect, "more than \(limit) redirects from \(first.url.shown)")
     }
 
     private func allowed(_ next: HTTPRequest, after head: HTTPResponseHead) async throws -> HTTPRequest {
         guard let hook else { return next }
         guard let chosen = try await hook(head, next) else {
-            throw RedirectError(message: "the redirect to \(next.url.shown) is refused")
+            throw HTTPTransportError(.badRedirect, "the redirect to \(next.url.shown) is refused")
         }
         guard ["http", "https"].contains(chosen.url.scheme?.lowercased()) else {
-            throw RedirectError(message: "the redirect is to go to \(chosen.url.shown.debugDescription)")
+            throw HTTPTransportError(.badRedirect, "the redirect is to go to \(chosen.url.shown.debugDescription)")
         }
         return chosen
     }
-}
-
-/// Why a redirect could not be followed.
-public struct RedirectError: Error, Sendable, CustomStringConvertible {
-    /// One sentence, for logs.
-    package let message: String
-
-    public var description: String { message }
 }
 
 /// Where a redirect leads. Source: RFC 9110 section 15.4.
@@ -102,12 +94,12 @@ enum Redirect {
     ]
 
     /// - Returns: The request to send next; nil when the answer is no redirect, or does not say where it leads.
-    /// - Throws: ``RedirectError`` for a target that is not on the web.
-    static func request(after request: HTTPRequest, head: HTTPResponseHead) throws(RedirectError) -> HTTPRequest? {
+    /// - Throws: ``HTTPTransportError`` for a target that is not on the web.
+    static func request(after request: HTTPRequest, head: HTTPResponseHead) throws(HTTPTransportError) -> HTTPRequest? {
         guard head.isRedirect, let location = head.fields.values(of: "Location").first else { return nil }
         guard let target = URL(string: reference(location), relativeTo: request.url)?.absoluteURL,
             let scheme = target.scheme?.lowercased(), scheme == "http" || scheme == "https", target.host() != nil
-        else { throw RedirectError(message: "the server redirects to \(location.withoutCredentials.debugDescription)") }
+        else { throw HTTPTransportError(.badRedirect, "the server redirects to \(location.withoutCredentials.debugDescription)") }
         var next = request
         next.url = target
         if target.origin != request.url.origin {
