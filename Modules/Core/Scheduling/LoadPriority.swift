@@ -106,11 +106,11 @@ extension WaiterQueue {
 
 extension Coalescer {
     package func value(
-        for work: Work, from source: ImageSource? = nil, priority: PriorityHandle, onUpdate: Report? = nil,
+        for key: Key, from source: ImageSource? = nil, priority: PriorityHandle, onUpdate: Report? = nil,
         _ body: @escaping @Sendable (_ report: @escaping Report, _ priority: PriorityHandle) async throws -> Value
     ) async throws -> Value {
         try await value(
-            for: work, from: source.map { CoalescerSource($0.identity) }, priority: priority.level, onUpdate: onUpdate
+            for: key, from: source.map { CoalescerSource($0.identity) }, priority: priority.level, onUpdate: onUpdate
         ) { report, level in
             try await body(report, PriorityHandle(level: level))
         }
