@@ -41,7 +41,7 @@ extension ImageEncoding {
     public func holds(_ image: DecodedImage) -> Bool { !image.isAnimated }
 
     public func makeRowEncoder(output: @escaping (RawSpan) throws -> Void) -> any PixelRowConsumer {
-        WholeImageEncoder(encode: { (image) throws(ImageEncodingError) in try encode(image) }, output: output)
+        BufferingRowEncoder(encode: { (image) throws(ImageEncodingError) in try encode(image) }, output: output)
     }
 }
 
@@ -70,7 +70,7 @@ public struct ImageEncodingError: CodedError {
 }
 
 /// Encodes rows by an encoder that needs the whole picture: collects it first.
-private final class WholeImageEncoder: PixelRowConsumer {
+private final class BufferingRowEncoder: PixelRowConsumer {
     private let encode: (DecodedImage) throws(ImageEncodingError) -> Data
     private let output: (RawSpan) throws -> Void
     private let collector = PixelRowCollector()

@@ -41,13 +41,13 @@ public struct PriorityHandle: Sendable {
 
     package init(level: AdjustablePriority) { self.level = level }
 
-    /// The priority as it is now.
-    public var value: LoadPriority { LoadPriority(level: level.value) }
+    /// The priority as it is now. Setting it calls the observers on this thread.
+    public var value: LoadPriority {
+        get { LoadPriority(level: level.value) }
+        nonmutating set { level.set(newValue.level) }
+    }
 
-    /// Changes the priority, and tells those who observe it, on this thread.
-    public func set(_ value: LoadPriority) { level.set(value.level) }
-
-    /// As ``set(_:)``, unless a change with a higher number has been made: for owners who find out under a lock, and tell
+    /// As setting ``value``, unless a change with a higher number has been made: for owners who find out under a lock, and tell
     /// outside it.
     package func set(_ value: LoadPriority, version: Int) { level.set(value.level, version: version) }
 
