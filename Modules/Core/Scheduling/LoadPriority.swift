@@ -103,16 +103,3 @@ extension WaiterQueue {
     @discardableResult @inlinable
     package mutating func move(_ id: Int, to priority: LoadPriority) -> Bool { move(id, to: priority.level) }
 }
-
-extension Coalescer {
-    package func value(
-        for key: Key, from source: ImageSource? = nil, priority: PriorityHandle, onUpdate: Report? = nil,
-        _ body: @escaping @Sendable (_ report: @escaping Report, _ priority: PriorityHandle) async throws -> Value
-    ) async throws -> Value {
-        try await value(
-            for: key, from: source.map { CoalescerSource($0.identity) }, priority: priority.level, onUpdate: onUpdate
-        ) { report, level in
-            try await body(report, PriorityHandle(level: level))
-        }
-    }
-}
