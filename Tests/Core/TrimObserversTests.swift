@@ -7,7 +7,7 @@ struct TrimObserversTests {
     private final class Holder: Sendable {
         let held: any Sendable
         init(_ held: any Sendable) { self.held = held }
-        func note(_ report: DataCacheTrimReport) {}
+        func record(_ report: DataCacheTrimReport) {}
     }
 
     private let observers = TrimObservers(nil)
@@ -16,7 +16,7 @@ struct TrimObserversTests {
     /// Returns the observation of a handler that alone holds that of another, which counts.
     private func observeNested(_ count: Guarded<Int>) -> any Sendable {
         let inner = observers.add { _ in count.change { $0 += 1 } }
-        return observers.add(Holder(inner).note)
+        return observers.add(Holder(inner).record)
     }
 
     @Test func `the end of an observation ends another that its handler holds`() {

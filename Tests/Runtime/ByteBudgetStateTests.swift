@@ -41,8 +41,8 @@ import Testing
         let change = state.remove(1)
 
         #expect(change?.removed.id == 1 && change?.admitted.map(\.id) == [2])
-        let isGone = state.remove(1) == nil && state.remove(2) == nil
-        #expect(isGone)
+        let isRemoved = state.remove(1) == nil && state.remove(2) == nil
+        #expect(isRemoved)
         #expect(state.reserved == 7)
     }
 

@@ -47,7 +47,8 @@ public struct CodecRegistry: Sendable {
             self.decoder = decoder
             self.signatures = signatures
             self.makeEncoder = makeEncoder
-            self.recognizes = recognizes ?? { prefix in signatures.contains { SignatureMatch($0, prefix) == .complete } }
+            self.recognizes =
+                recognizes ?? { prefix in signatures.contains { SignatureMatch($0, prefix) == .complete } }
         }
     }
 
@@ -168,7 +169,9 @@ public struct CodecRegistry: Sendable {
 
 extension CodecRegistry.Entry {
     /// Whether the bytes are the beginning of one of the signatures, and no more.
-    fileprivate func mayBegin(_ bytes: RawSpan) -> Bool { signatures.contains { SignatureMatch($0, bytes) == .partial } }
+    fileprivate func mayBegin(_ bytes: RawSpan) -> Bool {
+        signatures.contains { SignatureMatch($0, bytes) == .partial }
+    }
 }
 
 /// How the beginning of a file compares with a signature.

@@ -52,8 +52,8 @@ public struct RedirectFollower: Sendable {
         return try await follow(response, of: first)
     }
 
-    private func follow(_ answer: HTTPResponse, of first: HTTPRequest) async throws -> HTTPResponse {
-        var (request, response) = (first, answer)
+    private func follow(_ redirect: HTTPResponse, of first: HTTPRequest) async throws -> HTTPResponse {
+        var (request, response) = (first, redirect)
         for step in 0...max(0, limit) {
             if step > 0 { response = try await transport.send(request) }
             do {
@@ -99,7 +99,10 @@ enum Redirect {
         guard head.isRedirect, let location = head.fields.values(of: "Location").first else { return nil }
         guard let target = URL(string: reference(location), relativeTo: request.url)?.absoluteURL,
             let scheme = target.scheme?.lowercased(), scheme == "http" || scheme == "https", target.host() != nil
-        else { throw HTTPTransportError(.badRedirect, "the server redirects to \(location.withoutCredentials.debugDescription)") }
+        else {
+            throw HTTPTransportError(
+                .badRedirect, "the server redirects to \(location.withoutCredentials.debugDescription)")
+        }
         var next = request
         next.url = target
         if target.origin != request.url.origin {

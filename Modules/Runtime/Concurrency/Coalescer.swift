@@ -1,8 +1,8 @@
 /// Runs equal work once, however many wait for it.
 ///
 /// Each waiter gets the one outcome and every update after it joined; a waiter that is cancelled leaves at once with
-/// `CancellationError`; the work is cancelled when the last one has left. A later request for it begins again. The work is as urgent as its most urgent waiter. ``CoalescerState`` decides under the lock; everything
-/// else happens outside it.
+/// `CancellationError`; the work is cancelled when the last one has left. A later request for it begins again. The work
+/// is as urgent as its most urgent waiter. ``CoalescerState`` decides under the lock; everything else happens outside it.
 ///
 /// Waiters whose work asks another source (another URL, other fields) share a success, but not a failure that is due to
 /// the source: it reaches the waiters of that source, and then the work of the first of the others is tried, for all
@@ -11,7 +11,7 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
     package typealias Report = @Sendable (Update) -> Void
     package typealias Body = @Sendable (_ report: @escaping Report) async throws -> Value
     /// Also gets how urgent the work is.
-    package typealias UrgentBody =
+    package typealias PrioritizedBody =
         @Sendable (_ report: @escaping Report, _ priority: AdjustablePriority) async throws -> Value
 
     private typealias State = CoalescerState<Key, Update, Value>
@@ -47,7 +47,7 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
     ///   - priority: How urgent the work is for this waiter.
     package func value(
         for key: Key, from source: CoalescerSource? = nil, priority: AdjustablePriority, onUpdate: Report? = nil,
-        _ body: @escaping UrgentBody
+        _ body: @escaping PrioritizedBody
     ) async throws -> Value {
         let id = state.withLock { $0.makeID() }
         return try await priority.observing {
@@ -70,7 +70,7 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
 
     private func wait(
         for key: Key, _ id: Int, _ source: CoalescerSource?, _ priority: @Sendable () -> Int,
-        _ onUpdate: Report?, _ body: @escaping UrgentBody
+        _ onUpdate: Report?, _ body: @escaping PrioritizedBody
     ) async throws -> Value {
         try Task.checkCancellation()
         defer { order.didResume() }
@@ -98,13 +98,13 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
         if let start { begin(key, start, waiter.body) }
     }
 
-    private func begin(_ key: Key, _ start: State.Start, _ first: @escaping UrgentBody) {
+    private func begin(_ key: Key, _ start: State.Start, _ first: @escaping PrioritizedBody) {
         let flight = start.flight
         let task = Task(executorPreference: taskExecutor) {
             let report: Report = { update in
                 for listener in self.state.withLock({ $0.listeners(key, flight: flight) }) { listener(update) }
             }
-            var next: UrgentBody? = first
+            var next: PrioritizedBody? = first
             while let body = next {
                 let outcome: Result<Value, any Error>
                 var isOfSource = false

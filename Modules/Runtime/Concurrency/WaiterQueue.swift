@@ -19,7 +19,9 @@ package struct WaiterQueue<Member: Sendable>: Sendable {
         @usableFromInline let position: Position
 
         @inlinable
-        init(id: Int, element: Member, position: Position) { (self.id, self.element, self.position) = (id, element, position) }
+        init(id: Int, element: Member, position: Position) {
+            (self.id, self.element, self.position) = (id, element, position)
+        }
     }
 
     @usableFromInline

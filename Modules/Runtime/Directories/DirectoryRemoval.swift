@@ -5,7 +5,8 @@ package enum DirectoryRemoval {
     /// What ends with a zero byte.
     private typealias Name = [CChar]
 
-    /// Removes what has a name: a file, a link, or a directory with everything in it. Blocks; O(*n*) in the files and directories.
+    /// Removes what has a name: a file, a link, or a directory with everything in it. Blocks; O(*n*) in the files and
+    /// directories.
     ///
     /// However deep directories are nested, two are open at a time: what is deeper moves up before it goes.
     ///
@@ -52,7 +53,8 @@ package enum DirectoryRemoval {
     }
 
     /// Gives a directory a place in another one, under a name that nobody has there.
-    private static func moveUp(_ name: Name, from subdirectory: Int32, to directory: Int32, _ serial: inout Int) -> Bool {
+    private static func moveUp(_ name: Name, from subdirectory: Int32, to directory: Int32, _ serial: inout Int) -> Bool
+    {
         while true {
             serial += 1
             if renameat(subdirectory, name, directory, "moved-\(serial)") == 0 { return true }

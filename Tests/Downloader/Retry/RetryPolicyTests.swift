@@ -63,7 +63,8 @@ import Testing
     }
 
     @Test func `numbers that make no sense do no harm`() {
-        let policy = RetryPolicy(maximumAttempts: .max, baseDelay: .seconds(Int64.max), maximumDelay: .seconds(Int64.max))
+        let policy = RetryPolicy(
+            maximumAttempts: .max, baseDelay: .seconds(Int64.max), maximumDelay: .seconds(Int64.max))
         let decision = policy.decide(after: .transport(.timedOut), method: .get, attempts: .max - 1, random: 0)
         #expect(decision == .retry(after: .zero))
         let small = RetryPolicy(
