@@ -26,8 +26,7 @@ public struct HTTPTransportError: CodedError {
         case connectionLost
         /// The answer is not HTTP.
         case invalidResponse
-        /// A ``RedirectFollower`` cannot follow a redirect: its target is not on the web, there are too many, or the app
-        /// refuses it.
+        /// A redirect cannot be followed: its target is not on the web, there are too many, or the app rejects it.
         case badRedirect
         /// The body is larger than the caller allows, or unpacks to more than the transport allows.
         case bodyTooLarge

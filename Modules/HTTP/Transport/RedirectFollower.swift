@@ -1,14 +1,29 @@
 import FoundationEssentials
 
-/// Sends requests over a transport and follows redirects, each step through the same transport.
-///
-/// ```swift
-/// let response = try await RedirectFollower(transport).send(HTTPRequest(url: url))
-/// ```
-///
-/// The method changes as RFC 9110 section 15.4 says. Credentials are not sent to another origin, and a redirect to another
-/// scheme than `http` and `https` is an error. The `Downloader` of AlcedoDownloader follows redirects itself.
-public struct RedirectFollower: Sendable {
+extension HTTPTransport {
+    /// Sends a request and follows redirects, each step through this transport.
+    ///
+    /// ```swift
+    /// let response = try await transport.sendFollowingRedirects(HTTPRequest(url: url))
+    /// ```
+    ///
+    /// The method changes as RFC 9110 section 15.4 says. Credentials are not sent to another origin, and a redirect to another
+    /// scheme than `http` and `https` is an error. The `Downloader` of AlcedoDownloader follows redirects itself.
+    ///
+    /// - Parameters:
+    ///   - request: The first request.
+    ///   - maximumRedirectCount: The maximum number of redirects in a row. Default: 20, as in the Fetch standard.
+    /// - Returns: The first response that is not a redirect, or that is one without a `Location`.
+    /// - Throws: ``HTTPTransportError`` with `badRedirect`, or the transport's error.
+    public func sendFollowingRedirects(
+        _ request: HTTPRequest, maximumRedirectCount: Int = 20
+    ) async throws -> HTTPResponse {
+        try await RedirectFollower(self, limit: maximumRedirectCount).send(request)
+    }
+}
+
+/// Sends requests over a transport and follows redirects.
+package struct RedirectFollower: Sendable {
     private let transport: any HTTPTransport
     private let limit: Int
     private let hook: Hook?
@@ -24,16 +39,11 @@ public struct RedirectFollower: Sendable {
     ///
     /// - Parameters:
     ///   - transport: Sends the requests. It returns redirects, as every ``HTTPTransport`` does.
-    ///   - limit: The maximum number of redirects in a row. Default: 20, as in the Fetch standard.
-    public init(_ transport: any HTTPTransport, limit: Int = 20) {
-        self.init(transport, limit: limit, hook: nil)
-    }
-
-    /// - Parameters:
     ///   - limit: The maximum number of redirects in a row.
-    ///   - sleep: Bounds how long the bodies of redirects, which nobody wants, are waited for.
+    ///   - hook: Sees each redirect. Default: nil, all are followed.
+    ///   - sleep: Bounds how long the bodies of redirects are read. Default: real time.
     package init(
-        _ transport: any HTTPTransport, limit: Int, hook: Hook?,
+        _ transport: any HTTPTransport, limit: Int, hook: Hook? = nil,
         sleep: @escaping Sleep = { try await Task.sleep(for: $0, clock: .continuous) }
     ) {
         self.transport = transport
@@ -45,7 +55,7 @@ public struct RedirectFollower: Sendable {
     /// Returns the first response that is not a redirect, or that is one without a `Location`.
     ///
     /// - Throws: ``HTTPTransportError`` with `badRedirect`, or the transport's error.
-    public func send(_ first: HTTPRequest) async throws -> HTTPResponse {
+    package func send(_ first: HTTPRequest) async throws -> HTTPResponse {
         let response = try await transport.send(first)
         // Most lead nowhere else.
         guard response.head.isRedirect else { return response }
