@@ -12,7 +12,7 @@ extension CodecRegistry.Entry {
     /// The codec of farbfeld, which has no loss and therefore no quality.
     static var farbfeld: Self {
         Self(
-            format: .farbfeld, decoder: FarbfeldDecoder(), signatures: [FormatSignature(Farbfeld.signature)],
+            format: .farbfeld, decoder: FarbfeldDecoder(), signatures: [Farbfeld.signature],
             makeEncoder: { _ in FarbfeldEncoder() })
     }
 }
@@ -81,8 +81,8 @@ struct FarbfeldEncoder: ImageEncoding {
         file.reserveCapacity(Farbfeld.headerLength + pixels.size.pixelCount * Farbfeld.bytesPerPixel)
         for side in [width, height] { withUnsafeBytes(of: side.bigEndian) { file.append(contentsOf: $0) } }
         pixels.withUnsafeBytes { memory in
-            for y in 0..<pixels.height {
-                for index in 0..<pixels.width * 4 {
+            for y in 0..<pixels.size.height {
+                for index in 0..<pixels.size.width * 4 {
                     let sample = Self.sample(index, of: memory, from: y * pixels.bytesPerRow, pixels.format)
                     withUnsafeBytes(of: sample.bigEndian) { file.append(contentsOf: $0) }
                 }

@@ -89,7 +89,7 @@ enum HTTPCacheClient {
                 group.addTask {
                     let response =
                         call.followsRedirects
-                        ? try await RedirectFollower(transport).send(call.request)
+                        ? try await transport.sendFollowingRedirects(call.request)
                         : try await transport.send(call.request)
                     return Answer(id: call.id, response, body: try await response.body.collect(limit: bodyLimit))
                 }

@@ -135,8 +135,7 @@ struct Answer: Encodable, Sendable {
             switch error {
             case let error as CallError: (error.message, "invalidCall")
             case let error as HTTPTransportError:
-                (error.description, error.code == .timedOut ? "timeout" : error.code.rawValue)
-            case let error as RedirectError: (error.description, "redirect")
+                (error.description, Self.kind(of: error.code))
             case is CancellationError: ("standard input has ended, and the time for this call", "cancelled")
             default: ("\(error)", nil)
             }
@@ -145,7 +144,15 @@ struct Answer: Encodable, Sendable {
     init(id: CallID, _ response: HTTPResponse, body: Data) {
         (self.id, status, headers, bodyBase64) = (id, response.head.status, response.head.pairs, body)
         interim = response.interim.isEmpty ? nil : response.interim.map(Interim.init)
-        fromCache = response.caching.map { $0.source != .new }
+        fromCache = response.responseSource.map { $0 != .new }
+    }
+
+    private static func kind(of code: HTTPTransportError.Code) -> String {
+        switch code {
+        case .timedOut: "timeout"
+        case .badRedirect: "redirect"
+        default: code.rawValue
+        }
     }
 }
 

@@ -38,7 +38,7 @@ public final class ImagePrefetcher: Sendable {
     /// Of all loads, those that run included.
     public var priority: LoadPriority {
         get { livePriority.value }
-        set { livePriority.set(newValue) }
+        set { livePriority.value = newValue }
     }
 
     /// While true no load begins; those that run go on.

@@ -5,7 +5,7 @@
 /// | Short form | Type | Result |
 /// |--|--|--|
 /// | `.resize(width:)`, `.resize(height:)`, `.resize(fitting:)`, `.resize(filling:)`, `.resize(exactly:)` | ``Resize`` | another size |
-/// | `.crop(_:)`, `.crop(to:at:)`, `.crop(aspect:at:)` | ``Crop`` | a rectangle of the image |
+/// | `.crop(x:y:width:height:)`, `.crop(to:at:)`, `.crop(aspect:at:)` | ``Crop`` | a rectangle of the image |
 /// | `.rotate(clockwise:background:)` | ``Rotate`` | the image turned by an angle |
 /// | `.flip(_:)` | ``Flip`` | the mirrored image |
 /// | `.orient` | ``Orient`` | upright rows |

@@ -6,8 +6,9 @@ import FoundationEssentials
 /// Answers requests from a store where HTTP allows it, and from another transport where not.
 ///
 /// A cache after RFC 9111 in full: freshness, validation, variants, invalidation, ranges, `stale-while-revalidate` and
-/// `stale-if-error`. Every answer says in its `Cache-Status` field (RFC 9211) and in ``/AlcedoHTTP/HTTPResponse/caching`` what the
-/// cache did. Trouble with the store never fails a request that the network can answer.
+/// `stale-if-error`. Every answer says in its `Cache-Status` field (RFC 9211) and in
+/// ``/AlcedoHTTP/HTTPResponse/responseSource`` what the cache did. Trouble with the store never fails a request that the
+/// network can answer.
 ///
 /// Make one for a store and keep it: it knows what is on its way.
 public struct CachingTransport: HTTPTransport {

@@ -232,7 +232,7 @@ extension ImageFormat {
 
 extension CodecRegistry.Entry {
     fileprivate static var dot: Self {
-        Self(format: .dot, decoder: DotDecoder(), signatures: [FormatSignature(Array("DOT".utf8))])
+        Self(format: .dot, decoder: DotDecoder(), signatures: [Array("DOT".utf8)])
     }
 }
 

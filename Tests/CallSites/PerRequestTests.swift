@@ -46,7 +46,7 @@ struct PerRequestTests {
     //              imageView.kf.setImage(with: url, options: [.retryStrategy(strategy)])
     @Test func `a request is tried again as it says`() async throws {
         var request = ImageRequest(url: origin.url(for: "/busy.png"))
-        request.retry = RetryPolicy(maximumAttempts: 3, base: .zero)
+        request.retry = RetryPolicy(maximumAttempts: 3, baseDelay: .zero)
 
         #expect(try await pipeline.image(for: request).size == PixelSize(width: 8, height: 8))
         #expect(origin.requestCount(for: "/busy.png") == 3)

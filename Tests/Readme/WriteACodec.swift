@@ -50,7 +50,7 @@ struct GrayMapDecoder: ImageDecoding {
 
 extension CodecRegistry.Entry {
     static var grayMap: Self {
-        Self(format: .grayMap, decoder: GrayMapDecoder(), signatures: [FormatSignature(Array("GRY1".utf8))])
+        Self(format: .grayMap, decoder: GrayMapDecoder(), signatures: [Array("GRY1".utf8)])
     }
 }
 

@@ -9,7 +9,7 @@ import Testing
 
     @Test func `the more urgent goes first, equals in the order they came`() {
         var state = ByteBudgetState(limit: 10)
-        _ = state.take(10, priority: 0)
+        _ = state.tryReserve(10, priority: 0)
         let order: [Int] = [-1, 0, 2, -1, -2, 2, 1]
         for (id, priority) in order.enumerated() { state.wait(waiter(id, 10), priority: priority) }
 
@@ -21,40 +21,40 @@ import Testing
 
     @Test func `one release lets in all who fit, up to the first who does not`() {
         var state = ByteBudgetState(limit: 10)
-        _ = state.take(10, priority: 0)
+        _ = state.tryReserve(10, priority: 0)
         for (id, byteCount) in [3, 4, 5, 1].enumerated() { state.wait(waiter(id, byteCount), priority: 0) }
 
         let first = state.release(10).map(\.id)
         #expect(first == [0, 1])
-        #expect(state.reserved == 7 && state.holders == 2)
+        #expect(state.reserved == 7 && state.reservationCount == 2)
         let second = state.release(3).map(\.id)
         #expect(second == [2, 3])
-        #expect(state.reserved == 10 && state.holders == 3)
+        #expect(state.reserved == 10 && state.reservationCount == 3)
     }
 
     @Test func `an urgent one who does not fit holds up the less urgent`() {
         var state = ByteBudgetState(limit: 10)
-        _ = state.take(6, priority: 0)
+        _ = state.tryReserve(6, priority: 0)
         state.wait(waiter(1, 8), priority: 1)
         state.wait(waiter(2, 1), priority: -1)
 
         let change = state.remove(1)
 
         #expect(change?.removed.id == 1 && change?.admitted.map(\.id) == [2])
-        let isGone = state.remove(1) == nil && state.remove(2) == nil
-        #expect(isGone)
+        let isRemoved = state.remove(1) == nil && state.remove(2) == nil
+        #expect(isRemoved)
         #expect(state.reserved == 7)
     }
 
     @Test func `removing one who does not hold up the others lets nobody in`() {
         var state = ByteBudgetState(limit: 10)
-        _ = state.take(6, priority: 0)
+        _ = state.tryReserve(6, priority: 0)
         state.wait(waiter(1, 8), priority: 0)
         state.wait(waiter(2, 1), priority: 0)
 
         let change = state.remove(2)
 
         #expect(change?.admitted.isEmpty == true)
-        #expect(state.reserved == 6 && state.holders == 1)
+        #expect(state.reserved == 6 && state.reservationCount == 1)
     }
 }

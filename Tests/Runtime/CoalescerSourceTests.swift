@@ -10,13 +10,13 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct CoalescerSourceTests {
     /// A failure that is due to the source.
-    private struct Refusal: Error, Equatable {
+    private struct Rejection: Error, Equatable {
         var name: String
     }
 
     private struct OtherFailure: Error {}
 
-    private let coalescer = Coalescer<String, Int, String> { $0 is Refusal }
+    private let coalescer = Coalescer<String, Int, String> { $0 is Rejection }
     private let runs = Guarded<[String]>([])
     private let priorities = Guarded<[LoadPriority]>([])
     /// Each run sleeps on it: `advance` ends the run.
@@ -49,16 +49,16 @@ struct CoalescerSourceTests {
         clock.advance(by: .seconds(1))
     }
 
-    private func refusal(of task: Task<String, any Error>) async throws -> String? {
-        await #expect(throws: Refusal.self) { try await task.value }?.name
+    private func rejection(of task: Task<String, any Error>) async throws -> String? {
+        await #expect(throws: Rejection.self) { try await task.value }?.name
     }
 
     @Test func `a refused source fails its own waiter, and the next waiter's source is tried`() async throws {
-        let first = try join("a", throwing: Refusal(name: "a"))
+        let first = try join("a", throwing: Rejection(name: "a"))
         let second = try join("b")
 
         try await endRun()
-        #expect(try await refusal(of: first) == "a")
+        #expect(try await rejection(of: first) == "a")
         try await endRun()
 
         #expect(try await second.value == "b")
@@ -66,38 +66,38 @@ struct CoalescerSourceTests {
     }
 
     @Test func `three sources are tried in order, each once, and each waiter receives its own error`() async throws {
-        let first = try join("a", throwing: Refusal(name: "a"))
-        let second = try join("b", throwing: Refusal(name: "b"))
-        let third = try join("c", throwing: Refusal(name: "c"))
-        let again = try join("a", throwing: Refusal(name: "never run"))
+        let first = try join("a", throwing: Rejection(name: "a"))
+        let second = try join("b", throwing: Rejection(name: "b"))
+        let third = try join("c", throwing: Rejection(name: "c"))
+        let again = try join("a", throwing: Rejection(name: "never run"))
 
         for _ in 0..<3 { try await endRun() }
 
-        #expect(try await refusal(of: first) == "a")
-        #expect(try await refusal(of: second) == "b")
-        #expect(try await refusal(of: third) == "c")
-        #expect(try await refusal(of: again) == "a")
+        #expect(try await rejection(of: first) == "a")
+        #expect(try await rejection(of: second) == "b")
+        #expect(try await rejection(of: third) == "c")
+        #expect(try await rejection(of: again) == "a")
         #expect(runs.value == ["a", "b", "c"])
     }
 
     @Test func `the success of one source serves the waiters of all that are left`() async throws {
-        let tasks = [try join("a", throwing: Refusal(name: "a")), try join("b"), try join("c"), try join("b")]
+        let tasks = [try join("a", throwing: Rejection(name: "a")), try join("b"), try join("c"), try join("b")]
 
         for _ in 0..<2 { try await endRun() }
 
         for task in tasks[1...] { #expect(try await task.value == "b") }
         #expect(runs.value == ["a", "b"])
-        #expect(try await refusal(of: tasks[0]) == "a")
+        #expect(try await rejection(of: tasks[0]) == "a")
     }
 
     @Test func `requests for one URL with other fields are other sources`() async throws {
         let url = ["X-Token": "old"] as HTTPFields
-        let first = try join("old", source("a", url), throwing: Refusal(name: "old"))
+        let first = try join("old", source("a", url), throwing: Rejection(name: "old"))
         let second = try join("new", source("a", ["X-Token": "new"]))
 
         for _ in 0..<2 { try await endRun() }
 
-        #expect(try await refusal(of: first) == "old")
+        #expect(try await rejection(of: first) == "old")
         #expect(try await second.value == "new")
     }
 
@@ -111,23 +111,23 @@ struct CoalescerSourceTests {
     }
 
     @Test func `a waiter that was cancelled is not tried`() async throws {
-        let tasks = [try join("a", throwing: Refusal(name: "a")), try join("b"), try join("c")]
+        let tasks = [try join("a", throwing: Rejection(name: "a")), try join("b"), try join("c")]
         try await clock.waitForSleepers(count: 1)
 
         tasks[1].cancel()
         await #expect(throws: CancellationError.self) { try await tasks[1].value }
         for _ in 0..<2 { try await endRun() }
 
-        #expect(try await refusal(of: tasks[0]) == "a")
+        #expect(try await rejection(of: tasks[0]) == "a")
         #expect(try await tasks[2].value == "c")
         #expect(runs.value == ["a", "c"])
     }
 
     @Test func `the last waiter that leaves a further run cancels it`() async throws {
-        let first = try join("a", throwing: Refusal(name: "a"))
+        let first = try join("a", throwing: Rejection(name: "a"))
         let second = try join("b")
         try await endRun()
-        #expect(try await refusal(of: first) == "a")
+        #expect(try await rejection(of: first) == "a")
         try await clock.waitForSleepers(count: 1)
 
         second.cancel()
@@ -138,12 +138,12 @@ struct CoalescerSourceTests {
     }
 
     @Test func `a further run has the priority of the waiters that are left`() async throws {
-        let first = try join("a", nil, .veryHigh, throwing: Refusal(name: "a"))
+        let first = try join("a", nil, .veryHigh, throwing: Rejection(name: "a"))
         let second = try join("b", nil, .low)
 
         for _ in 0..<2 { try await endRun() }
 
-        #expect(try await refusal(of: first) == "a")
+        #expect(try await rejection(of: first) == "a")
         #expect(try await second.value == "b")
         #expect(priorities.value == [.veryHigh, .low])
     }

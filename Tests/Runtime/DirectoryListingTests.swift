@@ -49,11 +49,11 @@ struct DirectoryListingTests {
 }
 
 /// Puts another file in the place of an open folder.
-private func spoilDescriptors(of folder: String) {
+private func spoilDescriptors(of path: String) {
     let other = open("/dev/null", O_RDONLY | O_CLOEXEC)
     defer { close(other) }
     var target = stat()
-    guard stat(folder, &target) == 0 else { return }
+    guard stat(path, &target) == 0 else { return }
     for number in 3..<Int32(4096) where number != other {
         var status = stat()
         guard fstat(number, &status) == 0, status.st_dev == target.st_dev, status.st_ino == target.st_ino else {

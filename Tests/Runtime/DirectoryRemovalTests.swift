@@ -22,16 +22,16 @@ struct DirectoryRemovalTests {
     private func nest(depth: Int, branches: Int = 1) throws {
         for branch in 0..<branches {
             try #require(mkdir(tree, 0o700) == 0 || errno == EEXIST)
-            var folder = open(tree, O_RDONLY | O_DIRECTORY)
-            defer { close(folder) }
+            var current = open(tree, O_RDONLY | O_DIRECTORY)
+            defer { close(current) }
             for _ in 0..<depth {
-                try #require(mkdirat(folder, "branch \(branch)", 0o700) == 0)
-                close(openat(folder, "file \(branch)", O_WRONLY | O_CREAT, 0o600))
-                try #require(symlinkat(directory.path + "/precious", folder, "link \(branch)") == 0)
-                let inner = openat(folder, "branch \(branch)", O_RDONLY | O_DIRECTORY)
+                try #require(mkdirat(current, "branch \(branch)", 0o700) == 0)
+                close(openat(current, "file \(branch)", O_WRONLY | O_CREAT, 0o600))
+                try #require(symlinkat(directory.path + "/precious", current, "link \(branch)") == 0)
+                let inner = openat(current, "branch \(branch)", O_RDONLY | O_DIRECTORY)
                 try #require(inner >= 0)
-                close(folder)
-                folder = inner
+                close(current)
+                current = inner
             }
         }
     }
@@ -55,10 +55,10 @@ struct DirectoryRemovalTests {
         }
         try Data("file".utf8).write(to: URL(filePath: tree + "/moved-2"))
         #expect(mkdir(tree + "/\u{1}\n", 0o700) == 0)
-        let folder = open(tree, O_RDONLY | O_DIRECTORY)
+        let current = open(tree, O_RDONLY | O_DIRECTORY)
         // No text.
-        #expect(mkdirat(folder, [CChar(bitPattern: 0xFF), CChar(bitPattern: 0xFE), 0], 0o700) == 0)
-        close(folder)
+        #expect(mkdirat(current, [CChar(bitPattern: 0xFF), CChar(bitPattern: 0xFE), 0], 0o700) == 0)
+        close(current)
 
         #expect(DirectoryRemoval.remove(tree))
         #expect(!exists(tree))

@@ -20,60 +20,60 @@ struct WaiterQueueTests {
     @Test(arguments: [1, 2, 3, 4])
     func `it gives out what a searched array gives out`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
-        var line = WaiterQueue<Int>()
+        var queue = WaiterQueue<Int>()
         var model = Model()
         for step in 0..<5_000 {
             let priority = LoadPriority.allCases.randomElement(using: &generator) ?? .normal
             let known = model.waiting.randomElement(using: &generator)?.id
             switch Int.random(in: 0..<10, using: &generator) {
             case 0..<4:
-                line.add(step, step, priority: priority)
+                queue.add(step, step, priority: priority)
                 model.waiting.append((step, priority, step))
             case 4..<6:
                 guard let known else { continue }
-                let isMoved = line.move(known, to: priority)
+                let isMoved = queue.move(known, to: priority)
                 #expect(isMoved)
                 for index in model.waiting.indices where model.waiting[index].id == known {
                     model.waiting[index].priority = priority
                 }
             case 6:
                 guard let known else { continue }
-                let removed = line.remove(known)
+                let removed = queue.remove(known)
                 #expect(removed == known)
                 model.waiting.removeAll { $0.id == known }
             case 7:
-                guard let first = line.popFirst() else { continue }
-                line.put(back: first)
+                guard let first = queue.popFirst() else { continue }
+                queue.put(back: first)
             default:
-                let (first, expected) = (line.popFirst()?.element, model.popFirst())
+                let (first, expected) = (queue.popFirst()?.element, model.popFirst())
                 #expect(first == expected)
             }
-            #expect(line.count == model.waiting.count)
+            #expect(queue.count == model.waiting.count)
         }
         while let expected = model.popFirst() {
-            let first = line.popFirst()?.id
+            let first = queue.popFirst()?.id
             #expect(first == expected)
         }
-        #expect(line.isEmpty)
+        #expect(queue.isEmpty)
     }
 
     @Test func `the last to come may be the first`() {
-        var line = WaiterQueue<String>(order: .lastComeFirst)
-        line.add(1, "a", priority: .normal)
-        line.add(2, "b", priority: .normal)
-        line.add(3, "c", priority: .low)
+        var queue = WaiterQueue<String>(order: .lastComeFirst)
+        queue.add(1, "a", priority: .normal)
+        queue.add(2, "b", priority: .normal)
+        queue.add(3, "c", priority: .low)
 
-        let all = [line.popFirst()?.element, line.popFirst()?.element, line.popFirst()?.element]
+        let all = [queue.popFirst()?.element, queue.popFirst()?.element, queue.popFirst()?.element]
         #expect(all == ["b", "a", "c"])
     }
 
     @Test func `nobody who left comes back, and what is unknown is not there`() {
-        var line = WaiterQueue<Int>()
-        line.add(1, 10, priority: .high)
-        let removals = [line.remove(1), line.remove(1)]
-        let isMoved = line.move(1, to: .low)
-        line.add(1, 11, priority: .low)
-        let firsts = [line.popFirst()?.element, line.popFirst()?.element]
-        #expect(removals == [10, nil] && !isMoved && firsts == [11, nil])
+        var queue = WaiterQueue<Int>()
+        queue.add(1, 10, priority: .high)
+        let removals = [queue.remove(1), queue.remove(1)]
+        let isMoved = queue.move(1, to: .low)
+        queue.add(1, 11, priority: .low)
+        let popped = [queue.popFirst()?.element, queue.popFirst()?.element]
+        #expect(removals == [10, nil] && !isMoved && popped == [11, nil])
     }
 }

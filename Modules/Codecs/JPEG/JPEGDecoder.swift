@@ -95,7 +95,7 @@ extension CodecRegistry.Entry {
     /// Arithmetic coding gives no partial images. An XMP packet beyond its first 64 KiB is not read.
     public static var jpeg: Self {
         Self(
-            format: .jpeg, decoder: JPEGDecoder(), signatures: [FormatSignature([0xFF, 0xD8, 0xFF])],
+            format: .jpeg, decoder: JPEGDecoder(), signatures: [[0xFF, 0xD8, 0xFF]],
             makeEncoder: { quality in
                 JPEGEncoder(quality: Int((quality * 100).rounded()), subsampling: quality < 1 ? .both : .none)
             })

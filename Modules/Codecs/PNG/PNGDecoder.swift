@@ -69,7 +69,7 @@ extension CodecRegistry.Entry {
     public static var png: Self {
         Self(
             format: .png, decoder: PNGDecoder(),
-            signatures: [FormatSignature([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])],
+            signatures: [[0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]],
             makeEncoder: { _ in PNGEncoder() })
     }
 }

@@ -113,7 +113,7 @@ extension CodecRegistry.Entry {
         let size: [UInt8?] = [nil, nil, nil, nil]
         return Self(
             format: .webp, decoder: WebPDecoder(usesThreads: usesThreads),
-            signatures: [FormatSignature(Array("RIFF".utf8) + size + Array("WEBP".utf8))],
+            signatures: [Array("RIFF".utf8) + size + Array("WEBP".utf8)],
             makeEncoder: { quality in
                 WebPEncoder(compression: quality < 1 ? .lossy(quality: quality * 100) : .lossless)
             })

@@ -48,17 +48,17 @@ public struct DataCacheLimits: Sendable, Hashable {
         self.trimTarget = trimTarget
     }
 
-    /// Bytes that a trim leaves at most.
+    /// The maximum number of bytes after a trim.
     package var sizeAfterTrim: Int { Self.share(trimTarget, of: maximumSize) }
 
-    /// Entries that a trim leaves at most.
+    /// The maximum number of entries after a trim.
     package var countAfterTrim: Int { Self.share(trimTarget, of: maximumCount) }
 
-    private static func share(_ share: Double, of whole: Int) -> Int {
-        guard !(share >= 1), whole > 0 else { return max(0, whole) }
+    private static func share(_ share: Double, of limit: Int) -> Int {
+        guard !(share >= 1), limit > 0 else { return max(0, limit) }
         // A share that is no number leaves nothing.
         guard share > 0 else { return 0 }
-        return Int(exactly: (Double(whole) * share).rounded(.down)) ?? whole
+        return Int(exactly: (Double(limit) * share).rounded(.down)) ?? limit
     }
 }
 
@@ -67,7 +67,7 @@ extension DataCacheLimits {
     ///
     /// A clock that is set back by a battery's end, and forward again by the network, must not make entries old that were
     /// used between. What a clock wrong the other way has left must grow old some day.
-    private static let farthestAhead: Int64 = 365 * 24 * 60 * 60 * 1000
+    private static let maximumClockLead: Int64 = 365 * 24 * 60 * 60 * 1000
 
     /// Whether an entry's time is over. A date in the future counts as now: the clock has gone back since, or will.
     package func isOver(storedAt: Timestamp, lastUse: Timestamp, expiry: Timestamp?, now: Timestamp) -> Bool {
@@ -81,7 +81,7 @@ extension DataCacheLimits {
     /// The date of the last use of an entry that is used now: a clock that goes back makes it no earlier, by less than a
     /// year.
     package func lastUse(_ lastUse: Timestamp, usedAt now: Timestamp) -> Timestamp {
-        lastUse.milliseconds - now.milliseconds > Self.farthestAhead ? now : max(lastUse, now)
+        lastUse.milliseconds - now.milliseconds > Self.maximumClockLead ? now : max(lastUse, now)
     }
 
     /// The expiry of an entry that is used now: it moves as far as the date of the last use does.
@@ -95,17 +95,17 @@ extension DataCacheLimits {
 /// A date as files keep it: whole milliseconds since 1970.
 package struct Timestamp: Comparable, Sendable {
     /// Either way; 30,000 years. A difference of two dates never overflows.
-    private static let reach: Int64 = 1_000_000_000_000_000
+    private static let limit: Int64 = 1_000_000_000_000_000
 
     package let milliseconds: Int64
 
     /// A date that is out of reach counts as the last one within it.
-    package init(milliseconds: Int64) { self.milliseconds = max(-Self.reach, min(Self.reach, milliseconds)) }
+    package init(milliseconds: Int64) { self.milliseconds = max(-Self.limit, min(Self.limit, milliseconds)) }
 
     package init(_ date: Date) {
         let value = (date.timeIntervalSince1970 * 1000).rounded()
-        let reach = Double(Self.reach)
-        milliseconds = Int64(max(-reach, min(reach, value.isNaN ? reach : value)))
+        let limit = Double(Self.limit)
+        milliseconds = Int64(max(-limit, min(limit, value.isNaN ? limit : value)))
     }
 
     package var date: Date { Date(timeIntervalSince1970: Double(milliseconds) / 1000) }

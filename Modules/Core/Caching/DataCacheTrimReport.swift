@@ -1,15 +1,5 @@
 import AlcedoRuntime
 
-/// A registration of a handler for the trims of a data cache, which ends when the last reference to it is released.
-public final class DataCacheTrimObservation: Sendable {
-    private let end: @Sendable () -> Void
-
-    /// - Parameter end: Called once, when the registration ends.
-    package init(end: @escaping @Sendable () -> Void) { self.end = end }
-
-    deinit { end() }
-}
-
 /// What went when a data cache kept its limits.
 public struct DataCacheTrimReport: Sendable, Hashable {
     /// Why an entry went.
@@ -74,7 +64,7 @@ package final class TrimObservers: Sendable {
     package init(_ permanent: Handler?) { self.permanent = permanent }
 
     /// Adds a handler until the observation is released.
-    package func add(_ handler: @escaping Handler) -> DataCacheTrimObservation {
+    package func add(_ handler: @escaping Handler) -> any Sendable {
         let id = state.withLock { state in
             state.lastID += 1
             state.handlers[state.lastID] = handler
@@ -82,7 +72,7 @@ package final class TrimObservers: Sendable {
         }
         // What the handler holds may end another observation, so it is released outside the lock. Swift 6.2.3 with -O
         // releases a discarded result before the lock is unlocked, so the result has a name.
-        return DataCacheTrimObservation { [weak self] in
+        return TrimObservation { [weak self] in
             let handler = self?.state.withLock { $0.handlers.removeValue(forKey: id) }
             withExtendedLifetime(handler) {}
         }
@@ -94,4 +84,14 @@ package final class TrimObservers: Sendable {
         permanent?(report)
         for handler in state.withLock({ Array($0.handlers.values) }) { handler(report) }
     }
+}
+
+/// A registration of a handler for the trims of a data cache, which ends when the last reference to it is released.
+private final class TrimObservation: Sendable {
+    private let end: @Sendable () -> Void
+
+    /// - Parameter end: Called once, when the registration ends.
+    init(end: @escaping @Sendable () -> Void) { self.end = end }
+
+    deinit { end() }
 }

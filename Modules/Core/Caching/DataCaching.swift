@@ -1,3 +1,4 @@
+public import AlcedoRuntime
 public import FoundationEssentials
 
 /// Keeps encoded bytes, usually on disk.
@@ -63,7 +64,7 @@ public struct CachedData: Sendable, Hashable {
 }
 
 /// Why a cache could not store bytes, or not look after those that it has.
-public struct DataCacheError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct DataCacheError: CodedError, Hashable {
     /// What kind of failure it is.
     public enum Code: String, Sendable {
         /// The directory cannot be made or written.
@@ -86,8 +87,6 @@ public struct DataCacheError: Error, Sendable, Hashable, CustomStringConvertible
         self.code = code
         self.message = message
     }
-
-    public var description: String { message }
 }
 
 /// What survives a power cut, beside what survives the end of a process, which is all that was stored.

@@ -23,8 +23,8 @@ public protocol MaintainableDataCache: MeasurableDataCache {
     /// that a read finds expired. It calls `handler` from any thread, outside its locks; a clean or trim that a caller
     /// asked for returns after it. Every trim is told at once, so nothing waits for `handler`, and no trim goes untold.
     ///
-    /// - Returns: Keeps `handler` until it is released.
-    func observeTrims(_ handler: @escaping @Sendable (DataCacheTrimReport) -> Void) -> DataCacheTrimObservation
+    /// - Returns: A token. The handler is called until the token is released.
+    func observeTrims(_ handler: @escaping @Sendable (DataCacheTrimReport) -> Void) -> any Sendable
 }
 
 extension MaintainableDataCache {

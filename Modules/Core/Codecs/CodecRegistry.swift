@@ -20,7 +20,7 @@ public struct CodecRegistry: Sendable {
         package var recognizes: @Sendable (_ prefix: RawSpan) -> Bool
         /// What files of the format begin with, where that is all there is to recognise. Tells a file that ends inside
         /// it from one of an unknown format, and lets a decoder of pieces begin early.
-        package var signatures: [FormatSignature]
+        package var signatures: [[UInt8?]]
         /// Makes an encoder of the format, for a quality from 0 to 1, which is the best the format can do; nil when nobody
         /// writes it. A format without loss need not heed the quality.
         package var makeEncoder: (@Sendable (_ quality: Double) -> any ImageEncoding)?
@@ -30,8 +30,8 @@ public struct CodecRegistry: Sendable {
         /// - Parameters:
         ///   - format: The format's name.
         ///   - decoder: Decodes the format.
-        ///   - signatures: The bytes that files of the format begin with. They tell a file that ends inside them from one of
-        ///     an unknown format, and let incremental decoding begin early. Default: none.
+        ///   - signatures: The bytes that files of the format begin with; nil stands for any byte. They tell a file that ends
+        ///     inside them from one of an unknown format, and let incremental decoding begin early. Default: none.
         ///   - recognizes: Whether a file with this beginning, of at most 64 bytes, is of the format. nil compares the
         ///     signatures. Default: nil.
         ///   - makeEncoder: Makes an encoder of the format for a quality from 0 to 1, which is the best that the format
@@ -39,7 +39,7 @@ public struct CodecRegistry: Sendable {
         public init(
             format: ImageFormat,
             decoder: any ImageDecoding,
-            signatures: [FormatSignature] = [],
+            signatures: [[UInt8?]] = [],
             recognizes: (@Sendable (_ prefix: RawSpan) -> Bool)? = nil,
             makeEncoder: (@Sendable (_ quality: Double) -> any ImageEncoding)? = nil
         ) {
@@ -47,7 +47,8 @@ public struct CodecRegistry: Sendable {
             self.decoder = decoder
             self.signatures = signatures
             self.makeEncoder = makeEncoder
-            self.recognizes = recognizes ?? { prefix in signatures.contains { $0.match(prefix) == .whole } }
+            self.recognizes =
+                recognizes ?? { prefix in signatures.contains { SignatureMatch($0, prefix) == .complete } }
         }
     }
 
@@ -168,7 +169,31 @@ public struct CodecRegistry: Sendable {
 
 extension CodecRegistry.Entry {
     /// Whether the bytes are the beginning of one of the signatures, and no more.
-    fileprivate func mayBegin(_ bytes: RawSpan) -> Bool { signatures.contains { $0.match(bytes) == .beginning } }
+    fileprivate func mayBegin(_ bytes: RawSpan) -> Bool {
+        signatures.contains { SignatureMatch($0, bytes) == .partial }
+    }
+}
+
+/// How the beginning of a file compares with a signature.
+private enum SignatureMatch {
+    case complete
+    /// As far as the bytes reach.
+    case partial
+    case none
+
+    init(_ signature: [UInt8?], _ prefix: RawSpan) {
+        for (index, byte) in signature.enumerated() {
+            guard index < prefix.byteCount else {
+                self = .partial
+                return
+            }
+            if let byte, prefix.unsafeLoad(fromByteOffset: index, as: UInt8.self) != byte {
+                self = .none
+                return
+            }
+        }
+        self = .complete
+    }
 }
 
 private extension Data {

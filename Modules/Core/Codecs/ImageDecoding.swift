@@ -45,7 +45,7 @@ extension ImageDecoding {
 
     public func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding {
         IncrementalDecoder(
-            WholeFileState(
+            BufferingState(
                 inspect: { (data) throws(ImageDecodingError) in try inspect(data, limits: options.limits) },
                 decode: { (data) throws(ImageDecodingError) in try decode(data, options: options) }))
     }
@@ -75,7 +75,7 @@ extension Data {
 }
 
 /// Incremental decoding for decoders that know none: collects the bytes, and decodes them at the end.
-private final class WholeFileState: IncrementalDecodingState {
+private final class BufferingState: IncrementalDecodingState {
     private let inspect: (Data) throws(ImageDecodingError) -> ImageInfo
     private let decode: (Data) throws(ImageDecodingError) -> DecodedImage
     private var data = Data()

@@ -1,3 +1,4 @@
+public import AlcedoRuntime
 public import FoundationEssentials
 
 /// Turns pixels into encoded bytes of one format.
@@ -40,12 +41,12 @@ extension ImageEncoding {
     public func holds(_ image: DecodedImage) -> Bool { !image.isAnimated }
 
     public func makeRowEncoder(output: @escaping (RawSpan) throws -> Void) -> any PixelRowConsumer {
-        WholeImageEncoder(encode: { (image) throws(ImageEncodingError) in try encode(image) }, output: output)
+        BufferingRowEncoder(encode: { (image) throws(ImageEncodingError) in try encode(image) }, output: output)
     }
 }
 
 /// Why an image could not be encoded.
-public struct ImageEncodingError: Error, Sendable, Equatable, CustomStringConvertible {
+public struct ImageEncodingError: CodedError {
     /// What kind of failure it is.
     public enum Code: String, Sendable {
         /// The format cannot hold this image, or not in this pixel format.
@@ -66,12 +67,10 @@ public struct ImageEncodingError: Error, Sendable, Equatable, CustomStringConver
         self.code = code
         self.message = message
     }
-
-    public var description: String { message }
 }
 
 /// Encodes rows by an encoder that needs the whole picture: collects it first.
-private final class WholeImageEncoder: PixelRowConsumer {
+private final class BufferingRowEncoder: PixelRowConsumer {
     private let encode: (DecodedImage) throws(ImageEncodingError) -> Data
     private let output: (RawSpan) throws -> Void
     private let collector = PixelRowCollector()

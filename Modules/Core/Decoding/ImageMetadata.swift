@@ -81,3 +81,40 @@ extension RawSpan {
         }
     }
 }
+
+/// Numbers in TIFF data, of which EXIF consists. Source: TIFF 6.0 section 2.
+enum TIFF {
+    /// Whether numbers begin with their highest byte; nil when the data does not begin as TIFF does.
+    static func isBigEndian(_ tiff: RawSpan) -> Bool? {
+        if tiff.contains(Array("II*\0".utf8)) { return false }
+        return tiff.contains(Array("MM\0*".utf8)) ? true : nil
+    }
+
+    /// The number at an offset; nil when it is not within the data.
+    static func number(in tiff: RawSpan, at offset: Int, bytes: Int, bigEndian: Bool) -> Int? {
+        guard offset >= 0, offset <= tiff.byteCount - bytes else { return nil }
+        return (0..<bytes).reduce(0) { value, index in
+            let byte = Int(tiff.unsafeLoad(fromByteOffset: offset + index, as: UInt8.self))
+            return bigEndian ? value << 8 | byte : value | byte << (8 * index)
+        }
+    }
+
+    /// Where the two bytes of the orientation are; nil when the first directory has no such tag.
+    static func orientationOffset(in tiff: RawSpan) -> Int? {
+        guard let bigEndian = isBigEndian(tiff) else { return nil }
+        func number(at offset: Int, bytes: Int) -> Int? {
+            Self.number(in: tiff, at: offset, bytes: bytes, bigEndian: bigEndian)
+        }
+        guard let directory = number(at: 4, bytes: 4), let count = number(at: directory, bytes: 2) else { return nil }
+        for index in 0..<count {
+            let entry = directory + 2 + 12 * index
+            guard let tag = number(at: entry, bytes: 2) else { return nil }
+            // Tag 0x0112, one value of type SHORT, stored in the first two bytes of the value field.
+            if tag == 0x0112 {
+                guard number(at: entry + 2, bytes: 2) == 3, number(at: entry + 8, bytes: 2) != nil else { return nil }
+                return entry + 8
+            }
+        }
+        return nil
+    }
+}

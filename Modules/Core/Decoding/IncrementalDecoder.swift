@@ -17,18 +17,18 @@ package final class IncrementalDecoder<State: IncrementalDecodingState>: Increme
     package var decodingByteCount: Int? { lock.withLock { _ in state.decodingByteCount } }
 
     package func append(_ bytes: Data) throws(ImageDecodingError) {
-        try turn { state throws(ImageDecodingError) in try state.append(bytes) }
+        try exclusively { state throws(ImageDecodingError) in try state.append(bytes) }
     }
 
     package func preview() throws(ImageDecodingError) -> ImagePreview? {
-        try turn { state throws(ImageDecodingError) in try state.preview() }
+        try exclusively { state throws(ImageDecodingError) in try state.preview() }
     }
 
     package func finish() throws(ImageDecodingError) -> DecodedImage {
-        try turn { state throws(ImageDecodingError) in try state.finish() }
+        try exclusively { state throws(ImageDecodingError) in try state.finish() }
     }
 
-    private func turn<Result>(
+    private func exclusively<Result>(
         _ body: (State) throws(ImageDecodingError) -> Result
     ) throws(ImageDecodingError) -> Result {
         try lock.withLock { _ throws(ImageDecodingError) in

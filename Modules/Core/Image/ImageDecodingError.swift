@@ -1,5 +1,7 @@
+public import AlcedoRuntime
+
 /// Why encoded bytes did not become an image.
-public struct ImageDecodingError: Error, Sendable, Equatable, CustomStringConvertible {
+public struct ImageDecodingError: CodedError {
     /// What kind of failure it is.
     public enum Code: String, Sendable {
         /// There is not one byte.
@@ -28,6 +30,4 @@ public struct ImageDecodingError: Error, Sendable, Equatable, CustomStringConver
         self.code = code
         self.message = message
     }
-
-    public var description: String { message }
 }

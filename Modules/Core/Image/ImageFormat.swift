@@ -1,11 +1,11 @@
+public import AlcedoRuntime
+
 /// The name of an encoded image format. Open: an app's own codec adds its own.
-public struct ImageFormat: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+public struct ImageFormat: OpenName, Sendable, Hashable {
     /// Lowercase short name, for example `png`.
     public var rawValue: String
 
     public init(rawValue: String) { self.rawValue = rawValue }
-
-    public var description: String { rawValue }
 
     /// The media type of the format, for example `image/png`: `image/` and the name, except for names that are not
     /// registered as such. Source: IANA registry of media types.

@@ -57,15 +57,15 @@ extension PixelBuffer {
                 let origin = orientation.source(x: 0, y: 0, in: stored)
                 let right = orientation.source(x: 1, y: 0, in: stored)
                 let below = orientation.source(x: 0, y: 1, in: stored)
-                let offset = { (place: (x: Int, y: Int)) in place.y * sourceStride + place.x * pixelBytes }
-                let walk = TileWalk(
+                let offset = { (position: (x: Int, y: Int)) in position.y * sourceStride + position.x * pixelBytes }
+                let copy = TiledCopy(
                     size: target, stride: stride, across: offset(right) - offset(origin),
                     down: offset(below) - offset(origin))
                 let start = from + offset(origin)
                 switch pixelBytes {
-                case 1: walk.copy(UInt8.self, from: start, to: to)
-                case 4: walk.copy(UInt32.self, from: start, to: to)
-                default: walk.copy(UInt64.self, from: start, to: to)
+                case 1: copy.run(UInt8.self, from: start, to: to)
+                case 4: copy.run(UInt32.self, from: start, to: to)
+                default: copy.run(UInt64.self, from: start, to: to)
                 }
             }
         }
@@ -75,7 +75,7 @@ extension PixelBuffer {
 }
 
 /// Copies pixels of a picture in tiles, so that what is read down columns is still in the cache for the next one.
-private struct TileWalk {
+private struct TiledCopy {
     private static let side = 32
 
     /// The size of what is written.
@@ -91,7 +91,7 @@ private struct TileWalk {
     ///   - type: As large as a pixel.
     ///   - source: Where the first pixel comes from.
     @inline(__always)
-    func copy<Pixel: BitwiseCopyable>(
+    func run<Pixel: BitwiseCopyable>(
         _ type: Pixel.Type, from source: UnsafeRawPointer, to target: UnsafeMutableRawPointer
     ) {
         let bytes = MemoryLayout<Pixel>.size

@@ -19,9 +19,9 @@ public struct PixelBuffer: Sendable {
     private var storage: PixelStorage
 
     /// Pixels in a row.
-    public var width: Int { size.width }
+    package var width: Int { size.width }
     /// Number of rows.
-    public var height: Int { size.height }
+    package var height: Int { size.height }
 
     /// Bytes of one row that hold pixels: width times the pixel's size, without the padding.
     package var usedBytesPerRow: Int { size.width * format.bytesPerPixel }
@@ -193,9 +193,9 @@ extension PixelBuffer {
 /// by an owner that has just seen that it alone holds the object, as the standard library's arrays do.
 private final class PixelStorage: @unchecked Sendable {
     static let alignment = 64
-    /// A terabyte. Nobody has it for one picture, and some allocators, those of the sanitizers among them, end the process
+    /// A terabyte. No machine has it for one image, and some allocators, those of the sanitizers among them, end the process
     /// that asks for more.
-    private static let mostBytes = 1 << 40
+    private static let maximumByteCount = 1 << 40
 
     let base: UnsafeMutableRawPointer
     let byteCount: Int
@@ -205,7 +205,7 @@ private final class PixelStorage: @unchecked Sendable {
     init?(byteCount: Int) {
         // Aligned by hand: the C library's aligned allocation of a large block takes fresh pages from the system each
         // time where a plain one reuses what was freed, and decoding into fresh pages takes a fifth longer.
-        guard byteCount <= Self.mostBytes, let block = malloc(byteCount + Self.alignment) else { return nil }
+        guard byteCount <= Self.maximumByteCount, let block = malloc(byteCount + Self.alignment) else { return nil }
         self.block = block
         base = block.alignedUp(toMultipleOf: Self.alignment)
         self.byteCount = byteCount

@@ -1,5 +1,5 @@
 /// A rectangle of whole pixels. The origin is the top left corner; it may lie outside the image.
-public struct PixelRect: Sendable, Hashable, CustomStringConvertible {
+package struct PixelRect: Sendable, Hashable, CustomStringConvertible {
     /// The left edge, in pixels.
     package var x: Int
     /// The top edge, in pixels; larger is further down.
@@ -8,14 +8,14 @@ public struct PixelRect: Sendable, Hashable, CustomStringConvertible {
     package var size: PixelSize
 
     /// A rectangle by its left top corner and its size, in pixels.
-    public init(x: Int, y: Int, width: Int, height: Int) {
+    package init(x: Int, y: Int, width: Int, height: Int) {
         self.x = x
         self.y = y
         size = PixelSize(width: width, height: height)
     }
 
     /// Stable: part of cache keys.
-    public var description: String { "\(x),\(y),\(size.width)x\(size.height)" }
+    package var description: String { "\(x),\(y),\(size.width)x\(size.height)" }
 
     /// The part of the rectangle inside an image of `bounds`; nil when there is none. Any values are fit for it.
     package func clipped(to bounds: PixelSize) -> PixelRect? {

@@ -82,14 +82,25 @@ public struct Download: Sendable {
     public var data: Data
     /// The head of the answer, when the source is a server; its URL is the last one of a chain of redirects.
     public var head: HTTPResponseHead?
-    /// What a response cache on the way did; nil when there is none.
-    public var caching: ResponseCaching?
-    /// What the last exchange with the server took; nil where nobody measured.
+    /// The part of a caching transport that the content came from; nil without one.
+    public var responseSource: ResponseSource? { caching?.source }
+    /// What a response cache did; nil when there is none.
+    package var caching: ResponseCaching?
+    /// The times and sizes of the last exchange with the server; nil where the transport does not measure.
     public var metrics: HTTPTransferMetrics?
 
-    /// A content; by default of a source that is no server.
-    public init(
-        data: Data, head: HTTPResponseHead? = nil, caching: ResponseCaching? = nil, metrics: HTTPTransferMetrics? = nil
+    /// Creates the result of a download.
+    ///
+    /// - Parameters:
+    ///   - data: The whole content.
+    ///   - response: The response whose body the content is: its head, its metrics and whether it may be stored.
+    ///     Default: nil, the source is no server.
+    public init(data: Data, response: HTTPResponse? = nil) {
+        self.init(data: data, head: response?.head, caching: response?.caching, metrics: response?.metrics)
+    }
+
+    package init(
+        data: Data, head: HTTPResponseHead?, caching: ResponseCaching? = nil, metrics: HTTPTransferMetrics? = nil
     ) {
         self.data = data
         self.head = head

@@ -23,7 +23,7 @@ public struct PipelineEvent: Sendable {
         /// A store's failure never fails a load; it is told here.
         case diskWriteFailed(any Error)
         /// From a server, or another source; what a response cache on the way did is nil when there is none.
-        case downloaded(bytes: Int, ResponseCaching.Source?)
+        case downloaded(bytes: Int, ResponseSource?)
         /// Bytes became an image of this size.
         case decoded(PixelSize)
         /// A processor has changed the image.

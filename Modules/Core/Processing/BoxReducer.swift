@@ -39,7 +39,7 @@ package final class BoxReducer: PixelRowConsumer {
         pendingRows += 1
         rowsLeft -= 1
         let isCellComplete = pendingRows == reduction.factor || rowsLeft == 0
-        if isCellComplete || columnRows == Self.mostColumnRows { addCells(ofColumns: header) }
+        if isCellComplete || columnRows == Self.maximumColumnRowCount { addCells(ofColumns: header) }
         guard isCellComplete else { return }
         writeAverages(header)
         pendingRows = 0
@@ -50,7 +50,7 @@ package final class BoxReducer: PixelRowConsumer {
     package func finish() throws { try next.finish() }
 
     /// As many bytes as fit the sums of columns.
-    private static let mostColumnRows = 257
+    private static let maximumColumnRowCount = 257
 
     private func addColumns(_ row: UnsafeRawBufferPointer) {
         columns.withUnsafeMutableBufferPointer { columns in
@@ -169,11 +169,11 @@ package struct BoxReduction: Sendable, Hashable {
         }
         let box = orientation.swapsSides ? target.size.transposed : target.size
         let needed = stored.scaled(to: box, mode: target.mode)
-        factor = max(1, min(stored.width / needed.width, stored.height / needed.height, Self.largestFactor))
+        factor = max(1, min(stored.width / needed.width, stored.height / needed.height, Self.maximumFactor))
     }
 
     /// 4096² samples of 16 bits times alpha fit the sums of ``BoxReducer``, with room.
-    package static let largestFactor = 4096
+    package static let maximumFactor = 4096
 
     /// The size that `size` becomes; the last column and row are averages of the pixels there are.
     package func size(of size: PixelSize) -> PixelSize {

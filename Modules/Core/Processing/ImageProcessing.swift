@@ -1,3 +1,5 @@
+public import AlcedoRuntime
+
 /// Changes a decoded image.
 ///
 /// Calls may come from any thread at the same time and block while they work. A processor is a value whose work is
@@ -38,7 +40,7 @@ extension ImageProcessing {
 }
 
 /// Why a processor gave no image.
-public struct ImageProcessingError: Error, Sendable, Equatable, CustomStringConvertible {
+public struct ImageProcessingError: CodedError {
     /// What kind of failure it is.
     public enum Code: String, Sendable {
         /// A parameter makes no sense for any image.
@@ -59,8 +61,6 @@ public struct ImageProcessingError: Error, Sendable, Equatable, CustomStringConv
         self.code = code
         self.message = message
     }
-
-    public var description: String { message }
 }
 
 /// A processor that needs the whole picture, in a chain of row consumers.

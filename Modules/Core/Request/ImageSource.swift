@@ -1,4 +1,5 @@
 public import AlcedoHTTP
+package import AlcedoRuntime
 public import FoundationEssentials
 
 /// Where the bytes of an image come from.
@@ -83,6 +84,19 @@ public enum ImageSource: Sendable {
         case .provider(let identity, _): "provider \(identity)"
         case .image(_, let identity): "image \(identity)"
         case .url(let url): url.shown
+        }
+    }
+}
+
+extension Coalescer {
+    package func value(
+        for key: Key, from source: ImageSource? = nil, priority: PriorityHandle, onUpdate: Report? = nil,
+        _ body: @escaping @Sendable (_ report: @escaping Report, _ priority: PriorityHandle) async throws -> Value
+    ) async throws -> Value {
+        try await value(
+            for: key, from: source.map { CoalescerSource($0.identity) }, priority: priority.level, onUpdate: onUpdate
+        ) { report, level in
+            try await body(report, PriorityHandle(level: level))
         }
     }
 }

@@ -41,13 +41,13 @@ public struct PriorityHandle: Sendable {
 
     package init(level: AdjustablePriority) { self.level = level }
 
-    /// The priority as it is now.
-    public var value: LoadPriority { LoadPriority(level: level.value) }
+    /// The priority as it is now. Setting it calls the observers on this thread.
+    public var value: LoadPriority {
+        get { LoadPriority(level: level.value) }
+        nonmutating set { level.set(newValue.level) }
+    }
 
-    /// Changes the priority, and tells those who observe it, on this thread.
-    public func set(_ value: LoadPriority) { level.set(value.level) }
-
-    /// As ``set(_:)``, unless a change with a higher number has been made: for owners who find out under a lock, and tell
+    /// As setting ``value``, unless a change with a higher number has been made: for owners who find out under a lock, and tell
     /// outside it.
     package func set(_ value: LoadPriority, version: Int) { level.set(value.level, version: version) }
 
@@ -102,17 +102,4 @@ extension WaiterQueue {
 
     @discardableResult @inlinable
     package mutating func move(_ id: Int, to priority: LoadPriority) -> Bool { move(id, to: priority.level) }
-}
-
-extension Coalescer {
-    package func value(
-        for work: Work, from source: ImageSource? = nil, priority: PriorityHandle, onUpdate: Report? = nil,
-        _ body: @escaping @Sendable (_ report: @escaping Report, _ priority: PriorityHandle) async throws -> Value
-    ) async throws -> Value {
-        try await value(
-            for: work, from: source.map { CoalescerSource($0.identity) }, priority: priority.level, onUpdate: onUpdate
-        ) { report, level in
-            try await body(report, PriorityHandle(level: level))
-        }
-    }
 }

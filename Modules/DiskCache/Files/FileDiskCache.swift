@@ -173,7 +173,7 @@ public final class FileDiskCache: MaintainableDataCache {
 
     // MARK: Maintaining
 
-    public func observeTrims(_ handler: @escaping @Sendable (DataCacheTrimReport) -> Void) -> DataCacheTrimObservation {
+    public func observeTrims(_ handler: @escaping @Sendable (DataCacheTrimReport) -> Void) -> any Sendable {
         trims.add(handler)
     }
 

@@ -130,7 +130,7 @@ extension SQLiteDiskCache {
     @discardableResult
     public func clean() async -> DataCacheTrimReport { await storage.clean() }
 
-    public func observeTrims(_ handler: @escaping @Sendable (DataCacheTrimReport) -> Void) -> DataCacheTrimObservation {
+    public func observeTrims(_ handler: @escaping @Sendable (DataCacheTrimReport) -> Void) -> any Sendable {
         storage.trims.add(handler)
     }
 

@@ -46,7 +46,7 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral, Se
     public subscript(name: String) -> String? {
         get {
             var value: String?
-            for field in fields where Self.isSame(field.name, name) {
+            for field in fields where Self.areEqual(field.name, name) {
                 guard value != nil else {
                     value = field.value
                     continue
@@ -58,14 +58,14 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral, Se
             return value
         }
         set {
-            fields.removeAll { Self.isSame($0.name, name) }
+            fields.removeAll { Self.areEqual($0.name, name) }
             if let newValue { fields.append(Field(name, newValue)) }
         }
     }
 
     /// The values of all lines of this name, in order.
     public func values(of name: String) -> [String] {
-        fields.lazy.filter { Self.isSame($0.name, name) }.map(\.value)
+        fields.lazy.filter { Self.areEqual($0.name, name) }.map(\.value)
     }
 
     /// Adds a line after the others.
@@ -78,12 +78,12 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral, Se
         values(of: name).contains { line in
             line.split(separator: ",").contains { item in
                 let token = item.prefix { $0 != "=" && $0 != ";" }.filter { $0 != " " && $0 != "\t" }
-                return Self.isSame(token, member)
+                return Self.areEqual(token, member)
             }
         }
     }
 
-    static func isSame(_ a: String, _ b: String) -> Bool {
+    static func areEqual(_ a: String, _ b: String) -> Bool {
         a.utf8.count == b.utf8.count && a.utf8.elementsEqual(b.utf8) { lowercase($0) == lowercase($1) }
     }
 
@@ -154,11 +154,11 @@ extension HTTPFields {
         var length: String.UTF8View?
         var isTransferEncoded = false
         for field in fields {
-            if Self.isSame(field.name, "Content-Length") {
+            if Self.areEqual(field.name, "Content-Length") {
                 if length != nil { return false }
                 length = field.value.utf8
-            } else if Self.isSame(field.name, "Transfer-Encoding") {
-                guard Self.isSame(field.value, "chunked") else { return false }
+            } else if Self.areEqual(field.name, "Transfer-Encoding") {
+                guard Self.areEqual(field.value, "chunked") else { return false }
                 isTransferEncoded = true
             }
         }

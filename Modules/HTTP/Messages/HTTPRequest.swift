@@ -1,3 +1,4 @@
+public import AlcedoRuntime
 public import FoundationEssentials
 
 /// A request as it goes to a transport.
@@ -67,12 +68,10 @@ public struct HTTPRequest: Sendable, Hashable {
 }
 
 /// A request method. Case matters. Source: RFC 9110 section 9.
-public struct HTTPMethod: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+public struct HTTPMethod: OpenName, Sendable, Hashable {
     public var rawValue: String
 
     public init(rawValue: String) { self.rawValue = rawValue }
-
-    public var description: String { rawValue }
 
     /// Asks for the content.
     public static let get = HTTPMethod(rawValue: "GET")

@@ -1,14 +1,29 @@
 import FoundationEssentials
 
-/// Sends requests over a transport and follows redirects, each step through the same transport.
-///
-/// ```swift
-/// let response = try await RedirectFollower(transport).send(HTTPRequest(url: url))
-/// ```
-///
-/// The method changes as RFC 9110 section 15.4 says. Credentials are not sent to another origin, and a redirect to another
-/// scheme than `http` and `https` is an error. The `Downloader` of AlcedoDownloader follows redirects itself.
-public struct RedirectFollower: Sendable {
+extension HTTPTransport {
+    /// Sends a request and follows redirects, each step through this transport.
+    ///
+    /// ```swift
+    /// let response = try await transport.sendFollowingRedirects(HTTPRequest(url: url))
+    /// ```
+    ///
+    /// The method changes as RFC 9110 section 15.4 says. Credentials are not sent to another origin, and a redirect to another
+    /// scheme than `http` and `https` is an error. The `Downloader` of AlcedoDownloader follows redirects itself.
+    ///
+    /// - Parameters:
+    ///   - request: The first request.
+    ///   - maximumRedirectCount: The maximum number of redirects in a row. Default: 20, as in the Fetch standard.
+    /// - Returns: The first response that is not a redirect, or that is one without a `Location`.
+    /// - Throws: ``HTTPTransportError`` with `badRedirect`, or the transport's error.
+    public func sendFollowingRedirects(
+        _ request: HTTPRequest, maximumRedirectCount: Int = 20
+    ) async throws -> HTTPResponse {
+        try await RedirectFollower(self, limit: maximumRedirectCount).send(request)
+    }
+}
+
+/// Sends requests over a transport and follows redirects.
+package struct RedirectFollower: Sendable {
     private let transport: any HTTPTransport
     private let limit: Int
     private let hook: Hook?
@@ -24,16 +39,11 @@ public struct RedirectFollower: Sendable {
     ///
     /// - Parameters:
     ///   - transport: Sends the requests. It returns redirects, as every ``HTTPTransport`` does.
-    ///   - limit: The maximum number of redirects in a row. Default: 20, as in the Fetch standard.
-    public init(_ transport: any HTTPTransport, limit: Int = 20) {
-        self.init(transport, limit: limit, hook: nil)
-    }
-
-    /// - Parameters:
     ///   - limit: The maximum number of redirects in a row.
-    ///   - sleep: Bounds how long the bodies of redirects, which nobody wants, are waited for.
+    ///   - hook: Sees each redirect. Default: nil, all are followed.
+    ///   - sleep: Bounds how long the bodies of redirects are read. Default: real time.
     package init(
-        _ transport: any HTTPTransport, limit: Int, hook: Hook?,
+        _ transport: any HTTPTransport, limit: Int, hook: Hook? = nil,
         sleep: @escaping Sleep = { try await Task.sleep(for: $0, clock: .continuous) }
     ) {
         self.transport = transport
@@ -44,16 +54,16 @@ public struct RedirectFollower: Sendable {
 
     /// Returns the first response that is not a redirect, or that is one without a `Location`.
     ///
-    /// - Throws: ``RedirectError``, or the transport's error.
-    public func send(_ first: HTTPRequest) async throws -> HTTPResponse {
+    /// - Throws: ``HTTPTransportError`` with `badRedirect`, or the transport's error.
+    package func send(_ first: HTTPRequest) async throws -> HTTPResponse {
         let response = try await transport.send(first)
         // Most lead nowhere else.
         guard response.head.isRedirect else { return response }
         return try await follow(response, of: first)
     }
 
-    private func follow(_ answer: HTTPResponse, of first: HTTPRequest) async throws -> HTTPResponse {
-        var (request, response) = (first, answer)
+    private func follow(_ redirect: HTTPResponse, of first: HTTPRequest) async throws -> HTTPResponse {
+        var (request, response) = (first, redirect)
         for step in 0...max(0, limit) {
             if step > 0 { response = try await transport.send(request) }
             do {
@@ -67,27 +77,19 @@ public struct RedirectFollower: Sendable {
             try await response.body.drain(sleep)
         }
         response.body.cancel()
-        throw RedirectError(message: "more than \(limit) redirects from \(first.url.shown)")
+        throw HTTPTransportError(.badRedirect, "more than \(limit) redirects from \(first.url.shown)")
     }
 
     private func allowed(_ next: HTTPRequest, after head: HTTPResponseHead) async throws -> HTTPRequest {
         guard let hook else { return next }
         guard let chosen = try await hook(head, next) else {
-            throw RedirectError(message: "the redirect to \(next.url.shown) is refused")
+            throw HTTPTransportError(.badRedirect, "the redirect to \(next.url.shown) is refused")
         }
         guard ["http", "https"].contains(chosen.url.scheme?.lowercased()) else {
-            throw RedirectError(message: "the redirect is to go to \(chosen.url.shown.debugDescription)")
+            throw HTTPTransportError(.badRedirect, "the redirect is to go to \(chosen.url.shown.debugDescription)")
         }
         return chosen
     }
-}
-
-/// Why a redirect could not be followed.
-public struct RedirectError: Error, Sendable, CustomStringConvertible {
-    /// One sentence, for logs.
-    package let message: String
-
-    public var description: String { message }
 }
 
 /// Where a redirect leads. Source: RFC 9110 section 15.4.
@@ -102,12 +104,15 @@ enum Redirect {
     ]
 
     /// - Returns: The request to send next; nil when the answer is no redirect, or does not say where it leads.
-    /// - Throws: ``RedirectError`` for a target that is not on the web.
-    static func request(after request: HTTPRequest, head: HTTPResponseHead) throws(RedirectError) -> HTTPRequest? {
+    /// - Throws: ``HTTPTransportError`` for a target that is not on the web.
+    static func request(after request: HTTPRequest, head: HTTPResponseHead) throws(HTTPTransportError) -> HTTPRequest? {
         guard head.isRedirect, let location = head.fields.values(of: "Location").first else { return nil }
         guard let target = URL(string: reference(location), relativeTo: request.url)?.absoluteURL,
             let scheme = target.scheme?.lowercased(), scheme == "http" || scheme == "https", target.host() != nil
-        else { throw RedirectError(message: "the server redirects to \(location.withoutCredentials.debugDescription)") }
+        else {
+            throw HTTPTransportError(
+                .badRedirect, "the server redirects to \(location.withoutCredentials.debugDescription)")
+        }
         var next = request
         next.url = target
         if target.origin != request.url.origin {

@@ -19,7 +19,7 @@ public final class ImageCache: Sendable {
     let configuration: Configuration
     private let threads: DecodingThreads
     /// nil when the disk cache does not tell of its trims, or no handler wants them.
-    private let trims: DataCacheTrimObservation?
+    private let trims: (any Sendable)?
     private let changes: GenerationCounter
     private let reads: Coalescer<Read, Never, ImageCacheHit?>
 

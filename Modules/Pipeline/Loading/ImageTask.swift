@@ -37,7 +37,7 @@ public final class ImageTask: Sendable {
     /// How urgent the load is for this task. The work is as urgent as the most urgent task that waits for it.
     public var priority: LoadPriority {
         get { livePriority.value }
-        set { livePriority.set(newValue) }
+        set { livePriority.value = newValue }
     }
 
     /// The number of bytes that have been received, and of those that are expected, at this moment.

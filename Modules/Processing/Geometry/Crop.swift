@@ -98,9 +98,19 @@ extension ImageProcessors {
 }
 
 extension ImageProcessing where Self == ImageProcessors.Crop {
-    /// Keeps the pixels of `rect` that the image has. Processing throws `invalidParameter` when a side is below one pixel
+    /// Keeps the pixels of a rectangle that the image has. Processing throws `invalidParameter` when a side is below one pixel
     /// or the rectangle lies outside the image.
-    public static func crop(_ rect: PixelRect) -> Self { Self(rect) }
+    ///
+    /// - Parameters:
+    ///   - x: The left edge. May lie outside the image.
+    ///   - y: The top edge. May lie outside the image.
+    ///   - width: The width of the rectangle.
+    ///   - height: The height of the rectangle.
+    public static func crop(x: Int, y: Int, width: Int, height: Int) -> Self {
+        Self(PixelRect(x: x, y: y, width: width, height: height))
+    }
+
+    package static func crop(_ rect: PixelRect) -> Self { Self(rect) }
 
     /// Keeps at most `size` pixels of the image, from where `anchor` says. Default: from the middle. An odd remainder
     /// leaves the larger part right and below. Processing throws `invalidParameter` when a side is below one pixel.

@@ -7,7 +7,7 @@ package final class AdjustablePriority: Sendable {
         var value: Int
         var version = 0
         /// Few, and most often one.
-        var observers: [(id: Int, tell: @Sendable () -> Void)] = []
+        var observers: [(id: Int, notify: @Sendable () -> Void)] = []
         var lastID = 0
     }
 
@@ -28,7 +28,7 @@ package final class AdjustablePriority: Sendable {
         for observer in observers { observer() }
     }
 
-    /// As ``set(_:)``, unless a change with a higher number has been made: for owners who find out under a lock, and tell
+    /// As ``set(_:)``, unless a change with a higher number has been made: for owners who find out under a lock, and notify
     /// outside it.
     package func set(_ value: Int, version: Int) {
         let observers = state.withLock { state -> [@Sendable () -> Void] in
@@ -56,6 +56,6 @@ package final class AdjustablePriority: Sendable {
     private static func change(_ state: inout State, to value: Int) -> [@Sendable () -> Void] {
         guard value != state.value else { return [] }
         state.value = value
-        return state.observers.map(\.tell)
+        return state.observers.map(\.notify)
     }
 }

@@ -46,7 +46,7 @@ package final class ByteBudget: Sendable {
         of byteCount: Int, priority: Int = 0, _ body: () throws -> Value
     ) rethrows -> Value? {
         let byteCount = max(0, byteCount)
-        guard state.withLock({ $0.take(byteCount, priority: priority) }) else { return nil }
+        guard state.withLock({ $0.tryReserve(byteCount, priority: priority) }) else { return nil }
         defer { release(byteCount) }
         return try body()
     }
@@ -54,25 +54,25 @@ package final class ByteBudget: Sendable {
     /// Reserves the bytes if they can be had at once, until ``release(_:)`` gives back as many. Below nought counts as
     /// nought.
     package func reserveNow(_ byteCount: Int) -> Bool {
-        state.withLock { $0.take(max(0, byteCount), priority: .min) }
+        state.withLock { $0.tryReserve(max(0, byteCount), priority: .min) }
     }
 
     /// Reserves bytes that are there already, whether they fit or not, until ``release(_:)`` gives back as many: who comes
     /// later waits for them. Below nought counts as nought.
-    package func reserveAnyway(_ byteCount: Int) { state.withLock { $0.overdraw(max(0, byteCount)) } }
+    package func reserveAnyway(_ byteCount: Int) { state.withLock { $0.reserveUnconditionally(max(0, byteCount)) } }
 
     private func reserve(_ byteCount: Int, _ id: Int, _ priority: AdjustablePriority) async throws {
         try Task.checkCancellation()
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let waiter = ByteBudgetState.Waiter(id: id, byteCount: byteCount) { continuation.resume(with: $0) }
-                let isTaken = state.withLock { state in
+                let isReserved = state.withLock { state in
                     let priority = priority.value
-                    let isTaken = state.take(byteCount, priority: priority)
-                    if !isTaken { state.wait(waiter, priority: priority) }
-                    return isTaken
+                    let isReserved = state.tryReserve(byteCount, priority: priority)
+                    if !isReserved { state.wait(waiter, priority: priority) }
+                    return isReserved
                 }
-                if isTaken { waiter.resume(.success(())) }
+                if isReserved { waiter.resume(.success(())) }
                 // A cancellation before this found nobody to remove.
                 if Task.isCancelled { cancel(id) }
             }

@@ -11,7 +11,7 @@ struct ByteBudgetState: Sendable {
     /// Bytes held. Above the limit only while a single reservation holds them, or when they were overdrawn.
     private(set) var reserved = 0
     /// Reservations held.
-    private(set) var holders = 0
+    private(set) var reservationCount = 0
     private var waiting = WaiterQueue<Waiter>()
     private var lastID = 0
 
@@ -24,15 +24,15 @@ struct ByteBudgetState: Sendable {
     }
 
     /// Takes the bytes if they are free and nobody waits who is as urgent or more so.
-    mutating func take(_ byteCount: Int, priority: Int) -> Bool {
+    mutating func tryReserve(_ byteCount: Int, priority: Int) -> Bool {
         if let first = waiting.first(), first.priority >= priority { return false }
         guard fits(byteCount) else { return false }
-        hold(byteCount)
+        reserve(byteCount)
         return true
     }
 
     /// Takes the bytes whether they are free or not.
-    mutating func overdraw(_ byteCount: Int) { hold(byteCount) }
+    mutating func reserveUnconditionally(_ byteCount: Int) { reserve(byteCount) }
 
     mutating func wait(_ waiter: Waiter, priority: Int) {
         waiting.add(waiter.id, waiter, priority: priority)
@@ -46,7 +46,7 @@ struct ByteBudgetState: Sendable {
     /// Gives bytes back. Returns those who have theirs now.
     mutating func release(_ byteCount: Int) -> [Waiter] {
         reserved -= byteCount
-        holders -= 1
+        reservationCount -= 1
         return admit()
     }
 
@@ -61,16 +61,16 @@ struct ByteBudgetState: Sendable {
     private mutating func admit() -> [Waiter] {
         var admitted: [Waiter] = []
         while let first = waiting.first()?.element, fits(first.byteCount), waiting.remove(first.id) != nil {
-            hold(first.byteCount)
+            reserve(first.byteCount)
             admitted.append(first)
         }
         return admitted
     }
 
-    private func fits(_ byteCount: Int) -> Bool { holders == 0 || byteCount <= limit - reserved }
+    private func fits(_ byteCount: Int) -> Bool { reservationCount == 0 || byteCount <= limit - reserved }
 
-    private mutating func hold(_ byteCount: Int) {
+    private mutating func reserve(_ byteCount: Int) {
         reserved += byteCount
-        holders += 1
+        reservationCount += 1
     }
 }

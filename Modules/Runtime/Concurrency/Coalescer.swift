@@ -1,21 +1,20 @@
 /// Runs equal work once, however many wait for it.
 ///
 /// Each waiter gets the one outcome and every update after it joined; a waiter that is cancelled leaves at once with
-/// `CancellationError`; the work is cancelled when the last one has left. Work that is asked for again after that is
-/// begun anew. The work is as urgent as its most urgent waiter. ``CoalescerState`` decides under the lock; everything
-/// else happens outside it.
+/// `CancellationError`; the work is cancelled when the last one has left. A later request for it begins again. The work
+/// is as urgent as its most urgent waiter. ``CoalescerState`` decides under the lock; everything else happens outside it.
 ///
 /// Waiters whose work asks another source (another URL, other fields) share a success, but not a failure that is due to
 /// the source: it reaches the waiters of that source, and then the work of the first of the others is tried, for all
 /// that are left.
-package final class Coalescer<Work: Hashable & Sendable, Update: Sendable, Value: Sendable>: Sendable {
+package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value: Sendable>: Sendable {
     package typealias Report = @Sendable (Update) -> Void
     package typealias Body = @Sendable (_ report: @escaping Report) async throws -> Value
     /// Also gets how urgent the work is.
-    package typealias UrgentBody =
+    package typealias PrioritizedBody =
         @Sendable (_ report: @escaping Report, _ priority: AdjustablePriority) async throws -> Value
 
-    private typealias State = CoalescerState<Work, Update, Value>
+    private typealias State = CoalescerState<Key, Update, Value>
 
     private let state = Locked(State())
     private let order = ResumptionOrder()
@@ -35,10 +34,10 @@ package final class Coalescer<Work: Hashable & Sendable, Update: Sendable, Value
 
     /// Returns the outcome of `body`, or of equal work that is under way.
     package func value(
-        for work: Work, onUpdate: Report? = nil, _ body: @escaping Body
+        for key: Key, onUpdate: Report? = nil, _ body: @escaping Body
     ) async throws -> Value {
         let id = state.withLock { $0.makeID() }
-        return try await wait(for: work, id, nil, { 0 }, onUpdate) { report, _ in try await body(report) }
+        return try await wait(for: key, id, nil, { 0 }, onUpdate) { report, _ in try await body(report) }
     }
 
     /// Returns the outcome of `body`, or of equal work that is under way.
@@ -47,14 +46,14 @@ package final class Coalescer<Work: Hashable & Sendable, Update: Sendable, Value
     ///   - source: The source that `body` asks. Default: none.
     ///   - priority: How urgent the work is for this waiter.
     package func value(
-        for work: Work, from source: CoalescerSource? = nil, priority: AdjustablePriority, onUpdate: Report? = nil,
-        _ body: @escaping UrgentBody
+        for key: Key, from source: CoalescerSource? = nil, priority: AdjustablePriority, onUpdate: Report? = nil,
+        _ body: @escaping PrioritizedBody
     ) async throws -> Value {
         let id = state.withLock { $0.makeID() }
         return try await priority.observing {
-            self.state.withLock { $0.reprioritize(work, id: id) { priority.value } }?.make()
+            self.state.withLock { $0.reprioritize(key, id: id) { priority.value } }?.make()
         } _: {
-            try await wait(for: work, id, source, { priority.value }, onUpdate, body)
+            try await wait(for: key, id, source, { priority.value }, onUpdate, body)
         }
     }
 
@@ -70,42 +69,42 @@ package final class Coalescer<Work: Hashable & Sendable, Update: Sendable, Value
     }
 
     private func wait(
-        for work: Work, _ id: Int, _ source: CoalescerSource?, _ priority: @Sendable () -> Int,
-        _ onUpdate: Report?, _ body: @escaping UrgentBody
+        for key: Key, _ id: Int, _ source: CoalescerSource?, _ priority: @Sendable () -> Int,
+        _ onUpdate: Report?, _ body: @escaping PrioritizedBody
     ) async throws -> Value {
         try Task.checkCancellation()
         defer { order.didResume() }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 join(
-                    work, id,
+                    key, id,
                     State.Waiter(continuation: continuation, onUpdate: onUpdate, source: source, body: body), priority)
                 // A cancellation before the join found nobody to remove.
-                if Task.isCancelled { leave(work, id) }
+                if Task.isCancelled { leave(key, id) }
             }
         } onCancel: {
-            leave(work, id)
+            leave(key, id)
         }
     }
 
-    private func join(_ work: Work, _ id: Int, _ waiter: State.Waiter, _ priority: () -> Int) {
+    private func join(_ key: Key, _ id: Int, _ waiter: State.Waiter, _ priority: () -> Int) {
         let (start, change, end) = state.withLock { state in
             if let end = state.end { return (nil as State.Start?, nil as State.PriorityChange?, end as (any Error)?) }
-            let (start, change) = state.join(work, id: id, waiter: waiter, priority: priority)
+            let (start, change) = state.join(key, id: id, waiter: waiter, priority: priority)
             return (start, change, nil)
         }
         if let end { return waiter.continuation.resume(throwing: end) }
         change?.make()
-        if let start { begin(work, start, waiter.body) }
+        if let start { begin(key, start, waiter.body) }
     }
 
-    private func begin(_ work: Work, _ start: State.Start, _ first: @escaping UrgentBody) {
+    private func begin(_ key: Key, _ start: State.Start, _ first: @escaping PrioritizedBody) {
         let flight = start.flight
         let task = Task(executorPreference: taskExecutor) {
             let report: Report = { update in
-                for listener in self.state.withLock({ $0.listeners(work, flight: flight) }) { listener(update) }
+                for listener in self.state.withLock({ $0.listeners(key, flight: flight) }) { listener(update) }
             }
-            var next: UrgentBody? = first
+            var next: PrioritizedBody? = first
             while let body = next {
                 let outcome: Result<Value, any Error>
                 var isOfSource = false
@@ -116,29 +115,20 @@ package final class Coalescer<Work: Hashable & Sendable, Update: Sendable, Value
                     isOfSource = self.isOfSource(error)
                 }
                 self.order.willResume()
-                let landing = self.state.withLock { $0.finish(work, flight: flight, isOfSource: isOfSource) }
-                landing.priorityChange?.make()
-                for waiter in landing.waiters { waiter.continuation.resume(with: outcome) }
-                next = landing.next
+                let completion = self.state.withLock { $0.finish(key, flight: flight, isOfSource: isOfSource) }
+                completion.priorityChange?.make()
+                for waiter in completion.waiters { waiter.continuation.resume(with: outcome) }
+                next = completion.next
             }
         }
-        let isAbandoned = state.withLock { $0.started(work, flight: flight, task: task) }
+        let isAbandoned = state.withLock { $0.started(key, flight: flight, task: task) }
         if isAbandoned { task.cancel() }
     }
 
-    private func leave(_ work: Work, _ id: Int) {
-        guard let departure = state.withLock({ $0.leave(work, id: id) }) else { return }
-        departure.waiter.continuation.resume(throwing: CancellationError())
-        departure.abandonedTask?.cancel()
-        departure.priorityChange?.make()
+    private func leave(_ key: Key, _ id: Int) {
+        guard let removal = state.withLock({ $0.leave(key, id: id) }) else { return }
+        removal.waiter.continuation.resume(throwing: CancellationError())
+        removal.abandonedTask?.cancel()
+        removal.priorityChange?.make()
     }
-}
-
-/// The source that work asks, known by a value that differs where the answers may.
-package struct CoalescerSource: Equatable, Sendable {
-    private let identity: any Hashable & Sendable
-
-    package init(_ identity: some Hashable & Sendable) { self.identity = identity }
-
-    package static func == (a: Self, b: Self) -> Bool { AnyHashable(a.identity) == AnyHashable(b.identity) }
 }

@@ -1,5 +1,5 @@
-/// Who waits for which work, and how urgently. Decides only: never awaits, never calls out.
-struct CoalescerState<Work: Hashable & Sendable, Update: Sendable, Value: Sendable>: Sendable {
+/// The waiters of each piece of shared work, by its key. Decides only: never awaits, never calls out.
+struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendable>: Sendable {
     typealias Body =
         @Sendable (_ report: @escaping @Sendable (Update) -> Void, _ priority: AdjustablePriority) async throws -> Value
 
@@ -9,16 +9,17 @@ struct CoalescerState<Work: Hashable & Sendable, Update: Sendable, Value: Sendab
         /// The source that its own work asks; nil where the work asks none.
         var source: CoalescerSource?
         var body: Body
+        var priority = 0
     }
 
-    /// Work that begins.
+    /// Key that begins.
     struct Start: Sendable {
         var flight: Int
         var priority: AdjustablePriority
     }
 
     /// The end of an attempt.
-    struct Landing: Sendable {
+    struct Completion: Sendable {
         /// The waiters that get its outcome, in the order they came.
         var waiters: [Waiter] = []
         /// The next attempt, for the waiters that are left.
@@ -35,16 +36,11 @@ struct CoalescerState<Work: Hashable & Sendable, Update: Sendable, Value: Sendab
         func make() { priority.set(value, version: version) }
     }
 
-    struct Departure: Sendable {
+    struct Removal: Sendable {
         var waiter: Waiter
         /// The work, when nobody waits for it any more.
         var abandonedTask: Task<Void, Never>?
         var priorityChange: PriorityChange?
-    }
-
-    private struct Seat: Sendable {
-        var waiter: Waiter
-        var priority: Int
     }
 
     private struct Flight: Sendable {
@@ -52,9 +48,9 @@ struct CoalescerState<Work: Hashable & Sendable, Update: Sendable, Value: Sendab
         let priority: AdjustablePriority
         /// The source of the attempt that runs.
         var source: CoalescerSource?
-        /// By the numbers of those who wait, which grow.
-        var seats: [Int: Seat] = [:]
-        /// How many wait at each priority.
+        /// By their numbers, which grow.
+        var waiters: [Int: Waiter] = [:]
+        /// The number of waiters of each priority.
         var counts: [Int: Int] = [:]
         var version = 0
 
@@ -64,16 +60,16 @@ struct CoalescerState<Work: Hashable & Sendable, Update: Sendable, Value: Sendab
             self.priority = AdjustablePriority(priority)
         }
 
-        mutating func add(_ id: Int, _ seat: Seat) {
-            seats[id] = seat
-            counts[seat.priority, default: 0] += 1
+        mutating func add(_ id: Int, _ waiter: Waiter) {
+            waiters[id] = waiter
+            counts[waiter.priority, default: 0] += 1
         }
 
-        mutating func remove(_ id: Int) -> Seat? {
-            guard let seat = seats.removeValue(forKey: id) else { return nil }
-            let count = (counts[seat.priority] ?? 0) - 1
-            counts[seat.priority] = count > 0 ? count : nil
-            return seat
+        mutating func remove(_ id: Int) -> Waiter? {
+            guard let waiter = waiters.removeValue(forKey: id) else { return nil }
+            let count = (counts[waiter.priority] ?? 0) - 1
+            counts[waiter.priority] = count > 0 ? count : nil
+            return waiter
         }
 
         /// The priority of the most urgent.
@@ -84,12 +80,12 @@ struct CoalescerState<Work: Hashable & Sendable, Update: Sendable, Value: Sendab
         }
     }
 
-    /// Work that has not ended, whether anybody waits for it or not. Its task is known a little later.
+    /// Key that has not ended, whether anybody waits for it or not. Its task is known a little later.
     private struct Running: Sendable {
         var task: Task<Void, Never>?
     }
 
-    private var flights: [Work: Flight] = [:]
+    private var flights: [Key: Flight] = [:]
     /// By the numbers of their flights.
     private var running: [Int: Running] = [:]
     private var lastID = 0
@@ -106,47 +102,49 @@ struct CoalescerState<Work: Hashable & Sendable, Update: Sendable, Value: Sendab
     /// Adds a waiter, whose priority is asked for here, under the lock. Returns a new flight when the caller has to start
     /// the work, and else how its priority changes.
     mutating func join(
-        _ work: Work, id: Int, waiter: Waiter, priority: () -> Int
+        _ key: Key, id: Int, waiter: Waiter, priority: () -> Int
     ) -> (start: Start?, change: PriorityChange?) {
-        let priority = priority()
-        guard flights[work] == nil else {
-            flights[work]?.add(id, Seat(waiter: waiter, priority: priority))
-            return (nil, flights[work]?.priorityChange())
+        var waiter = waiter
+        waiter.priority = priority()
+        guard flights[key] == nil else {
+            flights[key]?.add(id, waiter)
+            return (nil, flights[key]?.priorityChange())
         }
-        var flight = Flight(id: makeID(), source: waiter.source, priority: priority)
-        flight.add(id, Seat(waiter: waiter, priority: priority))
-        flights[work] = flight
+        var flight = Flight(id: makeID(), source: waiter.source, priority: waiter.priority)
+        flight.add(id, waiter)
+        flights[key] = flight
         running[flight.id] = Running()
         return (Start(flight: flight.id, priority: flight.priority), nil)
     }
 
     /// Remembers the task of a flight. Returns true when everyone has left already.
-    mutating func started(_ work: Work, flight: Int, task: Task<Void, Never>) -> Bool {
+    mutating func started(_ key: Key, flight: Int, task: Task<Void, Never>) -> Bool {
         running[flight]?.task = task
-        guard flights[work]?.id == flight else { return true }
+        guard flights[key]?.id == flight else { return true }
         return false
     }
 
     /// Takes a waiter's new priority over, which is asked for here, under the lock; nil when it has gone.
-    mutating func reprioritize(_ work: Work, id: Int, to priority: () -> Int) -> PriorityChange? {
-        guard let seat = flights[work]?.remove(id) else { return nil }
-        flights[work]?.add(id, Seat(waiter: seat.waiter, priority: priority()))
-        return flights[work]?.priorityChange()
+    mutating func reprioritize(_ key: Key, id: Int, to priority: () -> Int) -> PriorityChange? {
+        guard var waiter = flights[key]?.remove(id) else { return nil }
+        waiter.priority = priority()
+        flights[key]?.add(id, waiter)
+        return flights[key]?.priorityChange()
     }
 
     /// Removes a waiter; nil when it has gone or has its outcome.
-    mutating func leave(_ work: Work, id: Int) -> Departure? {
-        guard let seat = flights[work]?.remove(id) else { return nil }
-        guard flights[work]?.seats.isEmpty == true else {
-            return Departure(waiter: seat.waiter, priorityChange: flights[work]?.priorityChange())
+    mutating func leave(_ key: Key, id: Int) -> Removal? {
+        guard let waiter = flights[key]?.remove(id) else { return nil }
+        guard flights[key]?.waiters.isEmpty == true else {
+            return Removal(waiter: waiter, priorityChange: flights[key]?.priorityChange())
         }
-        let abandoned = flights.removeValue(forKey: work).flatMap { running[$0.id]?.task }
-        return Departure(waiter: seat.waiter, abandonedTask: abandoned)
+        let abandoned = flights.removeValue(forKey: key).flatMap { running[$0.id]?.task }
+        return Removal(waiter: waiter, abandonedTask: abandoned)
     }
 
-    func listeners(_ work: Work, flight: Int) -> [@Sendable (Update) -> Void] {
-        guard let found = flights[work], found.id == flight else { return [] }
-        return found.seats.values.compactMap { $0.waiter.onUpdate }
+    func listeners(_ key: Key, flight: Int) -> [@Sendable (Update) -> Void] {
+        guard let found = flights[key], found.id == flight else { return [] }
+        return found.waiters.values.compactMap(\.onUpdate)
     }
 
     /// Ends an attempt, and with it the flight, unless other waiters have work of their own to try. An abandoned flight
@@ -154,37 +152,46 @@ struct CoalescerState<Work: Hashable & Sendable, Update: Sendable, Value: Sendab
     ///
     /// - Parameter isOfSource: Whether the attempt failed because of the source that it asked. Waiters with another
     ///   source then stay, and the work of the first of them is the next attempt.
-    mutating func finish(_ work: Work, flight: Int, isOfSource: Bool = false) -> Landing {
-        guard let found = flights[work], found.id == flight else {
+    mutating func finish(_ key: Key, flight: Int, isOfSource: Bool = false) -> Completion {
+        guard let found = flights[key], found.id == flight else {
             running[flight] = nil
-            return Landing()
+            return Completion()
         }
-        var landing = Landing()
+        var completion = Completion()
         var source: CoalescerSource?
-        for (id, seat) in found.seats.sorted(by: { $0.key < $1.key }) {
-            if isOfSource, seat.waiter.source != found.source {
-                guard landing.next == nil else { continue }
-                (landing.next, source) = (seat.waiter.body, seat.waiter.source)
+        for (id, waiter) in found.waiters.sorted(by: { $0.key < $1.key }) {
+            if isOfSource, waiter.source != found.source {
+                guard completion.next == nil else { continue }
+                (completion.next, source) = (waiter.body, waiter.source)
             } else {
-                landing.waiters.append(seat.waiter)
-                _ = flights[work]?.remove(id)
+                completion.waiters.append(waiter)
+                _ = flights[key]?.remove(id)
             }
         }
-        if landing.next != nil {
-            flights[work]?.source = source
-            landing.priorityChange = flights[work]?.priorityChange()
+        if completion.next != nil {
+            flights[key]?.source = source
+            completion.priorityChange = flights[key]?.priorityChange()
         } else {
             running[flight] = nil
-            flights[work] = nil
+            flights[key] = nil
         }
-        return landing
+        return completion
     }
 
     /// Ends all flights, for good. Returns who waited, and the work that goes on, what was abandoned earlier with it.
     mutating func shutDown(_ error: any Error) -> (waiters: [Waiter], tasks: [Task<Void, Never>]) {
         end = error
         defer { flights = [:] }
-        let seats = flights.values.flatMap { Array($0.seats) }.sorted { $0.key < $1.key }
-        return (seats.map { $0.value.waiter }, running.values.compactMap(\.task))
+        let waiters = flights.values.flatMap { Array($0.waiters) }.sorted { $0.key < $1.key }
+        return (waiters.map(\.value), running.values.compactMap(\.task))
     }
+}
+
+/// The source that work asks, known by a value that differs where the answers may.
+package struct CoalescerSource: Equatable, Sendable {
+    private let identity: any Hashable & Sendable
+
+    package init(_ identity: some Hashable & Sendable) { self.identity = identity }
+
+    package static func == (a: Self, b: Self) -> Bool { AnyHashable(a.identity) == AnyHashable(b.identity) }
 }

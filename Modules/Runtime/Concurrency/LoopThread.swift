@@ -6,7 +6,7 @@ import Dispatch
 /// Not dispatch queues: each that works for long keeps one of the 255 threads that all queues of a process share, and
 /// when those are used up nothing else that is blocking ever begins.
 package enum LoopThread {
-    private final class Work {
+    private final class Job {
         let body: @Sendable () -> Void
 
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
@@ -15,13 +15,13 @@ package enum LoopThread {
     /// Runs `body` on a thread of its own, which ends with it. Where the system has no thread left, a dispatch queue's
     /// is taken.
     package static func start(_ body: @escaping @Sendable () -> Void) {
-        let work = Unmanaged.passRetained(Work(body))
-        let isStarted = Threads.startDetached(work.toOpaque()) { context in
-            if let context { Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body() }
+        let job = Unmanaged.passRetained(Job(body))
+        let isStarted = Threads.startDetached(job.toOpaque()) { context in
+            if let context { Unmanaged<Job>.fromOpaque(context).takeRetainedValue().body() }
             return nil
         }
         guard !isStarted else { return }
-        work.release()
+        job.release()
         DispatchQueue(label: "alcedo.loop").async(execute: body)
     }
 }

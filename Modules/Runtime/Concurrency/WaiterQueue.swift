@@ -1,28 +1,31 @@
-/// Those who wait, those of a higher priority first, equals in the order they came or in the opposite one.
+/// Waiters by priority, and in the order of their arrival, or the opposite one, among those of one priority.
 ///
-/// All operations are O(log *n*), amortised: a heap of places, in which the places of those who have left or moved stay
-/// until they come up, or are most of it. Inlinable, because other modules' lines are short and in every request's way.
+/// All operations are O(log *n*), amortized: a heap of positions, in which the positions of waiters that were removed or moved
+/// stay until they reach the top, or are most of the heap. Inlinable, because other modules' queues are short and part of
+/// every request.
 @usableFromInline
 package struct WaiterQueue<Member: Sendable>: Sendable {
-    /// Which of equals is first.
+    /// The order of waiters of one priority.
     @usableFromInline
     package enum Order: Sendable {
         case firstComeFirst, lastComeFirst
     }
 
-    /// One who has left the line as its first, and may come back to the same place in this or another line.
+    /// The waiter that was removed as the first, with its position, for inserting it again.
     @usableFromInline
     package struct First: Sendable {
         @usableFromInline package let id: Int
         @usableFromInline package let element: Member
-        @usableFromInline let place: Place
+        @usableFromInline let position: Position
 
         @inlinable
-        init(id: Int, element: Member, place: Place) { (self.id, self.element, self.place) = (id, element, place) }
+        init(id: Int, element: Member, position: Position) {
+            (self.id, self.element, self.position) = (id, element, position)
+        }
     }
 
     @usableFromInline
-    struct Place: Sendable, Comparable {
+    struct Position: Sendable, Comparable {
         @usableFromInline var priority: Int
         /// The larger one is first.
         @usableFromInline var rank: Int
@@ -36,102 +39,102 @@ package struct WaiterQueue<Member: Sendable>: Sendable {
     }
 
     @usableFromInline
-    struct Waiting: Sendable {
-        @usableFromInline var place: Place
+    struct Entry: Sendable {
+        @usableFromInline var position: Position
         @usableFromInline var element: Member
 
         @inlinable
-        init(place: Place, element: Member) { (self.place, self.element) = (place, element) }
+        init(position: Position, element: Member) { (self.position, self.element) = (position, element) }
     }
 
     @usableFromInline let order: Order
-    @usableFromInline var waiting: [Int: Waiting] = [:]
-    /// Each place is not before that of its parent, at half its index.
-    @usableFromInline var heap: [Place] = []
+    @usableFromInline var entries: [Int: Entry] = [:]
+    /// No position is before that of its parent, at half its index.
+    @usableFromInline var heap: [Position] = []
     @usableFromInline var lastRank = 0
 
     @inlinable
     package init(order: Order = .firstComeFirst) { self.order = order }
 
     @inlinable
-    package var isEmpty: Bool { waiting.isEmpty }
+    package var isEmpty: Bool { entries.isEmpty }
 
     @inlinable
-    package var count: Int { waiting.count }
+    package var count: Int { entries.count }
 
-    /// Adds one at the end of its priority's line, or at its head. `id` must not be in the line.
+    /// Adds a waiter behind those of its priority, or before them. `id` must not be in the queue.
     @inlinable
     package mutating func add(_ id: Int, _ element: Member, priority: Int, atHead: Bool = false) {
         lastRank += 1
         let rank = order == .firstComeFirst && !atHead ? -lastRank : lastRank
-        put(id, element, at: Place(priority: priority, rank: rank, id: id))
+        insert(id, element, at: Position(priority: priority, rank: rank, id: id))
     }
 
-    /// Adds one where it was in this line, or in one that it came from.
+    /// Inserts a waiter at its former position, in this queue or another one.
     @inlinable
-    package mutating func put(back first: First) { put(first.id, first.element, at: first.place) }
+    package mutating func put(back first: First) { insert(first.id, first.element, at: first.position) }
 
     @inlinable
-    mutating func put(_ id: Int, _ element: Member, at place: Place) {
-        waiting[id] = Waiting(place: place, element: element)
-        push(place)
+    mutating func insert(_ id: Int, _ element: Member, at position: Position) {
+        entries[id] = Entry(position: position, element: element)
+        push(position)
     }
 
-    /// Gives one another priority; its time of coming stays. Returns whether it is in the line.
+    /// Changes the priority of a waiter; its time of arrival stays. Returns whether it is in the queue.
     @discardableResult @inlinable
     package mutating func move(_ id: Int, to priority: Int) -> Bool {
-        guard var moved = waiting[id] else { return false }
-        guard moved.place.priority != priority else { return true }
-        moved.place.priority = priority
-        waiting[id] = moved
-        push(moved.place)
+        guard var moved = entries[id] else { return false }
+        guard moved.position.priority != priority else { return true }
+        moved.position.priority = priority
+        entries[id] = moved
+        push(moved.position)
         return true
     }
 
-    /// Takes one out; nil when it is not in the line.
+    /// Removes a waiter. Returns nil when it is not in the queue.
     @inlinable
     package mutating func remove(_ id: Int) -> Member? {
-        waiting.removeValue(forKey: id)?.element
+        entries.removeValue(forKey: id)?.element
     }
 
-    /// The first, who stays.
+    /// Returns the first waiter without removing it.
     @inlinable
     package mutating func first() -> (element: Member, priority: Int)? {
-        while let place = heap.first {
-            if let found = waiting[place.id], found.place == place {
-                return (found.element, place.priority)
+        while let position = heap.first {
+            if let found = entries[position.id], found.position == position {
+                return (found.element, position.priority)
             }
-            _ = popPlace()
+            _ = popPosition()
         }
         return nil
     }
 
-    /// Takes out the first.
+    /// Removes and returns the first waiter.
     @inlinable
     package mutating func popFirst() -> First? {
-        while let place = popPlace() {
-            guard let found = waiting[place.id], found.place == place else { continue }
-            waiting[place.id] = nil
-            return First(id: place.id, element: found.element, place: place)
+        while let position = popPosition() {
+            guard let found = entries[position.id], found.position == position else { continue }
+            entries[position.id] = nil
+            return First(id: position.id, element: found.element, position: position)
         }
         return nil
     }
 
-    /// Takes out everyone, in no order.
+    /// Removes and returns all waiters, in no order.
     @inlinable
     package mutating func removeAll() -> [Member] {
-        defer { (waiting, heap) = ([:], []) }
-        return waiting.values.map(\.element)
+        defer { (entries, heap) = ([:], []) }
+        return entries.values.map(\.element)
     }
 
     @inlinable
-    mutating func push(_ place: Place) {
-        // Most of it is of those who have left: begin anew.
-        if heap.count > 64, heap.count > 4 * waiting.count {
-            heap = waiting.values.map(\.place).sorted(by: >)
+    mutating func push(_ position: Position) {
+        // Most positions are of removed waiters: rebuild the heap.
+        if heap.count > 64, heap.count > 4 * entries.count {
+            heap = entries.values.map(\.position).sorted(by: >)
             return
         }
-        heap.append(place)
+        heap.append(position)
         var index = heap.count - 1
         while index > 0, heap[(index - 1) / 2] < heap[index] {
             heap.swapAt(index, (index - 1) / 2)
@@ -140,7 +143,7 @@ package struct WaiterQueue<Member: Sendable>: Sendable {
     }
 
     @inlinable
-    mutating func popPlace() -> Place? {
+    mutating func popPosition() -> Position? {
         guard let first = heap.first else { return nil }
         let last = heap.removeLast()
         guard !heap.isEmpty else { return first }

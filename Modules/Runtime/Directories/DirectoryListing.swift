@@ -1,21 +1,21 @@
 import AlcedoLibc
 
-/// The names in a folder, without `.` and `..`.
+/// The names in a directory, without `.` and `..`.
 package enum DirectoryListing {
-    /// Calls `body` with each name. What is no folder has none, nor has a link to one, unless it is followed.
+    /// Calls `body` with each name. What is no directory has none, nor has a link to one, unless it is followed.
     ///
     /// - Parameters:
-    ///   - folder: From `directory` on.
-    ///   - directory: An open folder. Default: where the process is.
-    /// - Returns: Nought, or `errno` when a folder is there and not to be had, or not all of it: the process may have no
+    ///   - path: From `directory` on.
+    ///   - directory: An open directory. Default: where the process is.
+    /// - Returns: Zero, or `errno` when a directory is there and not to be had, or not all of it: the process may have no
     ///   descriptors left.
     @discardableResult
     package static func forEachName(
-        in folder: String, of directory: Int32 = AT_FDCWD, followsLink: Bool = false,
+        in path: String, of directory: Int32 = AT_FDCWD, followsLink: Bool = false,
         _ body: (UnsafeBufferPointer<UInt8>) -> Void
     ) -> Int32 {
         let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (followsLink ? 0 : O_NOFOLLOW)
-        let descriptor = openat(directory, folder, flags)
+        let descriptor = openat(directory, path, flags)
         guard descriptor >= 0 else { return [ENOENT, ENOTDIR, ELOOP].contains(errno) ? 0 : errno }
         guard let stream = fdopendir(descriptor) else {
             let number = errno
@@ -36,10 +36,10 @@ package enum DirectoryListing {
         }
     }
 
-    /// All names; nil when a folder is there and not to be had, which is not the same as an empty one.
-    package static func names(in folder: String, of directory: Int32 = AT_FDCWD) -> [String]? {
+    /// All names; nil when a directory is there and not to be had, which is not the same as an empty one.
+    package static func names(in path: String, of directory: Int32 = AT_FDCWD) -> [String]? {
         var names: [String] = []
-        let number = forEachName(in: folder, of: directory) { names.append(String(decoding: $0, as: UTF8.self)) }
+        let number = forEachName(in: path, of: directory) { names.append(String(decoding: $0, as: UTF8.self)) }
         return number == 0 ? names : nil
     }
 }

@@ -30,7 +30,9 @@ enum StoredAnswer {
         // Section 5.1.
         if let age { head.fields.append("Age", String(Int(min(max(0, age), TimeInterval(DeltaSeconds.limit))))) }
         status.add(to: &head.fields)
-        return HTTPResponse(head: head, body: HTTPBody(body), caching: caching)
+        var response = HTTPResponse(head: head, body: HTTPBody(body))
+        response.caching = caching
+        return response
     }
 
     /// Returns the response of a cache that has nothing it may use and does not reach the server: 504 without a body.

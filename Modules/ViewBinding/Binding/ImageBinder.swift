@@ -142,7 +142,7 @@ public import FoundationEssentials
     }
 
     /// Changes how urgent the load in flight is, if there is one: less while its cell is off the screen, say.
-    public func setPriority(_ priority: LoadPriority) { activeLoad?.priority.set(priority) }
+    public func setPriority(_ priority: LoadPriority) { activeLoad?.priority.value = priority }
 
     // MARK: One load
 

@@ -79,7 +79,7 @@ struct RulesTests {
     }
 
     @Test func `the formats of a registry are recognised`() throws {
-        let signature = FormatSignature([0x89, 0x50, nil, 0x47])
+        let signature: [UInt8?] = [0x89, 0x50, nil, 0x47]
         let entry = CodecRegistry.Entry(
             format: ImageFormat(rawValue: "test"), decoder: NoDecoder(), signatures: [signature])
         let check = ContentCheck(CodecRegistry([entry]))

@@ -72,7 +72,7 @@ struct TimeTests {
         let transport = FakeTransport { _ in throw HTTPTransportError(.cannotConnect, "down") }
         let fetcher = HTTPFetcher.make(transport, clock: clock) {
             $0.totalTimeout = .seconds(60)
-            $0.retry = RetryPolicy(maximumAttempts: 1_000, base: .seconds(20), cap: .seconds(20))
+            $0.retry = RetryPolicy(maximumAttempts: 1_000, baseDelay: .seconds(20), maximumDelay: .seconds(20))
         }
         let task = start(fetcher, try #require(URL(string: "http://h/a")))
         for _ in 0..<6 {

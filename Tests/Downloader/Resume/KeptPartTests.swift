@@ -139,9 +139,10 @@ struct KeptPartTests {
     @Test func `what the response cache forbids is not kept`() async throws {
         let transport = FakeTransport { request in
             let body = ScriptedBody([Data(Self.body.prefix(4_000))], end: HTTPTransportError(.timedOut, "late"))
-            return HTTPResponse(
-                head: HTTPResponseHead(url: request.url, status: 200, fields: Self.whole), body: HTTPBody(body),
-                caching: ResponseCaching(source: .new, decision: StorageDecision(.allowedInMemoryOnly)))
+            var response = HTTPResponse(
+                head: HTTPResponseHead(url: request.url, status: 200, fields: Self.whole), body: HTTPBody(body))
+            response.caching = ResponseCaching(source: .new, decision: StorageDecision(.allowedInMemoryOnly))
+            return response
         }
         let fetcher = HTTPFetcher.make(transport, clock: Self.today) { $0.resume = Self.policy(storage) }
         _ = try await failure { try await fetcher.fetch("http://h/a") }

@@ -26,9 +26,9 @@ struct RequestRetryTests {
     }
 
     @Test(arguments: [
-        (RetryPolicy.never, RetryPolicy?.none, 1), (.never, RetryPolicy(maximumAttempts: 4, base: .zero), 4),
-        (RetryPolicy(maximumAttempts: 3, base: .zero), .never, 1),
-        (RetryPolicy(maximumAttempts: 3, base: .zero), nil, 3),
+        (RetryPolicy.never, RetryPolicy?.none, 1), (.never, RetryPolicy(maximumAttempts: 4, baseDelay: .zero), 4),
+        (RetryPolicy(maximumAttempts: 3, baseDelay: .zero), .never, 1),
+        (RetryPolicy(maximumAttempts: 3, baseDelay: .zero), nil, 3),
     ])
     func `a request's own policy counts, and the downloader's without one`(
         rules: RetryPolicy, own: RetryPolicy?, attempts: Int
@@ -42,7 +42,7 @@ struct RequestRetryTests {
     @Test func `a download to a file and one that is begun without a task follow the request's policy`() async throws {
         let (downloader, transport) = downloader(.never)
         let directory = try TemporaryDirectory()
-        let request = try request(RetryPolicy(maximumAttempts: 2, base: .zero))
+        let request = try request(RetryPolicy(maximumAttempts: 2, baseDelay: .zero))
         await #expect(throws: DownloadError.self) {
             try await downloader.download(request, to: directory.url.appending(path: "a").path)
         }

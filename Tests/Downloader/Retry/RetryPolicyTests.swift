@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func `the span of the pause doubles up to its cap`() {
-        let policy = RetryPolicy(maximumAttempts: .max, base: .milliseconds(500), cap: .seconds(30))
+        let policy = RetryPolicy(maximumAttempts: .max, baseDelay: .milliseconds(500), maximumDelay: .seconds(30))
         let seconds = [0.5, 1, 2, 4, 8, 16, 30, 30]
         for (index, longest) in seconds.enumerated() {
             for random in [0, 0.25, 1] {
@@ -63,11 +63,12 @@ import Testing
     }
 
     @Test func `numbers that make no sense do no harm`() {
-        let policy = RetryPolicy(maximumAttempts: .max, base: .seconds(Int64.max), cap: .seconds(Int64.max))
+        let policy = RetryPolicy(
+            maximumAttempts: .max, baseDelay: .seconds(Int64.max), maximumDelay: .seconds(Int64.max))
         let decision = policy.decide(after: .transport(.timedOut), method: .get, attempts: .max - 1, random: 0)
         #expect(decision == .retry(after: .zero))
         let small = RetryPolicy(
-            maximumAttempts: .max, base: .seconds(-1), cap: .seconds(-1), retryAfterCap: .seconds(-1))
+            maximumAttempts: .max, baseDelay: .seconds(-1), maximumDelay: .seconds(-1), maximumRetryAfter: .seconds(-1))
         for random in [-1, 2, Double.nan, .infinity] {
             let decision = small.decide(
                 after: .status(503, retryAfter: .seconds(-3)), method: .get, attempts: 1_000_000, random: random)

@@ -33,7 +33,7 @@ struct SlotTests {
                 head: HTTPResponseHead(url: request.url, status: 200), body: HTTPBody(Data("x".utf8)))
         }
         var configuration = Downloader.Configuration(maxConcurrentDownloads: limit, rate: rate)
-        configuration.rules.retry = RetryPolicy(base: .zero)
+        configuration.rules.retry = RetryPolicy(baseDelay: .zero)
         change(&configuration.rules)
         return (Downloader(transport: transport, configuration: configuration, clock: clock), transport)
     }

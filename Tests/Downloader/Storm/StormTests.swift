@@ -13,7 +13,7 @@ struct StormTests {
     private static func configuration(hostLimit: Int) -> Downloader.Configuration {
         var configuration = Downloader.Configuration(
             maxConcurrentDownloads: 6, maxConcurrentDownloadsPerHost: hostLimit, order: .lastInFirstOut)
-        configuration.rules.retry = RetryPolicy(maximumAttempts: 3, base: .zero, retryAfterCap: .zero)
+        configuration.rules.retry = RetryPolicy(maximumAttempts: 3, baseDelay: .zero, maximumRetryAfter: .zero)
         configuration.rules.retryBudget = RetryBudget(share: 1, perSecond: 0, burst: 1_000)
         configuration.rules.maximumRedirectCount = 2
         return configuration

@@ -4,6 +4,6 @@ import FuzzSupport
 /// The entry point that libFuzzer calls with every input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    DecoderFuzz(GIFDecoder()).run(UnsafeBufferPointer(start: bytes, count: count))
+    DecoderFuzz(.gif).run(UnsafeBufferPointer(start: bytes, count: count))
     return 0
 }

@@ -4,6 +4,6 @@ import FuzzSupport
 /// The entry point that libFuzzer calls with every input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    DecoderFuzz(JPEGDecoder()).run(UnsafeBufferPointer(start: bytes, count: count))
+    DecoderFuzz(.jpeg).run(UnsafeBufferPointer(start: bytes, count: count))
     return 0
 }

@@ -7,9 +7,9 @@ public func fuzzOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = UnsafeBufferPointer(start: bytes, count: count)
     // One way or the other, by a bit of the input.
     if count % 2 == 0 {
-        DecoderFuzz(PNGDecoder()).run(input)
+        DecoderFuzz(.png).run(input)
     } else {
-        ChunkRepair.repaired(input).withUnsafeBufferPointer { DecoderFuzz(PNGDecoder()).run($0) }
+        ChunkRepair.repaired(input).withUnsafeBufferPointer { DecoderFuzz(.png).run($0) }
     }
     return 0
 }

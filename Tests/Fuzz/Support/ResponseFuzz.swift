@@ -75,9 +75,9 @@ public enum ResponseFuzz {
         for request in requests {
             let before = server.questionCount
             guard let response = try? await cache.send(request) else { continue }
-            if response.caching?.source == .fresh { require(server.questionCount == before, "fresh, yet asked") }
+            if response.responseSource == .fresh { require(server.questionCount == before, "fresh, yet asked") }
             // One that its server has just confirmed says what the server said. RFC 9111 section 4.
-            if [.fresh, .stale].contains(response.caching?.source), response.head.status != 504 {
+            if [.fresh, .stale].contains(response.responseSource), response.head.status != 504 {
                 let age = response.head.fields.values(of: "Age").last.flatMap { Int($0) }
                 require(age.map { $0 >= 0 } ?? false, "an answer from the store has no age")
             }

@@ -166,8 +166,9 @@ struct SourceTransfer<Sink: ContentSink> {
 
     private static func named(_ error: any Error) -> any Error {
         switch error {
+        case let error as HTTPTransportError where error.code == .badRedirect:
+            DownloadError(.badRedirect, error.message, cause: error)
         case let error as HTTPTransportError: DownloadError(error)
-        case let error as RedirectError: DownloadError(.badRedirect, error.message, cause: error)
         case is DownloadError, is CancellationError: error
         // Of a part of the app's own below, such as one that knows passwords.
         default: DownloadError(.hook, "the transport failed: \(error)", cause: error)

@@ -18,15 +18,15 @@ extension RetryPolicy {
         let jitter = random > 0 ? min(random, 1) : 0
         guard case .status(_, let wait?) = cause else { return .retry(after: longestPause(after: attempts) * jitter) }
         // All who were sent away at once come back at the same time unless they add something of their own.
-        return .retry(after: Self.sensible(min(wait, retryAfterCap)) + longestPause(after: 1) * jitter)
+        return .retry(after: Self.sensible(min(wait, maximumRetryAfter)) + longestPause(after: 1) * jitter)
     }
 
     private func longestPause(after attempts: Int) -> Duration {
-        let cap = Self.sensible(cap)
-        var pause = min(Self.sensible(base), cap)
+        let maximum = Self.sensible(maximumDelay)
+        var pause = min(Self.sensible(baseDelay), maximum)
         var doublings = max(0, attempts - 1)
-        while doublings > 0, pause > .zero, pause < cap {
-            pause = min(pause * 2, cap)
+        while doublings > 0, pause > .zero, pause < maximum {
+            pause = min(pause * 2, maximum)
             doublings -= 1
         }
         return pause

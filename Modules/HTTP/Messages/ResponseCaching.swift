@@ -1,25 +1,26 @@
 import AlcedoRuntime
 
-/// What a response cache did with a request, and whether the answer may be kept by others.
-public struct ResponseCaching: Sendable {
-    /// Where the answer comes from.
-    public enum Source: String, Sendable, Hashable {
-        /// From the network.
-        case new
-        /// From the store, without a question to the server, and fresh.
-        case fresh
-        /// From the store, after the server has confirmed it.
-        case revalidated
-        /// From the store, and older than it should be.
-        case stale
-    }
+/// The part of a caching transport that a response came from.
+public enum ResponseSource: String, Sendable, Hashable {
+    /// From the network.
+    case new
+    /// From the store, without a request to the server, and fresh.
+    case fresh
+    /// From the store, after the server has confirmed it.
+    case revalidated
+    /// From the store, and older than it should be.
+    case stale
+}
 
-    /// Where the answer came from.
-    public var source: Source
+/// What a response cache did with a request, and whether the response may be kept by others.
+package struct ResponseCaching: Sendable {
+    package typealias Source = ResponseSource
+
+    /// Where the response came from.
+    package var source: Source
     /// Whether a copy of the content may be kept. Final when the body has been read to its end.
     package var decision: StorageDecision
 
-    /// What a cache did, and whether the answer may be kept.
     package init(source: Source, decision: StorageDecision) {
         self.source = source
         self.decision = decision

@@ -5,23 +5,23 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct TrimObserversTests {
     private final class Holder: Sendable {
-        let held: DataCacheTrimObservation
-        init(_ held: DataCacheTrimObservation) { self.held = held }
-        func note(_ report: DataCacheTrimReport) {}
+        let held: any Sendable
+        init(_ held: any Sendable) { self.held = held }
+        func record(_ report: DataCacheTrimReport) {}
     }
 
     private let observers = TrimObservers(nil)
     private let report = DataCacheTrimReport(removals: [.init(name: "a", size: 1, reason: .sizeLimit)])
 
     /// Returns the observation of a handler that alone holds that of another, which counts.
-    private func observeNested(_ count: Guarded<Int>) -> DataCacheTrimObservation {
+    private func observeNested(_ count: Guarded<Int>) -> any Sendable {
         let inner = observers.add { _ in count.change { $0 += 1 } }
-        return observers.add(Holder(inner).note)
+        return observers.add(Holder(inner).record)
     }
 
     @Test func `the end of an observation ends another that its handler holds`() {
         let count = Guarded(0)
-        var outer: DataCacheTrimObservation? = observeNested(count)
+        var outer: (any Sendable)? = observeNested(count)
         observers.tell(report)
         #expect(count.value == 1 && outer != nil)
 

@@ -12,32 +12,32 @@ public struct RetryPolicy: Sendable, Hashable {
     /// One attempt and no more.
     public static let never = RetryPolicy(maximumAttempts: 1)
 
-    /// Most requests for one download, the first one included. Default: 3.
+    /// The maximum number of requests for one download, the first one included. Default: 3.
     public var maximumAttempts: Int
-    /// The longest pause before the second attempt; it doubles with each further one. Default: half a second.
-    public var base: Duration
-    /// The longest pause where the server names none. Default: 30 seconds.
-    public var cap: Duration
-    /// The longest time that a server's `Retry-After` is waited for; a longer one counts as this. Up to the first
-    /// pause is added. Default: 60 seconds.
-    public var retryAfterCap: Duration
+    /// The maximum delay before the second attempt, which doubles with each further one. Default: half a second.
+    public var baseDelay: Duration
+    /// The maximum delay of any attempt, unless the server names one. Default: 30 seconds.
+    public var maximumDelay: Duration
+    /// The maximum of a server's `Retry-After` field that is respected. A longer one counts as this. A random part of
+    /// ``baseDelay`` is added. Default: 60 seconds.
+    public var maximumRetryAfter: Duration
     /// Statuses after which another attempt may help. Default: 408, 425, 429, and 500 to 599 without 501 and 505, which
     /// say that the server cannot do it at all.
     public var statuses: Set<Int> = Set(500..<600).subtracting([501, 505]).union([408, 425, 429])
     /// Methods that may be repeated when the server may have seen the request. Default: the idempotent ones.
     public var repeatableMethods: Set<HTTPMethod> = HTTPMethod.idempotent
 
-    /// By default three attempts; pauses grow from half a second at most to 30 seconds at most.
+    /// Creates a policy. By default, three attempts are made; the delay grows from at most half a second to at most 30 seconds.
     public init(
         maximumAttempts: Int = 3,
-        base: Duration = .milliseconds(500),
-        cap: Duration = .seconds(30),
-        retryAfterCap: Duration = .seconds(60)
+        baseDelay: Duration = .milliseconds(500),
+        maximumDelay: Duration = .seconds(30),
+        maximumRetryAfter: Duration = .seconds(60)
     ) {
         self.maximumAttempts = max(1, maximumAttempts)
-        self.base = max(.zero, base)
-        self.cap = max(.zero, cap)
-        self.retryAfterCap = max(.zero, retryAfterCap)
+        self.baseDelay = max(.zero, baseDelay)
+        self.maximumDelay = max(.zero, maximumDelay)
+        self.maximumRetryAfter = max(.zero, maximumRetryAfter)
     }
 
     /// Whether the same request may be sent once more after this, the number of attempts aside.

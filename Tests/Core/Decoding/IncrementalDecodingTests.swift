@@ -8,31 +8,31 @@ import Testing
     private var registry: CodecRegistry { CodecRegistry([TextCodec(prefix: "other:").entry, codec.entry]) }
 
     /// Counts calls, fails where told to, and notices when two are inside at once.
-    private final class NotedState: IncrementalDecodingState {
-        struct Notes: Sendable {
+    private final class RecordingState: IncrementalDecodingState {
+        struct CallRecord: Sendable {
             var inside = 0
-            var mostInside = 0
+            var maximumInside = 0
             var calls = 0
         }
 
-        let notes: Guarded<Notes>
+        let calls: Guarded<CallRecord>
         let failingCall: Int
 
-        init(_ notes: Guarded<Notes>, failingCall: Int = .max) {
-            self.notes = notes
+        init(_ calls: Guarded<CallRecord>, failingCall: Int = .max) {
+            self.calls = calls
             self.failingCall = failingCall
         }
 
         private func enter() throws(ImageDecodingError) {
-            let call = notes.change { notes in
-                notes.inside += 1
-                notes.mostInside = max(notes.mostInside, notes.inside)
-                notes.calls += 1
-                return notes.calls
+            let call = calls.change { calls in
+                calls.inside += 1
+                calls.maximumInside = max(calls.maximumInside, calls.inside)
+                calls.calls += 1
+                return calls.calls
             }
-            defer { notes.change { $0.inside -= 1 } }
+            defer { calls.change { $0.inside -= 1 } }
             // Long enough for others to come in, were the door open.
-            for _ in 0..<200 { _ = notes.value }
+            for _ in 0..<200 { _ = calls.value }
             if call == failingCall { throw ImageDecodingError(.corrupt, "call \(call)") }
         }
 
@@ -50,8 +50,8 @@ import Testing
     }
 
     @Test func `after an error every call throws the same, and the codec is not asked again`() throws {
-        let notes = Guarded(NotedState.Notes())
-        let decoder = IncrementalDecoder(NotedState(notes, failingCall: 3))
+        let calls = Guarded(RecordingState.CallRecord())
+        let decoder = IncrementalDecoder(RecordingState(calls, failingCall: 3))
         try decoder.append(Data([1]))
         _ = try decoder.preview()
         let failure = ImageDecodingError(.corrupt, "call 3")
@@ -60,23 +60,23 @@ import Testing
         #expect(throws: failure) { try decoder.append(Data([3])) }
         #expect(throws: failure) { try decoder.preview() }
         #expect(throws: failure) { try decoder.finish() }
-        #expect(notes.value.calls == 3)
+        #expect(calls.value.calls == 3)
     }
 
     @Test func `an error of a preview and of the end is repeated too`() {
-        let notes = Guarded(NotedState.Notes())
-        let first = IncrementalDecoder(NotedState(notes, failingCall: 1))
+        let calls = Guarded(RecordingState.CallRecord())
+        let first = IncrementalDecoder(RecordingState(calls, failingCall: 1))
         #expect(throws: ImageDecodingError(.corrupt, "call 1")) { try first.preview() }
         #expect(throws: ImageDecodingError(.corrupt, "call 1")) { try first.append(Data()) }
-        let second = IncrementalDecoder(NotedState(notes))
+        let second = IncrementalDecoder(RecordingState(calls))
         #expect(throws: ImageDecodingError(.truncated, "the end")) { try second.finish() }
         #expect(throws: ImageDecodingError(.truncated, "the end")) { try second.append(Data()) }
-        #expect(notes.value.calls == 2)
+        #expect(calls.value.calls == 2)
     }
 
     @Test func `calls from many threads take turns`() async {
-        let notes = Guarded(NotedState.Notes())
-        let decoder = IncrementalDecoder(NotedState(notes))
+        let calls = Guarded(RecordingState.CallRecord())
+        let decoder = IncrementalDecoder(RecordingState(calls))
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {
                 group.addTask {
@@ -84,7 +84,7 @@ import Testing
                 }
             }
         }
-        #expect(notes.value.calls == 200 && notes.value.mostInside == 1)
+        #expect(calls.value.calls == 200 && calls.value.maximumInside == 1)
     }
 
     @Test(arguments: [1, 2, 3, 5, 100]) func `the format is found out whatever the pieces`(step: Int) throws {

@@ -1,5 +1,7 @@
+public import AlcedoRuntime
+
 /// Why an exchange with a server failed.
-public struct HTTPTransportError: Error, Sendable, Equatable, CustomStringConvertible {
+public struct HTTPTransportError: CodedError {
     /// What kind of failure it is.
     public enum Code: String, Sendable {
         /// The URL, a header field or the body cannot be sent.
@@ -24,6 +26,8 @@ public struct HTTPTransportError: Error, Sendable, Equatable, CustomStringConver
         case connectionLost
         /// The answer is not HTTP.
         case invalidResponse
+        /// A redirect cannot be followed: its target is not on the web, there are too many, or the app rejects it.
+        case badRedirect
         /// The body is larger than the caller allows, or unpacks to more than the transport allows.
         case bodyTooLarge
         /// Nothing is stored for a request that must not go to the network.
@@ -38,8 +42,8 @@ public struct HTTPTransportError: Error, Sendable, Equatable, CustomStringConver
     public var code: Code
     /// One sentence, from the transport's library where it has one.
     package var message: String
-
-    /// What the exchange took until it failed; nil where nobody measured. Two errors are equal whatever they took.
+    /// The times and sizes of the exchange until it failed; nil where the transport does not measure. Two errors are equal
+    /// whatever their metrics.
     public var metrics: HTTPTransferMetrics?
 
     /// An error of a transport's own.
@@ -47,8 +51,4 @@ public struct HTTPTransportError: Error, Sendable, Equatable, CustomStringConver
         self.code = code
         self.message = message
     }
-
-    public static func == (a: Self, b: Self) -> Bool { a.code == b.code && a.message == b.message }
-
-    public var description: String { message }
 }

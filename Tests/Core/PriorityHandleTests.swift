@@ -5,18 +5,18 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))
-struct LivePriorityTests {
+struct PriorityHandleTests {
     @Test func `those who observe are told of changes, and of nothing else`() async {
         let priority = PriorityHandle(.low)
         let seen = Guarded<[LoadPriority]>([])
         await priority.observing {
             seen.change { $0.append(priority.value) }
         } _: {
-            priority.set(.low)
-            priority.set(.high)
-            priority.set(.veryLow)
+            priority.value = .low
+            priority.value = .high
+            priority.value = .veryLow
         }
-        priority.set(.normal)
+        priority.value = .normal
         #expect(seen.value == [.high, .veryLow])
         #expect(priority.value == .normal)
     }
@@ -50,9 +50,9 @@ struct LivePriorityTests {
 
         let two = join(second)
         #expect(live.value?.value == .high)
-        first.set(.veryHigh)
+        first.value = .veryHigh
         #expect(live.value?.value == .veryHigh)
-        first.set(.veryLow)
+        first.value = .veryLow
         #expect(live.value?.value == .high)
         two.cancel()
         await #expect(throws: CancellationError.self) { try await two.value }
@@ -93,8 +93,8 @@ struct LivePriorityTests {
         let tasks = priorities.enumerated().map { number, priority in
             Task.immediate { try await executor.run(priority: priority) { order.change { $0.append(number) } } }
         }
-        priorities[2].set(.high)
-        priorities[0].set(.low)
+        priorities[2].value = .high
+        priorities[0].value = .low
         isOpen.change { $0 = true }
         try await blocking.value
         for task in tasks { try await task.value }
@@ -111,7 +111,7 @@ struct LivePriorityTests {
                 try await budget.withReservation(of: 10, priority: priority) { order.change { $0.append(number) } }
             }
         }
-        priorities[1].set(.veryHigh)
+        priorities[1].value = .veryHigh
         budget.release(10)
         for task in tasks { try await task.value }
         #expect(order.value == [1, 0])

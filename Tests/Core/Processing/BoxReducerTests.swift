@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test func `the sums of a row of the largest cells fit`() throws {
-        let side = BoxReduction.largestFactor
+        let side = BoxReduction.maximumFactor
         let reduction = BoxReduction(
             from: PixelSize(width: side + 3, height: side), towards: TargetSize(width: 1, height: 1))
         #expect(reduction.factor == side)

@@ -54,7 +54,7 @@ import Testing
     private func signed(_ name: String, level: UInt8) -> CodecRegistry.Entry {
         CodecRegistry.Entry(
             format: ImageFormat(rawValue: name), decoder: LevelDecoder(level: level),
-            signatures: [FormatSignature(Array(name.utf8)), FormatSignature([UInt8(ascii: "?"), nil, 7])])
+            signatures: [Array(name.utf8), [UInt8(ascii: "?"), nil, 7]])
     }
 
     @Test func `a signature may have places for any byte, and a file that ends in it is truncated`() throws {
@@ -101,7 +101,7 @@ import Testing
             func finish() throws(ImageDecodingError) -> DecodedImage { throw ImageDecodingError(.corrupt, "refused") }
         }
         let short = CodecRegistry.Entry(
-            format: ImageFormat(rawValue: "ab"), decoder: Refusing(), signatures: [FormatSignature(Array("ab".utf8))])
+            format: ImageFormat(rawValue: "ab"), decoder: Refusing(), signatures: [Array("ab".utf8)])
         let text = "abcx" + String(repeating: "-", count: 100)
 
         #expect(try bytesNeeded(CodecRegistry([short]), text) == 1)
