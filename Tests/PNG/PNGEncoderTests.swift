@@ -216,6 +216,18 @@ import Testing
         #expect(throws: Full.self) { try image.sendRows(to: encoder.makeRowEncoder { _ in throw Full() }) }
     }
 
+    @Test(arguments: [(PixelFormat.rgba8, AlphaMode.straight), (.rgba8, .premultiplied), (.rgba16, .premultiplied)])
+    func `a row with fewer bytes than its header says is an error`(format: PixelFormat, mode: AlphaMode) throws {
+        let rows = encoder.makeRowEncoder { _ in }
+        let header = PixelRowHeader(size: size, format: format, alphaMode: mode)
+        try rows.begin(header)
+        let row = [UInt8](repeating: 0, count: header.bytesPerRow - 1)
+
+        let error = #expect(throws: ImageEncodingError.self) { try row.withUnsafeBytes { try rows.consume($0.bytes) } }
+
+        #expect(error?.code == .failed)
+    }
+
     @Test func `an encoder has its format`() {
         #expect(encoder.format == .png)
         #expect(encoder.compressionLevel == 6)

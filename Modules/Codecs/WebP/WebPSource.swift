@@ -53,9 +53,9 @@ final class WebPSource {
 
     /// Throws `unsupportedImage` unless both sides fit the 14 bits that bitstreams have for them.
     static func check(_ size: PixelSize) throws(ImageEncodingError) {
-        let most = Int(WEBP_MAX_DIMENSION)
-        guard size.isPositive, size.width <= most, size.height <= most else {
-            throw ImageEncodingError(.unsupportedImage, "WebP: \(size) pixels are more than \(most) in a direction")
+        let maximum = Int(WEBP_MAX_DIMENSION)
+        guard size.isPositive, size.width <= maximum, size.height <= maximum else {
+            throw ImageEncodingError(.unsupportedImage, "WebP: \(size) pixels are more than \(maximum) in a direction")
         }
     }
 

@@ -27,19 +27,20 @@ import Testing
     }
 
     @Test func `every file belongs to a case`() throws {
-        let files = try FileManager.default.contentsOfDirectory(atPath: Self.folder).filter { $0.hasSuffix(".png") }
+        let files = try FileManager.default.contentsOfDirectory(atPath: Self.directory).filter { $0.hasSuffix(".png") }
 
         let known = cases.flatMap { [$0.file, $0.source] } + ["upper"]
 
         #expect(Set(files) == Set(known.map { $0 + ".png" }))
     }
 
-    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    private static let directory = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent()
         .appendingPathComponent("Golden").path
 
     /// Gray as gray, all else as straight RGBA.
     private static func picture(_ name: String) throws -> PixelBuffer {
-        let data = try Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(name).png"))
+        let data = try Data(contentsOf: URL(fileURLWithPath: "\(directory)/\(name).png"))
         return try PNGDecoder().decode(data, options: DecodingOptions(pixelFormat: .gray8)).pixels
     }
 

@@ -5,7 +5,7 @@ import CWebP
 ///
 /// libwebp keeps the address of the pixels. They stay where they are, because nobody else shares the buffer before it is
 /// complete, and libwebp does not touch it any more then.
-final class WebPPieces {
+final class WebPPartialImage {
     private let pixels: PixelBuffer
     private let memory: UnsafeMutableRawBufferPointer
     private let decoder: WebPRowDecoder
@@ -68,8 +68,8 @@ extension WebPFrame {
         guard status != VP8_STATUS_OUT_OF_MEMORY else { throw ImageDecodingError(libwebp: status) }
         // libwebp judges damage differently at once and in pieces. What it says in pieces counts, so that the answer
         // does not depend on how the bytes came.
-        let pieces = try WebPPieces(self, size: size)
-        try pieces.advance(bitstream)
-        return try pieces.finished()
+        let partialImage = try WebPPartialImage(self, size: size)
+        try partialImage.advance(bitstream)
+        return try partialImage.finished()
     }
 }

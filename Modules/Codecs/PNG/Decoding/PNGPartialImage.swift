@@ -3,7 +3,7 @@ private import CPNGShim
 import FoundationEssentials
 
 /// A picture whose pixels are still coming: libpng's progressive reader and the rows it has made, all of them in memory.
-final class PNGGrowingPicture {
+final class PNGPartialImage {
     private let reader: PNGPushReader
     private var pixels: PixelBuffer
     private var plan: PNGPlan
@@ -30,9 +30,9 @@ final class PNGGrowingPicture {
 
     /// The picture of a whole file, or the part of a damaged one.
     static func decode(_ file: PNGFile, _ plan: PNGPlan) throws(ImageDecodingError) -> DecodedImage {
-        let picture = try PNGGrowingPicture(plan, head: file.head)
-        try picture.append(file.body)
-        return try picture.finish()
+        let partialImage = try PNGPartialImage(plan, head: file.head)
+        try partialImage.append(file.body)
+        return try partialImage.finish()
     }
 
     /// Takes bytes from the first chunk with pixels on.
@@ -58,14 +58,14 @@ final class PNGGrowingPicture {
     func finish() throws(ImageDecodingError) -> DecodedImage {
         let progress = reader.progress
         let problem = reader.problem
-        if let problem, !plan.options.isPartAllowed(problem) || progress.has_pixels == 0 { throw problem }
+        if let problem, !plan.options.allows(problem) || progress.has_pixels == 0 { throw problem }
         try readLateMetadata()
         let isMissingRows = problem != nil && (plan.header.isInterlaced || Int(progress.rows) < pixels.height)
         if isMissingRows, plan.format == .gray8 { return try finishWithAlphaChannel(rows: Int(progress.rows), problem) }
         let mode = isMissingRows && plan.alphaMode == .opaque ? AlphaMode.straight : plan.alphaMode
         // In place: nothing is added to the picture any more.
         premultiply(&pixels)
-        return try plan.image(pixels.reinterpreted(as: mode).reduced(by: plan.reduction), damage: problem)
+        return try plan.image(pixels.reinterpreted(as: mode).reduced(by: plan.reduction), partialError: problem)
     }
 
     private var lastPass: UInt32 { plan.header.isInterlaced ? 6 : 0 }
@@ -79,7 +79,7 @@ final class PNGGrowingPicture {
         let problem = pixels.withUnsafeMutableBytes { memory in
             reader.feed(bytes, into: PNGPushReader.Output(memory: memory, stride: stride))
         }
-        if let problem, !plan.options.isPartAllowed(problem) { throw problem }
+        if let problem, !plan.options.allows(problem) { throw problem }
     }
 
     /// Gives the rows the alpha mode of the finished picture.
@@ -130,6 +130,6 @@ final class PNGGrowingPicture {
             }
         }
         guard let result else { throw ImageDecodingError(.outOfMemory, "there is no memory for \(pixels.size) pixels") }
-        return try wide.image(result.reduced(by: wide.reduction), damage: problem)
+        return try wide.image(result.reduced(by: wide.reduction), partialError: problem)
     }
 }

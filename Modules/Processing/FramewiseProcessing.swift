@@ -7,7 +7,7 @@ protocol FramewiseProcessing: ImageProcessing {
 }
 
 extension FramewiseProcessing {
-    public func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
+    package func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
         try image.processingFrames { still throws(ImageProcessingError) in try processed(still) }
     }
 }

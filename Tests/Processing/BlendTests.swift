@@ -91,11 +91,12 @@ import Testing
         let picture = PixelBuffer.pattern(.rgba8)
         let other = PixelBuffer.noise(23, 17, .rgba8, .straight, seed: 1)
 
-        #expect(ImageProcessors.Overlay(picture) == ImageProcessors.Overlay(.pattern(.rgba8)))
-        #expect(ImageProcessors.Overlay(picture) != ImageProcessors.Overlay(other))
-        #expect(ImageProcessors.Overlay(picture) != ImageProcessors.Overlay(picture, opacity: 0.9))
-        #expect(ImageProcessors.Overlay(picture) != ImageProcessors.Overlay(picture.reinterpreted(as: .premultiplied)))
-        #expect(Set<ImageProcessors.Overlay>([.overlay(picture), .overlay(picture), .overlay(other)]).count == 2)
+        let overlay: ImageProcessors.BuiltIn = .overlay(picture)
+        #expect(overlay == .overlay(.pattern(.rgba8)))
+        #expect(overlay != .overlay(other))
+        #expect(overlay != .overlay(picture, opacity: 0.9))
+        #expect(overlay != .overlay(picture.reinterpreted(as: .premultiplied)))
+        #expect(Set<ImageProcessors.BuiltIn>([overlay, .overlay(picture), .overlay(other)]).count == 2)
     }
 
     private static func picture(seed: UInt64) -> PixelBuffer {
