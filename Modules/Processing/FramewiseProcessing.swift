@@ -1,6 +1,6 @@
 import AlcedoCore
 
-/// A processor that gives every frame of an animation the same work as a still image.
+/// A processor that processes every frame of an animation as a still image.
 protocol FramewiseProcessing: ImageProcessing {
     /// Returns the changed image, given a still one. Frames of equal sizes must come out equally large.
     func processed(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage

@@ -19,9 +19,9 @@ import Testing
         func frame(at index: Int) throws -> PixelBuffer {
             asked.add(1, ordering: .relaxed)
             guard index < 2 else { throw Missing() }
-            return Self.picture(index)
+            return Self.makePixels(index)
         }
-        static func picture(_ index: Int) -> PixelBuffer {
+        static func makePixels(_ index: Int) -> PixelBuffer {
             .noise(10, 6, .rgba8, .straight, seed: UInt64(index + 1))
         }
     }
@@ -34,7 +34,7 @@ import Testing
     }
     private var image: DecodedImage {
         DecodedImage(
-            pixels: Frames.picture(0), colorProfile: Data([7]), orientation: .right, scale: 2, format: .gif,
+            pixels: Frames.makePixels(0), colorProfile: Data([7]), orientation: .right, scale: 2, format: .gif,
             frames: frames)
     }
 
@@ -48,7 +48,7 @@ import Testing
         #expect(changed.frameCount == 3 && changed.playCount == 4 && changed.cost == 1234)
         #expect(changed.delay(at: 1) == .milliseconds(40) && changed.rawDelay(at: 1) == .milliseconds(4))
         for index in 0..<2 {
-            let alone = DecodedImage(pixels: Frames.picture(index), orientation: .right)
+            let alone = DecodedImage(pixels: Frames.makePixels(index), orientation: .right)
             #expect(try changed.frame(at: index) == chain.process(alone).pixels)
         }
         #expect(try changed.frame(at: 0) == result.pixels)
@@ -71,7 +71,7 @@ import Testing
         let processed = try #require(result.frames)
         #expect(frames.asked.load(ordering: .relaxed) == 0)
         #expect(processed.canvasSize == result.size && processed.frameCount == 3)
-        let alone = DecodedImage(pixels: Frames.picture(1), orientation: .right)
+        let alone = DecodedImage(pixels: Frames.makePixels(1), orientation: .right)
         #expect(try processed.frame(at: 1) == processor.process(alone).pixels)
     }
 

@@ -9,13 +9,13 @@ import Testing
     private let cases: [GoldenCase]
 
     init() throws {
-        cases = GoldenCase.all(upper: try Self.picture("upper"), clear: try Self.picture("clear"))
+        cases = GoldenCase.all(upper: try Self.makePixels("upper"), clear: try Self.makePixels("clear"))
     }
 
     @Test func `every picture is within its tolerance`() throws {
         for golden in cases {
-            let expected = try Self.picture(golden.file)
-            let source = DecodedImage(pixels: try Self.picture(golden.source))
+            let expected = try Self.makePixels(golden.file)
+            let source = DecodedImage(pixels: try Self.makePixels(golden.source))
 
             let result = try golden.processor.process(source).pixels
 
@@ -39,7 +39,7 @@ import Testing
         .appendingPathComponent("Golden").path
 
     /// Gray as gray, all else as straight RGBA.
-    private static func picture(_ name: String) throws -> PixelBuffer {
+    private static func makePixels(_ name: String) throws -> PixelBuffer {
         let data = try Data(contentsOf: URL(fileURLWithPath: "\(directory)/\(name).png"))
         return try PNGDecoder().decode(data, options: DecodingOptions(pixelFormat: .gray8)).pixels
     }
