@@ -13,7 +13,7 @@ struct JPEGPartialImage {
         guard
             let pixels = PixelBuffer(
                 size: header.size, format: header.format, alphaMode: .opaque, initialize: { _, _ in })
-        else { throw ImageDecodingError(.outOfMemory, "there is no memory for \(header.size) pixels") }
+        else { throw ImageDecodingError.noMemory(for: header.size) }
         self.pixels = pixels
     }
 

@@ -62,14 +62,9 @@ final class WebPSource {
     /// The pixels themselves where they are straight and of four bytes, otherwise a copy that is.
     private static func straightRGBA(_ pixels: PixelBuffer) throws(ImageEncodingError) -> PixelBuffer {
         if pixels.format.bytesPerPixel == 4, pixels.alphaMode != .premultiplied { return pixels }
-        var converter = StraightRow(DecodedImage(pixels: pixels).rowHeader)
-        let copy = PixelBuffer(size: pixels.size, format: .rgba8, alphaMode: .straight) { memory, stride in
-            for y in 0..<pixels.height {
-                UnsafeMutableRawBufferPointer(rebasing: memory[(y * stride)...]).copyBytes(
-                    from: converter.convert(pixels.row(y)))
-            }
+        guard let copy = pixels.straightRGBA(rowCount: pixels.height) else {
+            throw ImageEncodingError(.outOfMemory, "there is no memory for \(pixels.size) pixels")
         }
-        guard let copy else { throw ImageEncodingError(.outOfMemory, "there is no memory for \(pixels.size) pixels") }
         return copy
     }
 }

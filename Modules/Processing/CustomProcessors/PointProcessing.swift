@@ -30,7 +30,7 @@ extension PointProcessing {
                 }
             }
         }
-        guard let result else { throw ImageProcessingError(.tooLarge, "no buffer holds \(pixels.size) pixels") }
+        guard let result else { throw PixelLimits.noBuffer(for: pixels.size) }
         return image.still(result)
     }
 

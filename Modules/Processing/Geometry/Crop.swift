@@ -120,7 +120,7 @@ extension ImageProcessors {
                     }
                 }
             }
-            guard let result else { throw ImageProcessingError(.tooLarge, "no buffer holds \(part.size) pixels") }
+            guard let result else { throw PixelLimits.noBuffer(for: part.size) }
             return result
         }
     }

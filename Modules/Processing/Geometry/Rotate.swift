@@ -60,7 +60,7 @@ extension ImageProcessors {
             let size = rotation.size(of: image.size)
             try PixelLimits.check(size, from: image.size)
             guard let pixels = rotation.rotated(image.pixels, size: size, background: background) else {
-                throw ImageProcessingError(.tooLarge, "no buffer holds \(size) pixels")
+                throw PixelLimits.noBuffer(for: size)
             }
             return image.still(pixels)
         }

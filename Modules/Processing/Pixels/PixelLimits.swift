@@ -16,6 +16,11 @@ enum PixelLimits {
         }
     }
 
+    /// The error for a result of a size that no buffer has.
+    static func noBuffer(for size: PixelSize) -> ImageProcessingError {
+        ImageProcessingError(.tooLarge, "no buffer holds \(size) pixels")
+    }
+
     /// - Throws: `tooLarge` for rows that no buffer can have, and so no memory for one.
     static func checkRows(of header: PixelRowHeader) throws(ImageProcessingError) {
         // The widest format: a processor may hand on another than it takes.

@@ -117,7 +117,7 @@ extension ImageProcessors {
             let size = try checkedSize(for: image.fullSize ?? image.size)
             guard size != image.size else { return image.still(image.pixels) }
             guard let pixels = Resampler.resample(image.pixels, extent: image.extent, to: size, sampling) else {
-                throw ImageProcessingError(.tooLarge, "no buffer holds \(size) pixels")
+                throw PixelLimits.noBuffer(for: size)
             }
             return image.still(pixels)
         }

@@ -162,7 +162,7 @@ private struct GIFFrameImage {
     init(_ frame: GIFFrame) throws(ImageDecodingError) {
         self.frame = frame
         guard let pixels = PixelBuffer(size: frame.size, format: .rgba8, alphaMode: .straight) else {
-            throw ImageDecodingError(.outOfMemory, "there is no memory for \(frame.size) pixels")
+            throw ImageDecodingError.noMemory(for: frame.size)
         }
         self.pixels = pixels
     }

@@ -24,7 +24,7 @@ final class PNGPartialImage {
 
     private static func canvas(of plan: PNGPlan) throws(ImageDecodingError) -> PixelBuffer {
         guard let pixels = PixelBuffer(size: plan.header.size, format: plan.format, alphaMode: plan.openAlphaMode)
-        else { throw ImageDecodingError(.outOfMemory, "there is no memory for \(plan.header.size) pixels") }
+        else { throw ImageDecodingError.noMemory(for: plan.header.size) }
         return pixels
     }
 
@@ -118,18 +118,9 @@ final class PNGPartialImage {
         let wide = plan.withAlphaChannel
         try wide.check()
         let known = plan.header.isInterlaced && reader.progress.pass > 0 ? pixels.height : rows
-        let header = PixelRowHeader(
-            size: PixelSize(width: pixels.width, height: 1), format: .gray8, alphaMode: .opaque)
-        var converter = StraightRow(header)
-        var result = PixelBuffer(size: pixels.size, format: .rgba8, alphaMode: .straight)
-        for y in 0..<known {
-            let row = converter.convert(pixels.row(y))
-            result?.withUnsafeMutableBytes { memory in
-                let start = y * (memory.count / pixels.height)
-                UnsafeMutableRawBufferPointer(rebasing: memory[start..<start + row.count]).copyBytes(from: row)
-            }
+        guard let result = pixels.straightRGBA(rowCount: known) else {
+            throw ImageDecodingError.noMemory(for: pixels.size)
         }
-        guard let result else { throw ImageDecodingError(.outOfMemory, "there is no memory for \(pixels.size) pixels") }
         return try wide.image(result.reduced(by: wide.reduction), partialError: problem)
     }
 }

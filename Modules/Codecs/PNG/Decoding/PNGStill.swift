@@ -101,7 +101,7 @@ struct PNGStill {
         }
         if let problem { throw problem }
         guard let pixels else {
-            throw ImageDecodingError(.outOfMemory, "there is no memory for \(plan.header.size) pixels")
+            throw ImageDecodingError.noMemory(for: plan.header.size)
         }
         return plan.reduction.factor > 1 ? try pixels.reduced(by: plan.reduction) : pixels
     }

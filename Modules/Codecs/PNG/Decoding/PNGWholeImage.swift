@@ -105,7 +105,7 @@ private struct PNGFrameDecoder: FrameDecoding {
                 }
                 if let problem { throw problem }
                 guard let pixels else {
-                    throw ImageDecodingError(.outOfMemory, "there is no memory for \(size) pixels")
+                    throw ImageDecodingError.noMemory(for: size)
                 }
                 return pixels
             }

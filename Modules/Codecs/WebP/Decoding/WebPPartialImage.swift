@@ -16,7 +16,7 @@ final class WebPPartialImage {
         var memory = UnsafeMutableRawBufferPointer(start: nil, count: 0)
         // What libwebp has not written is never shown.
         let pixels = PixelBuffer(size: size, format: .rgba8, alphaMode: .straight) { bytes, _ in memory = bytes }
-        guard let pixels else { throw ImageDecodingError(.outOfMemory, "there is no memory for \(size) pixels") }
+        guard let pixels else { throw ImageDecodingError.noMemory(for: size) }
         self.pixels = pixels
         self.memory = memory
         decoder = try WebPRowDecoder(frame, size: size, into: memory, bytesPerRow: pixels.bytesPerRow)
@@ -43,7 +43,7 @@ final class WebPPartialImage {
             target.copyMemory(from: UnsafeRawBufferPointer(rebasing: memory[..<end]))
             UnsafeMutableRawBufferPointer(rebasing: target[end...]).initializeMemory(as: UInt8.self, repeating: 0)
         }
-        guard let copy else { throw ImageDecodingError(.outOfMemory, "there is no memory for \(size) pixels") }
+        guard let copy else { throw ImageDecodingError.noMemory(for: size) }
         return copy
     }
 }
@@ -62,7 +62,7 @@ extension WebPFrame {
                 var config = try settings.configuration(from: area.size, to: size, memory, bytesPerRow: stride)
                 status = WebPDecode(bitstream.baseAddress, bitstream.count, &config)
             }
-            guard let pixels else { throw ImageDecodingError(.outOfMemory, "there is no memory for \(size) pixels") }
+            guard let pixels else { throw ImageDecodingError.noMemory(for: size) }
             if status == VP8_STATUS_OK { return pixels }
         }
         guard status != VP8_STATUS_OUT_OF_MEMORY else { throw ImageDecodingError(libwebp: status) }
