@@ -1,26 +1,63 @@
-/// The processors of this package.
+public import AlcedoCore
+
+/// The processors of this package, and the values that their parameters are made of.
 ///
-/// Requests take them in their short form: `[.resize(width: 320), .circle()]`.
+/// Requests take processors in their short form: `[.resize(width: 320), .circle()]`. Each short form is a function, or a
+/// property, of ``BuiltIn`` in an extension of `ImageProcessing`.
 ///
-/// | Short form | Type | Result |
-/// |--|--|--|
-/// | `.resize(width:)`, `.resize(height:)`, `.resize(fitting:)`, `.resize(filling:)`, `.resize(exactly:)` | ``Resize`` | another size |
-/// | `.crop(x:y:width:height:)`, `.crop(to:at:)`, `.crop(aspect:at:)` | ``Crop`` | a rectangle of the image |
-/// | `.rotate(clockwise:background:)` | ``Rotate`` | the image turned by an angle |
-/// | `.flip(_:)` | ``Flip`` | the mirrored image |
-/// | `.orient` | ``Orient`` | upright rows |
-/// | `.roundedCorners(radius:unit:border:)`, `.roundedCorners(_:border:)` | ``RoundedCorners`` | round, transparent corners |
-/// | `.circle(border:)` | ``Circle`` | the circle in the middle |
-/// | `.blur(sigma:)` | ``GaussianBlur`` | a blurred image |
-/// | `.tint(_:mode:)` | ``Tint`` | a color over the image |
-/// | `.overlay(_:at:offset:mode:opacity:)` | ``Overlay`` | another image over the image |
-/// | `.adjust(brightness:contrast:saturation:)` | ``ColorAdjustment`` | other brightness, contrast and saturation |
-/// | `.grayscale` | ``Grayscale`` | the luminance |
-/// | `.flatten(onto:)` | ``Flatten`` | an opaque background |
-/// | `.everyFrame(_:)` | ``EveryFrame`` | every frame of an animation processed |
-/// | `.firstFrame` | ``FirstFrame`` | a still image |
-/// | `.stillImagesOnly(_:)` | ``StillImagesOnly`` | still images processed, animations unchanged |
-/// | `.closure(identifier:_:)` | ``Closure`` | the result of an app's function on images |
-/// | `.pixelClosure(identifier:_:)` | ``PixelClosure`` | the result of an app's function on pixels |
-/// | `.composition(_:)` | ``Composition`` | several processors, one after another |
-public enum ImageProcessors {}
+/// | Short form | Result |
+/// |--|--|
+/// | `.resize(width:height:)`, `.resize(fitting:)`, `.resize(filling:)`, `.resize(exactly:)` | another size |
+/// | `.crop(x:y:width:height:)`, `.crop(to:at:)`, `.crop(aspect:at:)` | a rectangle of the image |
+/// | `.rotate(clockwise:background:)` | the image turned by an angle |
+/// | `.flip(_:)` | the mirrored image |
+/// | `.orient` | upright rows |
+/// | `.roundedCorners(radius:unit:border:)`, `.roundedCorners(_:border:)` | round, transparent corners |
+/// | `.circle(border:)` | the circle in the middle |
+/// | `.blur(sigma:)` | a blurred image |
+/// | `.tint(_:mode:)` | a color over the image |
+/// | `.overlay(_:at:offset:mode:opacity:)` | another image over the image |
+/// | `.adjust(brightness:contrast:saturation:)` | other brightness, contrast and saturation |
+/// | `.grayscale` | the luminance |
+/// | `.flatten(onto:)` | an opaque background |
+/// | `.everyFrame(_:)` | every frame of an animation processed |
+/// | `.firstFrame` | a still image |
+/// | `.stillImagesOnly(_:)` | still images processed, animations unchanged |
+/// | `.closure(identifier:_:)` | the result of an app's function on images |
+/// | `.pixelClosure(identifier:_:)` | the result of an app's function on pixels |
+/// | `.composition(_:)` | several processors, one after another |
+public enum ImageProcessors {
+    /// A processor of this package.
+    ///
+    /// The short forms make these values, in requests and wherever a processor is expected. A variable needs its type:
+    ///
+    /// ```swift
+    /// let thumbnail: ImageProcessors.BuiltIn = .resize(width: 320)
+    /// let image = try thumbnail.process(original)
+    /// ```
+    ///
+    /// Two are equal when their identifiers are.
+    public struct BuiltIn: ImageProcessing, Hashable {
+        package let processor: any ImageProcessing
+        /// The processor and all its parameters. Does not change between releases unless the result does.
+        public let identifier: String
+
+        package init(_ processor: any ImageProcessing) {
+            self.processor = processor
+            identifier = processor.identifier
+        }
+
+        /// The size from which the result is as good as from the full size; nil where the full size is needed.
+        public var decodingTarget: TargetSize? { processor.decodingTarget }
+
+        public func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
+            try processor.process(image)
+        }
+
+        public func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer { processor.rows(into: next) }
+
+        public static func == (a: BuiltIn, b: BuiltIn) -> Bool { a.identifier == b.identifier }
+
+        public func hash(into hasher: inout Hasher) { hasher.combine(identifier) }
+    }
+}

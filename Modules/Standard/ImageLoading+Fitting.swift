@@ -25,7 +25,7 @@ extension ImageLoading {
     /// Throws as ``/AlcedoCore/ImageLoading/load(_:priority:onUpdate:)`` does, also for a side below one pixel.
     public func image(for request: ImageRequest, fitting size: PixelSize) async throws -> DecodedImage {
         var request = request
-        request.processors.append(ImageProcessors.Resize(to: size))
+        request.processors.append(.resize(fitting: size))
         return try await image(for: request)
     }
 }

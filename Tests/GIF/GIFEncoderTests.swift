@@ -7,7 +7,7 @@ import Testing
 @Suite struct GIFEncoderTests {
     private let decoder = GIFDecoder()
 
-    private func picture(
+    private func makePixels(
         _ width: Int, _ height: Int, alphaMode: AlphaMode = .straight, _ pixel: (Int, Int) -> [UInt8]
     ) throws -> PixelBuffer {
         try #require(
@@ -35,7 +35,7 @@ import Testing
 
     @Test(arguments: [1, 2, 3, 16, 17, 255, 256])
     func `up to 256 colours are kept exactly`(count: Int) throws {
-        let pixels = try picture(32, 16, alphaMode: .opaque) { x, y in
+        let pixels = try makePixels(32, 16, alphaMode: .opaque) { x, y in
             let color = (32 * y + x) % count
             return [UInt8(color), UInt8(255 - color), UInt8(color / 2), 255]
         }
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test func `255 colours and a transparent one are kept exactly`() throws {
-        let pixels = try picture(16, 16) { x, y in x + y == 0 ? [0, 0, 0, 0] : [UInt8(16 * y + x), 1, 2, 255] }
+        let pixels = try makePixels(16, 16) { x, y in x + y == 0 ? [0, 0, 0, 0] : [UInt8(16 * y + x), 1, 2, 255] }
 
         #expect(try reread(DecodedImage(pixels: pixels)).pixels == pixels)
     }
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test func `an animation of frames that differ in size, or cannot be had, is an error`() throws {
-        let other = try picture(5, 5) { _, _ in [1, 2, 3, 255] }
+        let other = try makePixels(5, 5) { _, _ in [1, 2, 3, 255] }
         let images = [
             (try animation([.zero, nil]), ImageEncodingError.Code.failed),
             (try animation([.zero, .zero], last: other), .unsupportedImage),
@@ -78,7 +78,7 @@ import Testing
         _ delays: [Duration?], plays: Int? = nil, last: PixelBuffer? = nil
     ) throws -> DecodedImage {
         let pixels = try delays.indices.map { index in
-            try picture(4, 4) { x, y in [UInt8(x), UInt8(y), UInt8(50 * index), 255] }
+            try makePixels(4, 4) { x, y in [UInt8(x), UInt8(y), UInt8(50 * index), 255] }
         }
         let frames = delays.indices.map { index in
             let isLast = index == delays.count - 1
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test func `alpha below the middle is transparent, and above it opaque`() throws {
-        let pixels = try picture(4, 1) { x, _ in [200, 100, 50, [0, 127, 128, 255][x]] }
+        let pixels = try makePixels(4, 1) { x, _ in [200, 100, 50, [0, 127, 128, 255][x]] }
 
         let bytes = try reread(DecodedImage(pixels: pixels)).pixels.tightBytes
 
@@ -98,7 +98,7 @@ import Testing
 
     @Test(arguments: [true, false])
     func `many colours become near ones`(dithers: Bool) throws {
-        let pixels = try picture(64, 64, alphaMode: .opaque) { x, y in [UInt8(4 * x), UInt8(4 * y), 128, 255] }
+        let pixels = try makePixels(64, 64, alphaMode: .opaque) { x, y in [UInt8(4 * x), UInt8(4 * y), 128, 255] }
 
         let image = try reread(DecodedImage(pixels: pixels), GIFEncoder(dithers: dithers))
 
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test func `dithering keeps the mean where few colours are left`() throws {
-        let pixels = try picture(64, 64, alphaMode: .opaque) { x, y in
+        let pixels = try makePixels(64, 64, alphaMode: .opaque) { x, y in
             let gray = UInt8(64 + (x * 5 + y * 3) % 128)
             return [gray, gray, gray, 255]
         }
@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test func `transparent places stay where colours are many`() throws {
-        let pixels = try picture(64, 64) { x, y in
+        let pixels = try makePixels(64, 64) { x, y in
             x == y ? [0, 0, 0, 0] : [UInt8(4 * x), UInt8(4 * y), 9, 255]
         }
 
@@ -153,7 +153,7 @@ import Testing
     }
 
     @Test func `the profile is kept, and a turned picture is made upright`() throws {
-        let pixels = try picture(3, 2, alphaMode: .opaque) { x, y in [UInt8(x), UInt8(y), 0, 255] }
+        let pixels = try makePixels(3, 2, alphaMode: .opaque) { x, y in [UInt8(x), UInt8(y), 0, 255] }
         let profile = Data((0..<700).map { UInt8($0 % 255) })
 
         let image = try reread(DecodedImage(pixels: pixels, colorProfile: profile, orientation: .right))

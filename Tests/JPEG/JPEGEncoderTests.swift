@@ -144,6 +144,18 @@ import Testing
         #expect(Data(pieces.joined()) == (try JPEGEncoder().encode(image)))
     }
 
+    @Test(arguments: [PixelFormat.gray8, .rgbx8, .rgba16])
+    func `a row with fewer bytes than its header says is an error`(format: PixelFormat) throws {
+        let rows = JPEGEncoder().makeRowEncoder { _ in }
+        let header = PixelRowHeader(size: PixelSize(width: 9, height: 2), format: format, alphaMode: .opaque)
+        try rows.begin(header)
+        let row = [UInt8](repeating: 0, count: header.bytesPerRow - 1)
+
+        let error = #expect(throws: ImageEncodingError.self) { try row.withUnsafeBytes { try rows.consume($0.bytes) } }
+
+        #expect(error?.code == .failed)
+    }
+
     @Test func `what does not fit is refused, and what the output throws is passed on`() throws {
         struct Full: Error {}
         let long = try #require(

@@ -1,5 +1,5 @@
 import AlcedoCore
-import AlcedoJPEG
+@testable import AlcedoJPEG
 import AlcedoTesting
 import Foundation
 import TestSupport
@@ -44,6 +44,21 @@ import Testing
         let known = preview.rowCount * 33 * 4
         #expect(preview.image.pixels.tightBytes.prefix(known).elementsEqual(try reference("444.raw").prefix(known)))
         #expect(try pieces.preview() == nil)
+    }
+
+    @Test func `rows end with an error when libjpeg has no more of them`() throws {
+        let file = Array(try fixture("444.jpg"))
+        try file.withUnsafeBufferPointer { bytes in
+            let reader = try JPEGReader(limits: DecodingLimits())
+            reader.feed(UnsafeBufferPointer(rebasing: bytes.prefix(bytes.count * 2 / 3)))
+            try #require(try reader.readHeader())
+
+            let error = #expect(throws: ImageDecodingError.self) {
+                try reader.sendRows(DecodingOptions(), to: PixelRowCollector())
+            }
+
+            #expect(error?.code == .truncated)
+        }
     }
 
     @Test func `each complete scan of a progressive file is a finer preview`() throws {

@@ -9,7 +9,7 @@ import Testing
     private let size = PixelSize(width: 5, height: 4)
 
     /// A picture whose bytes all differ from their neighbours.
-    private func picture(_ format: PixelFormat, _ alphaMode: AlphaMode, padding: UInt8 = 0) throws -> PixelBuffer {
+    private func makePixels(_ format: PixelFormat, _ alphaMode: AlphaMode, padding: UInt8 = 0) throws -> PixelBuffer {
         let used = size.width * format.bytesPerPixel
         let pixels = PixelBuffer(size: size, format: format, alphaMode: alphaMode)
         var buffer = try #require(pixels)
@@ -32,21 +32,21 @@ import Testing
     private func kind(_ data: Data) -> [UInt8] { Array(data.prefix(26).suffix(2)) }
 
     @Test func `straight alpha comes back as it was`() throws {
-        let pixels = try picture(.rgba8, .straight)
+        let pixels = try makePixels(.rgba8, .straight)
 
         #expect(try roundTrip(DecodedImage(pixels: pixels)).pixels == pixels)
         #expect(try kind(encoder.encode(DecodedImage(pixels: pixels))) == [8, 6])
     }
 
     @Test func `an opaque picture is written without alpha`() throws {
-        let pixels = try picture(.rgba8, .opaque)
+        let pixels = try makePixels(.rgba8, .opaque)
 
         #expect(try roundTrip(DecodedImage(pixels: pixels)).pixels == pixels)
         #expect(try kind(encoder.encode(DecodedImage(pixels: pixels))) == [8, 2])
     }
 
     @Test func `gray is written as gray`() throws {
-        let pixels = try picture(.gray8, .opaque)
+        let pixels = try makePixels(.gray8, .opaque)
 
         let back = try roundTrip(DecodedImage(pixels: pixels)).pixels
 
@@ -55,14 +55,14 @@ import Testing
     }
 
     @Test func `RGBX is written as RGB`() throws {
-        let pixels = try picture(.rgbx8, .opaque)
+        let pixels = try makePixels(.rgbx8, .opaque)
 
         #expect(try roundTrip(DecodedImage(pixels: pixels)).pixels.tightBytes == pixels.tightBytes)
         #expect(try kind(encoder.encode(DecodedImage(pixels: pixels))) == [8, 2])
     }
 
     @Test func `premultiplied colour is divided by alpha`() throws {
-        let pixels = try picture(.rgba8, .straight)
+        let pixels = try makePixels(.rgba8, .straight)
 
         let back = try roundTrip(DecodedImage(pixels: pixels.premultiplied())).pixels
 
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(arguments: [AlphaMode.straight, .opaque]) func `sixteen bits come back whole`(mode: AlphaMode) throws {
-        var pixels = try picture(.rgba16, mode)
+        var pixels = try makePixels(.rgba16, mode)
         if mode == .opaque {
             pixels.withUnsafeMutableBytes { memory in
                 for index in stride(from: 6, to: memory.count, by: 8) where index % 64 < 40 {
@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test func `premultiplied sixteen bits are divided by alpha`() throws {
-        let pixels = try picture(.rgba16, .premultiplied)
+        let pixels = try makePixels(.rgba16, .premultiplied)
 
         let file = try encoder.encode(DecodedImage(pixels: pixels))
         let back = try PNGDecoder().decode(file, options: DecodingOptions(pixelFormat: .rgba16)).pixels
@@ -112,9 +112,9 @@ import Testing
 
     @Test(arguments: [(PixelFormat.rgba8, AlphaMode.straight), (.rgba8, .opaque), (.rgbx8, .opaque), (.gray8, .opaque)])
     func `the padding of rows does not leave the process`(format: PixelFormat, mode: AlphaMode) throws {
-        let clean = try PNGEncoder(compressionLevel: 0).encode(DecodedImage(pixels: picture(format, mode)))
+        let clean = try PNGEncoder(compressionLevel: 0).encode(DecodedImage(pixels: makePixels(format, mode)))
         let dirty = try PNGEncoder(compressionLevel: 0).encode(
-            DecodedImage(pixels: picture(format, mode, padding: 0xEE)))
+            DecodedImage(pixels: makePixels(format, mode, padding: 0xEE)))
 
         #expect(clean == dirty)
     }
@@ -140,7 +140,7 @@ import Testing
     @Test func `a profile is written`() throws {
         let profile = try fixture("profile.icc")
 
-        let back = try roundTrip(DecodedImage(pixels: picture(.rgba8, .straight), colorProfile: profile))
+        let back = try roundTrip(DecodedImage(pixels: makePixels(.rgba8, .straight), colorProfile: profile))
 
         #expect(back.colorProfile == profile)
     }
@@ -151,15 +151,15 @@ import Testing
         gray.replaceSubrange(16..<20, with: Array("GRAY".utf8))
 
         for profile in [Data(), Data("not a profile".utf8), rgb.prefix(200), gray] {
-            let back = try roundTrip(DecodedImage(pixels: picture(.rgba8, .straight), colorProfile: profile))
+            let back = try roundTrip(DecodedImage(pixels: makePixels(.rgba8, .straight), colorProfile: profile))
             #expect(back.colorProfile == nil)
         }
-        #expect(try roundTrip(DecodedImage(pixels: picture(.gray8, .opaque), colorProfile: rgb)).colorProfile == nil)
+        #expect(try roundTrip(DecodedImage(pixels: makePixels(.gray8, .opaque), colorProfile: rgb)).colorProfile == nil)
     }
 
     @Test(arguments: ImageOrientation.allCases)
     func `an orientation is kept and the pixels stay`(orientation: ImageOrientation) throws {
-        let pixels = try picture(.rgba8, .straight)
+        let pixels = try makePixels(.rgba8, .straight)
         let file = try encoder.encode(DecodedImage(pixels: pixels, orientation: orientation))
 
         let stored = try PNGDecoder().decode(file, options: DecodingOptions(appliesOrientation: false))
@@ -200,7 +200,7 @@ import Testing
     ])
     func `rows that come one by one make the same file`(format: PixelFormat, mode: AlphaMode) throws {
         let image = DecodedImage(
-            pixels: try picture(format, mode), colorProfile: try fixture("profile.icc"), orientation: .right)
+            pixels: try makePixels(format, mode), colorProfile: try fixture("profile.icc"), orientation: .right)
         let plain = PNGEncoder(usesPaletteWhenLossless: false)
         var file = Data()
 
@@ -211,9 +211,21 @@ import Testing
 
     @Test func `an error of the output ends the rows`() throws {
         struct Full: Error {}
-        let image = DecodedImage(pixels: try picture(.rgba8, .straight))
+        let image = DecodedImage(pixels: try makePixels(.rgba8, .straight))
 
         #expect(throws: Full.self) { try image.sendRows(to: encoder.makeRowEncoder { _ in throw Full() }) }
+    }
+
+    @Test(arguments: [(PixelFormat.rgba8, AlphaMode.straight), (.rgba8, .premultiplied), (.rgba16, .premultiplied)])
+    func `a row with fewer bytes than its header says is an error`(format: PixelFormat, mode: AlphaMode) throws {
+        let rows = encoder.makeRowEncoder { _ in }
+        let header = PixelRowHeader(size: size, format: format, alphaMode: mode)
+        try rows.begin(header)
+        let row = [UInt8](repeating: 0, count: header.bytesPerRow - 1)
+
+        let error = #expect(throws: ImageEncodingError.self) { try row.withUnsafeBytes { try rows.consume($0.bytes) } }
+
+        #expect(error?.code == .failed)
     }
 
     @Test func `an encoder has its format`() {

@@ -6,8 +6,11 @@ import Testing
 @Suite struct MetadataTests {
     /// Those that keep the format of straight RGBA, the orientation, and no animation.
     static let processors = AllProcessors.list.filter {
-        !($0 is ImageProcessors.Orient || $0 is ImageProcessors.Flatten || $0 is ImageProcessors.EveryFrame
-            || $0 is ImageProcessors.StillImagesOnly || $0 is ImageProcessors.Closure)
+        let processor = $0.unwrapped
+        return
+            !(processor is ImageProcessors.Orient || processor is ImageProcessors.Flatten
+            || processor is ImageProcessors.EveryFrame || processor is ImageProcessors.StillImagesOnly
+            || processor is ImageProcessors.Closure)
     }
 
     @Test(arguments: processors.indices)
@@ -72,6 +75,35 @@ import Testing
 
         for (processor, identifier) in table { #expect(processor.identifier == identifier) }
         #expect(Set(table.map { $0.0.identifier }).count == table.count)
+    }
+
+    @Test(arguments: [(370.0, 10.0), (360, 0), (-360, 0), (-450, -90), (722.5, 2.5), (1e300, 0)])
+    func `full turns have no part in the identifier of a rotation`(angle: Double, rest: Double) throws {
+        let rotation: ImageProcessors.BuiltIn = .rotate(clockwise: angle)
+        let image = DecodedImage(pixels: .pattern(.rgba8))
+
+        #expect(rotation.identifier == "rotate:\(rest),00000000")
+        #expect(rotation == .rotate(clockwise: rest))
+        #expect(try rotation.process(image).pixels == ImageProcessors.Rotate(clockwise: rest).process(image).pixels)
+    }
+
+    @Test func `an angle that is not a number has an identifier of its own`() {
+        let identifiers = [Double.nan, .infinity, -.infinity, 0].map {
+            ImageProcessors.Rotate(clockwise: $0).identifier
+        }
+
+        #expect(Set(identifiers).count == 4)
+    }
+
+    @Test func `a value made by a short form works as the processor in it`() throws {
+        let image = DecodedImage(pixels: .pattern(.rgba8))
+        let value: ImageProcessors.BuiltIn = .resize(width: 11)
+        let processor = ImageProcessors.Resize(to: PixelSize(width: 11, height: .max))
+
+        #expect(value.identifier == processor.identifier && value.decodingTarget == processor.decodingTarget)
+        #expect(try value.process(image).pixels == processor.process(image).pixels)
+        #expect(value == .resize(width: 11) && value != .resize(height: 11))
+        #expect(Set<ImageProcessors.BuiltIn>([value, .resize(width: 11), .grayscale]).count == 2)
     }
 
     @Test func `a closure's image and error are passed on`() throws {

@@ -86,7 +86,7 @@ struct ShrinkOnLoadTests {
             let data = try data(name, as: format)
             let full = try codecs.inspect(data).uprightSize.width
             for width in [37, 80, 131, 200] {
-                let resize: ImageProcessors.Resize = .resize(width: width, sampling: ResizeSampling(filter))
+                let resize: ImageProcessors.BuiltIn = .resize(width: width, sampling: ResizeSampling(filter))
                 let shrunk = try await image(data, resize)
                 let expected = try await image(data, Self.whole, resize)
 

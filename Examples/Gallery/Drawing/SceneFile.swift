@@ -41,7 +41,7 @@
                 image.frames = MovingScene(painter: painter, number: number)
                 return try GIFEncoder().encode(image)
             case .png: return try PNGEncoder(compressionLevel: 1).encode(image)
-            case .webp: return try WebPEncoder(compression: .lossy(quality: 80), method: 0).encode(image)
+            case .webp: return try WebPEncoder(quality: 80, method: 0).encode(image)
             default: return try JPEGEncoder(quality: 88).encode(image)
             }
         }

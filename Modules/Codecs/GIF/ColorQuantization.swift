@@ -22,8 +22,8 @@ enum MedianCut {
             self.cells = cells
             count = cells.reduce(0) { $0 + histogram[$1].count }
             let sides = [10, 5, 0].map { shift in
-                let places = cells.map { $0 >> shift & 31 }
-                return (shift: shift, length: (places.max() ?? 0) - (places.min() ?? 0))
+                let positions = cells.map { $0 >> shift & 31 }
+                return (shift: shift, length: (positions.max() ?? 0) - (positions.min() ?? 0))
             }
             axis = sides.max { $0.length < $1.length } ?? (0, 0)
         }
@@ -112,19 +112,19 @@ struct GIFColorMapper {
 
     private mutating func dithered(_ pixel: UInt32, at x: Int) -> UInt8 {
         let color = GIFColor(pixel)
-        let place = x + 1
-        let wished =
+        let column = x + 1
+        let corrected =
             SIMD4<Int32>(Int32(color.red), Int32(color.green), Int32(color.blue), 0)
-            &+ ((errors[place] &+ SIMD4(repeating: 8)) &>> SIMD4(repeating: 4))
-        let clamped = wished.clamped(lowerBound: SIMD4(repeating: 0), upperBound: SIMD4(repeating: 255))
+            &+ ((errors[column] &+ SIMD4(repeating: 8)) &>> SIMD4(repeating: 4))
+        let clamped = corrected.clamped(lowerBound: SIMD4(repeating: 0), upperBound: SIMD4(repeating: 255))
         let index = index(of: GIFColor(red: Int(clamped.x), green: Int(clamped.y), blue: Int(clamped.z)))
         let found = colors[Int(index)]
         let error = clamped &- SIMD4(Int32(found.red), Int32(found.green), Int32(found.blue), 0)
         let ahead = isReversed ? -1 : 1
-        errors[place + ahead] &+= error &* SIMD4(repeating: 7)
-        nextErrors[place - ahead] &+= error &* SIMD4(repeating: 3)
-        nextErrors[place] &+= error &* SIMD4(repeating: 5)
-        nextErrors[place + ahead] &+= error
+        errors[column + ahead] &+= error &* SIMD4(repeating: 7)
+        nextErrors[column - ahead] &+= error &* SIMD4(repeating: 3)
+        nextErrors[column] &+= error &* SIMD4(repeating: 5)
+        nextErrors[column + ahead] &+= error
         return index
     }
 

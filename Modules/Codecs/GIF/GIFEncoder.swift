@@ -13,7 +13,7 @@ public import FoundationEssentials
 ///
 /// Memory: three pictures of four bytes a pixel, indices, and the output, however many frames there are. Rows are
 /// collected, for the palette depends on all of them.
-public struct GIFEncoder: ImageEncoding {
+public struct GIFEncoder: AnimationEncoding {
     /// Whether the error of colours that the palette lacks is spread over the neighbours. Default: true.
     package var dithers: Bool
     /// Most colours of a palette, the transparent one included: 2 to 256; others count as the nearest. Default: 256.
@@ -32,26 +32,24 @@ public struct GIFEncoder: ImageEncoding {
 
     public var format: ImageFormat { .gif }
 
-    public func holds(_ image: DecodedImage) -> Bool { true }
-
     /// Encodes any pixel format; an animation with all its frames.
     ///
     /// - Throws: ``ImageEncodingError``: `unsupportedImage` for sides above 65,535 pixels and for frames of unlike
     ///   sizes; `failed` when a frame of the animation cannot be had.
     public func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
-        let first = try GIFPicture(image.frames == nil ? image.pixels : frame(0, of: image), image.orientation)
+        let first = try GIFImage(image.frames == nil ? image.pixels : frame(0, of: image), image.orientation)
         let output = try GIFOutput(
             size: first.size, loopCount: Self.loopCount(of: image.frames), colorProfile: image.colorProfile)
         guard let frames = image.frames, frames.frameCount > 1 else {
             try output.add(indexed(first, in: first.bounds), at: first.bounds, delay: 0, clears: false)
             return try output.finish()
         }
-        var shown: GIFPicture?
+        var shown: GIFImage?
         var current = first
         for index in 0..<frames.frameCount {
-            var next: GIFPicture?
+            var next: GIFImage?
             if index + 1 < frames.frameCount {
-                next = try GIFPicture(frame(index + 1, of: image), image.orientation)
+                next = try GIFImage(frame(index + 1, of: image), image.orientation)
                 guard next?.size == first.size else {
                     throw ImageEncodingError(.unsupportedImage, "GIF: the frames have different sizes")
                 }
@@ -68,9 +66,9 @@ public struct GIFEncoder: ImageEncoding {
         return try output.finish()
     }
 
-    private func indexed(_ picture: GIFPicture, in area: PixelRect) -> GIFIndexedPicture {
-        GIFIndexedPicture(
-            picture, in: area, maximumColorCount: min(max(maximumColorCount, 2), 256), dithers: dithers)
+    private func indexed(_ source: GIFImage, in area: PixelRect) -> GIFIndexedImage {
+        GIFIndexedImage(
+            source, in: area, maximumColorCount: min(max(maximumColorCount, 2), 256), dithers: dithers)
     }
 
     private func frame(_ index: Int, of image: DecodedImage) throws(ImageEncodingError) -> PixelBuffer {
@@ -139,18 +137,18 @@ private final class GIFOutput {
     ///   - delay: In hundredths of a second, at most 65,535.
     ///   - clears: Whether the image's area becomes transparent after it was shown.
     func add(
-        _ picture: GIFIndexedPicture, at area: PixelRect, delay: Int, clears: Bool
+        _ source: GIFIndexedImage, at area: PixelRect, delay: Int, clears: Bool
     ) throws(ImageEncodingError) {
-        var indices = picture.indices
+        var indices = source.indices
         let isWritten = indices.withUnsafeMutableBufferPointer { indices in
-            picture.palette.withUnsafeBufferPointer { palette -> Int32 in
+            source.palette.withUnsafeBufferPointer { palette -> Int32 in
                 guard let indices = indices.baseAddress, let colors = palette.baseAddress else { return 0 }
                 // Source of the numbers: GIF89a section 23.
                 var image = alcedo_gif_image(
                     left: UInt32(clamping: area.x), top: UInt32(clamping: area.y),
                     width: UInt32(clamping: area.size.width), height: UInt32(clamping: area.size.height),
                     indices: indices, palette: colors, color_count: UInt32(clamping: palette.count / 3),
-                    transparent_index: Int32(clamping: picture.transparentIndex ?? -1), disposal: clears ? 2 : 1,
+                    transparent_index: Int32(clamping: source.transparentIndex ?? -1), disposal: clears ? 2 : 1,
                     delay: UInt32(clamping: delay))
                 return alcedo_gif_encoder_add(encoder, &image)
             }

@@ -24,9 +24,9 @@ package struct JPEGDecoder: ImageDecoding {
 
     package func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
         do throws(ImageDecodingError) {
-            return try JPEGPicture.decode(data, options)
+            return try JPEGPartialImage.decode(data, options)
         } catch {
-            return try JPEGDecodingState.part(of: data, options: options, damage: error)
+            return try JPEGDecodingState.part(of: data, options: options, partialError: error)
         }
     }
 
@@ -41,28 +41,8 @@ package struct JPEGDecoder: ImageDecoding {
             guard !options.appliesOrientation || reader.info?.orientation == .up else {
                 return try decode(data, options: options.forRows).sendRows(to: consumer)
             }
-            try send(reader, options, to: consumer)
+            try reader.sendRows(options, to: consumer)
         }
-    }
-
-    private func send(_ reader: JPEGReader, _ options: DecodingOptions, to consumer: any PixelRowConsumer) throws {
-        let header = try reader.start(options)
-        try consumer.begin(header)
-        var rows = [UInt8](repeating: 0, count: 16 * header.bytesPerRow)
-        var sent = 0
-        while sent < header.size.height {
-            var count = 0
-            try rows.withUnsafeMutableBytes { rows in
-                try reader.readRows(into: rows, bytesPerRow: header.bytesPerRow, count: &count)
-                for row in 0..<count {
-                    let range = row * header.bytesPerRow..<(row + 1) * header.bytesPerRow
-                    try consumer.consume(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(rebasing: rows[range])))
-                }
-            }
-            sent += count
-        }
-        _ = try reader.finish()
-        try consumer.finish()
     }
 
     package func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding {

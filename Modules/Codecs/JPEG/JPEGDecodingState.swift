@@ -12,7 +12,7 @@ final class JPEGDecodingState: IncrementalDecodingState {
     private var data = Data()
     private var stage = Stage.header
     private var reader: JPEGReader?
-    private var picture: JPEGPicture?
+    private var partialImage: JPEGPartialImage?
     private var completeScans: UInt32 = 0
     /// Rows, or scans, of the last preview.
     private var previewed = 0
@@ -49,7 +49,7 @@ final class JPEGDecodingState: IncrementalDecodingState {
         guard try reader.readHeader() else { return }
         info = reader.info
         _ = try reader.checkedHeader(options)
-        decodingByteCount = try reader.byteCount(options, isGrowing: true)
+        decodingByteCount = try reader.byteCount(options, isIncremental: true)
         stage = .start
     }
 
@@ -68,15 +68,15 @@ final class JPEGDecodingState: IncrementalDecodingState {
     private func advance(_ reader: JPEGReader) throws(ImageDecodingError) {
         if stage == .start {
             let header = try reader.start(options)
-            picture = try reader.canSuspend ? JPEGPicture(header) : nil
+            partialImage = try reader.canSuspend ? JPEGPartialImage(header) : nil
             stage = reader.hasSeveralScans ? .scans : .rows
             // Arithmetic coding: nothing before the end.
             if !reader.canSuspend { stage = .waiting }
         }
         switch stage {
         case .rows:
-            try picture?.read(from: reader)
-            if picture?.isComplete == true { try end(reader) }
+            try partialImage?.read(from: reader)
+            if partialImage?.isComplete == true { try end(reader) }
         case .scans:
             let (complete, isEnd) = try reader.consumeScans()
             completeScans = complete
@@ -101,8 +101,8 @@ final class JPEGDecodingState: IncrementalDecodingState {
     /// Reads all rows as the scans so far give them.
     private func output(scan: UInt32, _ reader: JPEGReader) throws(ImageDecodingError) {
         try reader.beginOutput(scan: scan)
-        picture?.rowCount = 0
-        try picture?.read(from: reader)
+        partialImage?.rowCount = 0
+        try partialImage?.read(from: reader)
         try reader.endOutput()
     }
 
@@ -116,14 +116,14 @@ final class JPEGDecodingState: IncrementalDecodingState {
         try start()
         switch stage {
         case .rows:
-            guard let rowCount = picture?.rowCount, rowCount > previewed else { return nil }
+            guard let rowCount = partialImage?.rowCount, rowCount > previewed else { return nil }
             previewed = rowCount
             return ImagePreview(image: try image(), rowCount: rowCount)
         case .scans:
             guard completeScans > previewed else { return nil }
             previewed = Int(completeScans)
             try withReader { reader throws(ImageDecodingError) in try output(scan: completeScans, reader) }
-            return ImagePreview(image: try image(), pass: previewed, rowCount: picture?.rowCount ?? 0)
+            return ImagePreview(image: try image(), pass: previewed, rowCount: partialImage?.rowCount ?? 0)
         case .header, .start, .waiting, .finished, .failed: return nil
         }
     }
@@ -131,36 +131,38 @@ final class JPEGDecodingState: IncrementalDecodingState {
     func finish() throws(ImageDecodingError) -> DecodedImage {
         if stage == .finished { return try image() }
         // What there is of it is made anew.
-        (reader, picture) = (nil, nil)
+        (reader, partialImage) = (nil, nil)
         do throws(ImageDecodingError) {
-            return try JPEGPicture.decode(data, options)
+            return try JPEGPartialImage.decode(data, options)
         } catch {
-            return try Self.part(of: data, options: options, damage: error)
+            return try Self.part(of: data, options: options, partialError: error)
         }
     }
 
     /// What there is of a damaged file; throws the damage when parts are not wanted, or there is nothing to show.
     static func part(
-        of data: Data, options: DecodingOptions, damage: ImageDecodingError
+        of data: Data, options: DecodingOptions, partialError: ImageDecodingError
     ) throws(ImageDecodingError) -> DecodedImage {
-        guard options.allowsPartial, damage.code == .truncated || damage.code == .corrupt else { throw damage }
+        guard options.allowsPartial, partialError.code == .truncated || partialError.code == .corrupt else {
+            throw partialError
+        }
         let state = JPEGDecodingState(options: options)
         try state.append(data)
         try state.start()
-        return try state.part(damage: damage)
+        return try state.part(partialError: partialError)
     }
 
-    private func part(damage: ImageDecodingError) throws(ImageDecodingError) -> DecodedImage {
+    private func part(partialError: ImageDecodingError) throws(ImageDecodingError) -> DecodedImage {
         if stage == .scans, let reader {
             reader.endInput()
             try output(scan: try reader.consumeScans().complete, reader)
         }
-        guard let rowCount = picture?.rowCount, rowCount > 0 else { throw damage }
-        return try image(damage: damage)
+        guard let rowCount = partialImage?.rowCount, rowCount > 0 else { throw partialError }
+        return try image(partialError: partialError)
     }
 
-    private func image(damage: ImageDecodingError? = nil) throws(ImageDecodingError) -> DecodedImage {
-        guard let image = try picture?.image(options, damage: damage) else {
+    private func image(partialError: ImageDecodingError? = nil) throws(ImageDecodingError) -> DecodedImage {
+        guard let image = try partialImage?.image(options, partialError: partialError) else {
             throw ImageDecodingError(.corrupt, "JPEG: there is no picture")
         }
         return image

@@ -6,8 +6,9 @@ public import FoundationEssentials
 ///
 /// gray8 is written as gray, everything else as YCbCr of 8 bits; 16-bit samples lose their low byte. JPEG has no alpha:
 /// transparent pixels are laid over a background color. The colour profile is kept when it is made for such colours. The
-/// pixels stay as they lie; their orientation is written as EXIF, in the data of ``embedding(exif:)`` when there is any.
-public struct JPEGEncoder: ImageEncoding {
+/// pixels stay as they lie; their orientation is written as EXIF, in the data of `embedding(exif:)` when there is any: at most
+/// 65,527 bytes of it, and longer data is left out.
+public struct JPEGEncoder: EXIFEncoding {
     /// 1 (smallest) to 100 (best), on the scale of the Independent JPEG Group. Values outside count as the nearest.
     package var quality: Int
     /// How many chrominance samples are kept. Default: one for four pixels.
@@ -20,8 +21,8 @@ public struct JPEGEncoder: ImageEncoding {
     package var optimizesHuffman: Bool
     /// What shows through transparent pixels.
     package var background: OpaqueColor
-    /// The EXIF data to write, from the TIFF header on.
-    private var exif: Data?
+    /// The EXIF data to write, from the TIFF header on. A JPEG holds at most 65,527 bytes of it; longer data is left out.
+    package var exif: Data?
 
     /// Creates an encoder.
     ///
@@ -71,15 +72,6 @@ public struct JPEGEncoder: ImageEncoding {
         JPEGRowEncoder(settings, background: background, exif: exif, output: output)
     }
 
-    /// Returns an encoder that also writes EXIF data.
-    ///
-    /// A JPEG holds at most 65,527 bytes of it; longer data is left out.
-    public func embedding(exif: Data) -> JPEGEncoder {
-        var encoder = self
-        encoder.exif = exif
-        return encoder
-    }
-
     private var settings: alcedo_jpeg_settings {
         var settings = alcedo_jpeg_settings()
         settings.quality = Int32(min(max(quality, 1), 100))
@@ -126,7 +118,7 @@ public enum JPEGSubsampling: String, Sendable, Hashable, CaseIterable {
 /// Encodes rows as they come; what is encoded goes to the output at once.
 private final class JPEGRowEncoder: PixelRowConsumer {
     /// The longest side that libjpeg takes.
-    private static let longestSide = 65_500
+    private static let maximumSide = 65_500
     /// Encoded bytes are handed on when there are about this many.
     private static let pieceByteCount = 1 << 14
     /// A marker of 65,533 bytes begins with six that name EXIF. Source: CIPA DC-008 (Exif 2.32) section 4.7.2.
@@ -138,6 +130,7 @@ private final class JPEGRowEncoder: PixelRowConsumer {
     private let output: (RawSpan) throws -> Void
     private var shim: OpaquePointer?
     private var flattener: JPEGRowFlattener?
+    private var bytesPerRow = 0
 
     /// - Parameter settings: How to encode; what is encoded is said by the rows' header.
     init(
@@ -153,7 +146,7 @@ private final class JPEGRowEncoder: PixelRowConsumer {
     deinit { if let shim { alcedo_jpeg_encoder_destroy(shim) } }
 
     func begin(_ header: PixelRowHeader) throws {
-        guard header.size.isPositive, max(header.size.width, header.size.height) <= Self.longestSide else {
+        guard header.size.isPositive, max(header.size.width, header.size.height) <= Self.maximumSide else {
             throw ImageEncodingError(.unsupportedImage, "JPEG: \(header.size) pixels do not fit the format")
         }
         guard let shim = alcedo_jpeg_encoder_create() else {
@@ -161,6 +154,7 @@ private final class JPEGRowEncoder: PixelRowConsumer {
         }
         self.shim = shim
         flattener = JPEGRowFlattener(header, background: background)
+        bytesPerRow = header.bytesPerRow
         try begin(header, shim)
         try hand(to: shim, atLeast: 1)
     }
@@ -188,6 +182,10 @@ private final class JPEGRowEncoder: PixelRowConsumer {
 
     func consume(_ row: RawSpan) throws {
         guard let shim else { return }
+        // libjpeg reads as many bytes as the header says.
+        guard row.byteCount >= bytesPerRow else {
+            throw ImageEncodingError(.failed, "JPEG: a row has \(row.byteCount) of \(bytesPerRow) bytes")
+        }
         let status = row.withUnsafeBytes { row -> alcedo_jpeg_status in
             guard let flat = flattener?.flattened(row) else { return write(row, shim) }
             return flat.withUnsafeBytes { write($0, shim) }
@@ -208,8 +206,8 @@ private final class JPEGRowEncoder: PixelRowConsumer {
     }
 
     /// Hands on what has been encoded, when it is at least so many bytes.
-    private func hand(to shim: OpaquePointer, atLeast least: Int) throws {
-        guard alcedo_jpeg_encoder_pending(shim) >= least else { return }
+    private func hand(to shim: OpaquePointer, atLeast minimum: Int) throws {
+        guard alcedo_jpeg_encoder_pending(shim) >= minimum else { return }
         var count = 0
         guard let bytes = alcedo_jpeg_encoder_take(shim, &count) else { return }
         try output(RawSpan(_unsafeElements: UnsafeBufferPointer(start: bytes, count: count)))

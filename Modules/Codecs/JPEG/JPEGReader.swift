@@ -154,16 +154,18 @@ final class JPEGReader {
     /// The maximum number of bytes that decoding holds: the output, a second one where it is turned, and the coefficients of
     /// an image in several scans.
     ///
-    /// - Parameter isGrowing: Whether previews are made while the bytes come. The next rows copy the output when a preview
+    /// - Parameter isIncremental: Whether previews are made while the bytes come. The next rows copy the output when a preview
     ///   shares its memory.
-    func byteCount(_ options: DecodingOptions, isGrowing: Bool = false) throws(ImageDecodingError) -> Int {
+    func byteCount(_ options: DecodingOptions, isIncremental: Bool = false) throws(ImageDecodingError) -> Int {
         guard let info else { throw ImageDecodingError(.corrupt, "JPEG: there is no header") }
         let size = try options.target.map { target throws(ImageDecodingError) in try shrink(info, towards: target) }
         let stored = size ?? info.size
-        let turn = options.appliesOrientation ? info.orientation : .up
+        let orientation = options.appliesOrientation ? info.orientation : .up
         let output = PixelBuffer.byteCount(size: stored, format: .rgba8) ?? 0
-        let turned = PixelBuffer.byteCount(size: turn.swapsSides ? stored.transposed : stored, format: .rgba8) ?? 0
-        return output + (turn != .up || isGrowing ? turned : 0) + Int(clamping: coefficientByteCount)
+        let uprightByteCount =
+            PixelBuffer.byteCount(size: orientation.swapsSides ? stored.transposed : stored, format: .rgba8) ?? 0
+        return output + (orientation != .up || isIncremental ? uprightByteCount : 0)
+            + Int(clamping: coefficientByteCount)
     }
 
     /// Throws `exceedsLimit` when the coefficients that libjpeg keeps of an image in several scans, whatever the output's
@@ -190,6 +192,33 @@ final class JPEGReader {
             shim, base.assumingMemoryBound(to: UInt8.self), bytesPerRow, memory.count / bytesPerRow, &read)
         count += read
         _ = try isDone(status)
+    }
+
+    /// Reads all rows and hands them to `consumer`, from its beginning to its end.
+    ///
+    /// - Throws: `truncated` when libjpeg gives no more rows before the last; what the consumer throws.
+    func sendRows(_ options: DecodingOptions, to consumer: any PixelRowConsumer) throws {
+        let header = try start(options)
+        try consumer.begin(header)
+        var rows = [UInt8](repeating: 0, count: 16 * header.bytesPerRow)
+        var sent = 0
+        while sent < header.size.height {
+            var count = 0
+            try rows.withUnsafeMutableBytes { rows in
+                try readRows(into: rows, bytesPerRow: header.bytesPerRow, count: &count)
+                for row in 0..<count {
+                    let range = row * header.bytesPerRow..<(row + 1) * header.bytesPerRow
+                    try consumer.consume(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(rebasing: rows[range])))
+                }
+            }
+            // A reader of all bytes reports their end as an error; this one may wait for bytes that never come.
+            guard count > 0 else {
+                throw ImageDecodingError(.truncated, "JPEG: there are \(sent) of \(header.size.height) rows")
+            }
+            sent += count
+        }
+        _ = try finish()
+        try consumer.finish()
     }
 
     /// Reads to the end of the image; false when more bytes are needed.

@@ -31,7 +31,9 @@ package struct PNGDecoder: ImageDecoding {
             guard !memory.isEmpty else { throw ImageDecodingError(.empty, "there are no bytes") }
             let file = try PNGFile(memory.assumingMemoryBound(to: UInt8.self), limits: options.limits)
             let still = try PNGStill(file, strict)
-            guard file.outline.animation == nil, still.plan.streams, still.plan.turn == .up else { return false }
+            guard file.outline.animation == nil, still.plan.streams, still.plan.pendingOrientation == .up else {
+                return false
+            }
             try still.sendRows(to: consumer)
             return true
         }

@@ -7,14 +7,14 @@ public import FoundationEssentials
 /// RGBA8 and RGBA16 are written with alpha unless they are opaque, gray8 as gray. A colour profile that is damaged or
 /// made for other colours than those of the picture is left out. The pixels stay as they lie; their orientation is
 /// written as EXIF.
-public struct PNGEncoder: ImageEncoding {
+public struct PNGEncoder: EXIFEncoding {
     /// How hard zlib tries: 0 (stored) to 9 (smallest). Values outside count as the nearest.
     package var compressionLevel: Int
     /// Whether a picture of at most 256 colours is written as a palette with indices of 1, 2, 4 or 8 bits, when that is
     /// smaller. Not for rows, whose colours are known too late.
     package var usesPaletteWhenLossless: Bool
     /// The EXIF data to write, from the TIFF header on.
-    private var exif: Data?
+    package var exif: Data?
 
     /// Creates an encoder.
     ///
@@ -63,12 +63,6 @@ public struct PNGEncoder: ImageEncoding {
         PNGRowEncoder(level: compressionLevel, exif: exif, output: output)
     }
 
-    public func embedding(exif: Data) -> PNGEncoder {
-        var encoder = self
-        encoder.exif = exif
-        return encoder
-    }
-
     private func write(_ image: DecodedImage, by writer: PNGWriter) throws(ImageEncodingError) {
         let pixels = image.pixels
         guard pixels.alphaMode == .premultiplied else {
@@ -99,6 +93,7 @@ private final class PNGRowEncoder: PixelRowConsumer {
     private let output: (RawSpan) throws -> Void
     private var writer: PNGWriter?
     private var rows: PNGRowSamples?
+    private var bytesPerRow = 0
 
     init(level: Int, exif: Data?, output: @escaping (RawSpan) throws -> Void) {
         self.level = level
@@ -113,10 +108,15 @@ private final class PNGRowEncoder: PixelRowConsumer {
         try writer.take(output)
         self.writer = writer
         rows = PNGRowSamples(header)
+        bytesPerRow = header.bytesPerRow
     }
 
     func consume(_ row: RawSpan) throws {
         guard let writer else { return }
+        // What reads the row reads as many bytes as the header says.
+        guard row.byteCount >= bytesPerRow else {
+            throw ImageEncodingError(.failed, "PNG: a row has \(row.byteCount) of \(bytesPerRow) bytes")
+        }
         let stride = row.byteCount
         if let converted = rows?.converted(row) {
             try writer.write(converted)
@@ -171,5 +171,63 @@ private struct PNGPalette {
             if color != last?.color { last = (color, positions[Int(palette.index(of: color) ?? 0)]) }
             output[x] = last?.index ?? 0
         }
+    }
+}
+
+/// Turns rows into samples as PNG stores them: straight.
+private struct PNGRowSamples {
+    private let header: PixelRowHeader
+    private var straight: StraightRow
+
+    init(_ header: PixelRowHeader) {
+        self.header = header
+        straight = StraightRow(header)
+    }
+
+    /// How rows of this kind are stored, other than as a palette.
+    ///
+    /// - Throws: `unsupportedImage` when the format has no such size.
+    static func settings(
+        _ header: PixelRowHeader, level: Int
+    ) throws(ImageEncodingError) -> alcedo_png_settings {
+        let maximumSide = 0x7FFF_FFFF
+        guard header.size.isPositive, header.size.width <= maximumSide, header.size.height <= maximumSide else {
+            throw ImageEncodingError(.unsupportedImage, "PNG: \(header.size) pixels do not fit the format")
+        }
+        var settings = alcedo_png_settings()
+        settings.width = UInt32(header.size.width)
+        settings.height = UInt32(header.size.height)
+        settings.level = Int32(min(max(level, 0), 9))
+        settings.bit_depth = header.format == .rgba16 ? 16 : 8
+        let isOpaque = header.alphaMode == .opaque || header.format == .rgbx8
+        settings.color_type = header.format == .gray8 ? 0 : isOpaque ? 2 : 6
+        settings.drops_alpha = settings.color_type == 2 ? 1 : 0
+        return settings
+    }
+
+    /// The row with colour divided by alpha; nil when it can be stored as it is.
+    mutating func converted(_ row: RawSpan) -> [UInt8]? {
+        guard header.alphaMode == .premultiplied else { return nil }
+        switch header.format {
+        case .gray8, .rgbx8: return nil
+        case .rgba8: return straight.convert(row)
+        case .rgba16: return row.withUnsafeBytes(Self.straight16)
+        }
+    }
+
+    /// Rounded to nearest; colour under alpha 0 becomes black.
+    private static func straight16(_ row: UnsafeRawBufferPointer) -> [UInt8] {
+        var result = [UInt8](row)
+        result.withUnsafeMutableBytes { memory in
+            for pixel in Swift.stride(from: 0, to: memory.count - 7, by: 8) {
+                let alpha = UInt32(memory.loadUnaligned(fromByteOffset: pixel + 6, as: UInt16.self))
+                for sample in Swift.stride(from: pixel, to: pixel + 6, by: 2) {
+                    let color = UInt32(memory.loadUnaligned(fromByteOffset: sample, as: UInt16.self))
+                    let value = alpha == 0 ? 0 : min(65_535, (color * 65_535 + alpha / 2) / alpha)
+                    memory.storeBytes(of: UInt16(value), toByteOffset: sample, as: UInt16.self)
+                }
+            }
+        }
+        return result
     }
 }

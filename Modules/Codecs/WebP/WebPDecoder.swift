@@ -50,8 +50,8 @@ package struct WebPDecoder: ImageDecoding {
     /// - Throws: ``ImageDecodingError``, and what the consumer throws.
     package func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
         let container = try container(of: data, limits: options.limits)
-        let isTurned = options.appliesOrientation && container.orientation != .up
-        guard let frame = container.frames.first, !container.isAnimated, !isTurned, !frame.isLossless,
+        let isReoriented = options.appliesOrientation && container.orientation != .up
+        guard let frame = container.frames.first, !container.isAnimated, !isReoriented, !frame.isLossless,
             !frame.declaresAlpha
         else { return try decode(data, options: options.forRows).sendRows(to: consumer) }
         let size = container.size(for: options.target)
@@ -67,8 +67,8 @@ package struct WebPDecoder: ImageDecoding {
             let file = memory.assumingMemoryBound(to: UInt8.self)
             guard try !averager.send(frame.bytes(in: file), to: consumer) else { return }
             // With all bytes at once libwebp is more lenient, and what it says then counts.
-            let whole = try frame.pixels(file, size: size, WebPSettings(usesThreads: false))
-            for y in averager.rowCount..<whole.height { try consumer.consume(whole.row(y)) }
+            let pixels = try frame.pixels(file, size: size, WebPSettings(usesThreads: false))
+            for y in averager.rowCount..<pixels.height { try consumer.consume(pixels.row(y)) }
         }
         try consumer.finish()
     }
@@ -83,7 +83,7 @@ package struct WebPDecoder: ImageDecoding {
     ///
     /// - Throws: ``ImageDecodingError`` as ``inspect(_:limits:)``.
     package func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
-        try container(of: data, limits: options.limits).byteCount(options, isGrowing: false) ?? 0
+        try container(of: data, limits: options.limits).byteCount(options, isIncremental: false) ?? 0
     }
 
     /// What a whole file says.
@@ -158,8 +158,8 @@ private struct WebPRowStream {
             }
             guard !decoder.isComplete else { return }
             // With all bytes at once libwebp is more lenient, and what it says then counts.
-            let whole = try frame.pixels(file, size: size, WebPSettings(usesThreads: false))
-            for y in sentRows..<whole.height { try consumer.consume(whole.row(y)) }
+            let pixels = try frame.pixels(file, size: size, WebPSettings(usesThreads: false))
+            for y in sentRows..<pixels.height { try consumer.consume(pixels.row(y)) }
         }
         try consumer.finish()
     }

@@ -10,9 +10,9 @@ public import FoundationEssentials
 ///
 /// Rows cannot be encoded as they come: libwebp needs the whole picture, so a row encoder collects it.
 /// Source: RFC 9649.
-public struct WebPEncoder: ImageEncoding {
+public struct WebPEncoder: EXIFEncoding, AnimationEncoding {
     /// How pixels are kept.
-    public enum Compression: Sendable, Hashable {
+    package enum Compression: Sendable, Hashable {
         /// Quality from 0 (smallest) to 100 (best); values outside count as the nearest. Alpha is kept exactly.
         case lossy(quality: Double)
         /// Without loss, except for the color under alpha 0 unless the encoder keeps it.
@@ -26,26 +26,32 @@ public struct WebPEncoder: ImageEncoding {
     /// Whether lossless compression keeps the colour under alpha 0, which nobody sees. Dropping it makes files smaller.
     package var keepsHiddenColor: Bool
     /// The EXIF data to write, from the TIFF header on.
-    private var exif: Data?
+    package var exif: Data?
 
     /// Creates an encoder.
     ///
     /// - Parameters:
-    ///   - compression: How pixels are kept. Default: lossy with quality 75.
+    ///   - quality: From 0 (smallest) to 100 (best); values outside count as the nearest. Has no effect when `lossless` is
+    ///     true. Alpha is kept exactly. Default: 75.
+    ///   - lossless: Whether every pixel is kept as it is, except for the color under alpha 0 unless `keepsHiddenColor` is
+    ///     true. Default: false.
     ///   - method: How hard libwebp tries, from 0 (fastest) to 6 (smallest); values outside count as the nearest. Default: 4.
     ///   - keepsHiddenColor: Whether lossless compression keeps the color under alpha 0, which is not visible. Dropping it
     ///     makes files smaller. Default: false.
     public init(
-        compression: Compression = .lossy(quality: 75), method: Int = 4, keepsHiddenColor: Bool = false
+        quality: Double = 75, lossless: Bool = false, method: Int = 4, keepsHiddenColor: Bool = false
     ) {
+        let compression: Compression = lossless ? .lossless : .lossy(quality: quality)
+        self.init(compression: compression, method: method, keepsHiddenColor: keepsHiddenColor)
+    }
+
+    package init(compression: Compression, method: Int = 4, keepsHiddenColor: Bool = false) {
         self.compression = compression
         self.method = method
         self.keepsHiddenColor = keepsHiddenColor
     }
 
     public var format: ImageFormat { .webp }
-
-    public func holds(_ image: DecodedImage) -> Bool { true }
 
     /// Encodes the image; of an animation all frames, taken from it one at a time.
     ///
@@ -67,12 +73,6 @@ public struct WebPEncoder: ImageEncoding {
             colorProfile: image.colorProfile, exif: image.orientation.written(in: exif)
         ).added(to: file)
     }
-
-    public func embedding(exif: Data) -> WebPEncoder {
-        var encoder = self
-        encoder.exif = exif
-        return encoder
-    }
 }
 
 extension ImageEncoding where Self == WebPEncoder {
@@ -83,7 +83,7 @@ extension ImageEncoding where Self == WebPEncoder {
     ///   - lossless: Whether every visible pixel is kept as it is. Default: false.
     ///   - method: How hard libwebp tries: 0 (fastest) to 6 (smallest). Default: 4.
     public static func webp(quality: Int = 75, lossless: Bool = false, method: Int = 4) -> Self {
-        WebPEncoder(compression: lossless ? .lossless : .lossy(quality: Double(quality)), method: method)
+        WebPEncoder(quality: Double(quality), lossless: lossless, method: method)
     }
 }
 

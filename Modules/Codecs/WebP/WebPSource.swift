@@ -53,23 +53,18 @@ final class WebPSource {
 
     /// Throws `unsupportedImage` unless both sides fit the 14 bits that bitstreams have for them.
     static func check(_ size: PixelSize) throws(ImageEncodingError) {
-        let most = Int(WEBP_MAX_DIMENSION)
-        guard size.isPositive, size.width <= most, size.height <= most else {
-            throw ImageEncodingError(.unsupportedImage, "WebP: \(size) pixels are more than \(most) in a direction")
+        let maximum = Int(WEBP_MAX_DIMENSION)
+        guard size.isPositive, size.width <= maximum, size.height <= maximum else {
+            throw ImageEncodingError(.unsupportedImage, "WebP: \(size) pixels are more than \(maximum) in a direction")
         }
     }
 
     /// The pixels themselves where they are straight and of four bytes, otherwise a copy that is.
     private static func straightRGBA(_ pixels: PixelBuffer) throws(ImageEncodingError) -> PixelBuffer {
         if pixels.format.bytesPerPixel == 4, pixels.alphaMode != .premultiplied { return pixels }
-        var converter = StraightRow(DecodedImage(pixels: pixels).rowHeader)
-        let copy = PixelBuffer(size: pixels.size, format: .rgba8, alphaMode: .straight) { memory, stride in
-            for y in 0..<pixels.height {
-                UnsafeMutableRawBufferPointer(rebasing: memory[(y * stride)...]).copyBytes(
-                    from: converter.convert(pixels.row(y)))
-            }
+        guard let copy = pixels.straightRGBA(rowCount: pixels.height) else {
+            throw ImageEncodingError(.outOfMemory, "there is no memory for \(pixels.size) pixels")
         }
-        guard let copy else { throw ImageEncodingError(.outOfMemory, "there is no memory for \(pixels.size) pixels") }
         return copy
     }
 }

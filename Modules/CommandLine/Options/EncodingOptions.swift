@@ -41,7 +41,7 @@ struct EncodingOptions: Sendable {
         case .jpeg: return JPEGEncoder(quality: quality, isProgressive: isProgressive)
         case .webp:
             return WebPEncoder(
-                compression: isLossless ? .lossless : .lossy(quality: Double(quality)), method: effort ?? 4,
+                quality: Double(quality), lossless: isLossless, method: effort ?? 4,
                 keepsHiddenColor: isLossless)
         case .gif: return GIFEncoder()
         }

@@ -93,3 +93,24 @@ private final class BufferingRowEncoder: PixelRowConsumer {
         try data.withUnsafeBytes { try output($0.bytes) }
     }
 }
+
+/// An encoder that writes EXIF data.
+package protocol EXIFEncoding: ImageEncoding {
+    /// The EXIF data to write, from the TIFF header on.
+    var exif: Data? { get set }
+}
+
+extension EXIFEncoding {
+    public func embedding(exif: Data) -> Self {
+        var encoder = self
+        encoder.exif = exif
+        return encoder
+    }
+}
+
+/// An encoder of a format that holds animations and transparency.
+package protocol AnimationEncoding: ImageEncoding {}
+
+extension AnimationEncoding {
+    public func holds(_ image: DecodedImage) -> Bool { true }
+}

@@ -72,7 +72,7 @@ package final class CompositedAnimation<Decoder: FrameDecoding>: ImageFrameSourc
         }
         // Until it is whole the state does not have it: a damaged frame leaves no half-drawn canvas behind.
         guard var canvas = state.canvas ?? FrameCanvas(size: layout.canvas) else {
-            throw ImageDecodingError(.outOfMemory, "there is no memory for \(layout.canvas) pixels")
+            throw ImageDecodingError.noMemory(for: layout.canvas)
         }
         state.canvas = nil
         while next <= index {

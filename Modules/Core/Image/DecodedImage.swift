@@ -98,3 +98,20 @@ public protocol ImageFrameSource: Sendable {
     ///   those before it are not.
     func frame(at index: Int) throws -> PixelBuffer
 }
+
+/// Frames that are made of those of another source, with its canvas, delays, number of plays and cost.
+package protocol DerivedFrameSource: ImageFrameSource {
+    /// The frames that these are made of.
+    var source: any ImageFrameSource { get }
+}
+
+extension DerivedFrameSource {
+    package var canvasSize: PixelSize { source.canvasSize }
+    package var frameCount: Int { source.frameCount }
+    package var playCount: Int? { source.playCount }
+    package var cost: Int { source.cost }
+
+    package func delay(at index: Int) -> Duration { source.delay(at: index) }
+
+    package func rawDelay(at index: Int) -> Duration { source.rawDelay(at: index) }
+}

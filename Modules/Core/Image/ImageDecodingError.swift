@@ -30,4 +30,9 @@ public struct ImageDecodingError: CodedError {
         self.code = code
         self.message = message
     }
+
+    /// The error of a system without memory for an image of this size.
+    package static func noMemory(for size: PixelSize) -> ImageDecodingError {
+        ImageDecodingError(.outOfMemory, "there is no memory for \(size) pixels")
+    }
 }

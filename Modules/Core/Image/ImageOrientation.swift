@@ -69,7 +69,7 @@ extension PixelBuffer {
                 }
             }
         }
-        guard let result else { throw ImageDecodingError(.outOfMemory, "there is no memory for \(target) pixels") }
+        guard let result else { throw ImageDecodingError.noMemory(for: target) }
         return result
     }
 }

@@ -13,7 +13,7 @@ package final class PixelRowCollector: PixelRowConsumer {
     /// - Throws: ``ImageDecodingError`` `outOfMemory` when there is no such buffer.
     package func begin(_ header: PixelRowHeader) throws {
         guard let buffer = PixelBuffer(size: header.size, format: header.format, alphaMode: header.alphaMode) else {
-            throw ImageDecodingError(.outOfMemory, "there is no memory for \(header.size) pixels")
+            throw ImageDecodingError.noMemory(for: header.size)
         }
         self.header = header
         self.buffer = buffer

@@ -33,3 +33,18 @@ package struct StraightRow {
         return output
     }
 }
+
+extension PixelBuffer {
+    /// Returns the first `rowCount` rows as straight RGBA8, with transparent rows below them; nil when there is no memory.
+    package func straightRGBA(rowCount: Int) -> PixelBuffer? {
+        var converter = StraightRow(PixelRowHeader(size: size, format: format, alphaMode: alphaMode))
+        return PixelBuffer(size: size, format: .rgba8, alphaMode: .straight) { memory, stride in
+            for y in 0..<rowCount {
+                UnsafeMutableRawBufferPointer(rebasing: memory[(y * stride)...]).copyBytes(
+                    from: converter.convert(row(y)))
+            }
+            UnsafeMutableRawBufferPointer(rebasing: memory[(rowCount * stride)...]).initializeMemory(
+                as: UInt8.self, repeating: 0)
+        }
+    }
+}

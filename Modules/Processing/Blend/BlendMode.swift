@@ -215,8 +215,8 @@ private enum NonSeparableBlend {
 
     /// The specification's SetLum with ClipColor.
     @inline(__always)
-    private static func color(_ wanted: Float, in color: SIMD4<Float>) -> SIMD4<Float> {
-        var result = color + (wanted - luminosity(of: color))
+    private static func color(_ target: Float, in color: SIMD4<Float>) -> SIMD4<Float> {
+        var result = color + (target - luminosity(of: color))
         let light = luminosity(of: result)
         let low = min(result.x, result.y, result.z)
         let high = max(result.x, result.y, result.z)

@@ -1,14 +1,24 @@
 public import AlcedoCore
 
-extension ImageProcessors {
-    /// Puts a colour over a picture where the picture is, and leaves its alpha alone.
+extension ImageProcessing where Self == ImageProcessors.BuiltIn {
+    /// Puts a color over the image, and leaves the image's alpha unchanged.
     ///
-    /// `normal` with an opaque colour gives every pixel that colour, for icons; with a colour that is half transparent
-    /// a veil; `multiply` and `color` tint photographs. Works on every pixel format, on samples as they are stored;
-    /// `gray8` becomes `rgbx8` unless the colour is gray.
+    /// `normal` with an opaque color gives every pixel that color, for icons; with a color that is half transparent a veil;
+    /// `multiply` and `color` tint photographs. Works on every pixel format, on samples as they are stored; `gray8` becomes
+    /// `rgbx8` unless the color is gray.
     ///
+    /// - Parameters:
+    ///   - color: Its alpha is the strength of the tint.
+    ///   - mode: How the color is combined with those of the image. Default: it replaces them.
     /// - Complexity: O(*w* × *h*), one new buffer, or two rows.
-    public struct Tint: PointProcessing, Hashable {
+    public static func tint(_ color: PixelColor, mode: ImageProcessors.BlendMode = .normal) -> Self {
+        Self(ImageProcessors.Tint(color, mode: mode))
+    }
+}
+
+extension ImageProcessors {
+    /// The processor of `.tint(_:mode:)`.
+    package struct Tint: PointProcessing {
         /// The colour that is put over the picture.
         package let color: PixelColor
         /// How it meets the picture's colours.
@@ -19,26 +29,18 @@ extension ImageProcessors {
             self.mode = mode
         }
 
-        public var identifier: String { "tint:\(color),\(mode.rawValue)" }
+        package var identifier: String { "tint:\(color),\(mode.rawValue)" }
 
         /// Never throws.
-        public func work(on header: PixelRowHeader) throws(ImageProcessingError) -> PointWork? {
+        package func operation(on header: PixelRowHeader) throws(ImageProcessingError) -> PointOperation? {
             guard color.alpha > 0 else { return nil }
             let format = header.format == .gray8 && !color.isGray ? .rgbx8 : header.format
             let blending = Blending(mode: mode, keepsAlpha: true)
             let source = color.samples
-            return PointWork(on: header, format: format) { pixels, _ in
+            return PointOperation(on: header, format: format) { pixels, _ in
                 guard let base = pixels.baseAddress else { return }
                 withUnsafePointer(to: source) { blending.blend($0, step: 0, over: base, count: pixels.count) }
             }
         }
-    }
-}
-
-extension ImageProcessing where Self == ImageProcessors.Tint {
-    /// Puts a color over the image, and leaves its alpha. The alpha of `color` is the strength of the tint.
-    /// Default mode: the color covers those of the image.
-    public static func tint(_ color: PixelColor, mode: ImageProcessors.BlendMode = .normal) -> Self {
-        Self(color, mode: mode)
     }
 }

@@ -10,7 +10,7 @@ enum BlurKernel {
     case boxes(radius: Int, edge: Float)
 
     /// Up to this sigma the weights are summed. Measured: there the averages take less time.
-    static let mostSummed = 4.0
+    static let maximumSummedSigma = 4.0
     /// Averages that follow one another.
     static let passes = 3
 
@@ -18,7 +18,7 @@ enum BlurKernel {
     init?(sigma: Double) {
         // A neighbour would weigh less than 16 bits can tell.
         guard sigma >= 0.15 else { return nil }
-        guard sigma <= Self.mostSummed else {
+        guard sigma <= Self.maximumSummedSigma else {
             // Gwosdek et al., equations 11 to 13, for three passes.
             let variance = sigma * sigma / Double(Self.passes)
             let radius = ((12 * variance + 1).squareRoot() - 1) / 2

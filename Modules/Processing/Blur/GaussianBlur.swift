@@ -1,22 +1,28 @@
 public import AlcedoCore
 
-extension ImageProcessors {
-    /// Blurs an image by a Gaussian.
+extension ImageProcessing where Self == ImageProcessors.BuiltIn {
+    /// Blurs the image by a Gaussian.
     ///
-    /// Works on every pixel format and keeps it, on samples as they are stored, with colour multiplied by alpha, so
-    /// that transparent pixels give no colour. Beyond the edges the picture goes on with its outermost pixels.
+    /// Works on every pixel format and keeps it, on samples as they are stored, with color multiplied by alpha, so that
+    /// transparent pixels give no color. Beyond the edges the image continues with its outermost pixels.
     ///
-    /// Up to a sigma of 4 the Gaussian itself is summed, cut off at 3.5 sigma: results are within a level of 8 bits.
-    /// From there on three running averages stand in for it, whose cost for each pixel does not depend on sigma: within
-    /// 2 % of the height of an edge, which is 5 levels between black and white.
+    /// Up to a sigma of 4 the Gaussian itself is summed, cut off at 3.5 sigma: results are within a level of 8 bits. From
+    /// there on three running averages stand in for it, whose cost for each pixel does not depend on sigma: within 2 % of
+    /// the height of an edge, which is 5 levels between black and white.
     ///
     /// Source: Gwosdek, Grewenig, Bruhn, Weickert, "Theoretical Foundations of Gaussian Convolution by Extended Box
     /// Filtering", SSVM 2011.
     ///
-    /// - Complexity: O(*w* × *h* × sigma) up to a sigma of 4, O(*w* × *h* + (*w* + *h*) × sigma)
-    ///   above. Besides the result, memory for 6 sigma rows of floats, also for rows that arrive; processing throws
-    ///   `tooLarge` when they need more than a gibibyte.
-    public struct GaussianBlur: FramewiseProcessing, Hashable {
+    /// - Parameter sigma: The standard deviation in pixels, from 0 to 4,096; 0 changes nothing. Processing throws
+    ///   `invalidParameter` for others, and `tooLarge` when the rows in flight need more than a gibibyte.
+    /// - Complexity: O(*w* × *h* × sigma) up to a sigma of 4, O(*w* × *h* + (*w* + *h*) × sigma) above. Besides the result,
+    ///   memory for 6 sigma rows of floats, also for rows that arrive.
+    public static func blur(sigma: Double) -> Self { Self(ImageProcessors.GaussianBlur(sigma: sigma)) }
+}
+
+extension ImageProcessors {
+    /// The processor of `.blur(sigma:)`.
+    package struct GaussianBlur: FramewiseProcessing {
         /// The largest sigma, in pixels.
         package static let maximumSigma = 4096.0
         /// The most bytes that the rows in flight may take: a gibibyte.
@@ -27,11 +33,11 @@ extension ImageProcessors {
 
         package init(sigma: Double) { self.sigma = sigma }
 
-        public var identifier: String { "blur:\(sigma)" }
+        package var identifier: String { "blur:\(sigma)" }
 
         func processed(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
             let pixels = image.pixels
-            guard var blur = try machine(for: image.rowHeader) else { return image.still(pixels) }
+            guard var blur = try makeBlurrer(for: image.rowHeader) else { return image.still(pixels) }
             let result = pixels.withUnsafeBytes { source in
                 PixelBuffer(size: pixels.size, format: pixels.format, alphaMode: pixels.alphaMode) { memory, stride in
                     guard let from = source.baseAddress, var to = memory.baseAddress else { return }
@@ -41,14 +47,16 @@ extension ImageProcessors {
                     }
                 }
             }
-            guard let result else { throw ImageProcessingError(.tooLarge, "no buffer holds \(pixels.size) pixels") }
+            guard let result else { throw PixelLimits.noBuffer(for: pixels.size) }
             return image.still(result)
         }
 
-        public func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer { RowBlur(machine, next: next) }
+        package func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer {
+            BlurConsumer(makeBlurrer, next: next)
+        }
 
-        /// What does the work on pictures of this kind; nil when they stay as they are.
-        func machine(for header: PixelRowHeader) throws(ImageProcessingError) -> BlurMachine? {
+        /// Returns the blurrer of images of this kind; nil when they stay as they are.
+        func makeBlurrer(for header: PixelRowHeader) throws(ImageProcessingError) -> Blurrer? {
             guard (0...Self.maximumSigma).contains(sigma) else {
                 throw ImageProcessingError(.invalidParameter, "cannot blur with a sigma of \(sigma) pixels")
             }
@@ -57,48 +65,42 @@ extension ImageProcessors {
                 throw ImageProcessingError(
                     .tooLarge, "a sigma of \(sigma) needs too much memory for rows of \(header.size.width) pixels")
             }
-            return BlurMachine(header, kernel)
+            return Blurrer(header, kernel)
         }
     }
 }
 
-extension ImageProcessing where Self == ImageProcessors.GaussianBlur {
-    /// Blurs the image by a Gaussian whose standard deviation is `sigma` pixels, from 0 to 4,096; 0 changes nothing.
-    /// Processing throws `invalidParameter` for others.
-    public static func blur(sigma: Double) -> Self { Self(sigma: sigma) }
-}
-
 /// Blurs rows while they arrive.
-private final class RowBlur: PixelRowConsumer {
-    private let machine: (PixelRowHeader) throws(ImageProcessingError) -> BlurMachine?
+private final class BlurConsumer: PixelRowConsumer {
+    private let makeBlurrer: (PixelRowHeader) throws(ImageProcessingError) -> Blurrer?
     private let next: any PixelRowConsumer
     /// nil when rows pass as they are.
     private var stage: Stage?
 
-    /// A machine with the memory of the row it gives.
+    /// A blurrer with the memory of its result row.
     private final class Stage {
-        var machine: BlurMachine
+        var blurrer: Blurrer
         let result: RowMemory
 
-        init(_ machine: consuming BlurMachine, _ result: RowMemory) {
-            self.machine = machine
+        init(_ blurrer: consuming Blurrer, _ result: RowMemory) {
+            self.blurrer = blurrer
             self.result = result
         }
     }
 
-    /// - Parameter machine: Makes what works on pictures of this kind; nil when they stay as they are.
+    /// - Parameter makeBlurrer: Returns the blurrer of images of this kind; nil when they stay as they are.
     init(
-        _ machine: @escaping (PixelRowHeader) throws(ImageProcessingError) -> BlurMachine?, next: any PixelRowConsumer
+        _ makeBlurrer: @escaping (PixelRowHeader) throws(ImageProcessingError) -> Blurrer?, next: any PixelRowConsumer
     ) {
-        self.machine = machine
+        self.makeBlurrer = makeBlurrer
         self.next = next
     }
 
     func begin(_ header: PixelRowHeader) throws {
         try PixelLimits.checkRows(of: header)
         stage = nil
-        if let machine = try machine(header) {
-            stage = Stage(machine, RowMemory(byteCount: header.bytesPerRow))
+        if let blurrer = try makeBlurrer(header) {
+            stage = Stage(blurrer, RowMemory(byteCount: header.bytesPerRow))
         }
         try next.begin(header)
     }
@@ -107,9 +109,9 @@ private final class RowBlur: PixelRowConsumer {
         guard let stage else { return try next.consume(row) }
         row.withUnsafeBytes { row in
             guard let base = row.baseAddress else { return }
-            stage.machine.push(base)
+            stage.blurrer.push(base)
         }
-        while stage.machine.pull(into: stage.result.base) { try next.consume(stage.result.buffer.bytes) }
+        while stage.blurrer.pull(into: stage.result.base) { try next.consume(stage.result.buffer.bytes) }
     }
 
     func finish() throws { try next.finish() }
@@ -117,7 +119,7 @@ private final class RowBlur: PixelRowConsumer {
 
 /// Blurs rows that are pushed in from top to bottom; blurred ones are there to be taken as soon as what they are made of
 /// has come.
-struct BlurMachine: ~Copyable {
+struct Blurrer: ~Copyable {
     private let size: PixelSize
     private let layout: SampleLayout
     private let reach: Int
@@ -162,5 +164,71 @@ struct BlurMachine: ~Copyable {
             return true
         }
         return false
+    }
+}
+
+/// Blurs along one row of floats.
+private struct RowBlurrer: ~Copyable {
+    private let kernel: BlurKernel
+    private let width: Int
+    private let channels: Int
+    private let reach: Int
+    /// The row with as many pixels more on either side as the kernel reaches, twice, to go back and forth between.
+    private let padded: Scratch<Float>
+    private let other: Scratch<Float>
+    private let pointers: Scratch<UnsafePointer<Float>>
+
+    init(_ kernel: BlurKernel, width: Int, channels: Int) {
+        self.kernel = kernel
+        self.width = width
+        self.channels = channels
+        reach = kernel.reach
+        // Kernels step by 16 floats, beyond the last pixel too.
+        let floats = (width + 2 * reach) * channels + 16
+        padded = Scratch(count: floats)
+        switch kernel {
+        case .weights(let weights):
+            other = Scratch(count: 0)
+            pointers = Scratch(count: weights.count)
+            for index in weights.indices { pointers.base[index] = UnsafePointer(padded.base + index * channels) }
+        case .boxes:
+            other = Scratch(count: floats)
+            pointers = Scratch(count: 0)
+        }
+    }
+
+    /// Where the row goes before it is blurred.
+    var input: UnsafeMutablePointer<Float> { padded.base + reach * channels }
+
+    /// Blurs what is at ``input``. Writes a multiple of 16 floats.
+    mutating func blur(into out: UnsafeMutablePointer<Float>) {
+        extend()
+        switch kernel {
+        case .weights(let weights):
+            // Along a row is the same as down columns of the row and its shifted copies.
+            weights.withUnsafeBufferPointer { weights in
+                guard let weights = weights.baseAddress else { return }
+                Convolution.vertical(
+                    rows: UnsafeBufferPointer(start: pointers.base, count: reach * 2 + 1), weights: weights,
+                    floats: (width * channels + 15) / 16 * 16, into: out)
+            }
+        case .boxes(let radius, let edge):
+            let box = RunningAverage(radius: radius, edge: edge)
+            var length = width + 2 * reach
+            length = box.average(padded.base, length, channels: channels, into: other.base)
+            length = box.average(other.base, length, channels: channels, into: padded.base)
+            _ = box.average(padded.base, length, channels: channels, into: out)
+        }
+    }
+
+    /// Repeats the outermost pixels beyond the edges.
+    private func extend() {
+        let last = (width - 1) * channels
+        for offset in 1...reach {
+            for channel in 0..<channels {
+                input[channel - offset * channels] = input[channel]
+                input[last + offset * channels + channel] = input[last + channel]
+            }
+        }
     }
 }

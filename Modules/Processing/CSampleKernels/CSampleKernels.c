@@ -286,7 +286,7 @@ static inline float4 cubic_weights(float t)
 
 FOR_EACH_MACHINE
 void alcedo_sample_line(
-    const alcedo_picture *picture, double x, double y, double cosine, double sine, double across, size_t count, float *out)
+    const alcedo_source_image *picture, double x, double y, double cosine, double sine, double across, size_t count, float *out)
 {
     const float16 ones = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     for (size_t index = 0; index < count; index++, across += 1, out += 4) {

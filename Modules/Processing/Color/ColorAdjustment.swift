@@ -2,18 +2,37 @@ public import AlcedoCore
 
 private import CSampleKernels
 
-extension ImageProcessors {
+extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// Changes brightness, contrast and saturation, in this order.
     ///
-    /// Works on every pixel format, on samples as they are stored, as CSS filters do: brightness multiplies them,
-    /// contrast multiplies their distance from the middle, saturation their distance from the gray of the same
-    /// luminance. 1 leaves everything as it is, 0 makes all black, all middle gray, or all gray. Samples are cut off
-    /// once, at the end. Format and alpha stay.
+    /// Works on every pixel format, on samples as they are stored, as CSS filters do: brightness multiplies them, contrast
+    /// multiplies their distance from the middle, saturation their distance from the gray of the same luminance. Samples are
+    /// cut off once, at the end. Format and alpha stay.
     ///
     /// Source: W3C, Filter Effects Module Level 1, §9.
     ///
+    /// - Parameters:
+    ///   - brightness: A factor from 0, which makes all black. Default: 1, no change.
+    ///   - contrast: A factor from 0, which makes all middle gray. Default: 1, no change.
+    ///   - saturation: A factor from 0, which makes all gray. Default: 1, no change. Processing throws `invalidParameter` for
+    ///     a factor that is negative or not finite.
     /// - Complexity: O(*w* × *h*), one new buffer, or two rows.
-    public struct ColorAdjustment: PointProcessing, Hashable {
+    public static func adjust(brightness: Double = 1, contrast: Double = 1, saturation: Double = 1) -> Self {
+        Self(ImageProcessors.ColorAdjustment(brightness: brightness, contrast: contrast, saturation: saturation))
+    }
+
+    /// Makes every pixel the gray of its luminance.
+    ///
+    /// Works on every pixel format, on samples as they are stored. Opaque images of 8 bits become `gray8`, which takes a
+    /// quarter of the memory; others keep their format, with equal red, green and blue. Alpha stays.
+    ///
+    /// - Complexity: O(*w* × *h*), one new buffer, or two rows.
+    public static var grayscale: Self { Self(ImageProcessors.Grayscale()) }
+}
+
+extension ImageProcessors {
+    /// The processor of `.adjust(brightness:contrast:saturation:)`.
+    package struct ColorAdjustment: PointProcessing {
         /// What every colour sample is multiplied by.
         package let brightness: Double
         /// What every sample's distance from the middle is multiplied by.
@@ -27,31 +46,44 @@ extension ImageProcessors {
             self.saturation = saturation
         }
 
-        public var identifier: String { "color:\(brightness),\(contrast),\(saturation)" }
+        package var identifier: String { "color:\(brightness),\(contrast),\(saturation)" }
 
-        public func work(on header: PixelRowHeader) throws(ImageProcessingError) -> PointWork? {
+        package func operation(on header: PixelRowHeader) throws(ImageProcessingError) -> PointOperation? {
             for (name, value) in [("brightness", brightness), ("contrast", contrast), ("saturation", saturation)] {
                 guard value.isFinite, value >= 0 else {
                     throw ImageProcessingError(.invalidParameter, "a \(name) of \(value) makes no sense")
                 }
             }
-            guard self != ColorAdjustment() else { return nil }
+            guard (brightness, contrast, saturation) != (1, 1, 1) else { return nil }
             // Beyond a million everything is at its end anyway, and products of three stay finite.
             let factors = [brightness, contrast, saturation].map { Float(min($0, 1e6)) }
             let matrix = ColorMatrix(brightness: factors[0], contrast: factors[1], saturation: factors[2])
-            return PointWork(on: header) { pixels, _ in
+            return PointOperation(on: header) { pixels, _ in
                 guard let base = pixels.baseAddress else { return }
                 matrix.apply(to: base, count: pixels.count)
             }
         }
     }
-}
 
-extension ImageProcessing where Self == ImageProcessors.ColorAdjustment {
-    /// Multiplies brightness, contrast and saturation by factors from 0. A factor of 1, the default, changes nothing.
-    /// Processing throws `invalidParameter` for a factor that is negative or not finite.
-    public static func adjust(brightness: Double = 1, contrast: Double = 1, saturation: Double = 1) -> Self {
-        Self(brightness: brightness, contrast: contrast, saturation: saturation)
+    /// The processor of `.grayscale`.
+    package struct Grayscale: PointProcessing {
+        package init() {}
+
+        package var identifier: String { "blackandwhite" }
+
+        /// Never throws.
+        package func operation(on header: PixelRowHeader) throws(ImageProcessingError) -> PointOperation? {
+            let format: PixelFormat
+            switch (header.format, header.alphaMode) {
+            case (.gray8, _): return nil
+            case (.rgbx8, _), (.rgba8, .opaque): format = .gray8
+            case (.rgba8, _), (.rgba16, _): format = header.format
+            }
+            return PointOperation(on: header, format: format, alphaMode: header.alphaMode) { pixels, _ in
+                guard let base = pixels.baseAddress else { return }
+                ColorMatrix.gray.apply(to: base, count: pixels.count)
+            }
+        }
     }
 }
 

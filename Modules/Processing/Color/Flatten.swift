@@ -2,50 +2,57 @@ public import AlcedoCore
 
 private import CSampleKernels
 
-extension ImageProcessors {
-    /// Puts an image on an opaque background, for formats and views without transparency.
+extension ImageProcessing where Self == ImageProcessors.BuiltIn {
+    /// Puts the image on an opaque background, for formats and views without transparency.
     ///
-    /// The result has the same format, every alpha at its maximum, and alpha mode `opaque`. Works on every pixel
-    /// format; one that is opaque already keeps its pixels. Samples are blended as they are stored, as browsers do, not
-    /// in linear light. Colour profile, scale, orientation and format are kept; of an animation every frame is
-    /// processed.
+    /// The result has the same format, every alpha at its maximum, and alpha mode `opaque`. Works on every pixel format; one
+    /// that is opaque already keeps its pixels. Samples are blended as they are stored, as browsers do, not in linear light.
+    /// Color profile, scale, orientation and format are kept; of an animation every frame is processed.
     ///
+    /// - Parameter background: The color under transparent pixels. Default: white.
     /// - Complexity: O(*w* × *h*), one new buffer, or two rows.
-    public struct Flatten: PointProcessing, Hashable {
+    public static func flatten(onto background: OpaqueColor = .white) -> Self {
+        Self(ImageProcessors.Flatten(onto: background))
+    }
+}
+
+extension ImageProcessors {
+    /// The processor of `.flatten(onto:)`.
+    package struct Flatten: PointProcessing {
         /// What shows through transparent pixels.
         package let background: OpaqueColor
 
         package init(onto background: OpaqueColor = .white) { self.background = background }
 
-        public var identifier: String { "flatten:\(background)" }
+        package var identifier: String { "flatten:\(background)" }
 
         /// Never throws.
-        public func work(on header: PixelRowHeader) throws(ImageProcessingError) -> PointWork? {
+        package func operation(on header: PixelRowHeader) throws(ImageProcessingError) -> PointOperation? {
             guard header.alphaMode != .opaque else { return nil }
             switch header.format {
-            case .gray8, .rgbx8: return PointWork(relabelling: header, .opaque)
+            case .gray8, .rgbx8: return PointOperation(relabeling: header, .opaque)
             case .rgba8: return blend8(header)
             case .rgba16: return blend16(header)
             }
         }
 
-        private func blend8(_ header: PixelRowHeader) -> PointWork {
+        private func blend8(_ header: PixelRowHeader) -> PointOperation {
             let color = [background.red, background.green, background.blue]
             let width = header.size.width
             let isPremultiplied: Int32 = header.alphaMode == .premultiplied ? 1 : 0
-            return PointWork(header.format, .opaque) { row, _, out in
+            return PointOperation(header.format, .opaque) { row, _, out in
                 alcedo_flatten_bytes(
                     row.assumingMemoryBound(to: UInt8.self), width, color, isPremultiplied,
                     out.assumingMemoryBound(to: UInt8.self))
             }
         }
 
-        private func blend16(_ header: PixelRowHeader) -> PointWork {
+        private func blend16(_ header: PixelRowHeader) -> PointOperation {
             // 255 * 257 = 65535, so white stays white.
             let color = SIMD4(UInt32(background.red), UInt32(background.green), UInt32(background.blue), 255) &* 257
             let width = header.size.width
             let isPremultiplied = header.alphaMode == .premultiplied
-            return PointWork(header.format, .opaque) { row, _, out in
+            return PointOperation(header.format, .opaque) { row, _, out in
                 // The literal closures become part of the loops; passed through a parameter they would be calls.
                 if isPremultiplied {
                     Self.change(row, width, out) { Self.premultiplied($0, over: color) }
@@ -97,9 +104,4 @@ extension ImageProcessors {
             return (shifted &+ shifted &>> 16) &>> 16
         }
     }
-}
-
-extension ImageProcessing where Self == ImageProcessors.Flatten {
-    /// Puts the image on an opaque background. Default: white.
-    public static func flatten(onto background: OpaqueColor = .white) -> Self { Self(onto: background) }
 }

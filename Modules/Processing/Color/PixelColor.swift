@@ -1,18 +1,21 @@
 public import AlcedoCore
 import AlcedoRuntime
 
-/// A colour with alpha, not multiplied by it, in the colour space of the image it is used on.
+/// A color with alpha, not multiplied by it, in the color space of the image it is used on.
+///
+/// Where nothing can show through, as behind a JPEG or a flattened image, the parameter is an `OpaqueColor` instead, so that
+/// a transparent background cannot be passed.
 public struct PixelColor: Sendable, Hashable, CustomStringConvertible {
     /// From 0 to 255.
-    public var red: UInt8
+    package var red: UInt8
     /// From 0 to 255.
-    public var green: UInt8
+    package var green: UInt8
     /// From 0 to 255.
-    public var blue: UInt8
+    package var blue: UInt8
     /// From 0, which is clear, to 255, which is opaque.
-    public var alpha: UInt8
+    package var alpha: UInt8
 
-    /// A colour of samples from 0 to 255; by default opaque.
+    /// Creates a color of samples from 0 to 255. Default: opaque.
     public init(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8 = 255) {
         self.red = red
         self.green = green
@@ -20,7 +23,7 @@ public struct PixelColor: Sendable, Hashable, CustomStringConvertible {
         self.alpha = alpha
     }
 
-    /// A colour with alpha; by default opaque.
+    /// Creates a color with the samples of `color`. Default: opaque.
     public init(_ color: OpaqueColor, alpha: UInt8 = 255) {
         self.init(red: color.red, green: color.green, blue: color.blue, alpha: alpha)
     }

@@ -1,44 +1,45 @@
 public import AlcedoCore
 
-/// A processor whose every result pixel lies where the pixels it is made of lie: the picture keeps its size, and the
-/// work is the same on a whole picture and on rows that arrive.
+/// A processor whose result pixels depend on the pixel at the same position only: the image keeps its size, and the
+/// operation is the same on a whole image and on rows that arrive.
 public protocol PointProcessing: ImageProcessing {
-    /// The work on pictures of this kind; nil when their pixels stay as they are.
+    /// Returns the operation on images of this kind; nil when their pixels stay as they are.
     ///
     /// - Throws: `invalidParameter` for parameters that make no sense.
-    func work(on header: PixelRowHeader) throws(ImageProcessingError) -> PointWork?
+    func operation(on header: PixelRowHeader) throws(ImageProcessingError) -> PointOperation?
 }
 
 extension PointProcessing {
     /// Works row by row into one new buffer; colour profile, scale and orientation are kept. Of an animation every frame is
     /// processed, when it is asked for.
     ///
-    /// - Throws: What ``work(on:)`` throws; `tooLarge` when there is no memory for the result.
+    /// - Throws: What ``operation(on:)`` throws; `tooLarge` when there is no memory for the result.
     public func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
         try image.processingFrames { still throws(ImageProcessingError) in try processed(still) }
     }
 
     private func processed(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
         let pixels = image.pixels
-        guard let work = try work(on: image.rowHeader) else { return image.still(pixels) }
+        guard let operation = try operation(on: image.rowHeader) else { return image.still(pixels) }
         let result = pixels.withUnsafeBytes { source in
-            PixelBuffer(size: pixels.size, format: work.format, alphaMode: work.alphaMode) { memory, bytesPerRow in
+            PixelBuffer(size: pixels.size, format: operation.format, alphaMode: operation.alphaMode) {
+                memory, bytesPerRow in
                 guard let from = source.baseAddress, let to = memory.baseAddress else { return }
                 for y in 0..<pixels.height {
-                    work.change(from + y * pixels.bytesPerRow, y, to + y * bytesPerRow)
+                    operation.change(from + y * pixels.bytesPerRow, y, to + y * bytesPerRow)
                 }
             }
         }
-        guard let result else { throw ImageProcessingError(.tooLarge, "no buffer holds \(pixels.size) pixels") }
+        guard let result else { throw PixelLimits.noBuffer(for: pixels.size) }
         return image.still(result)
     }
 
     /// Memory: two rows.
-    public func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer { PointRows(work, next: next) }
+    public func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer { PointRows(operation, next: next) }
 }
 
-/// What a ``PointProcessing`` does to the rows of one picture. Used by one thread at a time.
-public struct PointWork {
+/// The operation of a ``PointProcessing`` on the rows of one image. Used by one thread at a time.
+public struct PointOperation {
     /// How the result lies in memory.
     let format: PixelFormat
     let alphaMode: AlphaMode
@@ -54,18 +55,18 @@ public struct PointWork {
         self.change = change
     }
 
-    /// Leaves the samples as they are and names their alpha anew.
-    init(relabelling header: PixelRowHeader, _ alphaMode: AlphaMode) {
+    /// Leaves the samples as they are and changes the alpha mode only.
+    init(relabeling header: PixelRowHeader, _ alphaMode: AlphaMode) {
         let byteCount = header.bytesPerRow
         self.init(header.format, alphaMode) { row, _, out in out.copyMemory(from: row, byteCount: byteCount) }
     }
 
-    /// Works on red, green, blue and alpha from 0 to 1, colour not multiplied by alpha, whatever the picture's format.
+    /// Changes red, green, blue and alpha from 0 to 1, color not multiplied by alpha, whatever the image's format.
     ///
     /// - Parameters:
-    ///   - header: What the picture is.
-    ///   - format: The result's format; nil for the picture's.
-    ///   - alphaMode: The result's alpha mode; nil for the picture's. Alpha of an opaque result is put to its maximum.
+    ///   - header: The size and format of the image.
+    ///   - format: The result's format; nil for the image's.
+    ///   - alphaMode: The result's alpha mode; nil for the image's. Alpha of an opaque result is put to its maximum.
     ///   - change: Changes the pixels of row `y`. Samples outside 0 to 1 are taken to its end.
     public init(
         on header: PixelRowHeader, format: PixelFormat? = nil, alphaMode: AlphaMode? = nil,
@@ -83,30 +84,31 @@ public struct PointWork {
     }
 }
 
-/// Does a point processor's work while rows arrive.
+/// Applies a point operation to rows while they arrive.
 private final class PointRows: PixelRowConsumer {
-    private let makeWork: (PixelRowHeader) throws(ImageProcessingError) -> PointWork?
+    private let makeOperation: (PixelRowHeader) throws(ImageProcessingError) -> PointOperation?
     private let next: any PixelRowConsumer
     /// nil when rows pass as they are.
-    private var work: PointWork?
+    private var operation: PointOperation?
     private var result: RowMemory?
     private var y = 0
 
-    /// - Parameter work: The work on pictures of this kind; nil when they stay as they are.
+    /// - Parameter makeOperation: Returns the operation on images of this kind; nil when they stay as they are.
     init(
-        _ work: @escaping (PixelRowHeader) throws(ImageProcessingError) -> PointWork?, next: any PixelRowConsumer
+        _ makeOperation: @escaping (PixelRowHeader) throws(ImageProcessingError) -> PointOperation?,
+        next: any PixelRowConsumer
     ) {
-        makeWork = work
+        self.makeOperation = makeOperation
         self.next = next
     }
 
     func begin(_ header: PixelRowHeader) throws {
         try PixelLimits.checkRows(of: header)
         var changed = header
-        work = try makeWork(header)
-        if let work {
-            changed.format = work.format
-            changed.alphaMode = work.alphaMode
+        operation = try makeOperation(header)
+        if let operation {
+            changed.format = operation.format
+            changed.alphaMode = operation.alphaMode
             result = RowMemory(byteCount: changed.bytesPerRow)
         }
         y = 0
@@ -114,10 +116,10 @@ private final class PointRows: PixelRowConsumer {
     }
 
     func consume(_ row: RawSpan) throws {
-        guard let work, let result else { return try next.consume(row) }
+        guard let operation, let result else { return try next.consume(row) }
         row.withUnsafeBytes { row in
             guard let base = row.baseAddress else { return }
-            work.change(base, y, result.base)
+            operation.change(base, y, result.base)
         }
         y += 1
         try next.consume(result.buffer.bytes)

@@ -1,14 +1,52 @@
 public import AlcedoCore
 
+extension ImageProcessing where Self == ImageProcessors.BuiltIn {
+    /// Keeps the pixels of a rectangle that the image has.
+    ///
+    /// Works on every pixel format, and on every frame of an animation. Positions and sizes are those of the rows in memory,
+    /// that is before ``/AlcedoCore/DecodedImage/orientation``. Color profile, scale, orientation, format and alpha mode are
+    /// kept. Processing throws `invalidParameter` when a side is below one pixel or the rectangle lies outside the image.
+    ///
+    /// - Parameters:
+    ///   - x: The left edge in pixels. The rectangle may begin outside the image.
+    ///   - y: The top edge in pixels.
+    ///   - width: In pixels.
+    ///   - height: In pixels.
+    /// - Complexity: O(pixels of the result); no rows are kept.
+    public static func crop(x: Int, y: Int, width: Int, height: Int) -> Self {
+        crop(PixelRect(x: x, y: y, width: width, height: height))
+    }
+
+    package static func crop(_ rect: PixelRect) -> Self { Self(ImageProcessors.Crop(rect)) }
+
+    /// Keeps at most `size` pixels of the image, from where `anchor` says; otherwise as `crop(x:y:width:height:)`.
+    ///
+    /// An odd remainder leaves the larger part right and below. Processing throws `invalidParameter` when a side of `size`
+    /// is below one pixel.
+    ///
+    /// - Parameters:
+    ///   - size: In pixels.
+    ///   - anchor: Where the result lies in the image. Default: in the middle.
+    public static func crop(to size: PixelSize, at anchor: ImageProcessors.Anchor = .center) -> Self {
+        Self(ImageProcessors.Crop(to: size, at: anchor))
+    }
+
+    /// Keeps the largest part with the proportions `aspect`, for example 16 x 9; otherwise as `crop(x:y:width:height:)`.
+    ///
+    /// Sides are rounded to whole pixels and at least one. Processing throws `invalidParameter` when a side of `aspect` is
+    /// below one.
+    ///
+    /// - Parameters:
+    ///   - aspect: The proportions of the result.
+    ///   - anchor: Where the result lies in the image. Default: in the middle.
+    public static func crop(aspect: PixelSize, at anchor: ImageProcessors.Anchor = .center) -> Self {
+        Self(ImageProcessors.Crop(aspect: aspect, at: anchor))
+    }
+}
+
 extension ImageProcessors {
-    /// Cuts a rectangle out of an image.
-    ///
-    /// Works on every pixel format. The rectangle is clipped to the image. Positions and sizes are those of the rows in
-    /// memory, that is before ``DecodedImage/orientation``. Colour profile, scale, orientation, format and alpha mode
-    /// are kept; of an animation every frame is cropped.
-    ///
-    /// - Complexity: O(pixels of the result); of rows nothing is kept.
-    public struct Crop: FramewiseProcessing, Hashable {
+    /// The processor of `.crop(x:y:width:height:)`, `.crop(to:at:)` and `.crop(aspect:at:)`.
+    package struct Crop: FramewiseProcessing {
         private enum Region: Hashable {
             case rect(PixelRect)
             case size(PixelSize, Anchor)
@@ -23,12 +61,12 @@ extension ImageProcessors {
 
         package init(aspect: PixelSize, at anchor: Anchor = .center) { region = .aspect(aspect, anchor) }
 
-        public var identifier: String {
-            let place = { (anchor: Anchor) in anchor == .center ? "centre" : anchor.identifier }
+        package var identifier: String {
+            let position = { (anchor: Anchor) in anchor == .center ? "centre" : anchor.identifier }
             return switch region {
             case .rect(let rect): "crop:\(rect)"
-            case .size(let size, let anchor): "crop:\(place(anchor)),\(size.width)x\(size.height)"
-            case .aspect(let aspect, let anchor): "crop:\(place(anchor)),\(aspect.width):\(aspect.height)"
+            case .size(let size, let anchor): "crop:\(position(anchor)),\(size.width)x\(size.height)"
+            case .aspect(let aspect, let anchor): "crop:\(position(anchor)),\(aspect.width):\(aspect.height)"
             }
         }
 
@@ -38,7 +76,7 @@ extension ImageProcessors {
             return image.still(try Self.copy(part, of: image.pixels))
         }
 
-        public func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer { RowCropper(rect, next: next) }
+        package func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer { RowCropper(rect, next: next) }
 
         /// The part of an image of `bounds` that is kept.
         func rect(in bounds: PixelSize) throws(ImageProcessingError) -> PixelRect {
@@ -91,38 +129,9 @@ extension ImageProcessors {
                     }
                 }
             }
-            guard let result else { throw ImageProcessingError(.tooLarge, "no buffer holds \(part.size) pixels") }
+            guard let result else { throw PixelLimits.noBuffer(for: part.size) }
             return result
         }
-    }
-}
-
-extension ImageProcessing where Self == ImageProcessors.Crop {
-    /// Keeps the pixels of a rectangle that the image has. Processing throws `invalidParameter` when a side is below one pixel
-    /// or the rectangle lies outside the image.
-    ///
-    /// - Parameters:
-    ///   - x: The left edge. May lie outside the image.
-    ///   - y: The top edge. May lie outside the image.
-    ///   - width: The width of the rectangle.
-    ///   - height: The height of the rectangle.
-    public static func crop(x: Int, y: Int, width: Int, height: Int) -> Self {
-        Self(PixelRect(x: x, y: y, width: width, height: height))
-    }
-
-    package static func crop(_ rect: PixelRect) -> Self { Self(rect) }
-
-    /// Keeps at most `size` pixels of the image, from where `anchor` says. Default: from the middle. An odd remainder
-    /// leaves the larger part right and below. Processing throws `invalidParameter` when a side is below one pixel.
-    public static func crop(to size: PixelSize, at anchor: ImageProcessors.Anchor = .center) -> Self {
-        Self(to: size, at: anchor)
-    }
-
-    /// Keeps the largest part with the proportions `aspect`, for example 16 x 9, from where `anchor` says. Default: from
-    /// the middle. Sides are rounded to whole pixels and at least one. Processing throws `invalidParameter` when a side of
-    /// `aspect` is below one.
-    public static func crop(aspect: PixelSize, at anchor: ImageProcessors.Anchor = .center) -> Self {
-        Self(aspect: aspect, at: anchor)
     }
 }
 

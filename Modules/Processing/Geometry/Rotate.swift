@@ -4,16 +4,29 @@ import AlcedoLibc
 
 private import CSampleKernels
 
-extension ImageProcessors {
-    /// Turns an image about its middle; the result is as large as it must be to hold all of it.
+extension ImageProcessing where Self == ImageProcessors.BuiltIn {
+    /// Turns the image about its middle. The result is as large as it must be to hold all of it.
     ///
-    /// Quarter turns copy pixels and keep the format. Other angles weigh 4 x 4 pixels by cubic convolution with colour
-    /// multiplied by alpha, and edges are anti-aliased against the background: under an opaque one the result is
-    /// opaque, else opaque images get straight alpha and `gray8` and `rgbx8` become `rgba8`; `gray8` becomes `rgbx8` on
-    /// a background in colour. Directions are those of the rows in memory, that is before ``DecodedImage/orientation``.
+    /// Quarter turns copy pixels and keep the format. Other angles weigh 4 x 4 pixels by cubic convolution with color
+    /// multiplied by alpha, and edges are anti-aliased against the background: under an opaque one the result is opaque,
+    /// else opaque images get straight alpha and `gray8` and `rgbx8` become `rgba8`; `gray8` becomes `rgbx8` on a background
+    /// in color. Directions are those of the rows in memory, that is before ``/AlcedoCore/DecodedImage/orientation``.
     ///
+    /// Processing throws `invalidParameter` for an angle that is not finite, and `tooLarge` for a result that is larger than
+    /// the source and than 2²⁸ pixels or 2¹⁶ a side.
+    ///
+    /// - Parameters:
+    ///   - angle: In degrees, clockwise. Any finite number.
+    ///   - background: Fills the corners that the image does not cover. Default: transparent.
     /// - Complexity: O(pixels of the result), one new buffer. Rows are collected.
-    public struct Rotate: FramewiseProcessing, Hashable {
+    public static func rotate(clockwise angle: Double, background: PixelColor = .clear) -> Self {
+        Self(ImageProcessors.Rotate(clockwise: angle, background: background))
+    }
+}
+
+extension ImageProcessors {
+    /// The processor of `.rotate(clockwise:background:)`.
+    package struct Rotate: FramewiseProcessing {
         /// In degrees; any finite number.
         package let angle: Double
         /// What the corners are filled with that the image does not cover.
@@ -27,33 +40,30 @@ extension ImageProcessors {
         /// Turns by quarters of a circle, clockwise; a negative number turns the other way.
         package init(quarterTurns: Int) { self.init(clockwise: Double(quarterTurns % 4) * 90) }
 
-        public var identifier: String { "rotate:\(angle),\(background)" }
+        /// Names the angle without full turns: the remainder is exact, so that 370 degrees and 10 are one image. Negative
+        /// angles keep their sign, because the positive angle is not always a `Double`.
+        package var identifier: String {
+            // The sum with 0 makes -0 positive.
+            let remainder = angle.isFinite ? angle.truncatingRemainder(dividingBy: 360) + 0 : angle
+            return "rotate:\(remainder),\(background)"
+        }
 
         func processed(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
             guard angle.isFinite else {
                 throw ImageProcessingError(.invalidParameter, "cannot turn by \(angle) degrees")
             }
-            let turn = (angle.truncatingRemainder(dividingBy: 360) + 360).truncatingRemainder(dividingBy: 360)
+            let degrees = (angle.truncatingRemainder(dividingBy: 360) + 360).truncatingRemainder(dividingBy: 360)
             let quarters: [Double: ImageOrientation] = [0: .up, 90: .right, 180: .down, 270: .left]
-            if let orientation = quarters[turn] { return try image.turned(from: orientation) }
-            let radians = turn * .pi / 180
+            if let orientation = quarters[degrees] { return try image.oriented(from: orientation) }
+            let radians = degrees * .pi / 180
             let rotation = Rotation(cosine: cos(radians), sine: sin(radians))
             let size = rotation.size(of: image.size)
             try PixelLimits.check(size, from: image.size)
             guard let pixels = rotation.rotated(image.pixels, size: size, background: background) else {
-                throw ImageProcessingError(.tooLarge, "no buffer holds \(size) pixels")
+                throw PixelLimits.noBuffer(for: size)
             }
             return image.still(pixels)
         }
-    }
-}
-
-extension ImageProcessing where Self == ImageProcessors.Rotate {
-    /// Turns the image by `angle` degrees, and fills the corners with `background`. Default: transparent. Processing
-    /// throws `invalidParameter` for an angle that is not finite, and `tooLarge` for a result that is larger than the
-    /// source and than ``ImageProcessors/Resize`` makes.
-    public static func rotate(clockwise angle: Double, background: PixelColor = .clear) -> Self {
-        Self(clockwise: angle, background: background)
     }
 }
 
@@ -128,11 +138,11 @@ struct Rotation {
             }
         case .color8, .straight8:
             let start = start(y, size, pixels)
-            var picture = alcedo_picture(
+            var image = alcedo_source_image(
                 base: base.assumingMemoryBound(to: UInt8.self), bytes_per_row: pixels.bytesPerRow,
                 width: pixels.width, height: pixels.height, is_straight: layout == .straight8 ? 1 : 0)
             alcedo_sample_line(
-                &picture, start.x, start.y, cosine, sine, Self.distance(columns.lowerBound, of: size.width),
+                &image, start.x, start.y, cosine, sine, Self.distance(columns.lowerBound, of: size.width),
                 columns.count, out + columns.lowerBound * 4)
         case .color16:
             sample(y, columns, size, pixels, base, UnsafeMutableRawPointer(out)) { RowReader.color16($0, $1) }

@@ -174,7 +174,7 @@ struct CellReader: ~Copyable {
 /// Adds up the samples of several rows, column by column, in whole numbers.
 enum BoxColumns {
     /// The most rows that can be added: 256 × 255 fits 16 bits, and 256 × 255² fits the 24 bits that a float holds.
-    static let mostRows = 256
+    static let maximumRowCount = 256
 
     /// Sums of bytes. Reads `byteCount` bytes of each row, a multiple of 32; writes as many sums.
     ///

@@ -56,15 +56,15 @@ struct Resampler: ~Copyable {
 
     /// The most rows that the next ``push(_:count:bytesPerRow:)`` may bring: the rest of a row of cells; nought after
     /// the last row.
-    var rowsWanted: Int { min(rows.factor - taken % rows.factor, source.height - taken) }
+    var neededRowCount: Int { min(rows.factor - taken % rows.factor, source.height - taken) }
 
     /// Takes the next rows of the source.
     ///
     /// - Parameters:
     ///   - first: The first of them; every one begins at a multiple of 32 bytes and has ``paddedRowBytes(_:_:)``.
-    ///   - count: From 1 to ``rowsWanted``. Before more come, ``pull(into:)`` must have said that there is no row left.
+    ///   - count: From 1 to ``neededRowCount``. Before more come, ``pull(into:)`` must have said that there is no row left.
     mutating func push(_ first: UnsafeRawPointer, count: Int, bytesPerRow: Int) {
-        let isLast = count == rowsWanted
+        let isLast = count == neededRowCount
         let cell = taken / rows.factor
         taken += count
         // Averaging may leave cells that no result row is made of.
@@ -124,7 +124,7 @@ extension Resampler {
                 guard var from = source.baseAddress, var to = memory.baseAddress else { return }
                 // All rows of a cell at once: their sums stay in registers.
                 while true {
-                    let count = resampler.rowsWanted
+                    let count = resampler.neededRowCount
                     guard count > 0 else { return }
                     resampler.push(from, count: count, bytesPerRow: pixels.bytesPerRow)
                     from += count * pixels.bytesPerRow
@@ -151,7 +151,7 @@ private struct Axis {
         // From a reduction of 4 on, averages leave at least twice the target, and the filter does the rest, as Pillow
         // does with a reducing gap of 2. Measured: a tenfold reduction of 12 megapixels in a fifth to a half of the
         // whole filter's time, and within two levels of it where the picture is smooth.
-        factor = sampling.averagesFirst ? max(1, min(BoxColumns.mostRows, source / target / 2)) : 1
+        factor = sampling.averagesFirst ? max(1, min(BoxColumns.maximumRowCount, source / target / 2)) : 1
         cells = (source - 1) / factor + 1
         table = WeightTable(
             cells: cells, extent: extent / Double(factor), length: target, filter: sampling.filter)

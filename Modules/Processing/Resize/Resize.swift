@@ -1,24 +1,64 @@
 public import AlcedoCore
 
+extension ImageProcessing where Self == ImageProcessors.BuiltIn {
+    /// Brings the image inside a width and a height, with its proportions kept. A side that is not given does not limit:
+    /// `.resize(width: 320)` gives the image that width, and the height that its proportions ask for.
+    ///
+    /// Works on every pixel format. Each axis is filtered on its own, in 32-bit floats, with color multiplied by alpha;
+    /// straight alpha stays straight, and wholly transparent pixels of the result are black.
+    ///
+    /// Sizes are those of the rows in memory, that is before ``/AlcedoCore/DecodedImage/orientation``. Color profile, scale,
+    /// orientation, format and alpha mode are kept; of an animation every frame is resized, when it is requested. An image
+    /// that has the size already keeps its pixels. Processing throws `invalidParameter` for a side below one, and `tooLarge`
+    /// for a result that is larger than the source and than 2²⁸ pixels or 2¹⁶ a side.
+    ///
+    /// A pipeline decodes no more of the image than the result needs.
+    ///
+    /// - Parameters:
+    ///   - width: In pixels. Default: not limited.
+    ///   - height: In pixels. Default: not limited.
+    ///   - enlarges: Whether an image that is smaller grows. Default: false.
+    ///   - sampling: How pixels are weighed. Default: Lanczos with three lobes, after averages.
+    /// - Complexity: O(pixels of the source + pixels of the result × filter taps) time; besides the result, memory for the
+    ///   rows that the filter needs at once.
+    public static func resize(
+        width: Int = .max, height: Int = .max, enlarges: Bool = false, sampling: ResizeSampling = ResizeSampling()
+    ) -> Self {
+        resize(fitting: PixelSize(width: width, height: height), enlarges: enlarges, sampling: sampling)
+    }
+
+    /// Brings the whole image inside `size`, with its proportions kept; otherwise as
+    /// `resize(width:height:enlarges:sampling:)`.
+    public static func resize(
+        fitting size: PixelSize, enlarges: Bool = false, sampling: ResizeSampling = ResizeSampling()
+    ) -> Self {
+        Self(ImageProcessors.Resize(to: size, mode: .fit, enlarges: enlarges, sampling: sampling))
+    }
+
+    /// Makes the image cover `size`, with its proportions kept: one side may come out longer. Otherwise as
+    /// `resize(width:height:enlarges:sampling:)`.
+    public static func resize(
+        filling size: PixelSize, enlarges: Bool = false, sampling: ResizeSampling = ResizeSampling()
+    ) -> Self {
+        Self(ImageProcessors.Resize(to: size, mode: .fill, enlarges: enlarges, sampling: sampling))
+    }
+
+    /// Gives the image exactly this size, whatever its proportions. A side that is already shorter grows only when
+    /// `enlarges` is true. Otherwise as `resize(width:height:enlarges:sampling:)`.
+    public static func resize(
+        exactly size: PixelSize, enlarges: Bool = false, sampling: ResizeSampling = ResizeSampling()
+    ) -> Self {
+        Self(ImageProcessors.Resize(to: size, mode: .exact, enlarges: enlarges, sampling: sampling))
+    }
+}
+
 extension ImageProcessors {
-    /// Makes an image smaller or larger.
-    ///
-    /// Works on every pixel format. Each axis is filtered on its own, in 32-bit floats, with colour multiplied by
-    /// alpha; straight alpha stays straight, and pixels that come out wholly transparent are black. ``ResizeSampling``
-    /// says how pixels are weighed.
-    ///
-    /// Sizes are those of the rows in memory, that is before ``DecodedImage/orientation``. Colour profile, scale,
-    /// orientation, format and alpha mode are kept; of an animation every frame is resized, when it is asked for. An
-    /// image that has the size already keeps its pixels. Processing throws `invalidParameter` for a target side below
-    /// one, and `tooLarge` for a result that is larger than the source and than 2²⁸ pixels or 2¹⁶ a side.
-    ///
-    /// - Complexity: O(pixels of the source + pixels of the result × filter taps) time; besides the result, memory for
-    ///   the rows that the filter needs at once.
-    public struct Resize: FramewiseProcessing, Hashable {
+    /// The processor of `.resize(width:height:)`, `.resize(fitting:)`, `.resize(filling:)` and `.resize(exactly:)`.
+    package struct Resize: FramewiseProcessing {
         /// The most pixels that enlarging makes: 2²⁸, a gibibyte of RGBA.
-        package static let maximumPixelCount = PixelLimits.mostPixels
+        package static let maximumPixelCount = PixelLimits.maximumPixelCount
         /// The longest side that enlarging makes.
-        package static let maximumSide = PixelLimits.longestSide
+        package static let maximumSide = PixelLimits.maximumSide
 
         /// In pixels. A side that is `Int.max` does not limit.
         package let target: PixelSize
@@ -39,7 +79,7 @@ extension ImageProcessors {
             self.sampling = sampling
         }
 
-        public var identifier: String {
+        package var identifier: String {
             let sides = [target.width, target.height].map { $0 == .max ? "any" : String($0) }
             return "resize:\(sides[0])x\(sides[1]),\(mode.rawValue),\(sampling.identifier)\(enlarges ? ",enlarge" : "")"
         }
@@ -62,7 +102,7 @@ extension ImageProcessors {
         /// Decoders average whole numbers of pixels, as the averages that a ``ResizeSampling`` begins with: the filter then
         /// finds at least twice as many pixels as the result has, on either way. The box filter counts two or three of
         /// them, where it counts every pixel of the full size, so its results would be further apart.
-        public var decodingTarget: TargetSize? {
+        package var decodingTarget: TargetSize? {
             guard target.isPositive, sampling.averagesFirst, sampling.filter != .box, !sampling.inLinearLight else {
                 return nil
             }
@@ -77,12 +117,12 @@ extension ImageProcessors {
             let size = try checkedSize(for: image.fullSize ?? image.size)
             guard size != image.size else { return image.still(image.pixels) }
             guard let pixels = Resampler.resample(image.pixels, extent: image.extent, to: size, sampling) else {
-                throw ImageProcessingError(.tooLarge, "no buffer holds \(size) pixels")
+                throw PixelLimits.noBuffer(for: size)
             }
             return image.still(pixels)
         }
 
-        public func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer { RowResizer(self, next: next) }
+        package func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer { RowResizer(self, next: next) }
 
         /// The size that an image of `source` gets, or why there is none.
         func checkedSize(for source: PixelSize) throws(ImageProcessingError) -> PixelSize {
@@ -96,44 +136,6 @@ extension ImageProcessors {
     }
 }
 
-extension ImageProcessing where Self == ImageProcessors.Resize {
-    /// Gives the image this width, and the height that its proportions ask for. An image that is smaller grows only when
-    /// `enlarges` is true, here and in the other forms. Default: false.
-    public static func resize(
-        width: Int, enlarges: Bool = false, sampling: ResizeSampling = ResizeSampling()
-    ) -> Self {
-        Self(to: PixelSize(width: width, height: .max), enlarges: enlarges, sampling: sampling)
-    }
-
-    /// Gives the image this height, and the width that its proportions ask for.
-    public static func resize(
-        height: Int, enlarges: Bool = false, sampling: ResizeSampling = ResizeSampling()
-    ) -> Self {
-        Self(to: PixelSize(width: .max, height: height), enlarges: enlarges, sampling: sampling)
-    }
-
-    /// Brings the whole image inside `size`, with its proportions kept.
-    public static func resize(
-        fitting size: PixelSize, enlarges: Bool = false, sampling: ResizeSampling = ResizeSampling()
-    ) -> Self {
-        Self(to: size, mode: .fit, enlarges: enlarges, sampling: sampling)
-    }
-
-    /// Makes the image cover `size`, with its proportions kept: one side may come out longer.
-    public static func resize(
-        filling size: PixelSize, enlarges: Bool = false, sampling: ResizeSampling = ResizeSampling()
-    ) -> Self {
-        Self(to: size, mode: .fill, enlarges: enlarges, sampling: sampling)
-    }
-
-    /// Gives the image just this size, whatever its proportions.
-    public static func resize(
-        exactly size: PixelSize, enlarges: Bool = false, sampling: ResizeSampling = ResizeSampling()
-    ) -> Self {
-        Self(to: size, mode: .exact, enlarges: enlarges, sampling: sampling)
-    }
-}
-
 /// How an image meets a size of other proportions.
 package enum ResizeMode: String, Sendable, Hashable, CaseIterable {
     /// The whole image inside the size, proportions kept.
@@ -142,4 +144,69 @@ package enum ResizeMode: String, Sendable, Hashable, CaseIterable {
     case fill
     /// Just the size; proportions may change.
     case exact
+}
+
+/// Resizes rows while they arrive, and hands the new ones on: the pixels are those of the whole image's result, to the bit.
+///
+/// Memory is O(width × filter taps).
+private final class RowResizer: PixelRowConsumer {
+    private let resize: ImageProcessors.Resize
+    private let next: any PixelRowConsumer
+    /// nil when rows pass as they are.
+    private var stage: RowResizerStage?
+
+    init(_ resize: ImageProcessors.Resize, next: any PixelRowConsumer) {
+        self.resize = resize
+        self.next = next
+    }
+
+    func begin(_ header: PixelRowHeader) throws {
+        var resized = header
+        resized.size = try resize.checkedSize(for: header.size)
+        try PixelLimits.checkRows(of: header)
+        try PixelLimits.checkRows(of: resized)
+        stage = resized.size == header.size ? nil : RowResizerStage(header, to: resized, sampling: resize.sampling)
+        try next.begin(resized)
+    }
+
+    func consume(_ row: RawSpan) throws {
+        guard let stage else { return try next.consume(row) }
+        try stage.consume(row, next: next)
+    }
+
+    func finish() throws { try next.finish() }
+}
+
+/// A resampler with the memory that rows need on their way in and out.
+private final class RowResizerStage {
+    private var resampler: Resampler
+    private let rowBytes: Int
+    private let paddedBytes: Int
+    private let resultBytes: Int
+    /// The kernels want rows aligned and padded, which those of a stream are not.
+    private let row: Scratch<UInt8>
+    private let result: Scratch<UInt8>
+
+    init(_ header: PixelRowHeader, to resized: PixelRowHeader, sampling: ResizeSampling) {
+        resampler = Resampler(
+            from: header.size, to: resized.size, format: header.format, alphaMode: header.alphaMode, sampling: sampling)
+        rowBytes = header.bytesPerRow
+        paddedBytes = Resampler.paddedRowBytes(header.size.width, header.format)
+        resultBytes = resized.bytesPerRow
+        row = Scratch(count: paddedBytes)
+        result = Scratch(count: resultBytes)
+    }
+
+    /// Takes one row and hands on those that can be made now. Rows beyond the last are left out.
+    func consume(_ bytes: RawSpan, next: any PixelRowConsumer) throws {
+        guard resampler.neededRowCount > 0 else { return }
+        bytes.withUnsafeBytes { bytes in
+            UnsafeMutableRawBufferPointer(start: row.base, count: paddedBytes)
+                .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes.prefix(rowBytes)))
+        }
+        resampler.push(row.base, count: 1, bytesPerRow: paddedBytes)
+        while resampler.pull(into: result.base) {
+            try next.consume(UnsafeRawBufferPointer(start: result.base, count: resultBytes).bytes)
+        }
+    }
 }

@@ -1,16 +1,38 @@
 public import AlcedoCore
 
-extension ImageProcessors {
-    /// Makes the corners of an image round and transparent, and draws a border along the edge.
+extension ImageProcessing where Self == ImageProcessors.BuiltIn {
+    /// Makes all corners round and transparent by the same radius, and draws a border along the edge; otherwise as
+    /// `roundedCorners(_:border:)`.
     ///
-    /// Edges are anti-aliased by the exact share of each pixel that lies inside. Works on every pixel format: `gray8`
-    /// and `rgbx8` become `rgba8`, opaque images get straight alpha; what is wholly outside is transparent black.
-    /// Without round corners only the border is drawn, and an opaque image stays opaque. The border lies over the
-    /// picture. Corners are those of the rows in memory, that is before ``DecodedImage/orientation``; put ``Orient`` in
-    /// front where they differ.
+    /// - Parameters:
+    ///   - radius: In `unit`, from 0. Processing throws `invalidParameter` for one that is negative or not finite.
+    ///   - unit: The unit of the radius. Default: pixels.
+    ///   - border: The line along the edge, inside it. Default: none.
+    public static func roundedCorners(
+        radius: Double, unit: CornerRadii.Unit = .pixels, border: ImageProcessors.Border? = nil
+    ) -> Self {
+        roundedCorners(CornerRadii(radius, unit: unit), border: border)
+    }
+
+    /// Makes the corners round and transparent, each by its own radius, and draws a border along the edge.
     ///
+    /// Edges are anti-aliased by the exact share of each pixel that lies inside. Works on every pixel format: `gray8` and
+    /// `rgbx8` become `rgba8`, opaque images get straight alpha. Pixels outside are transparent black. Without round corners
+    /// only the border is drawn, and an opaque image stays opaque. The border lies over the image. Corners are those of the
+    /// rows in memory, that is before ``/AlcedoCore/DecodedImage/orientation``; put `.orient` in front where they differ.
+    ///
+    /// - Parameters:
+    ///   - radii: The radius of each corner.
+    ///   - border: The line along the edge, inside it. Default: none.
     /// - Complexity: O(*w* × *h*), one new buffer, or three rows.
-    public struct RoundedCorners: PointProcessing, Hashable {
+    public static func roundedCorners(_ radii: CornerRadii, border: ImageProcessors.Border? = nil) -> Self {
+        Self(ImageProcessors.RoundedCorners(radii, border: border))
+    }
+}
+
+extension ImageProcessors {
+    /// The processor of `.roundedCorners(radius:unit:border:)` and `.roundedCorners(_:border:)`.
+    package struct RoundedCorners: PointProcessing {
         /// How round the corners are.
         package let radii: CornerRadii
         /// The line along the edge; nil for none.
@@ -23,11 +45,11 @@ extension ImageProcessors {
 
         package init(radius: Double, border: Border? = nil) { self.init(CornerRadii(radius), border: border) }
 
-        public var identifier: String {
+        package var identifier: String {
             "corners:\(radii.identifier)\(border.map { ",border:\($0.identifier)" } ?? "")"
         }
 
-        public func work(on header: PixelRowHeader) throws(ImageProcessingError) -> PointWork? {
+        package func operation(on header: PixelRowHeader) throws(ImageProcessingError) -> PointOperation? {
             let pixels = try radii.pixels(in: header.size)
             let border = try checkedBorder()
             guard border != nil || !radii.areZero else { return nil }
@@ -46,7 +68,7 @@ extension ImageProcessors {
                 if draws { drawing.draw(range, row.base) }
                 result.write(row.base, range.count, to: to + range.lowerBound * format.bytesPerPixel)
             }
-            return PointWork(format, alphaMode) { from, y, to in
+            return PointOperation(format, alphaMode) { from, y, to in
                 let untouched = drawing.prepare(row: y)
                 if copiesBytes {
                     let start = untouched.lowerBound * format.bytesPerPixel
@@ -76,21 +98,6 @@ extension ImageProcessors {
             let isColored = header.format == .gray8 && border?.color.isGray == false
             return (isColored ? .rgbx8 : header.format, header.alphaMode)
         }
-    }
-}
-
-extension ImageProcessing where Self == ImageProcessors.RoundedCorners {
-    /// Makes all corners round by the same radius, counted in `unit`. Default: in pixels, without a border. Processing throws
-    /// `invalidParameter` for a radius that is negative or not finite.
-    public static func roundedCorners(
-        radius: Double, unit: CornerRadii.Unit = .pixels, border: ImageProcessors.Border? = nil
-    ) -> Self {
-        Self(CornerRadii(radius, unit: unit), border: border)
-    }
-
-    /// Makes the corners round, each by its own radius. Default: without a border.
-    public static func roundedCorners(_ radii: CornerRadii, border: ImageProcessors.Border? = nil) -> Self {
-        Self(radii, border: border)
     }
 }
 

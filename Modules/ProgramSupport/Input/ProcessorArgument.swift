@@ -93,7 +93,7 @@ package struct ProcessorArgument: Sendable {
             return ImageProcessors.Tint(color, mode: mode)
         },
         Form(name: "flip", parameters: ":leftAndRight|topAndBottom", meaning: "mirrored", values: "") { words in
-            ProcessorWords.only(words).flatMap { ImageProcessors.Flip.Axis(rawValue: $0) }.map {
+            ProcessorWords.only(words).flatMap { ImageProcessors.FlipAxis(rawValue: $0) }.map {
                 ImageProcessors.Flip($0)
             }
         },

@@ -9,13 +9,13 @@ import Testing
     private let cases: [GoldenCase]
 
     init() throws {
-        cases = GoldenCase.all(upper: try Self.picture("upper"), clear: try Self.picture("clear"))
+        cases = GoldenCase.all(upper: try Self.makePixels("upper"), clear: try Self.makePixels("clear"))
     }
 
     @Test func `every picture is within its tolerance`() throws {
         for golden in cases {
-            let expected = try Self.picture(golden.file)
-            let source = DecodedImage(pixels: try Self.picture(golden.source))
+            let expected = try Self.makePixels(golden.file)
+            let source = DecodedImage(pixels: try Self.makePixels(golden.source))
 
             let result = try golden.processor.process(source).pixels
 
@@ -27,19 +27,20 @@ import Testing
     }
 
     @Test func `every file belongs to a case`() throws {
-        let files = try FileManager.default.contentsOfDirectory(atPath: Self.folder).filter { $0.hasSuffix(".png") }
+        let files = try FileManager.default.contentsOfDirectory(atPath: Self.directory).filter { $0.hasSuffix(".png") }
 
         let known = cases.flatMap { [$0.file, $0.source] } + ["upper"]
 
         #expect(Set(files) == Set(known.map { $0 + ".png" }))
     }
 
-    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    private static let directory = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent()
         .appendingPathComponent("Golden").path
 
     /// Gray as gray, all else as straight RGBA.
-    private static func picture(_ name: String) throws -> PixelBuffer {
-        let data = try Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(name).png"))
+    private static func makePixels(_ name: String) throws -> PixelBuffer {
+        let data = try Data(contentsOf: URL(fileURLWithPath: "\(directory)/\(name).png"))
         return try PNGDecoder().decode(data, options: DecodingOptions(pixelFormat: .gray8)).pixels
     }
 

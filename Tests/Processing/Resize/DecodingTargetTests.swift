@@ -7,7 +7,7 @@ import Testing
     private static let size = PixelSize(width: 30, height: 20)
 
     @Test func `a resize needs twice its size, in its own mode`() {
-        let table: [(ImageProcessors.Resize, PixelSize, TargetSize.ContentMode)] = [
+        let table: [(ImageProcessors.BuiltIn, PixelSize, TargetSize.ContentMode)] = [
             (.resize(fitting: Self.size), PixelSize(width: 60, height: 40), .fit),
             (.resize(filling: Self.size), PixelSize(width: 60, height: 40), .fill),
             (.resize(exactly: Self.size, enlarges: true), PixelSize(width: 60, height: 40), .fill),
@@ -19,7 +19,7 @@ import Testing
             #expect(resize.decodingTarget == TargetSize(size, mode: mode), "\(resize.identifier)")
         }
         for filter in ResizeFilter.allCases where filter != .box {
-            let resize: ImageProcessors.Resize = .resize(width: 30, sampling: ResizeSampling(filter))
+            let resize: ImageProcessors.BuiltIn = .resize(width: 30, sampling: ResizeSampling(filter))
             #expect(resize.decodingTarget != nil, "\(filter)")
         }
     }
@@ -31,8 +31,8 @@ import Testing
             .resize(width: 30, sampling: ResizeSampling(averagesFirst: false)),
             .resize(width: 30, sampling: ResizeSampling(inLinearLight: true)),
             .resize(width: 30, sampling: ResizeSampling(.box)),
-        ] as [ImageProcessors.Resize])
-    func `a resize needs the whole image where less would change the result`(resize: ImageProcessors.Resize) {
+        ] as [ImageProcessors.BuiltIn])
+    func `a resize needs the whole image where less would change the result`(resize: ImageProcessors.BuiltIn) {
         #expect(resize.decodingTarget == nil)
     }
 
@@ -71,7 +71,7 @@ import Testing
 
     @Test func `an averaged picture is resized as the whole one is, to the same size`() throws {
         let whole = PixelBuffer.noise(647, 391, .rgba8, .opaque, seed: 3)
-        let resize: ImageProcessors.Resize = .resize(width: 60)
+        let resize: ImageProcessors.BuiltIn = .resize(width: 60)
         let expected = try resize.process(DecodedImage(pixels: whole)).pixels
         let target = try #require(resize.decodingTarget)
         var shrunk = DecodedImage(pixels: try whole.reduced(by: BoxReduction(from: whole.size, towards: target)))

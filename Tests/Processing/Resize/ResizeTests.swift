@@ -84,10 +84,10 @@ import Testing
 
     @Test func `one side alone decides the size`() throws {
         let image = DecodedImage(pixels: .pattern(.gray8))
-        let table: [(ImageProcessors.Resize, Int, Int)] = [
+        let table: [(ImageProcessors.BuiltIn, Int, Int)] = [
             (.resize(width: 10), 10, 7), (.resize(height: 5), 7, 5), (.resize(width: 46), 23, 17),
             (.resize(width: 46, enlarges: true), 46, 34), (.resize(height: 51, enlarges: true), 69, 51),
-            (.resize(width: 1), 1, 1),
+            (.resize(width: 1), 1, 1), (.resize(width: 10, height: 5), 7, 5), (.resize(), 23, 17),
         ]
         for (processor, width, height) in table {
             #expect(try processor.process(image).size == PixelSize(width: width, height: height))
@@ -99,7 +99,7 @@ import Testing
 
     @Test func `an identifier says everything that changes the result`() {
         let size = PixelSize(width: 30, height: 20)
-        let all: [ImageProcessors.Resize] = [
+        let all: [ImageProcessors.BuiltIn] = [
             .resize(fitting: size), .resize(filling: size), .resize(fitting: size, enlarges: true),
             .resize(fitting: size, sampling: ResizeSampling(.box)), .resize(width: 30), .resize(height: 20),
             .resize(fitting: size, sampling: ResizeSampling(averagesFirst: false)),
@@ -120,7 +120,7 @@ import Testing
                 to: PixelSize(width: width, height: height), mode: mode, enlarges: true)
 
             #expect(processor.resultSize(for: PixelSize(width: 3, height: 3)) == PixelSize(width: 3, height: 3))
-            #expect(error(of: processor) == .invalidParameter)
+            #expect(error(of: ImageProcessors.BuiltIn(processor)) == .invalidParameter)
         }
     }
 
@@ -133,7 +133,7 @@ import Testing
         #expect(error(of: .resize(exactly: target)) == nil)
     }
 
-    private func error(of processor: ImageProcessors.Resize) -> ImageProcessingError.Code? {
+    private func error(of processor: ImageProcessors.BuiltIn) -> ImageProcessingError.Code? {
         do {
             _ = try processor.process(DecodedImage(pixels: .pattern(.rgba8)))
             return nil

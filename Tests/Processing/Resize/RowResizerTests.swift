@@ -19,10 +19,7 @@ import Testing
                     to: target, mode: .exact, enlarges: true, sampling: ResizeSampling(filter))
                 let collector = PixelRowCollector()
 
-                try Self.send(
-                    pixels,
-                    to: RowResizer(
-                        .resize(exactly: target, enlarges: true, sampling: ResizeSampling(filter)), next: collector))
+                try Self.send(pixels, to: resize.rows(into: collector))
 
                 let expected = try resize.process(DecodedImage(pixels: pixels)).pixels
                 #expect(collector.image?.pixels == expected, "\(format) \(mode) \(source) to \(target)")
@@ -53,12 +50,11 @@ import Testing
             let target = PixelSize(width: width, height: height)
             let collector = PixelRowCollector()
 
-            try Self.send(
-                pixels,
-                to: RowResizer(ImageProcessors.Resize(to: target, mode: mode, enlarges: enlarges), next: collector))
+            let resize = ImageProcessors.Resize(to: target, mode: mode, enlarges: enlarges)
 
-            let expected = try ImageProcessors.Resize(to: target, mode: mode, enlarges: enlarges)
-                .process(DecodedImage(pixels: pixels)).pixels
+            try Self.send(pixels, to: resize.rows(into: collector))
+
+            let expected = try resize.process(DecodedImage(pixels: pixels)).pixels
             #expect(collector.image?.pixels == expected)
         }
     }
@@ -68,7 +64,7 @@ import Testing
             pixels: .pattern(.gray8), colorProfile: Data([1, 2, 3]), orientation: .left)
         let collector = PixelRowCollector()
 
-        try image.sendRows(to: RowResizer(.resize(fitting: PixelSize(width: 5, height: 5)), next: collector))
+        try image.sendRows(to: Self.resizer(.resize(fitting: PixelSize(width: 5, height: 5)), into: collector))
 
         #expect(collector.image?.colorProfile == Data([1, 2, 3]))
         #expect(collector.image?.orientation == .left)
@@ -78,7 +74,7 @@ import Testing
         let target = PixelSize(width: 40, height: 40)
         let pixels = PixelBuffer.noise(400, 400, .gray8, .opaque, seed: 7)
         let counter = RowCounter()
-        let resizer = RowResizer(.resize(fitting: target, sampling: ResizeSampling(.box)), next: counter)
+        let resizer = Self.resizer(.resize(fitting: target, sampling: ResizeSampling(.box)), into: counter)
         try resizer.begin(DecodedImage(pixels: pixels).rowHeader)
         for y in 0..<pixels.height {
             try resizer.consume(pixels.row(y))
@@ -91,26 +87,32 @@ import Testing
 
     @Test func `sizes that cannot be made are errors before a row comes`() {
         let header = DecodedImage(pixels: .pattern(.gray8)).rowHeader
-        let none = RowResizer(.resize(fitting: PixelSize(width: 0, height: 4)), next: RowCounter())
+        let none = Self.resizer(.resize(fitting: PixelSize(width: 0, height: 4)), into: RowCounter())
         #expect(throws: ImageProcessingError(.invalidParameter, "cannot resize to 0 x 4 pixels")) {
             try none.begin(header)
         }
-        let huge = RowResizer(
-            .resize(exactly: PixelSize(width: 1 << 40, height: 1 << 40), enlarges: true), next: RowCounter())
+        let huge = Self.resizer(
+            .resize(exactly: PixelSize(width: 1 << 40, height: 1 << 40), enlarges: true), into: RowCounter())
         #expect(throws: ImageProcessingError.self) { try huge.begin(header) }
         for side in [-1, 0, Int.max] {
             var odd = header
             odd.size = PixelSize(width: side, height: side)
-            let resizer = RowResizer(.resize(fitting: PixelSize(width: 3, height: 3)), next: RowCounter())
+            let resizer = Self.resizer(.resize(fitting: PixelSize(width: 3, height: 3)), into: RowCounter())
             #expect(throws: ImageProcessingError.self) { try resizer.begin(odd) }
         }
     }
 
     @Test func `what the next consumer throws ends the work`() throws {
         let counter = RowCounter(failingAt: 2)
-        let resizer = RowResizer(.resize(fitting: PixelSize(width: 5, height: 5)), next: counter)
+        let resizer = Self.resizer(.resize(fitting: PixelSize(width: 5, height: 5)), into: counter)
         #expect(throws: RowCounter.Failure.self) { try Self.send(.pattern(.rgba8), to: resizer) }
         #expect(counter.rows == 2 && !counter.isFinished)
+    }
+
+    private static func resizer(
+        _ processor: ImageProcessors.BuiltIn, into next: any PixelRowConsumer
+    ) -> any PixelRowConsumer {
+        processor.rows(into: next)
     }
 
     private static func send(_ pixels: PixelBuffer, to consumer: any PixelRowConsumer) throws {

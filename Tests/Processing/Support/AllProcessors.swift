@@ -35,3 +35,8 @@ enum AllProcessors {
     /// A picture to put over others, transparent here and there.
     static let badge = PixelBuffer.noise(4, 5, .rgba8, .straight, seed: 77)
 }
+
+extension ImageProcessing {
+    /// The processor in a value that was made by a short form; other processors themselves.
+    var unwrapped: any ImageProcessing { (self as? ImageProcessors.BuiltIn)?.processor ?? self }
+}

@@ -11,10 +11,10 @@ final class GIFDecodingState: IncrementalDecodingState {
     private var first: GIFFrameImage?
     private var previewedRows = 0
     /// Why only a part can be had, when parts are allowed.
-    private var damage: ImageDecodingError?
+    private var partialError: ImageDecodingError?
     /// What is wrong with the first frame's pixels. Said at the end, behind what is wrong with the blocks, so that the
     /// error is the same however the bytes come.
-    private var pixelDamage: ImageDecodingError?
+    private var pixelError: ImageDecodingError?
 
     init(options: DecodingOptions) {
         self.options = options
@@ -30,7 +30,7 @@ final class GIFDecodingState: IncrementalDecodingState {
 
     func append(_ bytes: Data) throws(ImageDecodingError) {
         if data.isEmpty { data = bytes } else { data.append(bytes) }
-        guard damage == nil, !data.isEmpty else { return }
+        guard partialError == nil, !data.isEmpty else { return }
         let isKnown = parser.firstFrame != nil
         do throws(ImageDecodingError) {
             try data.withDecoderInput { bytes throws(ImageDecodingError) in try parser.advance(bytes) }
@@ -43,19 +43,19 @@ final class GIFDecodingState: IncrementalDecodingState {
     /// Notes damage that is allowed, and throws what is not.
     private func accept(_ error: ImageDecodingError) throws(ImageDecodingError) {
         guard options.allows(error) else { throw error }
-        damage = error
+        partialError = error
     }
 
     /// Decodes the first frame as far as its bytes reach.
     private func decodeFirst() {
-        guard pixelDamage == nil, let structure = parser.structure, let frame = parser.firstFrame else { return }
+        guard pixelError == nil, let structure = parser.structure, let frame = parser.firstFrame else { return }
         do throws(ImageDecodingError) {
             if first == nil { first = try GIFFrameImage(frame) }
             try data.withDecoderInput { bytes throws(ImageDecodingError) -> Void in
                 try first?.advance(bytes, structure)
             }
         } catch {
-            pixelDamage = error
+            pixelError = error
         }
     }
 
@@ -87,21 +87,21 @@ final class GIFDecodingState: IncrementalDecodingState {
     func finish() throws(ImageDecodingError) -> DecodedImage {
         guard !data.isEmpty else { throw ImageDecodingError(.empty, "there are no bytes") }
         if first == nil { decodeFirst() }
-        if damage == nil {
+        if partialError == nil {
             do throws(ImageDecodingError) {
                 try parser.requireEnd()
-                if let pixelDamage { throw pixelDamage }
+                if let pixelError { throw pixelError }
                 try first?.requireComplete()
             } catch {
                 try accept(error)
             }
         }
-        guard let damage else { return try image() }
+        guard let partialError else { return try image() }
         // A part without a row is nothing to show.
-        guard let first, first.rowCount > 0 else { throw damage }
+        guard let first, first.rowCount > 0 else { throw partialError }
         var part = try first.isComplete ? image() : still(first.pixels, seenFirst)
         if !first.isComplete { part.pixels = part.pixels.reinterpreted(as: alphaMode) }
-        part.partialError = damage
+        part.partialError = partialError
         return part
     }
 
@@ -162,7 +162,7 @@ private struct GIFFrameImage {
     init(_ frame: GIFFrame) throws(ImageDecodingError) {
         self.frame = frame
         guard let pixels = PixelBuffer(size: frame.size, format: .rgba8, alphaMode: .straight) else {
-            throw ImageDecodingError(.outOfMemory, "there is no memory for \(frame.size) pixels")
+            throw ImageDecodingError.noMemory(for: frame.size)
         }
         self.pixels = pixels
     }

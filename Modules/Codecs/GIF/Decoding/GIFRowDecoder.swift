@@ -22,7 +22,7 @@ final class GIFRowDecoder {
         try LZWDecoder.checkCodeSize(codeSize)
         self.frame = frame
         lzw = LZWDecoder(minimumCodeSize: Int(codeSize))
-        indices = .allocate(capacity: frame.size.width + 8 * LZWDecoder.longestString)
+        indices = .allocate(capacity: frame.size.width + 8 * LZWDecoder.maximumStringLength)
         offset = frame.dataStart + 1
         rowOrder = frame.rowOrder
     }

@@ -17,9 +17,9 @@ struct LZWDecoder: ~Copyable {
     }
 
     /// Codes have at most twelve bits.
-    private static let mostCodes = 4096
+    private static let maximumCodeCount = 4096
     /// No string is longer: every code adds one index to an earlier one. Eight are written at a time.
-    static let longestString = mostCodes + 8
+    static let maximumStringLength = maximumCodeCount + 8
 
     private let table: UnsafeMutablePointer<Entry>
     private let clearCode: Int
@@ -41,8 +41,8 @@ struct LZWDecoder: ~Copyable {
         firstCodeSize = minimumCodeSize + 1
         codeSize = firstCodeSize
         nextCode = clearCode + 2
-        table = .allocate(capacity: Self.mostCodes)
-        table.initialize(repeating: Entry(tail: 0, prefix: 0, lastIndex: 0), count: Self.mostCodes)
+        table = .allocate(capacity: Self.maximumCodeCount)
+        table.initialize(repeating: Entry(tail: 0, prefix: 0, lastIndex: 0), count: Self.maximumCodeCount)
         for code in 0..<clearCode {
             // Indices above 255 name no colour of any palette; their low bytes are what other decoders keep.
             table[code].tail = UInt64(UInt8(truncatingIfNeeded: code))
@@ -67,7 +67,7 @@ struct LZWDecoder: ~Copyable {
         count: inout Int
     ) throws(ImageDecodingError) {
         guard let out = output.baseAddress, !hasEnded else { return }
-        let room = output.count - Self.longestString
+        let room = output.count - Self.maximumStringLength
         // Copies that the loop can keep in registers.
         var (bits, bitCount, codeSize, nextCode) = (bits, bitCount, codeSize, nextCode)
         var (previous, first, at, written) = (previous, previousFirst, position, count)
@@ -91,7 +91,7 @@ struct LZWDecoder: ~Copyable {
                 hasEnded = true
                 return
             }
-            let grows = previous >= 0 && nextCode < Self.mostCodes
+            let grows = previous >= 0 && nextCode < Self.maximumCodeCount
             if code < (previous < 0 ? clearCode : nextCode) {
                 written &+= write(code, to: out + written)
                 first = UInt8(truncatingIfNeeded: out[written &- Int(table[code].lastIndex) &- 1])
@@ -151,11 +151,11 @@ struct LZWDecoder: ~Copyable {
     private func extend(_ code: Int, by index: UInt8, as newCode: Int) {
         let entry = table[code]
         let last = entry.lastIndex &+ 1
-        let place = UInt64(last & 7) &* 8
+        let shift = UInt64(last & 7) &* 8
         table[newCode] =
-            place == 0
+            shift == 0
             ? Entry(tail: UInt64(index), prefix: UInt16(truncatingIfNeeded: code), lastIndex: last)
-            : Entry(tail: entry.tail | UInt64(index) &<< place, prefix: entry.prefix, lastIndex: last)
+            : Entry(tail: entry.tail | UInt64(index) &<< shift, prefix: entry.prefix, lastIndex: last)
     }
 
     private static func impossible(_ code: Int) -> ImageDecodingError {

@@ -35,7 +35,7 @@ struct PNGAnimationParser {
         let numbered = [PNGChunk.Name.actl, PNGChunk.Name.fctl, PNGChunk.Name.fdat]
         var walk = PNGChunkWalk(bytes)
         while let chunk = walk.next() {
-            guard chunk.body.count <= PNGChunk.longest else { throw Self.corrupt("a chunk is too long") }
+            guard chunk.body.count <= PNGChunk.maximumByteCount else { throw Self.corrupt("a chunk is too long") }
             guard chunk.isWhole(in: bytes) else {
                 // What comes after a frame's pixels says that there are no more of them.
                 let isData = chunk.name == PNGChunk.Name.fdat || chunk.name == PNGChunk.Name.idat

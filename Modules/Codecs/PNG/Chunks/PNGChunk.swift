@@ -20,7 +20,7 @@ struct PNGChunk {
     }
 
     /// The longest that a chunk may say it is.
-    static let longest = 0x7FFF_FFFF
+    static let maximumByteCount = 0x7FFF_FFFF
     static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
     /// Bytes of length and name.
     static let headerByteCount = 8

@@ -14,7 +14,7 @@ final class PNGIncrementalState: IncrementalDecodingState {
     /// What is decoded, when the header has come.
     private var plan: PNGPlan?
     /// There from the call on that follows the one with the header.
-    private var picture: PNGGrowingPicture?
+    private var partialImage: PNGPartialImage?
     private var isAnimation = false
     /// Bytes of an animation that the preview has seen.
     private var previewedByteCount = 0
@@ -22,7 +22,7 @@ final class PNGIncrementalState: IncrementalDecodingState {
 
     init(options: DecodingOptions) { self.options = options }
 
-    var decodingByteCount: Int? { plan?.growingByteCount }
+    var decodingByteCount: Int? { plan?.incrementalByteCount }
 
     func append(_ bytes: Data) throws(ImageDecodingError) {
         guard plan != nil else {
@@ -32,29 +32,29 @@ final class PNGIncrementalState: IncrementalDecodingState {
         }
         guard !isAnimation else { return data.append(bytes) }
         try begin()
-        try picture?.append(bytes)
+        try partialImage?.append(bytes)
     }
 
     func preview() throws(ImageDecodingError) -> ImagePreview? {
         try begin()
-        if isAnimation, let picture {
+        if isAnimation, let partialImage {
             // Only somebody who wants to see it pays for it; damage is the business of the end.
             let new = data.dropFirst(previewedByteCount)
             previewedByteCount = data.count
-            try picture.append(new)
+            try partialImage.append(new)
         }
-        return try picture?.preview()
+        return try partialImage?.preview()
     }
 
     func finish() throws(ImageDecodingError) -> DecodedImage {
         if !isAnimation { try begin() }
-        guard let picture, !isAnimation else {
-            self.picture = nil
+        guard let partialImage, !isAnimation else {
+            self.partialImage = nil
             if isAnimation { info = try? PNGWholeImage.inspect(data, limits: options.limits) }
             return try PNGWholeImage.decode(data, options: options)
         }
-        let image = try picture.finish()
-        info = picture.info
+        let image = try partialImage.finish()
+        info = partialImage.info
         return image
     }
 
@@ -91,14 +91,14 @@ final class PNGIncrementalState: IncrementalDecodingState {
 
     /// Begins with the pixels, of whose first chunk the header has come, unless that was done before.
     private func begin() throws(ImageDecodingError) {
-        guard picture == nil, let plan else { return }
+        guard partialImage == nil, let plan else { return }
         let bytes = data
-        picture = try PNGGrowingPicture(plan, head: Data(bytes.prefix(scanned)))
+        partialImage = try PNGPartialImage(plan, head: Data(bytes.prefix(scanned)))
         if isAnimation {
             previewedByteCount = scanned
         } else {
             data = Data()
-            try picture?.append(bytes.dropFirst(scanned))
+            try partialImage?.append(bytes.dropFirst(scanned))
         }
     }
 }

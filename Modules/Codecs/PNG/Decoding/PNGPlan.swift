@@ -28,18 +28,18 @@ struct PNGPlan {
     ///   bytes of padding in its rows, and on its side many.
     func check() throws(ImageDecodingError) {
         try options.limits.check(header.size, format: format)
-        if turn.swapsSides { try options.limits.check(finishedSize, format: format) }
+        if pendingOrientation.swapsSides { try options.limits.check(finishedSize, format: format) }
     }
 
     var finishedSize: PixelSize {
         let reduced = reduction.size(of: header.size)
-        return turn.swapsSides ? reduced.transposed : reduced
+        return pendingOrientation.swapsSides ? reduced.transposed : reduced
     }
 
     var premultiplies: Bool { alphaMode == .premultiplied }
 
     /// The turn that is left to be made.
-    var turn: ImageOrientation { options.appliesOrientation ? info.orientation : .up }
+    var pendingOrientation: ImageOrientation { options.appliesOrientation ? info.orientation : .up }
 
     /// Whether the picture can be made row by row.
     var streams: Bool { !header.isInterlaced }
@@ -63,7 +63,7 @@ struct PNGPlan {
     var rowHeader: PixelRowHeader {
         PixelRowHeader(
             size: header.size, format: format, alphaMode: alphaMode, colorProfile: info.metadata.colorProfile,
-            orientation: turn == .up ? info.orientation : .up)
+            orientation: pendingOrientation == .up ? info.orientation : .up)
     }
 
     /// Multiplies the colour of a row by its alpha.
@@ -74,11 +74,11 @@ struct PNGPlan {
 
     /// The picture of stored rows that were reduced already.
     func image(
-        _ pixels: PixelBuffer, damage: ImageDecodingError? = nil
+        _ pixels: PixelBuffer, partialError: ImageDecodingError? = nil
     ) throws(ImageDecodingError) -> DecodedImage {
         DecodedImage(
-            pixels: try pixels.upright(from: turn), colorProfile: info.metadata.colorProfile,
-            orientation: options.appliesOrientation ? .up : info.orientation, format: .png, partialError: damage)
+            pixels: try pixels.upright(from: pendingOrientation), colorProfile: info.metadata.colorProfile,
+            orientation: options.appliesOrientation ? .up : info.orientation, format: .png, partialError: partialError)
     }
 }
 
@@ -91,24 +91,27 @@ extension PNGPlan {
         let made = options.allowsPartial && format == .gray8 ? withAlphaChannel : self
         return Self.sum([
             reduction.factor > 1 ? made.reducedByteCount : 0,
-            isReducedByRows ? Self.batchByteCount + made.pushedByteCount : made.wholeByteCount,
-            turn == .up ? 0 : made.finishedByteCount, readerByteCount,
+            isReducedByRows ? Self.batchByteCount + made.pushedByteCount : made.storedByteCount,
+            pendingOrientation == .up ? 0 : made.finishedByteCount, readerByteCount,
         ])
     }
 
     /// The maximum number of bytes that decoding holds while the bytes come, previews included: the whole picture, and
     /// what a preview makes of it. The next rows copy the picture when a preview shares its memory.
-    var growingByteCount: Int {
-        let sharesMemory = reduction.factor == 1 && turn == .up
+    var incrementalByteCount: Int {
+        let sharesMemory = reduction.factor == 1 && pendingOrientation == .up
         return Self.sum([
-            wholeByteCount, premultiplies || sharesMemory ? wholeByteCount : 0,
-            reduction.factor > 1 ? reducedByteCount : 0, turn == .up ? 0 : finishedByteCount, readerByteCount,
+            storedByteCount, premultiplies || sharesMemory ? storedByteCount : 0,
+            reduction.factor > 1 ? reducedByteCount : 0, pendingOrientation == .up ? 0 : finishedByteCount,
+            readerByteCount,
         ])
     }
 
     /// Rows that a piece of ``pushedPieceByteCount`` completes at most.
     var pushedRowCount: Int {
-        let (stored, inflated) = (header.storedBytesPerRow, (Self.leastPiece + Self.heldByteCount) * Self.inflation)
+        let (stored, inflated) = (
+            header.storedBytesPerRow, (Self.minimumPieceByteCount + Self.bufferedByteCount) * Self.inflation
+        )
         let fewest = 2 + (inflated + stored - 1) / stored
         return min(max(Self.pushedBatchByteCount / rowHeader.bytesPerRow, fewest), header.size.height)
     }
@@ -117,7 +120,7 @@ extension PNGPlan {
     var pushedPieceByteCount: Int {
         guard pushedRowCount < header.size.height else { return .max }
         let inflated = (pushedRowCount - 2) * header.storedBytesPerRow
-        return inflated / Self.inflation - Self.heldByteCount
+        return inflated / Self.inflation - Self.bufferedByteCount
     }
 
     /// Bytes of the rows that the progressive reader makes at once.
@@ -127,15 +130,15 @@ extension PNGPlan {
     private static let pushedBatchByteCount = 128 << 10
 
     /// The least bytes of a piece: the call for each takes far longer than one byte does.
-    private static let leastPiece = 16
+    private static let minimumPieceByteCount = 16
 
     /// The most bytes that one of Deflate becomes: four pairs of codes of one bit, each a match of 258 bytes.
     private static let inflation = 4 * 258
 
     /// Compressed bytes that zlib may hold back, a match that it has begun included.
-    private static let heldByteCount = 9
+    private static let bufferedByteCount = 9
 
-    private var wholeByteCount: Int { PixelBuffer.byteCount(size: header.size, format: format) ?? Int.max }
+    private var storedByteCount: Int { PixelBuffer.byteCount(size: header.size, format: format) ?? Int.max }
 
     private var reducedByteCount: Int {
         PixelBuffer.byteCount(size: reduction.size(of: header.size), format: format) ?? Int.max

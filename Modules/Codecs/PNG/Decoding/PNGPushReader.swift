@@ -18,7 +18,7 @@ final class PNGPushReader {
     private let push: OpaquePointer
     private let limits: DecodingLimits
     private var filter = PNGChunkFilter()
-    private var damage: ImageDecodingError?
+    private var partialError: ImageDecodingError?
 
     /// - Throws: `outOfMemory`.
     init(_ format: PixelFormat, limits: DecodingLimits) throws(ImageDecodingError) {
@@ -39,13 +39,13 @@ final class PNGPushReader {
 
     /// Why the file, if it ends here, is not whole.
     var problem: ImageDecodingError? {
-        damage ?? (progress.is_whole != 0 ? nil : ImageDecodingError(.truncated, "PNG: the file ends early"))
+        partialError ?? (progress.is_whole != 0 ? nil : ImageDecodingError(.truncated, "PNG: the file ends early"))
     }
 
     /// Takes the next piece from the beginning of `rest`, which begins with the first pixels; nil when nothing is left
     /// that libpng needs.
-    func next(_ rest: inout Data, atMost most: Int = .max) -> Data? {
-        damage == nil ? filter.next(&rest, limits: limits, atMost: most) : nil
+    func next(_ rest: inout Data, atMost limit: Int = .max) -> Data? {
+        partialError == nil ? filter.next(&rest, limits: limits, atMost: limit) : nil
     }
 
     /// Decodes the head of the file, or a piece of ``next(_:atMost:)``.
@@ -54,20 +54,20 @@ final class PNGPushReader {
     /// - Returns: The damage that was found.
     @discardableResult
     func feed(_ bytes: Data, into output: Output?) -> ImageDecodingError? {
-        damage = bytes.bytes.withUnsafeBytes { input -> ImageDecodingError? in
+        partialError = bytes.bytes.withUnsafeBytes { input -> ImageDecodingError? in
             guard let from = input.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return nil }
             let status = alcedo_png_push(
                 push, from, input.count, output?.memory.baseAddress?.assumingMemoryBound(to: UInt8.self),
                 output?.stride ?? 0, output?.memory.count ?? 0, UInt32(clamping: output?.firstRow ?? 0))
             return PNGReader.error(status, push)
         }
-        return damage
+        return partialError
     }
 
     /// Reads a whole file without writing a row, to find out what is wrong with it and how far its rows reach.
     ///
     /// - Throws: `outOfMemory`.
-    static func judge(_ file: PNGFile, limits: DecodingLimits) throws(ImageDecodingError) -> PNGPushReader {
+    static func validate(_ file: PNGFile, limits: DecodingLimits) throws(ImageDecodingError) -> PNGPushReader {
         let reader = try PNGPushReader(.rgba8, limits: limits)
         reader.feed(file.head, into: nil)
         var rest = file.body
@@ -88,7 +88,7 @@ private struct PNGChunkFilter {
     }
 
     /// Bytes of a palette of 256 colors, the longest chunk that libpng may have to gather.
-    private static let longestGathered = 768
+    private static let maximumGatheredByteCount = 768
 
     /// Chunks after the pixels that may be EXIF or XMP, whole.
     private(set) var late = Data()
@@ -102,12 +102,12 @@ private struct PNGChunkFilter {
 
     /// Takes bytes from the beginning of `rest`.
     ///
-    /// - Parameter most: The maximum number of bytes of a piece that is longer than a chunk's header.
+    /// - Parameter limit: The maximum number of bytes of a piece that is longer than a chunk's header.
     /// - Returns: The next bytes for libpng; nil when nothing is left.
-    mutating func next(_ rest: inout Data, limits: DecodingLimits, atMost most: Int = .max) -> Data? {
+    mutating func next(_ rest: inout Data, limits: DecodingLimits, atMost limit: Int = .max) -> Data? {
         while !rest.isEmpty, !isPastEnd || left > 0 {
             if left > 0 {
-                if let piece = pass(&rest, atMost: most) { return piece }
+                if let piece = pass(&rest, atMost: limit) { return piece }
                 continue
             }
             head.append(take(PNGChunk.headerByteCount - head.count, from: &rest))
@@ -120,9 +120,9 @@ private struct PNGChunkFilter {
     }
 
     /// Takes the next bytes of the chunk; nil when libpng is to get nothing in their place.
-    private mutating func pass(_ rest: inout Data, atMost most: Int) -> Data? {
+    private mutating func pass(_ rest: inout Data, atMost limit: Int) -> Data? {
         let isBody = treatment == .replace && left > 4
-        let piece = take(min(isBody ? left - 4 : left, most), from: &rest)
+        let piece = take(min(isBody ? left - 4 : left, limit), from: &rest)
         left -= piece.count
         switch treatment {
         case .pass: return piece
@@ -149,8 +149,8 @@ private struct PNGChunkFilter {
         let isAncillary = fields[4] & 0x20 != 0
         let isNamed = fields[4...].allSatisfy { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20) }
         // libpng reports what is wrong, here by the header alone.
-        let isJudgedByHeader = !isNamed || length > PNGChunk.longest || name == PNGChunk.Name.ihdr
-        if isJudgedByHeader || name == PNGChunk.Name.idat || !isAncillary && length <= Self.longestGathered {
+        let isReportedByHeader = !isNamed || length > PNGChunk.maximumByteCount || name == PNGChunk.Name.ihdr
+        if isReportedByHeader || name == PNGChunk.Name.idat || !isAncillary && length <= Self.maximumGatheredByteCount {
             treatment = .pass
             return header
         }
@@ -161,8 +161,8 @@ private struct PNGChunkFilter {
             return nil
         }
         let kept = [PNGChunk.Name.exif, PNGChunk.Name.itxt, PNGChunk.Name.text, PNGChunk.Name.ztxt]
-        let room = limits.maximumMetadataByteCount - late.count
-        treatment = kept.contains(name) && length <= min(limits.maximumChunkByteCount, room) ? .keep : .drop
+        let budget = limits.maximumMetadataByteCount - late.count
+        treatment = kept.contains(name) && length <= min(limits.maximumChunkByteCount, budget) ? .keep : .drop
         if treatment == .keep { late.append(header) }
         return Self.placeholder
     }

@@ -20,35 +20,36 @@ struct PNGStill {
     static func decode(_ file: PNGFile, _ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
         let still = try PNGStill(file, options)
         do throws(ImageDecodingError) {
-            return try still.plan.image(still.plan.isReducedByRows ? still.reduced() : still.whole())
+            return try still.plan.image(still.plan.isReducedByRows ? still.reduced() : still.fullSize())
         } catch {
             guard error.code == .truncated || error.code == .corrupt else { throw error }
         }
-        return try still.judged()
+        return try still.decodedPartially()
     }
 
     /// Hands the stored rows, reduced, to `consumer`, for a picture that is not interlaced and need not be turned.
     func sendRows(to consumer: any PixelRowConsumer) throws {
         let reducer = BoxReducer(plan.reduction, next: consumer)
         let (sent, problem) = try PNGRowStream(reader: reader, plan: plan).send(to: reducer)
-        if problem != nil, let damage = try PNGPushedRows(file: file, plan: plan).send(from: sent, to: reducer).1 {
-            throw damage
+        if problem != nil, let partialError = try PNGPushedRows(file: file, plan: plan).send(from: sent, to: reducer).1
+        {
+            throw partialError
         }
         try reducer.finish()
     }
 
     /// Decodes the file again from the beginning by the reader whose word on damage is final. Nothing is allocated for
     /// pixels before it is known that there will be an image, and in which format.
-    private func judged() throws(ImageDecodingError) -> DecodedImage {
-        let verdict = try PNGPushReader.judge(file, limits: plan.options.limits)
-        let problem = verdict.problem
-        let progress = verdict.progress
-        if let problem, !plan.options.isPartAllowed(problem) || progress.has_pixels == 0 { throw problem }
+    private func decodedPartially() throws(ImageDecodingError) -> DecodedImage {
+        let reader = try PNGPushReader.validate(file, limits: plan.options.limits)
+        let problem = reader.problem
+        let progress = reader.progress
+        if let problem, !plan.options.allows(problem) || progress.has_pixels == 0 { throw problem }
         let isWhole = Int(progress.rows) == plan.header.size.height && !plan.header.isInterlaced
         // Gray samples cannot be transparent.
         let shown = problem == nil || isWhole || plan.format != .gray8 ? plan : plan.withAlphaChannel
         try shown.check()
-        guard shown.isReducedByRows else { return try PNGGrowingPicture.decode(file, shown) }
+        guard shown.isReducedByRows else { return try PNGPartialImage.decode(file, shown) }
         return try part(shown, isWhole: isWhole, problem)
     }
 
@@ -66,7 +67,7 @@ struct PNGStill {
                 try missing.withUnsafeBytes { try reducer.consume(RawSpan(_unsafeBytes: $0)) }
             }
         }
-        return try plan.image(pixels, damage: problem)
+        return try plan.image(pixels, partialError: problem)
     }
 
     private func reduced() throws(ImageDecodingError) -> PixelBuffer {
@@ -91,7 +92,7 @@ struct PNGStill {
         return image.pixels
     }
 
-    private func whole() throws(ImageDecodingError) -> PixelBuffer {
+    private func fullSize() throws(ImageDecodingError) -> PixelBuffer {
         try reader.start(plan.format, premultiplies: plan.premultiplies)
         var problem: ImageDecodingError?
         let pixels = PixelBuffer(size: plan.header.size, format: plan.format, alphaMode: plan.alphaMode) {
@@ -100,16 +101,9 @@ struct PNGStill {
         }
         if let problem { throw problem }
         guard let pixels else {
-            throw ImageDecodingError(.outOfMemory, "there is no memory for \(plan.header.size) pixels")
+            throw ImageDecodingError.noMemory(for: plan.header.size)
         }
         return plan.reduction.factor > 1 ? try pixels.reduced(by: plan.reduction) : pixels
-    }
-}
-
-extension DecodingOptions {
-    /// Whether a picture with this damage may be shown.
-    func isPartAllowed(_ damage: ImageDecodingError) -> Bool {
-        allowsPartial && (damage.code == .truncated || damage.code == .corrupt)
     }
 }
 
@@ -161,13 +155,13 @@ private struct PNGPushedRows {
     func send(from first: Int = 0, to consumer: any PixelRowConsumer) throws -> (rows: Int, ImageDecodingError?) {
         let reader = try PNGPushReader(plan.format, limits: plan.options.limits)
         let rowBytes = plan.rowHeader.bytesPerRow
-        let most = plan.pushedPieceByteCount
+        let limit = plan.pushedPieceByteCount
         var batch = [UInt8](repeating: 0, count: plan.pushedRowCount * rowBytes)
         var made = 0
         try batch.withUnsafeMutableBytes { memory in
             reader.feed(file.head, into: PNGPushReader.Output(memory: memory, stride: rowBytes))
             var rest = file.body
-            while let piece = reader.next(&rest, atMost: most) {
+            while let piece = reader.next(&rest, atMost: limit) {
                 reader.feed(piece, into: PNGPushReader.Output(memory: memory, stride: rowBytes, firstRow: made))
                 let end = Int(reader.progress.rows)
                 for y in max(first, made)..<max(first, end) {

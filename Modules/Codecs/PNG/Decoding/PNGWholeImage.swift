@@ -39,7 +39,7 @@ private struct PNGAnimation {
         self.data = data
         self.options = options
         parser = PNGAnimationParser(file.bytes, control, file.reader.header, checksums: true)
-        if let problem = parser.problem, !options.isPartAllowed(problem) { throw problem }
+        if let problem = parser.problem, !options.allows(problem) { throw problem }
     }
 
     func decode() throws(ImageDecodingError) -> DecodedImage {
@@ -50,7 +50,7 @@ private struct PNGAnimation {
         do throws(ImageDecodingError) {
             pixels = try animation.composited(0)
         } catch {
-            guard options.isPartAllowed(error) else { throw error }
+            guard options.allows(error) else { throw error }
             problem = error
         }
         guard let pixels else { return try decodePart(problem) }
@@ -105,7 +105,7 @@ private struct PNGFrameDecoder: FrameDecoding {
                 }
                 if let problem { throw problem }
                 guard let pixels else {
-                    throw ImageDecodingError(.outOfMemory, "there is no memory for \(size) pixels")
+                    throw ImageDecodingError.noMemory(for: size)
                 }
                 return pixels
             }

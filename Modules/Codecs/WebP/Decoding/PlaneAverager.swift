@@ -13,7 +13,7 @@ struct PlaneAverager {
     /// The last row that was made.
     private(set) var row: [Float]
 
-    private static let mostCountedRows = 257
+    private static let maximumCountedRowCount = 257
 
     /// - Parameters: Both sizes are positive.
     init(from source: PixelSize, to size: PixelSize) {
@@ -43,7 +43,7 @@ struct PlaneAverager {
         }
         let last = plane + (span.end - 1) * width
         let inner = span.first + 1..<span.end - 1
-        count(plane, inner.prefix(Self.mostCountedRows))
+        count(plane, inner.prefix(Self.maximumCountedRowCount))
         counts.withUnsafeBufferPointer { counts in
             sums.withUnsafeMutableBufferPointer { sums in
                 for x in 0..<width {
@@ -53,7 +53,7 @@ struct PlaneAverager {
                 }
             }
         }
-        addFurther(plane, inner.dropFirst(Self.mostCountedRows), share: span.innerShare)
+        addFurther(plane, inner.dropFirst(Self.maximumCountedRowCount), share: span.innerShare)
         averageColumns()
     }
 
@@ -61,8 +61,8 @@ struct PlaneAverager {
     private mutating func addFurther(_ plane: UnsafePointer<UInt8>, _ rows: Range<Int>, share: Float) {
         var left = rows
         while !left.isEmpty {
-            count(plane, left.prefix(Self.mostCountedRows))
-            left = left.dropFirst(Self.mostCountedRows)
+            count(plane, left.prefix(Self.maximumCountedRowCount))
+            left = left.dropFirst(Self.maximumCountedRowCount)
             counts.withUnsafeBufferPointer { counts in
                 sums.withUnsafeMutableBufferPointer { sums in
                     for x in 0..<counts.count { sums[x] += share * Float(counts[x]) }
@@ -71,7 +71,7 @@ struct PlaneAverager {
         }
     }
 
-    /// Puts the sums of at most ``mostCountedRows`` rows into ``counts``, four at a time, because every pass over them
+    /// Puts the sums of at most ``maximumCountedRowCount`` rows into ``counts``, four at a time, because every pass over them
     /// takes as long as the additions.
     private mutating func count(_ plane: UnsafePointer<UInt8>, _ rows: Range<Int>) {
         let width = source.width

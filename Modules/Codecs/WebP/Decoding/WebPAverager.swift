@@ -20,7 +20,7 @@ final class WebPAverager {
 
     /// libwebp gets the bytes of about this many rows before finished ones are handed over.
     private static let rowsAtOnce = 128
-    private static let smallestPiece = 4 << 10
+    private static let minimumPieceByteCount = 4 << 10
 
     /// Whether a frame is one that is averaged: without alpha, and to less than three quarters of each side, where
     /// libwebp leaves out its filter, too.
@@ -64,7 +64,7 @@ final class WebPAverager {
     /// - Returns: Whether libwebp found the frame good. If not, so many rows as ``rowCount`` says were handed over.
     /// - Throws: `outOfMemory`, or what the consumer throws.
     func send(_ bytes: UnsafeBufferPointer<UInt8>, to consumer: any PixelRowConsumer) throws -> Bool {
-        let piece = max(Self.smallestPiece, bytes.count / max(1, decoder.height) * Self.rowsAtOnce)
+        let piece = max(Self.minimumPieceByteCount, bytes.count / max(1, decoder.height) * Self.rowsAtOnce)
         var count = 0
         while count < bytes.count {
             count += min(piece, bytes.count - count)

@@ -14,23 +14,24 @@ extension WebPContainer {
     /// it is multiplied by alpha, and what libwebp keeps. For an animation two canvases, the picture made of them, and the
     /// pixels of a frame. nil before ``firstFrame``.
     ///
-    /// - Parameter isGrowing: Whether the bytes are still coming: then libwebp's output is copied, as for a part, and an
+    /// - Parameter isIncremental: Whether the bytes are still coming: then libwebp's output is copied, as for a part, and an
     ///   orientation that has not come may turn it.
-    func byteCount(_ options: DecodingOptions, isGrowing: Bool) -> Int? {
+    func byteCount(_ options: DecodingOptions, isIncremental: Bool) -> Int? {
         guard let canvas, let first = firstFrame else { return nil }
         let own = ([first] + frames).map(\.workingByteCount).max() ?? 0
         if isAnimated { return 4 * (PixelBuffer.byteCount(size: canvas, format: .rgba8) ?? 0) + own }
-        let mayTurn = options.appliesOrientation && (orientation != .up || isGrowing && !isOrientationKnown)
+        let mayReorient = options.appliesOrientation && (orientation != .up || isIncremental && !isOrientationKnown)
         let sizes =
-            isGrowing && !isOrientationKnown
+            isIncremental && !isOrientationKnown
             ? [false, true].map { size(for: options.target, isOnItsSide: $0) } : [size(for: options.target)]
-        let output = sizes.flatMap { mayTurn ? [$0, $0.transposed] : [$0] }.map { size in
+        let output = sizes.flatMap { mayReorient ? [$0, $0.transposed] : [$0] }.map { size in
             PixelBuffer.byteCount(size: size, format: .rgba8) ?? 0
         }
         let count =
-            1 + (isGrowing || options.allowsPartial ? 1 : 0) + (mayTurn ? 1 : 0)
+            1 + (isIncremental || options.allowsPartial ? 1 : 0) + (mayReorient ? 1 : 0)
             + (options.alphaMode == .premultiplied ? 1 : 0)
-        let planes = isGrowing || !WebPAverager.averages(first, to: sizes[0]) ? 0 : WebPAverager.planeByteCount(first)
+        let planes =
+            isIncremental || !WebPAverager.averages(first, to: sizes[0]) ? 0 : WebPAverager.planeByteCount(first)
         return count * (output.max() ?? 0) + own + planes
     }
 }

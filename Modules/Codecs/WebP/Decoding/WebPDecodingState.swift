@@ -11,12 +11,12 @@ final class WebPDecodingState: IncrementalDecodingState {
     private var container: WebPContainer
     private var data = Data()
     /// The still image, when its bytes do not come all at once, or are damaged.
-    private var pieces: WebPPieces?
+    private var partialImage: WebPPartialImage?
     /// Bytes of the file that were there when libwebp went on last.
     private var decodedByteCount = 0
     private var previewedRows = 0
     /// Why only a part can be had, when parts are allowed.
-    private var damage: ImageDecodingError?
+    private var partialError: ImageDecodingError?
     /// Whether libwebp refuses the rest of the still image. At the end it is asked again, with all bytes at once, when it
     /// is more lenient, so that the outcome is the same however the bytes come.
     private var isStuck = false
@@ -31,12 +31,12 @@ final class WebPDecodingState: IncrementalDecodingState {
 
     var info: ImageInfo? { container.info }
 
-    var decodingByteCount: Int? { container.byteCount(options, isGrowing: true) }
+    var decodingByteCount: Int? { container.byteCount(options, isIncremental: true) }
 
     func append(_ bytes: Data) throws(ImageDecodingError) {
         let isKnown = container.firstFrame != nil
         if data.isEmpty { data = bytes } else { data.append(bytes) }
-        guard damage == nil, !data.isEmpty else { return }
+        guard partialError == nil, !data.isEmpty else { return }
         do throws(ImageDecodingError) {
             try data.withDecoderInput { bytes throws(ImageDecodingError) in try container.advance(bytes) }
         } catch {
@@ -44,7 +44,8 @@ final class WebPDecodingState: IncrementalDecodingState {
         }
         // A whole image waits for the end: libwebp is faster when it has all bytes. And each piece makes it begin some
         // rows again, so small ones wait for one another, or for a preview.
-        guard isKnown, pieces != nil || container.arriving != nil, data.count - decodedByteCount >= Self.pieceByteCount
+        guard isKnown, partialImage != nil || container.arriving != nil,
+            data.count - decodedByteCount >= Self.pieceByteCount
         else { return }
         try advance()
     }
@@ -52,23 +53,23 @@ final class WebPDecodingState: IncrementalDecodingState {
     /// Notes damage that is allowed, and throws what is not.
     private func accept(_ error: ImageDecodingError) throws(ImageDecodingError) {
         guard options.allows(error) else { throw error }
-        damage = error
+        partialError = error
     }
 
     /// Decodes the still image as far as its bytes reach.
     private func advance() throws(ImageDecodingError) {
         guard !isStuck, !container.isAnimated, let frame = container.firstFrame else { return }
         // An orientation behind the pixels changes, once, what is wanted for a target.
-        if pieces?.size != size {
+        if partialImage?.size != size {
             // The old memory is released first.
-            pieces = nil
-            pieces = try WebPPieces(frame, size: size)
+            partialImage = nil
+            partialImage = try WebPPartialImage(frame, size: size)
         }
-        guard let pieces else { return }
+        guard let partialImage else { return }
         decodedByteCount = data.count
         do throws(ImageDecodingError) {
             try data.withDecoderInput { bytes throws(ImageDecodingError) in
-                try pieces.advance(frame.bytes(in: bytes))
+                try partialImage.advance(frame.bytes(in: bytes))
             }
         } catch {
             isStuck = true
@@ -82,10 +83,10 @@ final class WebPDecodingState: IncrementalDecodingState {
         // Nobody wants a picture that turns over while it loads.
         guard !options.appliesOrientation || container.isOrientationKnown else { return nil }
         if container.isAnimated { return try previewOfFirstFrame() }
-        if pieces?.size != size || decodedByteCount < data.count { try advance() }
-        guard let pieces, pieces.rowCount > previewedRows else { return nil }
-        previewedRows = pieces.rowCount
-        return ImagePreview(image: try image(pieces.copy()), rowCount: pieces.rowCount)
+        if partialImage?.size != size || decodedByteCount < data.count { try advance() }
+        guard let partialImage, partialImage.rowCount > previewedRows else { return nil }
+        previewedRows = partialImage.rowCount
+        return ImagePreview(image: try image(partialImage.copy()), rowCount: partialImage.rowCount)
     }
 
     private func previewOfFirstFrame() throws(ImageDecodingError) -> ImagePreview? {
@@ -98,19 +99,19 @@ final class WebPDecodingState: IncrementalDecodingState {
 
     func finish() throws(ImageDecodingError) -> DecodedImage {
         guard !data.isEmpty else { throw ImageDecodingError(.empty, "there are no bytes") }
-        if damage == nil {
+        if partialError == nil {
             do throws(ImageDecodingError) { try container.requireEnd() } catch { try accept(error) }
         }
-        var whole: DecodedImage
+        var result: DecodedImage
         do throws(ImageDecodingError) {
-            whole = try container.isAnimated ? animatedImage(damage) : stillImage(damage)
+            result = try container.isAnimated ? animatedImage(partialError) : stillImage(partialError)
         } catch {
-            if damage == nil { try accept(error) }
-            guard let damage else { throw error }
-            return try part(damage)
+            if partialError == nil { try accept(error) }
+            guard let partialError else { throw error }
+            return try part(partialError)
         }
-        whole.partialError = damage
-        return whole
+        result.partialError = partialError
+        return result
     }
 
     /// The frames there are. Throws `missing`, or what is wrong with the first frame, when there is none.
@@ -128,7 +129,7 @@ final class WebPDecodingState: IncrementalDecodingState {
     }
 
     private func stillImage(_ missing: ImageDecodingError?) throws(ImageDecodingError) -> DecodedImage {
-        if pieces != nil { try advance() }
+        if partialImage != nil { try advance() }
         guard let frame = container.frames.first else {
             throw missing ?? ImageDecodingError(.corrupt, "WebP: there is no image")
         }
@@ -138,7 +139,7 @@ final class WebPDecodingState: IncrementalDecodingState {
         }
         if let averaged { return try image(averaged) }
         let pixels: PixelBuffer
-        if let pieces, pieces.size == size, let finished = try? pieces.finished() {
+        if let partialImage, partialImage.size == size, let finished = try? partialImage.finished() {
             pixels = finished
         } else {
             // All bytes came at once, or the wanted size has changed, or libwebp refused a piece.
@@ -151,11 +152,11 @@ final class WebPDecodingState: IncrementalDecodingState {
     }
 
     /// The rows there are of the still image; throws the damage when there are none.
-    private func part(_ damage: ImageDecodingError) throws(ImageDecodingError) -> DecodedImage {
+    private func part(_ partialError: ImageDecodingError) throws(ImageDecodingError) -> DecodedImage {
         try advance()
-        guard let pieces, pieces.rowCount > 0 else { throw damage }
-        var image = try image(pieces.copy())
-        image.partialError = damage
+        guard let partialImage, partialImage.rowCount > 0 else { throw partialError }
+        var image = try image(partialImage.copy())
+        image.partialError = partialError
         return image
     }
 

@@ -59,18 +59,18 @@ void alcedo_flatten_bytes(
     const uint8_t *_Nonnull row, size_t pixels, const uint8_t *_Nonnull color, int is_premultiplied, uint8_t *_Nonnull out);
 
 // A picture of four bytes a pixel, of which is_straight says whether colour is to be multiplied by alpha.
-typedef struct alcedo_picture {
+typedef struct alcedo_source_image {
     const uint8_t *_Nonnull base;
     size_t bytes_per_row;
     intptr_t width;
     intptr_t height;
     int is_straight;
-} alcedo_picture;
+} alcedo_source_image;
 
 // Rotation.sample: `count` pixels on a line through the picture, by cubic convolution. The line is at (x + across * cosine,
 // y - across * sine), and `across` goes up by one. What is outside the picture is transparent.
 void alcedo_sample_line(
-    const alcedo_picture *_Nonnull picture, double x, double y, double cosine, double sine, double across, size_t count,
+    const alcedo_source_image *_Nonnull picture, double x, double y, double cosine, double sine, double across, size_t count,
     float *_Nonnull out);
 
 #endif

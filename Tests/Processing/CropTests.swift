@@ -71,8 +71,8 @@ import Testing
             .crop(PixelRect(x: .min, y: .min, width: .min, height: .min)),
             .crop(to: PixelSize(width: 0, height: 1)), .crop(to: PixelSize(width: 1, height: .min)),
             .crop(aspect: PixelSize(width: 0, height: 1)), .crop(aspect: PixelSize(width: 1, height: -1)),
-        ] as [ImageProcessors.Crop])
-    func `a rectangle without pixels is an invalid parameter`(crop: ImageProcessors.Crop) {
+        ] as [ImageProcessors.BuiltIn])
+    func `a rectangle without pixels is an invalid parameter`(crop: ImageProcessors.BuiltIn) {
         let image = DecodedImage(pixels: .pattern(.rgba8))
 
         #expect { try crop.process(image) } throws: { ($0 as? ImageProcessingError)?.code == .invalidParameter }

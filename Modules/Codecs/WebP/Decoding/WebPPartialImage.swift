@@ -5,7 +5,7 @@ import CWebP
 ///
 /// libwebp keeps the address of the pixels. They stay where they are, because nobody else shares the buffer before it is
 /// complete, and libwebp does not touch it any more then.
-final class WebPPieces {
+final class WebPPartialImage {
     private let pixels: PixelBuffer
     private let memory: UnsafeMutableRawBufferPointer
     private let decoder: WebPRowDecoder
@@ -16,7 +16,7 @@ final class WebPPieces {
         var memory = UnsafeMutableRawBufferPointer(start: nil, count: 0)
         // What libwebp has not written is never shown.
         let pixels = PixelBuffer(size: size, format: .rgba8, alphaMode: .straight) { bytes, _ in memory = bytes }
-        guard let pixels else { throw ImageDecodingError(.outOfMemory, "there is no memory for \(size) pixels") }
+        guard let pixels else { throw ImageDecodingError.noMemory(for: size) }
         self.pixels = pixels
         self.memory = memory
         decoder = try WebPRowDecoder(frame, size: size, into: memory, bytesPerRow: pixels.bytesPerRow)
@@ -43,7 +43,7 @@ final class WebPPieces {
             target.copyMemory(from: UnsafeRawBufferPointer(rebasing: memory[..<end]))
             UnsafeMutableRawBufferPointer(rebasing: target[end...]).initializeMemory(as: UInt8.self, repeating: 0)
         }
-        guard let copy else { throw ImageDecodingError(.outOfMemory, "there is no memory for \(size) pixels") }
+        guard let copy else { throw ImageDecodingError.noMemory(for: size) }
         return copy
     }
 }
@@ -62,14 +62,14 @@ extension WebPFrame {
                 var config = try settings.configuration(from: area.size, to: size, memory, bytesPerRow: stride)
                 status = WebPDecode(bitstream.baseAddress, bitstream.count, &config)
             }
-            guard let pixels else { throw ImageDecodingError(.outOfMemory, "there is no memory for \(size) pixels") }
+            guard let pixels else { throw ImageDecodingError.noMemory(for: size) }
             if status == VP8_STATUS_OK { return pixels }
         }
         guard status != VP8_STATUS_OUT_OF_MEMORY else { throw ImageDecodingError(libwebp: status) }
         // libwebp judges damage differently at once and in pieces. What it says in pieces counts, so that the answer
         // does not depend on how the bytes came.
-        let pieces = try WebPPieces(self, size: size)
-        try pieces.advance(bitstream)
-        return try pieces.finished()
+        let partialImage = try WebPPartialImage(self, size: size)
+        try partialImage.advance(bitstream)
+        return try partialImage.finished()
     }
 }

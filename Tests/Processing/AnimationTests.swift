@@ -19,28 +19,28 @@ import Testing
         func frame(at index: Int) throws -> PixelBuffer {
             asked.add(1, ordering: .relaxed)
             guard index < 2 else { throw Missing() }
-            return Self.picture(index)
+            return Self.makePixels(index)
         }
-        static func picture(_ index: Int) -> PixelBuffer {
+        static func makePixels(_ index: Int) -> PixelBuffer {
             .noise(10, 6, .rgba8, .straight, seed: UInt64(index + 1))
         }
     }
 
     private let frames = Frames()
-    private let turn = ImageProcessors.Composition(.orient, .resize(width: 4), .grayscale)
+    private let chain = ImageProcessors.Composition(.orient, .resize(width: 4), .grayscale)
     /// Works on one image at a time, as an app's own processor does that knows nothing of animations.
     private let doubled = ImageProcessors.Closure(identifier: "doubled") { image in
         DecodedImage(pixels: image.pixels, scale: image.scale * 2)
     }
     private var image: DecodedImage {
         DecodedImage(
-            pixels: Frames.picture(0), colorProfile: Data([7]), orientation: .right, scale: 2, format: .gif,
+            pixels: Frames.makePixels(0), colorProfile: Data([7]), orientation: .right, scale: 2, format: .gif,
             frames: frames)
     }
 
     @Test(arguments: [false, true])
     func `every frame is processed when it is asked for`(isExplicit: Bool) throws {
-        let result = try isExplicit ? ImageProcessors.EveryFrame(turn).process(image) : turn.process(image)
+        let result = try isExplicit ? ImageProcessors.EveryFrame(chain).process(image) : chain.process(image)
 
         #expect(frames.asked.load(ordering: .relaxed) == 0)
         let changed = try #require(result.frames)
@@ -48,8 +48,8 @@ import Testing
         #expect(changed.frameCount == 3 && changed.playCount == 4 && changed.cost == 1234)
         #expect(changed.delay(at: 1) == .milliseconds(40) && changed.rawDelay(at: 1) == .milliseconds(4))
         for index in 0..<2 {
-            let alone = DecodedImage(pixels: Frames.picture(index), orientation: .right)
-            #expect(try changed.frame(at: index) == turn.process(alone).pixels)
+            let alone = DecodedImage(pixels: Frames.makePixels(index), orientation: .right)
+            #expect(try changed.frame(at: index) == chain.process(alone).pixels)
         }
         #expect(try changed.frame(at: 0) == result.pixels)
         #expect(frames.asked.load(ordering: .relaxed) == 3)
@@ -59,16 +59,19 @@ import Testing
     @Test(arguments: AllProcessors.list.indices)
     func `every processor of the package keeps an animation, frame by frame`(index: Int) throws {
         let processor = AllProcessors.list[index]
-        guard !(processor is ImageProcessors.FirstFrame || processor is ImageProcessors.StillImagesOnly) else { return }
+        switch processor.unwrapped {
+        case is ImageProcessors.FirstFrame, is ImageProcessors.StillImagesOnly: return
         // It passes on what its function returns.
-        guard !(processor is ImageProcessors.Closure) else { return }
+        case is ImageProcessors.Closure: return
+        default: break
+        }
 
         let result = try processor.process(image)
 
         let processed = try #require(result.frames)
         #expect(frames.asked.load(ordering: .relaxed) == 0)
         #expect(processed.canvasSize == result.size && processed.frameCount == 3)
-        let alone = DecodedImage(pixels: Frames.picture(1), orientation: .right)
+        let alone = DecodedImage(pixels: Frames.makePixels(1), orientation: .right)
         #expect(try processed.frame(at: 1) == processor.process(alone).pixels)
     }
 
@@ -94,7 +97,7 @@ import Testing
     }
 
     @Test func `what a frame or its processor throws comes when the frame is asked for`() throws {
-        let result = try ImageProcessors.EveryFrame(turn).process(image)
+        let result = try ImageProcessors.EveryFrame(chain).process(image)
 
         #expect(throws: Frames.Missing.self) { try result.frames?.frame(at: 2) }
         #expect(throws: ImageProcessingError.self) { try ImageProcessors.EveryFrame(.resize(width: 0)).process(image) }
@@ -121,17 +124,18 @@ import Testing
     @Test func `still images are changed in every way`() throws {
         var still = image
         still.frames = nil
-        let expected = try turn.process(still).pixels
+        let expected = try chain.process(still).pixels
 
-        #expect(try ImageProcessors.EveryFrame(turn).process(still).pixels == expected)
-        #expect(try ImageProcessors.EveryFrame(turn).process(still).frames == nil)
-        #expect(try ImageProcessors.StillImagesOnly(turn).process(still).pixels == expected)
+        #expect(try ImageProcessors.EveryFrame(chain).process(still).pixels == expected)
+        #expect(try ImageProcessors.EveryFrame(chain).process(still).frames == nil)
+        #expect(try ImageProcessors.StillImagesOnly(chain).process(still).pixels == expected)
         #expect(try ImageProcessors.FirstFrame().process(still).pixels == still.pixels)
     }
 
     @Test func `they are told apart by what they hold`() {
-        #expect(ImageProcessors.EveryFrame(.grayscale) == ImageProcessors.EveryFrame(.grayscale))
-        #expect(ImageProcessors.EveryFrame(.grayscale) != ImageProcessors.EveryFrame(.orient))
-        #expect(ImageProcessors.StillImagesOnly(.grayscale) != ImageProcessors.StillImagesOnly(.orient))
+        let gray: ImageProcessors.BuiltIn = .everyFrame(.grayscale)
+        #expect(gray == .everyFrame(.grayscale) && gray != .everyFrame(.orient))
+        let still: ImageProcessors.BuiltIn = .stillImagesOnly(.grayscale)
+        #expect(still == .stillImagesOnly(.grayscale) && still != .stillImagesOnly(.orient))
     }
 }

@@ -28,7 +28,7 @@ import Testing
 
     /// How much a step of the input may weigh in the output.
     private static func allowedSteps(_ processor: any ImageProcessing) -> Int {
-        guard let overlay = processor as? ImageProcessors.Overlay else { return 3 }
+        guard let overlay = processor.unwrapped as? ImageProcessors.Overlay else { return 3 }
         return overlay.mode == .colorDodge || overlay.mode == .colorBurn || overlay.mode == .hue
             || overlay.mode == .saturation ? 60 : 4
     }
@@ -58,7 +58,7 @@ import Testing
         // An even width, so that the middle square of a circle is in the middle.
         for (format, mode) in ResizeTests.shapes {
             let image = DecodedImage(pixels: .noise(20, 14, format, mode, seed: 6))
-            for axis in ImageProcessors.Flip.Axis.allCases {
+            for axis in ImageProcessors.FlipAxis.allCases {
                 let before = try processor.process(ImageProcessors.Flip(axis).process(image)).pixels
                 let after = try ImageProcessors.Flip(axis).process(processor.process(image)).pixels
 

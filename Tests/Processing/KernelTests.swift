@@ -158,12 +158,12 @@ import Testing
         for width in [1, 3, 4, 31, 256] {
             // Any bytes at all, also color above its alpha.
             let pixels = PixelBuffer.noise(width, 9, .rgba8, .straight, seed: 6).reinterpreted(as: mode)
-            let work = try #require(try flatten.work(on: DecodedImage(pixels: pixels).rowHeader))
+            let operation = try #require(try flatten.operation(on: DecodedImage(pixels: pixels).rowHeader))
             for y in 0..<9 {
                 var result = [UInt8](repeating: 1, count: width * 4)
                 pixels.row(y).withUnsafeBytes { row in
                     guard let base = row.baseAddress else { return }
-                    work.change(base, y, &result)
+                    operation.change(base, y, &result)
                 }
 
                 let expected = (0..<width).flatMap { x in

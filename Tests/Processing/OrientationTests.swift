@@ -4,7 +4,7 @@ import Testing
 
 import AlcedoLibc
 
-@Suite struct TurnTests {
+@Suite struct OrientationTests {
     @Test func `flips and quarter turns move every pixel to its place`() throws {
         for (format, mode) in ResizeTests.shapes {
             let pixels = PixelBuffer.noise(7, 4, format, mode, seed: 2)

@@ -2,7 +2,7 @@ import AlcedoCore
 import FoundationEssentials
 
 /// The pixels of a JPEG as far as they have been read.
-struct JPEGPicture {
+struct JPEGPartialImage {
     let header: PixelRowHeader
     var pixels: PixelBuffer
     var rowCount = 0
@@ -13,7 +13,7 @@ struct JPEGPicture {
         guard
             let pixels = PixelBuffer(
                 size: header.size, format: header.format, alphaMode: .opaque, initialize: { _, _ in })
-        else { throw ImageDecodingError(.outOfMemory, "there is no memory for \(header.size) pixels") }
+        else { throw ImageDecodingError.noMemory(for: header.size) }
         self.pixels = pixels
     }
 
@@ -33,7 +33,7 @@ struct JPEGPicture {
 
     /// The image; rows that have not come are transparent, or in gray pictures black. They are cleared in their place.
     mutating func image(
-        _ options: DecodingOptions, damage: ImageDecodingError? = nil
+        _ options: DecodingOptions, partialError: ImageDecodingError? = nil
     ) throws(ImageDecodingError) -> DecodedImage {
         var alphaMode = pixels.alphaMode
         if !isComplete {
@@ -48,17 +48,17 @@ struct JPEGPicture {
         return DecodedImage(
             pixels: options.appliesOrientation ? try rows.upright(from: header.orientation) : rows,
             colorProfile: header.colorProfile, orientation: options.appliesOrientation ? .up : header.orientation,
-            format: .jpeg, partialError: damage)
+            format: .jpeg, partialError: partialError)
     }
 
     /// The image of bytes that are all there, and whole.
     static func decode(_ data: Data, _ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
         try data.withDecoderInput { bytes throws(ImageDecodingError) in
             let reader = try JPEGReader(bytes, limits: options.limits)
-            var picture = try JPEGPicture(reader.start(options))
-            try picture.read(from: reader)
+            var partialImage = try JPEGPartialImage(reader.start(options))
+            try partialImage.read(from: reader)
             _ = try reader.finish()
-            return try picture.image(options)
+            return try partialImage.image(options)
         }
     }
 }

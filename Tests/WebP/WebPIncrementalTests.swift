@@ -14,7 +14,7 @@ private final class RowCounter: PixelRowConsumer {
     func finish() {}
 }
 
-@Suite struct WebPPiecesTests {
+@Suite struct WebPIncrementalTests {
     private static let names = [
         "lossless.webp", "lossless-alpha.webp", "lossy.webp", "lossy-alpha.webp", "animated.webp", "offset.webp",
         "metadata.webp",

@@ -3,7 +3,7 @@ private import CPNGShim
 import FoundationEssentials
 
 /// A picture whose pixels are still coming: libpng's progressive reader and the rows it has made, all of them in memory.
-final class PNGGrowingPicture {
+final class PNGPartialImage {
     private let reader: PNGPushReader
     private var pixels: PixelBuffer
     private var plan: PNGPlan
@@ -24,15 +24,15 @@ final class PNGGrowingPicture {
 
     private static func canvas(of plan: PNGPlan) throws(ImageDecodingError) -> PixelBuffer {
         guard let pixels = PixelBuffer(size: plan.header.size, format: plan.format, alphaMode: plan.openAlphaMode)
-        else { throw ImageDecodingError(.outOfMemory, "there is no memory for \(plan.header.size) pixels") }
+        else { throw ImageDecodingError.noMemory(for: plan.header.size) }
         return pixels
     }
 
     /// The picture of a whole file, or the part of a damaged one.
     static func decode(_ file: PNGFile, _ plan: PNGPlan) throws(ImageDecodingError) -> DecodedImage {
-        let picture = try PNGGrowingPicture(plan, head: file.head)
-        try picture.append(file.body)
-        return try picture.finish()
+        let partialImage = try PNGPartialImage(plan, head: file.head)
+        try partialImage.append(file.body)
+        return try partialImage.finish()
     }
 
     /// Takes bytes from the first chunk with pixels on.
@@ -58,14 +58,14 @@ final class PNGGrowingPicture {
     func finish() throws(ImageDecodingError) -> DecodedImage {
         let progress = reader.progress
         let problem = reader.problem
-        if let problem, !plan.options.isPartAllowed(problem) || progress.has_pixels == 0 { throw problem }
+        if let problem, !plan.options.allows(problem) || progress.has_pixels == 0 { throw problem }
         try readLateMetadata()
         let isMissingRows = problem != nil && (plan.header.isInterlaced || Int(progress.rows) < pixels.height)
         if isMissingRows, plan.format == .gray8 { return try finishWithAlphaChannel(rows: Int(progress.rows), problem) }
         let mode = isMissingRows && plan.alphaMode == .opaque ? AlphaMode.straight : plan.alphaMode
         // In place: nothing is added to the picture any more.
         premultiply(&pixels)
-        return try plan.image(pixels.reinterpreted(as: mode).reduced(by: plan.reduction), damage: problem)
+        return try plan.image(pixels.reinterpreted(as: mode).reduced(by: plan.reduction), partialError: problem)
     }
 
     private var lastPass: UInt32 { plan.header.isInterlaced ? 6 : 0 }
@@ -79,7 +79,7 @@ final class PNGGrowingPicture {
         let problem = pixels.withUnsafeMutableBytes { memory in
             reader.feed(bytes, into: PNGPushReader.Output(memory: memory, stride: stride))
         }
-        if let problem, !plan.options.isPartAllowed(problem) { throw problem }
+        if let problem, !plan.options.allows(problem) { throw problem }
     }
 
     /// Gives the rows the alpha mode of the finished picture.
@@ -118,18 +118,9 @@ final class PNGGrowingPicture {
         let wide = plan.withAlphaChannel
         try wide.check()
         let known = plan.header.isInterlaced && reader.progress.pass > 0 ? pixels.height : rows
-        let header = PixelRowHeader(
-            size: PixelSize(width: pixels.width, height: 1), format: .gray8, alphaMode: .opaque)
-        var converter = StraightRow(header)
-        var result = PixelBuffer(size: pixels.size, format: .rgba8, alphaMode: .straight)
-        for y in 0..<known {
-            let row = converter.convert(pixels.row(y))
-            result?.withUnsafeMutableBytes { memory in
-                let start = y * (memory.count / pixels.height)
-                UnsafeMutableRawBufferPointer(rebasing: memory[start..<start + row.count]).copyBytes(from: row)
-            }
+        guard let result = pixels.straightRGBA(rowCount: known) else {
+            throw ImageDecodingError.noMemory(for: pixels.size)
         }
-        guard let result else { throw ImageDecodingError(.outOfMemory, "there is no memory for \(pixels.size) pixels") }
-        return try wide.image(result.reduced(by: wide.reduction), damage: problem)
+        return try wide.image(result.reduced(by: wide.reduction), partialError: problem)
     }
 }

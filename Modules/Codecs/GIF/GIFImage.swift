@@ -1,7 +1,7 @@
 import AlcedoCore
 
 /// A picture as GIF can show it: pixels are opaque, or transparent black.
-struct GIFPicture {
+struct GIFImage {
     let size: PixelSize
     /// Row by row from the top, without padding; in memory red, green, blue, alpha.
     let pixels: [UInt32]
@@ -39,13 +39,13 @@ struct GIFPicture {
     var bounds: PixelRect { PixelRect(x: 0, y: 0, width: size.width, height: size.height) }
 
     /// Whether a pixel that shows here is transparent in `next`, which has the same size.
-    func hasHoles(in next: GIFPicture) -> Bool {
+    func hasHoles(in next: GIFImage) -> Bool {
         zip(pixels, next.pixels).contains { $0 != 0 && $1 == 0 }
     }
 
     /// The smallest rectangle outside which this picture is like `other`, which has the same size; one pixel when all
     /// of it is, because an image must have some.
-    func changes(from other: GIFPicture) -> PixelRect {
+    func changes(from other: GIFImage) -> PixelRect {
         let width = size.width
         let differs = { (y: Int) in pixels[y * width..<(y + 1) * width] != other.pixels[y * width..<(y + 1) * width] }
         guard let top = (0..<size.height).first(where: differs), let bottom = (0..<size.height).last(where: differs)
@@ -61,7 +61,7 @@ struct GIFPicture {
 }
 
 /// A part of a picture as indices into a palette of its own.
-struct GIFIndexedPicture {
+struct GIFIndexedImage {
     private(set) var indices: [UInt8] = []
     /// Red, green and blue of each colour.
     let palette: [UInt8]
@@ -70,10 +70,10 @@ struct GIFIndexedPicture {
     /// Keeps the colours when they are few enough, and finds others for them when they are not.
     ///
     /// - Parameter area: A part of the picture that is not empty.
-    init(_ picture: GIFPicture, in area: PixelRect, maximumColorCount: Int, dithers: Bool) {
+    init(_ image: GIFImage, in area: PixelRect, maximumColorCount: Int, dithers: Bool) {
         let rows = (area.y..<area.y + area.size.height).map { y in
-            let start = y * picture.size.width + area.x
-            return picture.pixels[start..<start + area.size.width]
+            let start = y * image.size.width + area.x
+            return image.pixels[start..<start + area.size.width]
         }
         indices.reserveCapacity(area.size.pixelCount)
         if let exact = Self.exactPalette(rows, maximumColorCount: maximumColorCount) {

@@ -1,13 +1,13 @@
 import AlcedoCore
 
-/// A processor that gives every frame of an animation the same work as a still image.
+/// A processor that processes every frame of an animation as a still image.
 protocol FramewiseProcessing: ImageProcessing {
     /// Returns the changed image, given a still one. Frames of equal sizes must come out equally large.
     func processed(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage
 }
 
 extension FramewiseProcessing {
-    public func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
+    package func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
         try image.processingFrames { still throws(ImageProcessingError) in try processed(still) }
     }
 }
@@ -35,8 +35,8 @@ extension DecodedImage {
 /// The frames of an animation, each processed when it is asked for.
 ///
 /// A class, so that memory caches can refer to it weakly.
-private final class ProcessedFrames: ImageFrameSource {
-    private let frames: any ImageFrameSource
+private final class ProcessedFrames: DerivedFrameSource {
+    let source: any ImageFrameSource
     private let process: @Sendable (_ pixels: PixelBuffer) throws(ImageProcessingError) -> DecodedImage
     let canvasSize: PixelSize
 
@@ -44,7 +44,7 @@ private final class ProcessedFrames: ImageFrameSource {
         _ frames: any ImageFrameSource, of image: DecodedImage, size: PixelSize,
         _ process: @escaping @Sendable (DecodedImage) throws(ImageProcessingError) -> DecodedImage
     ) {
-        self.frames = frames
+        source = frames
         canvasSize = size
         // Captures the properties and not the image, whose pixels would stay in memory.
         self.process = {
@@ -59,13 +59,5 @@ private final class ProcessedFrames: ImageFrameSource {
         }
     }
 
-    var frameCount: Int { frames.frameCount }
-    var playCount: Int? { frames.playCount }
-    var cost: Int { frames.cost }
-
-    func delay(at index: Int) -> Duration { frames.delay(at: index) }
-
-    func rawDelay(at index: Int) -> Duration { frames.rawDelay(at: index) }
-
-    func frame(at index: Int) throws -> PixelBuffer { try process(try frames.frame(at: index)).pixels }
+    func frame(at index: Int) throws -> PixelBuffer { try process(try source.frame(at: index)).pixels }
 }

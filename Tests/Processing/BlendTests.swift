@@ -6,8 +6,8 @@ import Testing
     @Test(arguments: ImageProcessors.BlendMode.allCases)
     func `every mode is the specification's formula, with any alpha`(mode: ImageProcessors.BlendMode) throws {
         // Extreme samples come often: the formulas have their exceptions there.
-        let base = Self.picture(seed: 31)
-        let over = Self.picture(seed: 62)
+        let base = Self.makePixels(seed: 31)
+        let over = Self.makePixels(seed: 62)
 
         let result = try ImageProcessors.Overlay(over, mode: mode).process(DecodedImage(pixels: base)).pixels
 
@@ -24,7 +24,7 @@ import Testing
     func `a tint keeps alpha and is the specification's formula as strong as its alpha`(mode: ImageProcessors.BlendMode)
         throws
     {
-        let base = Self.picture(seed: 5)
+        let base = Self.makePixels(seed: 5)
         let color = PixelColor(red: 200, green: 30, blue: 110, alpha: 150)
         let source = [200.0, 30, 110].map { $0 / 255 }
 
@@ -88,17 +88,18 @@ import Testing
     }
 
     @Test func `overlays are equal when everything of them is`() {
-        let picture = PixelBuffer.pattern(.rgba8)
+        let pixels = PixelBuffer.pattern(.rgba8)
         let other = PixelBuffer.noise(23, 17, .rgba8, .straight, seed: 1)
 
-        #expect(ImageProcessors.Overlay(picture) == ImageProcessors.Overlay(.pattern(.rgba8)))
-        #expect(ImageProcessors.Overlay(picture) != ImageProcessors.Overlay(other))
-        #expect(ImageProcessors.Overlay(picture) != ImageProcessors.Overlay(picture, opacity: 0.9))
-        #expect(ImageProcessors.Overlay(picture) != ImageProcessors.Overlay(picture.reinterpreted(as: .premultiplied)))
-        #expect(Set<ImageProcessors.Overlay>([.overlay(picture), .overlay(picture), .overlay(other)]).count == 2)
+        let overlay: ImageProcessors.BuiltIn = .overlay(pixels)
+        #expect(overlay == .overlay(.pattern(.rgba8)))
+        #expect(overlay != .overlay(other))
+        #expect(overlay != .overlay(pixels, opacity: 0.9))
+        #expect(overlay != .overlay(pixels.reinterpreted(as: .premultiplied)))
+        #expect(Set<ImageProcessors.BuiltIn>([overlay, .overlay(pixels), .overlay(other)]).count == 2)
     }
 
-    private static func picture(seed: UInt64) -> PixelBuffer {
+    private static func makePixels(seed: UInt64) -> PixelBuffer {
         var generator = XorShift(state: seed)
         return .make(37, 29, .rgba16, .straight) { _, _ in
             var pixel = SIMD4<UInt16>(repeating: 0)

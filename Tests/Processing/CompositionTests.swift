@@ -8,14 +8,16 @@ import Testing
     private let c = ImageProcessors.Flip(.topAndBottom)
 
     @Test func `grouping does not matter`() {
-        let flat = ImageProcessors.Composition(a, b, c)
-        let groups = [
-            ImageProcessors.Composition(.composition(a, b), c), .composition(a, .composition(b, c)),
+        let flat: ImageProcessors.BuiltIn = .composition(a, b, c)
+        let groups: [ImageProcessors.BuiltIn] = [
+            .composition(ImageProcessors.Composition(a, b), c), .composition(.composition(a, b), c),
+            .composition(a, .composition(b, c)), .composition([a, .composition([b, c])]),
             .composition(.composition(.composition(.composition(a)), b, .composition()), c),
         ]
 
         for group in groups {
-            #expect(group == flat && group.identifier == flat.identifier && group.processors.count == 3)
+            #expect(group == flat && group.identifier == flat.identifier)
+            #expect((group.unwrapped as? ImageProcessors.Composition)?.processors.count == 3)
         }
         #expect(Set(groups + [flat]).count == 1)
     }
