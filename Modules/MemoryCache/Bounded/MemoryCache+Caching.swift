@@ -1,6 +1,18 @@
 public import AlcedoCore
 import FoundationEssentials
 
+extension MemoryCache where Key == ImageKey {
+    /// Removes the value stored under `key`. Returns whether there was one.
+    @discardableResult
+    @inlinable
+    public func remove(_ key: ImageKey) -> Bool { removeValue(for: key) != nil }
+
+    /// Removes the original and every variant of a resource. Returns the number of removed entries. O(their number), and
+    /// of the values that are only referenced elsewhere.
+    @discardableResult
+    public func removeAll(of resource: ResourceKey) -> Int { removeGroup(resource) }
+}
+
 /// A memory cache of decoded images; an image costs the bytes it occupies.
 public typealias ImageMemoryCache = MemoryCache<ImageKey, DecodedImage>
 
@@ -16,10 +28,6 @@ where Key == ImageKey, Value == DecodedImage {
     public func store(_ image: DecodedImage, for request: ImageRequest) {
         store(image, for: request.key, cost: image.cost, timeToLive: request.timeToLive)
     }
-
-    @discardableResult
-    @inlinable
-    public func remove(_ key: ImageKey) -> Bool { removeValue(for: key) != nil }
 
     @inlinable
     public func trim(toCost cost: Int) { trim(toCost: cost, count: .max) }
@@ -59,14 +67,11 @@ where Key == ImageKey, Value == CachedData {
         if entry.data.startIndex != 0 { entry.data = Data(entry.data) }
         if entry.metadata.startIndex != 0 { entry.metadata = Data(entry.metadata) }
         let size = entry.data.count + entry.metadata.count + Self.size(of: key)
-        let life = entry.expiry.map { Duration.seconds(Self.clamped($0.timeIntervalSince(clock.now))) }
-        guard !store(entry, for: key, cost: size, timeToLive: life) else { return }
-        if let life, life <= .zero { return }
+        let expiration = entry.expiry.map { Duration.seconds(Self.clamped($0.timeIntervalSince(clock.now))) }
+        guard !store(entry, for: key, cost: size, timeToLive: expiration) else { return }
+        if let expiration, expiration <= .zero { return }
         throw DataCacheError(.tooLarge, "the memory cache has no room for an entry of \(size) bytes")
     }
-
-    @discardableResult
-    public func remove(_ key: ImageKey) -> Bool { removeValue(for: key) != nil }
 
     /// Bytes of all entries, with their notes and keys.
     public var totalSize: Int { totalCost }
@@ -75,4 +80,36 @@ where Key == ImageKey, Value == CachedData {
 
     /// Within what a duration can hold; what is no number is over.
     private static func clamped(_ seconds: Double) -> Double { seconds > 0 ? min(seconds, 1e12) : 0 }
+}
+/// A key of which several belong together, such as the variants of one image.
+///
+/// A memory cache with such keys removes a group without looking at its other entries. Groups are compared under its
+/// lock, as keys are: neither may call the cache.
+@usableFromInline
+package protocol GroupedKey: Hashable, Sendable {
+    /// What keys that belong together have in common.
+    associatedtype Group: Hashable & Sendable
+    /// The group of this key.
+    var group: Group { get }
+    /// `group.hashValue`. A key that keeps it ready saves work at each store.
+    var groupHash: Int { get }
+}
+
+extension GroupedKey {
+    package var groupHash: Int { group.hashValue }
+}
+
+extension ImageKey: GroupedKey {
+    /// The resource, which all variants of an image share.
+    package var group: ResourceKey { resource }
+    package var groupHash: Int { resourceHash }
+}
+
+extension MemoryCache where Key: GroupedKey {
+    /// Removes all entries of a group. Returns the number of removed entries. O(their number), and of the values that are
+    /// only referenced elsewhere.
+    @discardableResult
+    package func removeGroup(_ group: Key.Group) -> Int {
+        removeGroup(group.hashValue) { $0.group == group }
+    }
 }

@@ -7,15 +7,15 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct PurgePriorityTests {
     private let source = ManualMemoryPressureSource()
-    private let gone = Guarded<[Int]>([])
+    private let evicted = Guarded<[Int]>([])
 
     private func cache(
         _ policy: PolicyChoice = .adaptive, findsReferencedValues: Bool = false
     ) -> MemoryCache<Int, HeldNumber> {
         policy.cache(MemoryCacheLimits(costLimit: 100), findsReferencedValues: findsReferencedValues) {
-            [gone] eviction in
-            #expect(eviction.reason == .trimmed)
-            gone.change { $0.append(eviction.key) }
+            [evicted] key, value, reason in
+            #expect(reason == .trimmed)
+            evicted.change { $0.append(key) }
         }
     }
 
@@ -26,11 +26,11 @@ struct PurgePriorityTests {
             cache.store(HeldNumber(key), for: key, cost: 10, priority: priority)
         }
         cache.respond(to: .warning)
-        #expect(gone.value == [2, 3, 7, 1])
+        #expect(evicted.value == [2, 3, 7, 1])
         cache.respond(to: .warning)
-        #expect(gone.value.dropFirst(4) == [4, 6])
+        #expect(evicted.value.dropFirst(4) == [4, 6])
         cache.respond(to: .warning)
-        #expect(gone.value.dropFirst(6) == [0])
+        #expect(evicted.value.dropFirst(6) == [0])
         cache.respond(to: .critical)
         #expect(cache.count == 0)
     }
@@ -41,9 +41,9 @@ struct PurgePriorityTests {
         for key in 0..<6 { cache.store(HeldNumber(key), for: key, cost: 10, priority: .low) }
         for key in [1, 0, 3] { _ = cache.value(for: key) }
         cache.respond(to: .warning)
-        #expect(gone.value == [2, 4, 5])
+        #expect(evicted.value == [2, 4, 5])
         cache.respond(to: .warning)
-        #expect(gone.value.dropFirst(3) == [1, 0])
+        #expect(evicted.value.dropFirst(3) == [1, 0])
     }
 
     @Test func `storing again gives an entry the priority of the last store`() {
@@ -84,7 +84,7 @@ struct PurgePriorityTests {
         cache.respond(to: .critical)
         #expect(!cache.contains(1) && cache.value(for: 1) === held)
         held = nil
-        gone.change { $0 = [] }
+        evicted.change { $0 = [] }
         #expect(cache.value(for: 1) == nil)
     }
 
