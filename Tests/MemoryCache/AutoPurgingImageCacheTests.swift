@@ -203,7 +203,8 @@ struct AutoPurgingImageCacheTests {
         #expect(cache.image(for: request)?.size.width == 2)
     }
 
-    @Test func `removing by one key keeps an image that is stored meanwhile under another key of the same name`() async {
+    @Test func `removing by one key keeps an image that is stored meanwhile under another key of the same name`() async
+    {
         let cache = cache(1000, 500)
         let (first, second) = (ImageKey(ResourceKey("a"), variant: "bc"), ImageKey(ResourceKey("ab"), variant: "c"))
         for round in 0..<5000 {

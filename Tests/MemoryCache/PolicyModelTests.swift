@@ -17,8 +17,8 @@ struct PolicyModelTests {
         var group: Int { number % 7 }
     }
 
-    private typealias Cache = MemoryCache<Key, HeldNumber>
-    private typealias Eviction = (key: Key, value: HeldNumber, reason: EvictionReason)
+    private typealias Cache = MemoryCache<Key, ReferencedNumber>
+    private typealias Eviction = (key: Key, value: ReferencedNumber, reason: EvictionReason)
 
     private struct Stored {
         var value: Int
@@ -72,14 +72,14 @@ struct PolicyModelTests {
             evicted.change { $0.append((key, value, reason)) }
         }
         // Every second value is held; the others are found only while they are in the cache.
-        var held: [HeldNumber] = []
+        var held: [ReferencedNumber] = []
 
         for step in 0..<3000 {
             let key = Key(number: Int.random(in: 0..<40, using: &random))
             let now = clock.uptime
             switch Int.random(in: 0..<100, using: &random) {
             case 0..<40:
-                let value = HeldNumber(step)
+                let value = ReferencedNumber(step)
                 if step % 2 == 0 { held.append(value) }
                 let cost = Int.random(in: 0...22, using: &random)
                 let own: Duration? = [nil, nil, .seconds(5), .seconds(30), .zero].randomElement(using: &random) ?? nil
@@ -142,7 +142,7 @@ struct PolicyModelTests {
     }
 
     private func expectedValue(
-        for key: Int, in reference: inout Reference, held: [HeldNumber], at now: Duration
+        for key: Int, in reference: inout Reference, held: [ReferencedNumber], at now: Duration
     ) -> Int? {
         let extends = reference.limits.extendsLifeOnUse
         if let entry = reference.stored[key] {

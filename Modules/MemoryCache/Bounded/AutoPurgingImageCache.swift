@@ -239,7 +239,8 @@ extension MemoryCache {
         var releases = PendingReleases<Key, Value>()
         lock.withLock { state, _ in
             _ = state.store(
-                value, for: key, hash: key.hashValue, groupHash: 0, cost: cost, limits: limits, expiration: EntryExpiration(),
+                value, for: key, hash: key.hashValue, groupHash: 0, cost: cost, limits: limits,
+                expiration: EntryExpiration(),
                 priority: .normal, now: nil, into: &releases)
             if state.table.totalCost > capacity {
                 state.trim(toCost: max(0, preferredCost), count: .max, into: &releases)

@@ -250,7 +250,8 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         let isStored = lock.withLock { (state, _) -> Bool in
             guard limits.admits(cost: cost), !isTooOld else {
                 state.reject(
-                    value, for: key, hash: hash, cost: cost, expiration: expiration ?? EntryExpiration(), isTooOld: isTooOld, into: &releases)
+                    value, for: key, hash: hash, cost: cost, expiration: expiration ?? EntryExpiration(),
+                    isTooOld: isTooOld, into: &releases)
                 return false
             }
             return state.store(

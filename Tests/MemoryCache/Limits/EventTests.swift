@@ -177,7 +177,8 @@ import Testing
 
     @Test func `what the policy refuses was never in`() {
         let evicted = Guarded<[Int: EvictionReason]>([:])
-        let cache: MemoryCache<Int, Int> = PolicyChoice.gdsf.cache(MemoryCacheLimits(costLimit: 10)) { key, value, reason in
+        let cache: MemoryCache<Int, Int> = PolicyChoice.gdsf.cache(MemoryCacheLimits(costLimit: 10)) {
+            key, value, reason in
             evicted.change { $0[key] = reason }
         }
         for key in 0..<5 { cache.store(key, for: key, cost: 2) }
@@ -201,11 +202,11 @@ import Testing
     }
 
     @Test func `what the policy refuses is found while it is held`() {
-        let cache: MemoryCache<Int, HeldNumber> = PolicyChoice.gdsf.cache(
+        let cache: MemoryCache<Int, ReferencedNumber> = PolicyChoice.gdsf.cache(
             MemoryCacheLimits(costLimit: 10), findsReferencedValues: true)
-        for key in 0..<5 { cache.store(HeldNumber(key), for: key, cost: 2) }
+        for key in 0..<5 { cache.store(ReferencedNumber(key), for: key, cost: 2) }
         for key in 0..<5 { for _ in 0..<9 { _ = cache.value(for: key) } }
-        let held = HeldNumber(9)
+        let held = ReferencedNumber(9)
         #expect(!cache.store(held, for: 9, cost: 10))
         #expect(cache.value(for: 9) === held)
     }

@@ -1,3 +1,4 @@
+import AlcedoCore
 import AlcedoMemoryCache
 import Foundation
 import TestSupport
@@ -15,7 +16,8 @@ struct ListenerTests {
         await #expect(processExitsWith: .success) {
             let box = Guarded<MemoryCache<Int, Int>?>(nil)
             let calls = Guarded(0)
-            let cache = MemoryCache<Int, Int>(limits: MemoryCacheLimits(costLimit: 1), policy: .lru) { key, value, reason in
+            let cache = MemoryCache<Int, Int>(limits: MemoryCacheLimits(costLimit: 1), policy: .lru) {
+                key, value, reason in
                 calls.change { $0 += 1 }
                 guard key < 100_000 else { return }
                 box.value?.store(0, for: key + 2, cost: 1)

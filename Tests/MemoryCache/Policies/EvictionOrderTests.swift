@@ -1,3 +1,4 @@
+import AlcedoCore
 import AlcedoMemoryCache
 import TestSupport
 import Testing

@@ -11,7 +11,7 @@ struct PurgePriorityTests {
 
     private func cache(
         _ policy: PolicyChoice = .adaptive, findsReferencedValues: Bool = false
-    ) -> MemoryCache<Int, HeldNumber> {
+    ) -> MemoryCache<Int, ReferencedNumber> {
         policy.cache(MemoryCacheLimits(costLimit: 100), findsReferencedValues: findsReferencedValues) {
             [evicted] key, value, reason in
             #expect(reason == .trimmed)
@@ -23,7 +23,7 @@ struct PurgePriorityTests {
     func `a warning takes entries of low priority first, and those of high priority last`(policy: PolicyChoice) {
         let cache = cache(policy)
         for (key, priority) in [PurgePriority.high, .normal, .low, .low, .normal, .high, .normal, .low].enumerated() {
-            cache.store(HeldNumber(key), for: key, cost: 10, priority: priority)
+            cache.store(ReferencedNumber(key), for: key, cost: 10, priority: priority)
         }
         cache.respond(to: .warning)
         #expect(evicted.value == [2, 3, 7, 1])
@@ -38,7 +38,7 @@ struct PurgePriorityTests {
     @Test(arguments: PolicyChoice.allCases)
     func `among entries of one priority the least recently used goes first`(policy: PolicyChoice) {
         let cache = cache(policy)
-        for key in 0..<6 { cache.store(HeldNumber(key), for: key, cost: 10, priority: .low) }
+        for key in 0..<6 { cache.store(ReferencedNumber(key), for: key, cost: 10, priority: .low) }
         for key in [1, 0, 3] { _ = cache.value(for: key) }
         cache.respond(to: .warning)
         #expect(evicted.value == [2, 4, 5])
@@ -79,7 +79,7 @@ struct PurgePriorityTests {
     /// `beginContentAccess()` to `endContentAccess()`.
     @Test func `a discarded value is found while it is in use, and not afterwards`() {
         let cache = cache(findsReferencedValues: true)
-        var held: HeldNumber? = HeldNumber(7)
+        var held: ReferencedNumber? = ReferencedNumber(7)
         if let held { cache.store(held, for: 1, cost: 10, priority: .low) }
         cache.respond(to: .critical)
         #expect(!cache.contains(1) && cache.value(for: 1) === held)

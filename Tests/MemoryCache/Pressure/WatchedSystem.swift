@@ -41,7 +41,8 @@ final class WatchedSystem: Sendable {
     ) {
         let clock = ManualClock()
         self.clock = clock
-        let configuration = SystemMemoryPressureSource.Configuration(interval: interval, holdDuration: Self.holdDuration)
+        let configuration = SystemMemoryPressureSource.Configuration(
+            interval: interval, holdDuration: Self.holdDuration)
         source = SystemMemoryPressureSource(configuration: configuration, clock: time ?? clock) { [figures] in
             let presence = Presence(figures)
             var sensors = MemoryPressureSensors()

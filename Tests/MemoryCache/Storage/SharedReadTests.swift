@@ -1,3 +1,4 @@
+import AlcedoCore
 import AlcedoTesting
 import Foundation
 import TestSupport

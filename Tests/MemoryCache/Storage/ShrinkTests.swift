@@ -80,13 +80,13 @@ struct ShrinkTests {
         policy: PolicyChoice
     ) {
         let evicted = Guarded<[Int: EvictionReason]>([:])
-        let cache: MemoryCache<Int, HeldNumber> = policy.cache(
+        let cache: MemoryCache<Int, ReferencedNumber> = policy.cache(
             MemoryCacheLimits(costLimit: .max), findsReferencedValues: true
         ) {
             key, value, reason in
             evicted.change { $0[key] = reason }
         }
-        let held = (0..<500).map { HeldNumber($0) }
+        let held = (0..<500).map { ReferencedNumber($0) }
         for number in held { cache.store(number, for: number.value, cost: 2) }
         cache.respond(to: .critical)
         #expect(evicted.value.count == 500 && evicted.value.values.allSatisfy { $0 == .trimmed })
@@ -98,11 +98,11 @@ struct ShrinkTests {
 
     @Test(arguments: [PolicyChoice.lru, .adaptive])
     func `after critical pressure nothing is remembered that nobody holds`(policy: PolicyChoice) {
-        let cache: MemoryCache<Int, HeldNumber> = policy.cache(
+        let cache: MemoryCache<Int, ReferencedNumber> = policy.cache(
             MemoryCacheLimits(costLimit: .max), findsReferencedValues: true)
-        let held = (0..<10).map { HeldNumber($0) }
+        let held = (0..<10).map { ReferencedNumber($0) }
         for number in held { cache.store(number, for: number.value, cost: 1) }
-        for key in 10..<1000 { cache.store(HeldNumber(key), for: key, cost: 1) }
+        for key in 10..<1000 { cache.store(ReferencedNumber(key), for: key, cost: 1) }
 
         cache.respond(to: .critical)
 

@@ -29,7 +29,9 @@ struct WeakValueTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         @usableFromInline var expiration: EntryExpiration
 
         @inlinable
-        init(reference: @escaping Reference, expiration: EntryExpiration) { (self.reference, self.expiration) = (reference, expiration) }
+        init(reference: @escaping Reference, expiration: EntryExpiration) {
+            (self.reference, self.expiration) = (reference, expiration)
+        }
     }
 
     @usableFromInline var entries: [Key: Entry] = [:]
@@ -73,7 +75,9 @@ struct WeakValueTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     ///   - lookedAt: Gets what a sweep has found alive, to be released outside the lock.
     @inlinable
     mutating func remember(_ value: Value, for key: Key, expiration: EntryExpiration, examined: inout [Value]) {
-        guard let referenced = value as? any WeaklyReferenceable, let reference = Self.reference(to: referenced) else { return }
+        guard let referenced = value as? any WeaklyReferenceable, let reference = Self.reference(to: referenced) else {
+            return
+        }
         entries[key] = Entry(reference: reference, expiration: expiration)
         if entries.count > sweepCount { sweep(examined: &examined) }
     }

@@ -136,7 +136,9 @@ struct StallHistory: Sendable {
             return true
         }
         // An older doubt has seen more, and has its end all the same where a trigger fires again and again.
-        if unconfirmedStalls[level] == nil { unconfirmedStalls[level] = UnconfirmedStall(end: now + Self.confirmationDelay, before: before.count) }
+        if unconfirmedStalls[level] == nil {
+            unconfirmedStalls[level] = UnconfirmedStall(end: now + Self.confirmationDelay, before: before.count)
+        }
         return false
     }
 

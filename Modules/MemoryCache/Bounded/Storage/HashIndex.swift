@@ -34,9 +34,9 @@ struct HashIndex: Sendable {
     @usableFromInline
     mutating func remove(_ slot: Int, hash: Int, hashOf: (Int) -> Int) {
         let mask = cells.count - 1
-        let wanted = Self.cell(slot, hash)
+        let target = Self.cell(slot, hash)
         var hole = Int(truncatingIfNeeded: HashProbe.mix(hash) >> shift)
-        while cells[hole] != wanted {
+        while cells[hole] != target {
             if cells[hole] == 0 { return }
             hole = (hole + 1) & mask
         }

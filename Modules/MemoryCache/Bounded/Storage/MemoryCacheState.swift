@@ -34,7 +34,8 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
     @inlinable
     mutating func store(
         _ value: Value, for key: Key, hash: Int, groupHash: Int, cost: Int, limits: MemoryCacheLimits,
-        expiration: EntryExpiration, priority: PurgePriority, now: Int64?, into releases: inout PendingReleases<Key, Value>
+        expiration: EntryExpiration, priority: PurgePriority, now: Int64?,
+        into releases: inout PendingReleases<Key, Value>
     ) -> Bool {
         tick += 1
         weak?.forget(key)
@@ -90,7 +91,9 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
     ///
     /// - Parameter newcomer: An entry that, when it goes, was never in: neither counted nor reported.
     @inlinable
-    mutating func evict(_ limits: MemoryCacheLimits, insertedSlot: Int, into releases: inout PendingReleases<Key, Value>) {
+    mutating func evict(
+        _ limits: MemoryCacheLimits, insertedSlot: Int, into releases: inout PendingReleases<Key, Value>
+    ) {
         let limit = limits.effectiveCost
         if table.totalCost > limit {
             let kept = min(limit, preferredCost ?? limit)
@@ -147,7 +150,8 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
             for position in 0..<count {
                 let slot = table.slots[position]
                 guard let key = table.entries[slot].key, let value = table.entries[slot].value else { continue }
-                weak?.remember(value, for: key, expiration: table.entries[slot].expiration, examined: &releases.examined)
+                weak?.remember(
+                    value, for: key, expiration: table.entries[slot].expiration, examined: &releases.examined)
             }
         }
         statistics.recordEvictions(reason, count: count, cost: table.totalCost)
@@ -223,7 +227,8 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
     /// Records a value that is not stored; it is found for as long as it is referenced elsewhere.
     @inlinable
     mutating func recordRejection(
-        _ value: Value, for key: Key, cost: Int, expiration: EntryExpiration, into releases: inout PendingReleases<Key, Value>
+        _ value: Value, for key: Key, cost: Int, expiration: EntryExpiration,
+        into releases: inout PendingReleases<Key, Value>
     ) {
         statistics.recordRejection(cost: cost)
         weak?.remember(value, for: key, expiration: expiration, examined: &releases.examined)

@@ -8,7 +8,7 @@ import Testing
 
 /// What the system does not let a cache do to some of its files.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
-struct RefusalTests {
+struct SystemErrorTests {
     @Test func `what cannot be removed is still there, and counted`() async throws {
         await #expect(processExitsWith: .success) {
             await Child.tellTrouble {
@@ -82,7 +82,7 @@ struct RefusalTests {
             let directory = try TemporaryDirectory()
             Child.becomeNobody(owning: directory.path)
             guard let paths = EntryPaths(directory.url, pathExtension: nil) else { exit(3) }
-            let folder = EntryFolder(paths: paths)
+            let folder = EntryDirectory(paths: paths)
             let top = try Descriptor(opening: paths.directory, Descriptor.onlyPath)
             let entry = CachedData(bytes(10))
             guard let image = EntryFile.encode(entry, key: key("a"), storedAt: Timestamp(Date())) else { exit(4) }

@@ -1,10 +1,11 @@
+import AlcedoCore
 import AlcedoMemoryCache
 import AlcedoTesting
 import TestSupport
 import Testing
 
 /// How long entries live.
-@Suite struct LifeTests {
+@Suite struct ExpirationTests {
     private let clock = ManualClock()
     private let evicted = Guarded<[String]>([])
 
