@@ -139,7 +139,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     ///
     /// - Parameters:
     ///   - now: nil when it was not read.
-    ///   - lookUp: What it could not do; then nothing was done.
+    ///   - outcome: What it could not do; then nothing was done.
     @inlinable @inline(__always)
     func valueAmongReaders(for key: Key, hash: Int, at now: Int64?, _ outcome: inout LookupOutcome) -> Value? {
         lock.withSharedLock { (state, counters) -> Value? in
@@ -179,7 +179,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         return outcome == .done ? value : valueAlone(for: key, hash: hash, at: time, &outcome)
     }
 
-    /// - Parameter lookUp: Set when `now` is nil and needed; then nothing was done.
+    /// - Parameter outcome: Set when `now` is nil and needed; then nothing was done.
     @inlinable
     func valueAlone(for key: Key, hash: Int, at now: Int64?, _ outcome: inout LookupOutcome) -> Value? {
         var releases = PendingReleases<Key, Value>()

@@ -227,7 +227,7 @@ struct FileSize: Equatable, Sendable {
 }
 
 extension SystemError {
-    /// - Parameter place: Empty where it is not known.
+    /// - Parameter directory: The path; empty where it is not known.
     func cacheError(_ action: String, _ directory: String = "") -> DataCacheError {
         let code: DataCacheError.Code =
             switch number {

@@ -21,7 +21,7 @@ enum EntryFile {
     }
 
     /// nil when something is too long for the layout.
-    static func encode(_ entry: CachedData, key: ImageKey, storedAt: Timestamp) -> Image? {
+    static func encode(_ entry: CachedData, key: ImageKey, storedAt: Timestamp) -> EncodedEntry? {
         let (resource, variant) = (key.resource.description.utf8, key.variant.utf8)
         let trailer = EntryTrailer(
             resourceCount: resource.count, variantCount: variant.count, metadataCount: entry.metadata.count,

@@ -94,13 +94,13 @@ struct IndexHeader: Sendable {
     var generation: UInt64
     var replaced: (generation: UInt64, size: Int)
     /// The hash of each boot in which a cache has listed the directory, and since which every change has been written. At
-    /// most ``mostBoots``.
+    /// most ``maximumBootCount``.
     var bootHashes: [UInt64]
     var suffixHash: UInt64
     var entryCount: Int
     var writtenCount: Int
 
-    /// - Parameter bootHashes: The latest first; those beyond ``mostBoots`` are left out.
+    /// - Parameter bootHashes: The latest first; those beyond ``maximumBootCount`` are left out.
     init(
         entryCount: Int, replacing replaced: (generation: UInt64, size: Int) = (0, 0), suffix: String,
         bootHashes: [UInt64]

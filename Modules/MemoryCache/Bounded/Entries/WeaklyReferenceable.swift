@@ -42,7 +42,7 @@ struct WeakValueTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// Looks a value up among other readers.
     ///
-    /// - Parameter lookUp: What it could not do; then there is no answer yet.
+    /// - Parameter outcome: What it could not do; then there is no answer yet.
     @usableFromInline
     func value(for key: Key, at now: Int64?, _ outcome: inout LookupOutcome) -> Value? {
         guard let entry = entries[key] else { return nil }
@@ -72,7 +72,7 @@ struct WeakValueTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// - Parameters:
     ///   - life: As long as the value is found at most.
-    ///   - lookedAt: Gets what a sweep has found alive, to be released outside the lock.
+    ///   - examined: Gets what a sweep has found alive, to be released outside the lock.
     @inlinable
     mutating func remember(_ value: Value, for key: Key, expiration: EntryExpiration, examined: inout [Value]) {
         guard let referenced = value as? any WeaklyReferenceable, let reference = Self.reference(to: referenced) else {
@@ -84,7 +84,7 @@ struct WeakValueTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// Forgets what nobody holds any more, with the memory for it. O(number of entries).
     ///
-    /// - Parameter lookedAt: Gets what is alive, to be released outside the lock.
+    /// - Parameter examined: Gets what is alive, to be released outside the lock.
     @inlinable
     mutating func sweep(examined: inout [Value]) {
         entries = entries.filter { _, entry in

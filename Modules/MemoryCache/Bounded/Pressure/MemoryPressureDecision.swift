@@ -12,7 +12,7 @@ struct MemoryPressureDecision: Sendable {
     private var warningEnd: Duration?
     private var criticalEnd: Duration?
 
-    /// - Parameter hold: How long a level holds after the last sign of it. Below zero counts as zero.
+    /// - Parameter holdDuration: How long a level holds after the last sign of it. Below zero counts as zero.
     init(holdDuration: Duration) { self.holdDuration = max(.zero, holdDuration) }
 
     /// Tasks were stalled for want of memory.

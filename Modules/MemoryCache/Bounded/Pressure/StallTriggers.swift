@@ -127,7 +127,7 @@ struct StallHistory: Sendable {
     ///   - level: That of the trigger.
     ///   - count: What has been counted up to now.
     ///   - now: When it fired.
-    /// - Returns: Whether the level is to be believed. If not, ``settle(_:at:)`` tells later.
+    /// - Returns: Whether the level is to be believed. If not, ``resolve(_:at:)`` tells later.
     mutating func confirms(_ level: MemoryPressure, _ count: StallCount?, at now: Duration) -> Bool {
         guard let count, let before = samples.last(where: { now - $0.time >= Self.span }) ?? samples.first,
             !count.shows(level, since: before.count)

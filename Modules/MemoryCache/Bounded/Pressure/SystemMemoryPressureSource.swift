@@ -33,7 +33,7 @@ public final class SystemMemoryPressureSource: MemoryPressureSource {
     /// - Parameters:
     ///   - interval: The time between two readings of what the kernel does not announce. Default: 5 seconds; at least a
     ///     millisecond.
-    ///   - hold: How long a level holds after the last sign of it. Default: 10 seconds, which is longer than the two
+    ///   - holdDuration: How long a level holds after the last sign of it. Default: 10 seconds, which is longer than the two
     ///     seconds after which lasting pressure is announced again.
     public convenience init(interval: Duration = .seconds(5), holdDuration: Duration = .seconds(10)) {
         self.init(configuration: Configuration(interval: interval, holdDuration: holdDuration))

@@ -104,7 +104,7 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 /// One entry of a memory cache, or a free place for one.
 @usableFromInline
 struct CacheEntry<Key: Sendable, Value: Sendable>: Sendable {
-    /// The first, so that its deadline is where the entry begins: see ``EntryReader/atomicDeadline(of:)``.
+    /// The first, so that its deadline is where the entry begins: see ``EntryLookup/atomicDeadline(of:)``.
     @usableFromInline var expiration = EntryExpiration()
     /// nil while the place is free, as is the value.
     @usableFromInline var key: Key?
@@ -118,6 +118,20 @@ struct CacheEntry<Key: Sendable, Value: Sendable>: Sendable {
 
     @inlinable
     init() {}
+}
+
+/// An entry that has left a memory cache.
+@usableFromInline
+struct RemovedEntry<Key: Sendable, Value: Sendable>: Sendable {
+    @usableFromInline let key: Key
+    @usableFromInline let value: Value
+    @usableFromInline let cost: Int
+    @usableFromInline let reason: EvictionReason
+
+    @inlinable
+    init(key: Key, value: Value, cost: Int, reason: EvictionReason) {
+        (self.key, self.value, self.cost, self.reason) = (key, value, cost, reason)
+    }
 }
 
 /// Finds entries by the hash of their group: an index to the first entry of a list that runs through the entries.
@@ -213,4 +227,28 @@ struct SlotSet: Sendable {
         order[count] = Int32(slot)
         positions[slot] = Int32(count)
     }
+}
+
+/// A key of which several belong together, such as the variants of one image.
+///
+/// A memory cache with such keys removes a group without looking at its other entries. Groups are compared under its
+/// lock, as keys are: neither may call the cache.
+@usableFromInline
+package protocol GroupedKey: Hashable, Sendable {
+    /// What keys that belong together have in common.
+    associatedtype Group: Hashable & Sendable
+    /// The group of this key.
+    var group: Group { get }
+    /// `group.hashValue`. A key that keeps it ready saves work at each store.
+    var groupHash: Int { get }
+}
+
+extension GroupedKey {
+    package var groupHash: Int { group.hashValue }
+}
+
+extension ImageKey: GroupedKey {
+    /// The resource, which all variants of an image share.
+    @usableFromInline package var group: ResourceKey { resource }
+    @usableFromInline package var groupHash: Int { resourceHash }
 }

@@ -89,7 +89,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
 
     /// Lets entries go until both limits hold.
     ///
-    /// - Parameter newcomer: An entry that, when it goes, was never in: neither counted nor reported.
+    /// - Parameter insertedSlot: Of the entry being stored. When it is evicted, it is neither counted nor reported.
     @inlinable
     mutating func evict(
         _ limits: MemoryCacheLimits, insertedSlot: Int, into releases: inout PendingReleases<Key, Value>

@@ -24,20 +24,6 @@ struct PendingReleases<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 }
 
-/// An entry that has left a memory cache.
-@usableFromInline
-struct RemovedEntry<Key: Sendable, Value: Sendable>: Sendable {
-    @usableFromInline let key: Key
-    @usableFromInline let value: Value
-    @usableFromInline let cost: Int
-    @usableFromInline let reason: EvictionReason
-
-    @inlinable
-    init(key: Key, value: Value, cost: Int, reason: EvictionReason) {
-        (self.key, self.value, self.cost, self.reason) = (key, value, cost, reason)
-    }
-}
-
 /// All that a cache held, taken out whole with the memory for it, to be reported and released outside the lock.
 @usableFromInline
 struct RetiredEntries<Key: Hashable & Sendable, Value: Sendable>: Sendable {
