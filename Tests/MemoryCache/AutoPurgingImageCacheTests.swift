@@ -60,7 +60,7 @@ struct AutoPurgingImageCacheTests {
 
         let statistics = cache.statistics
         #expect(statistics.hits == 1 && statistics.misses == 1 && statistics.stores == 11)
-        #expect(statistics.evictions.values.reduce(0) { $0 + $1.count } == 5)
+        #expect(statistics.evictions.values.reduce(0, +) == 5)
     }
 
     @Test func `images that were looked at survive`() {
@@ -201,6 +201,28 @@ struct AutoPurgingImageCacheTests {
         cache.add(.gray(side: 2), for: request)
         cache.add(.gray(side: 3), for: request)
         #expect(cache.image(for: request)?.size.width == 2)
+    }
+
+    @Test func `removing by one key keeps an image that is stored meanwhile under another of that name`() async {
+        let cache = cache(1000, 500)
+        let (first, second) = (ImageKey(ResourceKey("a"), variant: "bc"), ImageKey(ResourceKey("ab"), variant: "c"))
+        for round in 0..<5000 {
+            cache.store(pixel, for: first)
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    guard round % 2 == 0 else {
+                        cache.removeAll(of: first.resource)
+                        return
+                    }
+                    cache.remove(first)
+                }
+                group.addTask { cache.store(pixel, for: second) }
+            }
+            guard cache.contains(second) else {
+                Issue.record("the image that was stored in round \(round) is lost")
+                return
+            }
+        }
     }
 
     @Test func `many readers and writers leave the usage right`() async {

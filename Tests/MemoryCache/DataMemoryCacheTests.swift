@@ -6,17 +6,17 @@ import Testing
 
 /// Refuses whatever does not fit.
 private struct NewestGoes: EvictionPolicy {
-    private var entries: [EntrySlot] = []
+    private var slots: [Int] = []
 
-    mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
-        entries.append(entry)
+    mutating func insert(_ slot: Int, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
+        slots.append(slot)
     }
 
-    mutating func remove(_ entry: EntrySlot) { entries.removeAll { $0.index == entry.index } }
+    mutating func remove(_ slot: Int) { slots.removeAll { $0 == slot } }
 
-    mutating func evict(marks: AccessMarks) -> EntrySlot? { entries.popLast() }
+    mutating func evict(marks: AccessMarks) -> Int? { slots.popLast() }
 
-    mutating func removeAll() { entries = [] }
+    mutating func removeAll() { slots = [] }
 }
 
 /// The memory cache as a data cache.

@@ -17,8 +17,8 @@ struct PolicyModelTests {
         var group: Int { number % 7 }
     }
 
-    private typealias Cache = MemoryCache<Key, HeldNumber>
-    private typealias Eviction = MemoryCacheEviction<Key, HeldNumber>
+    private typealias Cache = MemoryCache<Key, ReferencedNumber>
+    private typealias Eviction = (key: Key, value: ReferencedNumber, reason: EvictionReason)
 
     private struct Stored {
         var value: Int
@@ -40,15 +40,15 @@ struct PolicyModelTests {
         var stored: [Int: Stored] = [:]
         /// What left the cache, or was refused; found while it is held.
         var lost: [Int: Stored] = [:]
-        var insertions = 0
-        var refusals = 0
-        var departures = 0
+        var storeCount = 0
+        var rejectionCount = 0
+        var evictionCount = 0
 
-        mutating func note(_ evictions: [Eviction], at now: Duration) {
+        mutating func record(_ evictions: [Eviction], at now: Duration) {
             for eviction in evictions {
-                departures += 1
+                evictionCount += 1
                 let entry = stored.removeValue(forKey: eviction.key.number)
-                #expect(entry?.value == eviction.value.value && entry?.cost == eviction.cost)
+                #expect(entry?.value == eviction.value.value)
                 switch eviction.reason {
                 case .costLimit, .countLimit, .trimmed: if isWeak { lost[eviction.key.number] = entry }
                 case .expired: #expect(entry?.isOver(at: now) == true)
@@ -62,23 +62,24 @@ struct PolicyModelTests {
     func `thousands of random calls do what the contract says`(policy: PolicyChoice, seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let clock = ManualClock()
-        let gone = Guarded<[Eviction]>([])
+        let evicted = Guarded<[Eviction]>([])
         let limits = MemoryCacheLimits(
             costLimit: 60, countLimit: seed == 2 ? 12 : .max, entryCostLimit: 20,
             timeToLive: seed == 3 ? .seconds(20) : nil, extendsLifeOnUse: seed == 4)
         var reference = Reference(limits: limits, isWeak: seed != 1)
-        let cache: Cache = policy.cache(limits, findsReferencedValues: reference.isWeak, clock: clock) { eviction in
-            gone.change { $0.append(eviction) }
+        let cache: Cache = policy.cache(limits, findsReferencedValues: reference.isWeak, clock: clock) {
+            key, value, reason in
+            evicted.change { $0.append((key, value, reason)) }
         }
         // Every second value is held; the others are found only while they are in the cache.
-        var held: [HeldNumber] = []
+        var held: [ReferencedNumber] = []
 
         for step in 0..<3000 {
             let key = Key(number: Int.random(in: 0..<40, using: &random))
             let now = clock.uptime
             switch Int.random(in: 0..<100, using: &random) {
             case 0..<40:
-                let value = HeldNumber(step)
+                let value = ReferencedNumber(step)
                 if step % 2 == 0 { held.append(value) }
                 let cost = Int.random(in: 0...22, using: &random)
                 let own: Duration? = [nil, nil, .seconds(5), .seconds(30), .zero].randomElement(using: &random) ?? nil
@@ -87,19 +88,19 @@ struct PolicyModelTests {
                 let entry = Stored(value: step, cost: cost, deadline: life.map { now + $0 }, life: life)
                 // What went for it went before it came, and what stood under its key with it.
                 reference.lost[key.number] = nil
-                reference.note(gone.value, at: now)
+                reference.record(evicted.value, at: now)
                 #expect(reference.stored[key.number] == nil)
                 if isStored {
                     #expect(cost <= 20 && life != .zero)
                     reference.stored[key.number] = entry
-                    reference.insertions += 1
+                    reference.storeCount += 1
                 } else {
-                    reference.refusals += 1
+                    reference.rejectionCount += 1
                     if reference.isWeak, life != .zero { reference.lost[key.number] = entry }
                 }
             case 40..<75:
                 let found = cache.value(for: key)?.value
-                reference.note(gone.value, at: now)
+                reference.record(evicted.value, at: now)
                 #expect(found == expectedValue(for: key.number, in: &reference, held: held, at: now))
             case 75..<80:
                 let entry = reference.stored[key.number]
@@ -107,11 +108,11 @@ struct PolicyModelTests {
                 let removed = cache.removeValue(for: key)
                 #expect(removed?.value == (entry?.isOver(at: now) == true ? nil : entry?.value))
                 reference.lost[key.number] = nil
-                reference.note(gone.value, at: now)
+                reference.record(evicted.value, at: now)
             case 80..<84:
                 let members = reference.stored.keys.filter { $0 % 7 == key.group }.count
                 #expect(cache.removeGroup(key.group) == members)
-                reference.note(gone.value, at: now)
+                reference.record(evicted.value, at: now)
                 reference.lost = reference.lost.filter { $0.key % 7 != key.group }
             case 84..<88:
                 let (cost, count) = (
@@ -119,29 +120,29 @@ struct PolicyModelTests {
                 )
                 cache.trim(toCost: cost, count: count)
                 #expect(cache.totalCost <= cost && cache.count <= count)
-                reference.note(gone.value, at: now)
+                reference.record(evicted.value, at: now)
             case 88..<92:
                 cache.respond(to: [.normal, .warning, .warning, .critical].randomElement(using: &random) ?? .normal)
-                reference.note(gone.value, at: now)
+                reference.record(evicted.value, at: now)
             case 92..<94:
                 cache.removeExpired()
-                reference.note(gone.value, at: now)
+                reference.record(evicted.value, at: now)
                 #expect(reference.stored.values.allSatisfy { !$0.isOver(at: now) })
             case 94..<99: clock.advance(by: .seconds(Int.random(in: 0...4, using: &random)))
             default:
                 cache.removeAll()
-                reference.note(gone.value, at: now)
+                reference.record(evicted.value, at: now)
                 reference.lost = [:]
                 #expect(cache.count == 0)
             }
-            gone.change { $0 = [] }
+            evicted.change { $0 = [] }
             checkSums(of: cache, against: reference, at: clock.uptime)
         }
         #expect(held.count > 100)
     }
 
     private func expectedValue(
-        for key: Int, in reference: inout Reference, held: [HeldNumber], at now: Duration
+        for key: Int, in reference: inout Reference, held: [ReferencedNumber], at now: Duration
     ) -> Int? {
         let extends = reference.limits.extendsLifeOnUse
         if let entry = reference.stored[key] {
@@ -169,13 +170,13 @@ struct PolicyModelTests {
         #expect(entries.allSatisfy { living[$0.key.number]?.value == $0.value.value })
 
         let statistics = cache.statistics
-        #expect(statistics.stores == reference.insertions)
-        #expect(statistics.refusals.count == reference.refusals)
-        #expect(statistics.evictions.values.reduce(0) { $0 + $1.count } == reference.departures)
-        #expect(statistics.storedCost - statistics.evictions.values.reduce(0) { $0 + $1.cost } == cache.totalCost)
+        #expect(statistics.stores == reference.storeCount)
+        #expect(statistics.rejections == reference.rejectionCount)
+        #expect(statistics.evictions.values.reduce(0, +) == reference.evictionCount)
+        #expect(statistics.storedCost - statistics.evictedCosts.values.reduce(0, +) == cache.totalCost)
 
         let (indexed, mortal, inRow) = cache.lock.withLock { state, _ in
-            (state.table.index.count, state.table.mortalCount, state.table.slots.count)
+            (state.table.index.count, state.table.expiringCount, state.table.slots.count)
         }
         #expect(indexed == cache.count && inRow == cache.count)
         #expect(mortal == reference.stored.values.count { $0.deadline != nil })

@@ -33,7 +33,7 @@ struct ReleaseTests {
         }
     }
 
-    @Test(arguments: ["evict", "replace", "remove", "removeAll", "trim", "refuse"])
+    @Test(arguments: ["evict", "replace", "remove", "removeAll", "trim", "reject"])
     func `a value that calls the cache as it goes finds it unlocked`(way: String) {
         let count = Count()
         cache.store(caller(count), for: 0, cost: 1)
@@ -48,7 +48,7 @@ struct ReleaseTests {
         default: cache.store(caller(count), for: 0, cost: 3)
         }
 
-        let expected = ["evict": 2, "removeAll": 2, "refuse": 2][way] ?? 1
+        let expected = ["evict": 2, "removeAll": 2, "reject": 2][way] ?? 1
         #expect(count.value.load(ordering: .relaxed) == expected)
     }
 

@@ -103,6 +103,28 @@ struct NSCacheBackendTests {
         #expect(cache.totalCost == 10)
     }
 
+    @Test func `statistics count lookups, stores, rejections and evictions by reason`() {
+        let cache = NSCacheBackend.storing([10, 20, 30], costLimit: 60)
+        for number in [0, 0, 7] { _ = cache.image(for: .number(number)) }
+        _ = cache.contains(.number(0))
+        // 50 and 30 exceed the limit: the cheapest, 0 and 1, are evicted.
+        cache.store(.weighing(30), for: .number(3))
+        cache.store(.weighing(61), for: .number(3))
+        cache.remove(.number(2))
+        cache.store(.weighing(5), for: .number(4))
+        cache.trim(toCost: 0)
+
+        let statistics = cache.statistics
+        #expect(statistics.hits == 2 && statistics.hitCost == 20 && statistics.misses == 1)
+        #expect(statistics.stores == 5 && statistics.rejections == 1)
+        #expect(statistics.evictions == [.costLimit: 2, .replaced: 1, .removed: 1, .trimmed: 1])
+    }
+
+    @Test func `an image over the number limit is evicted for it`() {
+        let cache = NSCacheBackend.storing([1, 2, 3], countLimit: 2)
+        #expect(cache.statistics.evictions == [.countLimit: 1])
+    }
+
     @Test func `an observer of memory pressure empties it in one line`() {
         let cache = NSCacheBackend.storing([1, 2, 3])
         let source = ManualMemoryPressureSource()

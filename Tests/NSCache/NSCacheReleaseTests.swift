@@ -26,12 +26,12 @@ struct NSCacheReleaseTests {
     }
 
     enum Way: CaseIterable {
-        case evict, evictAtOnce, replace, remove, removeAllOfOne, removeAll, trim, trimToNought, refuse
+        case evict, evictAtOnce, replace, remove, removeAllOfOne, removeAll, trim, trimToZero, reject
 
         /// How many of the two that are stored, and of the one that comes, go.
-        var gone: Int {
+        var releaseCount: Int {
             switch self {
-            case .evict, .removeAll, .trimToNought, .refuse: 2
+            case .evict, .removeAll, .trimToZero, .reject: 2
             case .evictAtOnce, .replace, .remove, .removeAllOfOne, .trim: 1
             }
         }
@@ -52,11 +52,11 @@ struct NSCacheReleaseTests {
         case .removeAllOfOne: cache.removeAll(of: ResourceKey("0"))
         case .removeAll: cache.removeAll()
         case .trim: cache.trim(toCost: 1)
-        case .trimToNought: cache.trim(toCost: 0)
-        case .refuse: cache.store(caller(cost: 3, cache, count), for: .number(0))
+        case .trimToZero: cache.trim(toCost: 0)
+        case .reject: cache.store(caller(cost: 3, cache, count), for: .number(0))
         }
 
-        #expect(count.value == way.gone)
+        #expect(count.value == way.releaseCount)
     }
 
     /// NSCache by itself leaks what it holds when it goes.

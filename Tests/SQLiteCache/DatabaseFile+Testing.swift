@@ -7,7 +7,7 @@ import FoundationEssentials
 extension DatabaseFile<EntryChanges> {
     static func writer(_ directory: URL) -> Self {
         Self(directory: directory, role: .writer, lockTimeout: .seconds(300)) { (connection) throws(SQLiteFailure) in
-            try EntryChanges(connection, values: ValueFolder(directory: directory))
+            try EntryChanges(connection, values: ValueDirectory(directory: directory))
         }
     }
 

@@ -77,7 +77,7 @@ struct DiskSpaceTests {
         #expect(valueSize > limit * 3 / 4)
     }
 
-    @Test(arguments: [EntryChanges.largestInRow + 1, 40_960, 40_961, 100_000])
+    @Test(arguments: [EntryChanges.maximumInlineByteCount + 1, 40_960, 40_961, 100_000])
     func `a large value counts for the blocks of its file`(count: Int) async throws {
         let cache = cache(sizeLimit: 1 << 20)
         try await cache.store(CachedData(bytes(count), metadata: bytes(10)), for: key("a"))

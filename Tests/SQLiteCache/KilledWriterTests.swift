@@ -12,7 +12,7 @@ struct KilledWriterTests {
 
     /// Every second one has a file of its own; the entry tells which it is.
     private static func entry(_ number: Int) -> CachedData {
-        let count = (number.isMultiple(of: 2) ? 1_000 : EntryChanges.largestInRow) + number
+        let count = (number.isMultiple(of: 2) ? 1_000 : EntryChanges.maximumInlineByteCount) + number
         return CachedData(bytes(count, seed: number), metadata: Data("\(number)".utf8))
     }
 
@@ -80,7 +80,7 @@ struct KilledWriterTests {
                     }
                     if let found, let number {
                         #expect(found == Self.entry(number), "\(name)")
-                        if found.data.count > EntryChanges.largestInRow { largeCount += 1 }
+                        if found.data.count > EntryChanges.maximumInlineByteCount { largeCount += 1 }
                     }
                 }
                 #expect(TemporaryDirectory.valueFiles(in: url.path).count == largeCount)

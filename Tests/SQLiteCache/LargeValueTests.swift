@@ -10,14 +10,16 @@ import Testing
 struct LargeValueTests {
     private let directory: TemporaryDirectory
     private let cache: SQLiteDiskCache
-    private let large = bytes(EntryChanges.largestInRow + 1)
+    private let large = bytes(EntryChanges.maximumInlineByteCount + 1)
 
     init() throws {
         directory = try TemporaryDirectory()
         cache = SQLiteDiskCache(directory: directory.url)
     }
 
-    @Test(arguments: [(0, 0), (EntryChanges.largestInRow, 0), (EntryChanges.largestInRow + 1, 1), (3_000_000, 1)])
+    @Test(arguments: [
+        (0, 0), (EntryChanges.maximumInlineByteCount, 0), (EntryChanges.maximumInlineByteCount + 1, 1), (3_000_000, 1),
+    ])
     func `only a large value has a file`(count: Int, fileCount: Int) async throws {
         let entry = CachedData(bytes(count), metadata: bytes(100_000))
 
@@ -31,7 +33,7 @@ struct LargeValueTests {
         for content in [large, bytes(10), large, bytes(50_000), bytes(20)] {
             try await cache.store(content, for: key("a"))
 
-            #expect(directory.valueFiles.count == (content.count > EntryChanges.largestInRow ? 1 : 0))
+            #expect(directory.valueFiles.count == (content.count > EntryChanges.maximumInlineByteCount ? 1 : 0))
             #expect(await cache.data(for: key("a")) == content)
         }
         for name in ["a", "b", "c", "d"] { try await cache.store(large, for: key(name)) }
@@ -98,10 +100,10 @@ struct LargeValueTests {
     @Test func `what no row names is swept when the cache is opened, what is being written is not`() async throws {
         try await cache.store(large, for: key("a"))
         await cache.flush()
-        let values = ValueFolder(directory: directory.url)
+        let values = ValueDirectory(directory: directory.url)
         let left = try values.write(large, for: key("b")).name
         let writing = try values.write(large, for: key("c"))
-        let shard = directory.path + "/values/" + left.folder
+        let shard = directory.path + "/values/" + left.shard
         for name in ["notes.txt", key("b").fileName, key("b").fileName + "-xyz"] {
             try Data("foreign".utf8).write(to: URL(filePath: "\(shard)/\(name)"))
         }
@@ -121,9 +123,9 @@ struct LargeValueTests {
     /// The writer stands between creating its file and locking it.
     @Test(arguments: [false, true])
     func `a sweep keeps the lock of a value until it has removed or kept it`(isAbandoned: Bool) throws {
-        let values = ValueFolder(directory: directory.url)
+        let values = ValueDirectory(directory: directory.url)
         let name = try values.write(large, for: key("b")).name
-        let path = "\(directory.path)/values/\(name.folder)/\(name.fileName)"
+        let path = "\(directory.path)/values/\(name.shard)/\(name.fileName)"
         let writer = open(path, O_WRONLY | O_CLOEXEC)
         try #require(writer >= 0)
         defer { close(writer) }
@@ -164,7 +166,7 @@ struct LargeValueTests {
     @Test func `a value that is abandoned goes when the cache is verified`() async throws {
         try await cache.store(large, for: key("a"))
         await cache.flush()
-        let values = ValueFolder(directory: directory.url)
+        let values = ValueDirectory(directory: directory.url)
         let left = try values.write(large, for: key("b")).name
         #expect(try values.read(left, count: large.count) == large)
 

@@ -79,65 +79,65 @@ struct PendingWriteTests {
     }
 
     @Test func `the last write asked for is the one that counts`() {
-        var writes = PendingWrites()
+        var writes = WriteQueue()
         let old = CachedData(bytes(1))
         let new = CachedData(bytes(2))
 
         let first = writes.add(.store(old, key("a"))).ticket
         let second = writes.add(.store(new, key("a"))).ticket
-        #expect(writes.answer(for: key("a")).entry == new)
+        #expect(writes.lookUp(for: key("a")).entry == new)
         writes.finish(first, .success(0))
-        #expect(writes.answer(for: key("a")).entry == new)
+        #expect(writes.lookUp(for: key("a")).entry == new)
         let removal = writes.add(.remove(key("a"))).ticket
-        #expect(writes.answer(for: key("a")).isAbsent)
+        #expect(writes.lookUp(for: key("a")).isAbsent)
         writes.finish(second, .success(0))
-        #expect(writes.answer(for: key("a")).isAbsent)
+        #expect(writes.lookUp(for: key("a")).isAbsent)
         writes.finish(removal, .success(1))
 
-        #expect(writes.answer(for: key("a")).isUnknown)
+        #expect(writes.lookUp(for: key("a")).isUnknown)
         #expect((try? writes.take(removal)?.get()) == 1)
         #expect(writes.take(removal) == nil)
     }
 
     @Test func `removing a resource or everything hides what came before, not after`() {
-        var writes = PendingWrites()
+        var writes = WriteQueue()
         let entry = CachedData(bytes(1))
         _ = writes.add(.store(entry, key("a")))
         let resource = writes.add(.removeResource(ResourceKey("a"))).ticket
-        #expect(writes.answer(for: key("a")).isAbsent)
-        #expect(writes.answer(for: key("a", variant: "small")).isAbsent)
-        #expect(writes.answer(for: key("b")).isUnknown)
+        #expect(writes.lookUp(for: key("a")).isAbsent)
+        #expect(writes.lookUp(for: key("a", variant: "small")).isAbsent)
+        #expect(writes.lookUp(for: key("b")).isUnknown)
         _ = writes.add(.store(entry, key("a", variant: "small")))
-        #expect(writes.answer(for: key("a", variant: "small")).entry == entry)
+        #expect(writes.lookUp(for: key("a", variant: "small")).entry == entry)
         let everything = writes.add(.removeAll).ticket
-        #expect(writes.answer(for: key("b")).isAbsent)
-        #expect(writes.answer(for: key("a", variant: "small")).isAbsent)
+        #expect(writes.lookUp(for: key("b")).isAbsent)
+        #expect(writes.lookUp(for: key("a", variant: "small")).isAbsent)
         _ = writes.add(.store(entry, key("b")))
-        #expect(writes.answer(for: key("b")).entry == entry)
+        #expect(writes.lookUp(for: key("b")).entry == entry)
         #expect(writes.next(upTo: resource)?.ticket == 1)
 
         for ticket in 1...everything { writes.finish(ticket, .success(0)) }
 
-        #expect(writes.answer(for: key("a")).isUnknown)
-        #expect(writes.answer(for: key("b")).entry == entry)
+        #expect(writes.lookUp(for: key("a")).isUnknown)
+        #expect(writes.lookUp(for: key("b")).entry == entry)
         #expect(writes.next(upTo: everything) == nil)
     }
 
     @Test func `a write that is taken back has no outcome`() {
-        var writes = PendingWrites()
+        var writes = WriteQueue()
         let (ticket, stores) = writes.add(.store(CachedData(bytes(1)), key("a")))
         #expect(stores)
 
         #expect(writes.take(ticket) == nil)
 
-        #expect(writes.answer(for: key("a")).isUnknown)
+        #expect(writes.lookUp(for: key("a")).isUnknown)
         writes.finish(ticket, .success(0))
         #expect(writes.take(ticket) == nil)
         #expect(!writes.hasStores(upTo: ticket))
     }
 }
 
-extension PendingWrites.Answer {
+extension WriteQueue.Lookup {
     fileprivate var entry: CachedData? {
         guard case .entry(let entry) = self else { return nil }
         return entry

@@ -8,7 +8,7 @@ import Testing
 @testable import AlcedoSQLiteCache
 
 @Suite(
-    .timeLimit(.minutes(10)), .enabled(if: ReadOnlyPlace.isPermitted, "only the superuser may make a read-only place"))
+    .timeLimit(.minutes(10)), .enabled(if: ReadOnlyMount.isPermitted, "only the superuser may make a read-only place"))
 struct ReadOnlyTests {
     private let directory: TemporaryDirectory
     private let sizes = [0, 10, 30_000, 40_000]
@@ -39,7 +39,7 @@ struct ReadOnlyTests {
         try fill(sizes)
         let file = try #require(directory.valueFiles.first)
         #expect(truncate(file, 100) == 0)
-        let view = try #require(try ReadOnlyPlace(of: directory))
+        let view = try #require(try ReadOnlyMount(of: directory))
         let verified = await SQLiteDiskCache(directory: view.url).verify()
         #expect(verified.damagedNames.isEmpty && verified.refusal?.code == .notWritable)
         #expect(verified.checkedCount == sizes.count)
@@ -57,7 +57,7 @@ struct ReadOnlyTests {
         try fill(sizes)
         if !hasLock { unlink(directory.database.path + ".lock") }
         #expect(!FileManager.default.fileExists(atPath: directory.log.path))
-        let view = try #require(try ReadOnlyPlace(of: directory))
+        let view = try #require(try ReadOnlyMount(of: directory))
 
         await expectAll(SQLiteDiskCache(directory: view.url), sizes)
         withExtendedLifetime(view) {}
@@ -66,7 +66,7 @@ struct ReadOnlyTests {
     @Test func `everything is found that an open cache has stored, and stores since`() async throws {
         let writer = SQLiteDiskCache(directory: directory.url)
         for size in sizes { try await writer.store(bytes(size), for: key("\(size)")) }
-        let view = try #require(try ReadOnlyPlace(of: directory))
+        let view = try #require(try ReadOnlyMount(of: directory))
         let cache = SQLiteDiskCache(directory: view.url)
         await expectAll(cache, sizes)
 
@@ -77,7 +77,7 @@ struct ReadOnlyTests {
 
     @Test func `what somebody else changes is found changed`() async throws {
         try fill([10])
-        let view = try #require(try ReadOnlyPlace(of: directory))
+        let view = try #require(try ReadOnlyMount(of: directory))
         let cache = SQLiteDiskCache(directory: view.url)
         await expectAll(cache, [10])
         for count in 1...20 {
@@ -89,7 +89,7 @@ struct ReadOnlyTests {
 
     @Test func `storing is refused, what is there stays, and uses are forgotten`() async throws {
         try fill(sizes)
-        let view = try #require(try ReadOnlyPlace(of: directory))
+        let view = try #require(try ReadOnlyMount(of: directory))
         let cache = SQLiteDiskCache(directory: view.url)
         for name in ["10", "new"] {
             let error = await #expect(throws: DataCacheError.self) { try await cache.store(bytes(7), for: key(name)) }

@@ -5,7 +5,7 @@ import FoundationEssentials
 /// Runs an ``EntryStore`` on threads of its own, with what is on its way to it.
 final class DiskCacheEngine: Sendable {
     private struct State: Sendable {
-        var changes = ChangesUnderWay()
+        var changes = InFlightChanges()
         var staged = StagedEntries()
         var trim: Task<Void, Never>?
         /// Whether a trim was asked for while one was under way, which may have looked before.
@@ -58,7 +58,7 @@ final class DiskCacheEngine: Sendable {
         let reading = try? await readers.run { [store] in store.read(key, isMapped: isMapped) }
         guard let (found, isDue) = reading else { return nil }
         if isDue { writeUsesSoon() }
-        return await settle(found, key)
+        return await resolve(found, key)
     }
 
     func chunks(for key: ImageKey, chunkSize: Int) async -> DiskEntryChunks? {
@@ -71,11 +71,11 @@ final class DiskCacheEngine: Sendable {
             store.countLookup(isHit: true)
             return DiskEntryChunks(reader, executor: readers)
         }
-        return await settle(found.reading, key).map { DiskEntryChunks($0, chunkSize: size) }
+        return await resolve(found.reading, key).map { DiskEntryChunks($0, chunkSize: size) }
     }
 
     /// Counts what was found, and looks again at what is not right.
-    private func settle(_ reading: EntryStore.Reading, _ key: ImageKey) async -> CachedData? {
+    private func resolve(_ reading: EntryStore.Reading, _ key: ImageKey) async -> CachedData? {
         var found: CachedData?
         switch reading {
         case .found(let entry):
@@ -83,7 +83,7 @@ final class DiskCacheEngine: Sendable {
             startSweeping()
         case .absent: break
         case .expired: removeExpiredSoon(key)
-        case .doubtful:
+        case .unconfirmed:
             found = await perform { $0.confirm(key) } ?? nil
             // It may have been stored meanwhile, and not be there yet.
             if found == nil { found = staged(key) }
@@ -116,7 +116,7 @@ final class DiskCacheEngine: Sendable {
             startSweeping()
         case .absent: break
         case .expired: store.removeExpired(key)
-        case .doubtful: found = store.confirm(key) ?? staged(key)
+        case .unconfirmed: found = store.confirm(key) ?? staged(key)
         }
         store.countLookup(isHit: found != nil)
         return found
@@ -132,14 +132,14 @@ final class DiskCacheEngine: Sendable {
 
     func contains(_ key: ImageKey) async -> Bool {
         if stagedEntry(key) != nil { return true }
-        return await look { $0.contains(key) } ?? false
+        return await performRead { $0.contains(key) } ?? false
     }
 
     var totals: (size: Int, count: Int) {
         get async { await perform { $0.index.totals } ?? (0, 0) }
     }
 
-    func listingError() async -> DataCacheError? { await perform { $0.index.learn() } ?? nil }
+    func listingError() async -> DataCacheError? { await perform { $0.index.load() } ?? nil }
 
     // MARK: Changing
 
@@ -155,10 +155,10 @@ final class DiskCacheEngine: Sendable {
     private func write(_ entry: CachedData, for key: ImageKey, _ id: Int) throws(DataCacheError) -> Bool {
         let order = StoreOrder {
             self.state.withLock { $0.staged.mayWrite(id, for: key) }
-        } noteDone: {
-            self.state.withLock { $0.staged.noteWritten(id, for: key) }
+        } markDone: {
+            self.state.withLock { $0.staged.markWritten(id, for: key) }
         }
-        guard order.isDue() else { return false }
+        guard order.isCurrent() else { return false }
         let isFirst = store.sweepOnce()
         defer { report(store.takeReport()) }
         try store.store(entry, for: key, in: order)
@@ -178,7 +178,7 @@ final class DiskCacheEngine: Sendable {
         let (id, staged) = state.withLock { ($0.changes.begin(), $0.staged.removeAll(of: resource)) }
         defer { end(id) }
         let count = await perform { store in
-            let takenBack = staged.count { !store.folder.contains(EntryName($0)) }
+            let takenBack = staged.count { !store.files.contains(EntryName($0)) }
             return takenBack + store.removeAll(of: resource)
         }
         return count ?? 0
@@ -198,7 +198,7 @@ final class DiskCacheEngine: Sendable {
         await state.withLock { $0.removal }?.value
         let isOver = await perform { store in
             store.writeUses()
-            return !store.index.isNowhere && store.isKnownOverLimits
+            return !store.index.isMissing && store.isKnownOverLimits
         }
         if isOver == true { trimSoon() }
         while let trim = state.withLock({ $0.trim }) { await trim.value }
@@ -227,17 +227,17 @@ final class DiskCacheEngine: Sendable {
     // MARK: Maintaining
 
     func items() async -> [DataCacheItem] {
-        await look { store in
+        await performRead { store in
             let now = store.now
-            store.index.learn()
-            return store.index.copy().entries.filter { !$0.isOver(store.limits, at: now) }
+            store.index.load()
+            return store.index.copy().entries.filter { !$0.isExpired(store.limits, at: now) }
                 .sorted { $0.isUsedBefore($1) }.map(DataCacheItem.init)
         } ?? []
     }
 
     func key(named text: String) async -> ImageKey? {
         guard let name = EntryName(digits: text.utf8) else { return nil }
-        return await look { try? $0.folder.verifiedEntry(name)?.key } ?? nil
+        return await performRead { try? $0.files.verifiedEntry(name)?.key } ?? nil
     }
 
     func trim(_ trim: EntryTrim) async -> DataCacheTrimReport {
@@ -249,7 +249,7 @@ final class DiskCacheEngine: Sendable {
     }
 
     func clean() async -> DataCacheTrimReport {
-        guard let trim = await perform({ store in store.index.isNowhere ? nil : store.knownLimitTrim }) ?? nil else {
+        guard let trim = await perform({ store in store.index.isMissing ? nil : store.knownLimitTrim }) ?? nil else {
             return DataCacheTrimReport()
         }
         return await self.trim(trim)
@@ -261,7 +261,7 @@ final class DiskCacheEngine: Sendable {
             let slice = Array(names.suffix(16))
             names.removeLast(slice.count)
             guard let part = await perform(priority: .low, { $0.verify(slice) }) else { break }
-            result.refuse(part.refusal)
+            result.recordFailure(part.refusal)
             result.checkedCount += part.checkedCount
             result.byteCount += part.byteCount
             result.damagedNames += part.damagedNames
@@ -271,7 +271,7 @@ final class DiskCacheEngine: Sendable {
 
     func adoptEntries(of other: URL) async -> Int {
         guard let paths = EntryPaths(other, pathExtension: nil) else { return 0 }
-        let count = await perform { $0.adoptEntries(of: EntryFolder(paths: paths)) } ?? 0
+        let count = await perform { $0.adoptEntries(of: EntryDirectory(paths: paths)) } ?? 0
         if count > 0 { trimSoon() }
         return count
     }
@@ -350,7 +350,7 @@ final class DiskCacheEngine: Sendable {
     }
 
     /// The same on a reader's thread.
-    private func look<Value: Sendable>(_ work: @escaping @Sendable (EntryStore) -> Value) async -> Value? {
+    private func performRead<Value: Sendable>(_ work: @escaping @Sendable (EntryStore) -> Value) async -> Value? {
         await Task { [readers, store] in try? await readers.run { work(store) } }.value
     }
 }

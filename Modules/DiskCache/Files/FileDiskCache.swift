@@ -158,7 +158,7 @@ public final class FileDiskCache: MaintainableDataCache {
     /// Where the file of an entry is, or would be: tells nothing of its being there. nil when the cache's directory is no
     /// path.
     public func path(for key: ImageKey) -> URL? {
-        engine.map { URL(filePath: $0.store.folder.paths.file(EntryName(key))) }
+        engine.map { URL(filePath: $0.store.files.paths.file(EntryName(key))) }
     }
 
     /// Why ``count``, ``totalSize`` and ``items()`` may tell of less than there is: the directory cannot be looked into, or

@@ -8,7 +8,7 @@ extension EntryStorage {
         case entry(CachedData)
         case absent
         /// Over, damaged, or changing: the writer knows.
-        case doubtful
+        case unconfirmed
     }
 
     /// Returns an entry, and notes its use. One that is damaged or over goes.
@@ -22,20 +22,20 @@ extension EntryStorage {
 
     /// Whether there is an entry. Looks at its row only.
     func contains(_ key: ImageKey) async -> Bool {
-        switch pending.withLock({ $0.answer(for: key) }) {
+        switch pending.withLock({ $0.lookUp(for: key) }) {
         case .entry: return true
         case .absent: return false
         case .unknown: break
         }
         let name = key.fileName
         let isThere = await read { [self] queries in
-            try queries.times(named: name, uses: uses).map { !$0.areOver(limits, at: now) }
+            try queries.times(named: name, uses: uses).map { !$0.areExpired(limits, at: now) }
         }
         return isThere.flatMap { $0 } ?? false
     }
 
     private func find(_ key: ImageKey) async -> CachedData? {
-        switch pending.withLock({ $0.answer(for: key) }) {
+        switch pending.withLock({ $0.lookUp(for: key) }) {
         case .entry(let entry): return entry
         case .absent: return nil
         case .unknown: break
@@ -44,14 +44,14 @@ extension EntryStorage {
             switch try await readNow({ [self] in try read(key, from: $0) }) {
             case .entry(let entry): return entry
             case .absent, nil: return nil
-            case .doubtful: break
+            case .unconfirmed: break
             }
         } catch {
             guard let failure = error as? SQLiteFailure, failure.kind == .damaged else { return nil }
         }
         return await Self.uncancelled { [self] in
-            let settled = try? await change { [self] in try settle(key, in: $0) }
-            return settled.flatMap { $0 }
+            let resolved = try? await change { [self] in try resolve(key, in: $0) }
+            return resolved.flatMap { $0 }
         }
     }
 
@@ -62,20 +62,20 @@ extension EntryStorage {
             guard let row = try queries.row(named: name) else { return .absent }
             let now = now
             let times = uses.times(of: row.id, recency: row.recency, times: row.times)
-            guard !times.areOver(limits, at: now) else { return .doubtful }
+            guard !times.areExpired(limits, at: now) else { return .unconfirmed }
             if let entry = try row.entry(for: key, values: values) { return .entry(use(entry, row.id, times, at: now)) }
         }
-        return .doubtful
+        return .unconfirmed
     }
 
     /// Returns the entry, if it is whole and not over; else removes it.
-    private func settle(_ key: ImageKey, in changes: EntryChanges) throws(SQLiteFailure) -> CachedData? {
+    private func resolve(_ key: ImageKey, in changes: EntryChanges) throws(SQLiteFailure) -> CachedData? {
         var found: CachedData?
         var isDamaged = false
         let removed = try changes.remove(key.fileName) { (row) throws(SQLiteFailure) in
             let now = now
             let times = uses.times(of: row.id, recency: row.recency, times: row.times)
-            guard !times.areOver(limits, at: now) else { return false }
+            guard !times.areExpired(limits, at: now) else { return false }
             guard let entry = try row.entry(for: key, values: values) else {
                 isDamaged = true
                 return false

@@ -3,7 +3,7 @@ import AlcedoRuntime
 
 extension EntryStorage {
     /// What the background does.
-    func perform(_ needs: BackgroundWork.Needs) async {
+    func perform(_ needs: MaintenanceQueue.Needs) async {
         await writeUses(priority: .low)
         var trimmed = DataCacheTrimReport()
         if needs.contains(.expired) { await removeExpired(into: &trimmed, priority: .low) }
@@ -20,7 +20,7 @@ extension EntryStorage {
             await removeExpired(into: &trimmed)
             await keepLimits(into: &trimmed)
             report()
-            return await settled(trimmed) { [limits] in TrimGoal($0, exceeding: limits) }
+            return await resolved(trimmed) { [limits] in TrimGoal($0, exceeding: limits) }
         }
     }
 
@@ -31,14 +31,14 @@ extension EntryStorage {
             var trimmed = DataCacheTrimReport()
             await removeExpired(into: &trimmed)
             // What has to go anyway goes for that reason.
-            var whole = limits
-            whole.trimTarget = 1
-            await trim(into: &trimmed) { [whole] in TrimGoal($0, exceeding: whole) }
+            var strictLimits = limits
+            strictLimits.trimTarget = 1
+            await trim(into: &trimmed) { [strictLimits] in TrimGoal($0, exceeding: strictLimits) }
             let goal = TrimGoal(size: size, count: count, reason: .requested)
             await trim(into: &trimmed) { _ in goal }
             while await (try? change { try $0.shrink() }) ?? false {}
             report()
-            return await settled(trimmed) { _ in goal }
+            return await resolved(trimmed) { _ in goal }
         }
     }
 
@@ -65,14 +65,14 @@ extension EntryStorage {
     func writeUses(in changes: EntryChanges) { try? changes.write(uses.takeAll()) }
 
     @discardableResult
-    func note(_ slice: TrimSlice) -> TrimSlice {
+    func record(_ slice: TrimSlice) -> TrimSlice {
         counts.change { $0.trimmedEntries += slice.removals.count }
         unreported.withLock { $0 += slice.removals }
         return slice
     }
 
     /// The report of a trim, without a refusal where nothing was to be removed anyway: in a place that cannot be written to.
-    private func settled(
+    private func resolved(
         _ trimmed: DataCacheTrimReport, goal makeGoal: @escaping @Sendable (EntryTotals) -> TrimGoal?
     ) async -> DataCacheTrimReport {
         guard trimmed.refusal != nil else { return trimmed }
@@ -80,7 +80,7 @@ extension EntryStorage {
             let totals = try queries.totals()
             var hasExpired = false
             _ = try queries.items { times in
-                if times.areOver(limits, at: now) { hasExpired = true }
+                if times.areExpired(limits, at: now) { hasExpired = true }
                 return true
             }
             return !hasExpired && makeGoal(totals)?.reason(for: totals) == nil
@@ -90,7 +90,7 @@ extension EntryStorage {
 
     private func keepLimits(into report: inout DataCacheTrimReport, priority: LoadPriority = .normal) async {
         let limits = limits
-        let totals = await change(noting: &report.refusal, priority: priority) { try $0.queries.totals() }
+        let totals = await change(recording: &report.refusal, priority: priority) { try $0.queries.totals() }
         if let totals, let goal = TrimGoal(totals, exceeding: limits) {
             await removeExpired(into: &report, priority: priority)
             await trim(into: &report, priority: priority) { _ in goal }
@@ -119,13 +119,13 @@ extension EntryStorage {
         into report: inout DataCacheTrimReport, priority: LoadPriority = .normal,
         goal makeGoal: @escaping @Sendable (EntryTotals) -> TrimGoal?
     ) async {
-        let totals = await change(noting: &report.refusal, priority: priority) { try $0.queries.totals() }
+        let totals = await change(recording: &report.refusal, priority: priority) { try $0.queries.totals() }
         guard let totals, let goal = makeGoal(totals) else { return }
         while true {
-            let slice = await change(noting: &report.refusal, priority: priority) { [self] changes in
+            let slice = await change(recording: &report.refusal, priority: priority) { [self] changes in
                 // Else what was read just now would be taken for the oldest.
                 writeUses(in: changes)
-                return note(try changes.trim(to: goal))
+                return record(try changes.trim(to: goal))
             }
             guard let slice else { return }
             report.removals += slice.removals
@@ -136,12 +136,12 @@ extension EntryStorage {
     private func removeExpired(into report: inout DataCacheTrimReport, priority: LoadPriority = .normal) async {
         var last: Int64? = .min
         while let after = last {
-            let scan = await change(noting: &report.refusal, priority: priority) { [self] changes in
+            let scan = await change(recording: &report.refusal, priority: priority) { [self] changes in
                 let scan = try changes.removeExpired(after: after, limits: limits, at: now)
                 let removed = scan.items.map {
                     DataCacheTrimReport.Removal(name: $0.name, size: $0.size, reason: .expired)
                 }
-                return (slice: note(TrimSlice(removals: removed)), next: scan.next)
+                return (slice: record(TrimSlice(removals: removed)), next: scan.next)
             }
             guard let scan else { return }
             report.removals += scan.slice.removals

@@ -13,16 +13,16 @@ extension EntryStorage {
             var removedCount = 0
             var last: Int64 = .min
             while true {
-                let page = await read(noting: &verification.refusal, priority: .low) { [self, last] in
+                let page = await read(recording: &verification.refusal, priority: .low) { [self, last] in
                     try checkPage(after: last, in: $0)
                 }
                 guard let page else { break }
-                verification.refusal = verification.refusal ?? page.refusal
+                verification.refusal = verification.refusal ?? page.error
                 guard let end = page.last else { break }
                 last = end
                 verification.checkedCount += page.count
                 verification.byteCount += page.byteCount
-                for (id, name) in page.damaged where await removeDamaged(id, noting: &verification.refusal) {
+                for (id, name) in page.damaged where await removeDamaged(id, recording: &verification.refusal) {
                     verification.damagedNames.append(name)
                     removedCount += 1
                 }
@@ -40,8 +40,8 @@ extension EntryStorage {
     /// Removes what a crash may have left of large values.
     func removeLeftovers() async {
         // A folder a turn.
-        for folder in (try? await change(priority: .low) { [values] _ in try values.folders() }) ?? [] {
-            _ = try? await change(priority: .low) { try $0.removeLeftovers(in: folder) }
+        for shard in (try? await change(priority: .low) { [values] _ in try values.shards() }) ?? [] {
+            _ = try? await change(priority: .low) { try $0.removeLeftovers(in: shard) }
         }
     }
 
@@ -50,20 +50,20 @@ extension EntryStorage {
         var byteCount = 0
         var damaged: [(id: Int64, name: String)] = []
         /// Why one could not be read.
-        var refusal: DataCacheError?
+        var error: DataCacheError?
         /// Of the last entry; nil when there was none.
         var last: Int64?
     }
 
     private func checkPage(after id: Int64, in queries: EntryQueries) throws(SQLiteFailure) -> Page {
         var page = Page()
-        for id in try queries.numbers(after: id, count: Self.pageCount) {
+        for id in try queries.ids(after: id, count: Self.pageCount) {
             page.last = id
             // Removed meanwhile.
-            guard let found = try queries.foundEntry(id) else { continue }
+            guard let found = try queries.unverifiedEntry(id) else { continue }
             page.count += 1
             do throws(SQLiteFailure) {
-                if try found.isWhole(values) {
+                if try found.isIntact(values) {
                     page.byteCount += found.row.size
                 } else {
                     page.damaged.append((id, found.row.name))
@@ -71,19 +71,19 @@ extension EntryStorage {
             } catch {
                 // Its file is not to be had now: neither whole nor damaged.
                 if error.kind == .damaged { throw error }
-                page.refusal = page.refusal ?? error.cacheError
+                page.error = page.error ?? error.cacheError
             }
         }
         return page
     }
 
-    private func removeDamaged(_ id: Int64, noting refusal: inout DataCacheError?) async -> Bool {
-        await change(noting: &refusal) { try $0.removeDamaged(id) } ?? false
+    private func removeDamaged(_ id: Int64, recording error: inout DataCacheError?) async -> Bool {
+        await change(recording: &error) { try $0.removeDamaged(id) } ?? false
     }
 
     /// A file whose structure is damaged is made anew. What it still says to have had is lost.
     private func verifyStructure(_ verification: inout DataCacheVerification) async {
-        let isSound = await read(noting: &verification.refusal, priority: .low) { try $0.isSound() }
+        let isSound = await read(recording: &verification.refusal, priority: .low) { try $0.isSound() }
         guard isSound == false else { return }
         // A damaged tree may lead to a row twice.
         let names = Set(await read(priority: .low) { try $0.items { _ in false } }?.map(\.name) ?? []).sorted()

@@ -29,7 +29,7 @@ extension EntryStorage {
 
     /// Does a write that only removes. Returns how many entries that were.
     @discardableResult
-    func remove(_ write: PendingWrites.Write) async -> Int {
+    func remove(_ write: WriteQueue.Write) async -> Int {
         await Self.uncancelled { [self] in (try? await self.write(write)) ?? 0 }
     }
 
@@ -41,7 +41,7 @@ extension EntryStorage {
 
     private func checkSize(of entry: CachedData, for key: ImageKey) throws(DataCacheError) {
         // What the file of a large value occupies is known once it is written.
-        let fileSize = entry.data.count > EntryChanges.largestInRow ? entry.data.count : 0
+        let fileSize = entry.data.count > EntryChanges.maximumInlineByteCount ? entry.data.count : 0
         let size = EntryRow.size(of: entry, for: key, fileSize: fileSize)
         guard size <= limits.maximumSize, limits.maximumCount > 0 else {
             let room = "\(limits.maximumSize) bytes and \(limits.maximumCount) entries"
@@ -50,7 +50,7 @@ extension EntryStorage {
     }
 
     /// Returns how many entries a write removed.
-    private func write(_ write: PendingWrites.Write) async throws -> Int {
+    private func write(_ write: WriteQueue.Write) async throws -> Int {
         let (ticket, stores) = pending.withLock { $0.add(write) }
         do {
             _ = try await change(makesFile: stores) { [self] in try perform(upTo: ticket, in: $0) }
@@ -78,7 +78,7 @@ extension EntryStorage {
         }
     }
 
-    private func perform(_ write: PendingWrites.Write, in changes: EntryChanges) throws(SQLiteFailure) -> Int {
+    private func perform(_ write: WriteQueue.Write, in changes: EntryChanges) throws(SQLiteFailure) -> Int {
         switch write {
         case .store(let entry, let key):
             try store(entry, for: key, in: changes)
@@ -102,7 +102,7 @@ extension EntryStorage {
             totals = try changes.store(entry, for: key, recency: recency, at: now, limit: limits.maximumSize)
         } catch {
             guard error.kind == .noSpace else { throw error }
-            try giveUpHalf(in: changes, orThrow: error)
+            try evictHalf(in: changes, orThrow: error)
             totals = try changes.store(entry, for: key, recency: recency, at: now, limit: limits.maximumSize)
         }
         if TrimGoal(totals, exceeding: limits) != nil || totals.hasSpareFile(beyond: limits.maximumSize) {
@@ -120,40 +120,40 @@ extension EntryStorage {
         else { return }
         writeUses(in: changes)
         var isDone = false
-        while !isDone { isDone = try note(changes.trim(to: goal)).isDone }
+        while !isDone { isDone = try record(changes.trim(to: goal)).isDone }
     }
 
     /// For a disk that is full. Removing needs room too, in the log, and what is in the log needs room in the file.
-    private func giveUpHalf(in changes: EntryChanges, orThrow reason: SQLiteFailure) throws(SQLiteFailure) {
+    private func evictHalf(in changes: EntryChanges, orThrow reason: SQLiteFailure) throws(SQLiteFailure) {
         guard try changes.queries.totals().count > 0 else { throw reason }
         let goal = TrimGoal(size: try changes.queries.totals().occupiedSize / 2, count: .max, reason: .noSpace)
         do throws(SQLiteFailure) {
-            return try giveUp(to: goal, in: changes)
+            return try evict(to: goal, in: changes)
         } catch {
             guard error.kind == .noSpace else { throw error }
         }
         // Files go without a log. Their rows are the first that follow.
         try changes.removeOldestFiles(beyond: goal)
         do throws(SQLiteFailure) {
-            return try giveUp(to: goal, in: changes)
+            return try evict(to: goal, in: changes)
         } catch {
             guard error.kind == .noSpace else { throw error }
         }
         // Then the file goes, as a damaged one does.
-        try note(changes.removeAllFiles(because: .noSpace))
+        try record(changes.removeAllFiles(because: .noSpace))
         throw SQLiteFailure(.abandoned, "there is no room even to remove entries")
     }
 
-    private func giveUp(to goal: TrimGoal, in changes: EntryChanges) throws(SQLiteFailure) {
-        try changes.giveSpaceBack()
+    private func evict(to goal: TrimGoal, in changes: EntryChanges) throws(SQLiteFailure) {
+        try changes.truncateLog()
         writeUses(in: changes)
         var isDone = false
         while !isDone {
-            isDone = try note(changes.trim(to: goal)).isDone
-            try changes.giveSpaceBack()
+            isDone = try record(changes.trim(to: goal)).isDone
+            try changes.truncateLog()
         }
         // A little at a time, so that the log stays short.
-        while try changes.shrink() { try changes.giveSpaceBack() }
-        try changes.giveSpaceBack()
+        while try changes.shrink() { try changes.truncateLog() }
+        try changes.truncateLog()
     }
 }

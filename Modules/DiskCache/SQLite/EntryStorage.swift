@@ -9,17 +9,17 @@ import FoundationEssentials
 /// changes anything. What a reader finds wanting the writer looks at again, alone, before it removes it.
 final class EntryStorage: Sendable {
     let limits: DataCacheLimits
-    let values: ValueFolder
+    let values: ValueDirectory
     let uses = UseLog()
-    let pending = Locked(PendingWrites())
+    let pending = Locked(WriteQueue())
     let counts: Counts
     let unreported = Locked<[DataCacheTrimReport.Removal]>([])
     let trims: TrimObservers
     private let clock: any TimeSource
-    private let readers: DatabaseLanes<EntryQueries>
-    private let writer: DatabaseLanes<EntryChanges>
+    private let readers: DatabasePool<EntryQueries>
+    private let writer: DatabasePool<EntryChanges>
     private let sweeping: Recurrence
-    let background = BackgroundWork()
+    let background = MaintenanceQueue()
 
     init(
         directory: URL, limits: DataCacheLimits, durability: Durability, sweepInterval: Duration,
@@ -29,26 +29,26 @@ final class EntryStorage: Sendable {
         self.clock = clock
         self.trims = trims
         sweeping = Recurrence(every: sweepInterval, clock: clock)
-        let values = ValueFolder(directory: directory, durability: durability)
+        let values = ValueDirectory(directory: directory, durability: durability)
         self.values = values
         let uses = uses
         let counts = Counts()
         self.counts = counts
-        readers = DatabaseLanes(
+        readers = DatabasePool(
             name: "alcedo.sqlite.read", width: 2, directory: directory, role: .reader, lockTimeout: lockTimeout
         ) {
             (connection) throws(SQLiteFailure) in
             let queries = try EntryQueries.reader(connection)
-            uses.learn(recency: try queries.lastRecency())
+            uses.observe(recency: try queries.lastRecency())
             return queries
         }
-        writer = DatabaseLanes(
+        writer = DatabasePool(
             name: "alcedo.sqlite.write", width: 1, directory: directory, role: .writer, lockTimeout: lockTimeout,
-            noteDamage: { counts.change { $0.damagedEntries += 1 } }
+            onDamage: { counts.change { $0.damagedEntries += 1 } }
         ) {
             (connection) throws(SQLiteFailure) in
             let changes = try EntryChanges(connection, values: values)
-            uses.learn(recency: try changes.queries.lastRecency())
+            uses.observe(recency: try changes.queries.lastRecency())
             return changes
         }
     }
@@ -73,7 +73,7 @@ final class EntryStorage: Sendable {
 
     /// The same, but a failure is noted, unless one was before; returns nil then, too.
     func change<Value: Sendable>(
-        noting refusal: inout DataCacheError?, priority: LoadPriority = .normal,
+        recording refusal: inout DataCacheError?, priority: LoadPriority = .normal,
         _ work: @escaping @Sendable (EntryChanges) throws -> Value
     ) async -> Value? {
         do {
@@ -90,12 +90,12 @@ final class EntryStorage: Sendable {
         priority: LoadPriority = .normal, _ work: @escaping @Sendable (EntryQueries) throws -> Value
     ) async -> Value? {
         var refusal: DataCacheError?
-        return await read(noting: &refusal, priority: priority, work)
+        return await read(recording: &refusal, priority: priority, work)
     }
 
     /// The same, but a failure is noted, unless one was before.
     func read<Value: Sendable>(
-        noting refusal: inout DataCacheError?, priority: LoadPriority = .normal,
+        recording refusal: inout DataCacheError?, priority: LoadPriority = .normal,
         _ work: @escaping @Sendable (EntryQueries) throws -> Value
     ) async -> Value? {
         let (found, reason) = await Self.uncancelled { [self] in
@@ -105,7 +105,7 @@ final class EntryStorage: Sendable {
             } catch {
                 guard let failure = error as? SQLiteFailure else { return (nil, nil) }
                 guard failure.kind == .damaged else { return (nil, failure.cacheError) }
-                return (await change(noting: &reason) { try work($0.queries) }, reason)
+                return (await change(recording: &reason) { try work($0.queries) }, reason)
             }
         }
         refusal = refusal ?? reason
@@ -117,7 +117,7 @@ final class EntryStorage: Sendable {
         try await readers.run(work)
     }
 
-    func schedule(_ needs: BackgroundWork.Needs) {
+    func schedule(_ needs: MaintenanceQueue.Needs) {
         background.schedule(needs) { [self] in await perform($0) }
     }
 
@@ -161,7 +161,7 @@ final class EntryStorage: Sendable {
 }
 
 /// Work that nobody waits for, one batch at a time.
-final class BackgroundWork: Sendable {
+final class MaintenanceQueue: Sendable {
     struct Needs: OptionSet, Sendable {
         let rawValue: Int
 
@@ -176,7 +176,7 @@ final class BackgroundWork: Sendable {
     }
 
     private struct State: Sendable {
-        var wanted: Needs = []
+        var requested: Needs = []
         /// How many batches have been asked for and done; several requests may make one.
         var requestCount = 0
         var doneCount = 0
@@ -188,8 +188,8 @@ final class BackgroundWork: Sendable {
     /// Has `perform` do what is needed, soon.
     func schedule(_ needs: Needs, perform: @escaping @Sendable (Needs) async -> Void) {
         state.withLock { state in
-            guard !state.wanted.isSuperset(of: needs) else { return }
-            state.wanted.formUnion(needs)
+            guard !state.requested.isSuperset(of: needs) else { return }
+            state.requested.formUnion(needs)
             state.requestCount += 1
             if state.running == nil { begin(&state, perform) }
         }
@@ -197,19 +197,19 @@ final class BackgroundWork: Sendable {
 
     /// Returns when everything that was scheduled before is done.
     func finish() async {
-        let wanted = state.withLock { $0.requestCount }
-        while let task = state.withLock({ $0.doneCount < wanted ? $0.running : nil }) { await task.value }
+        let requested = state.withLock { $0.requestCount }
+        while let task = state.withLock({ $0.doneCount < requested ? $0.running : nil }) { await task.value }
     }
 
     private func begin(_ state: inout State, _ perform: @escaping @Sendable (Needs) async -> Void) {
-        let (needs, requests) = (state.wanted, state.requestCount)
-        state.wanted = []
+        let (needs, requests) = (state.requested, state.requestCount)
+        state.requested = []
         state.running = Task(priority: .utility) { [self] in
             await perform(needs)
             self.state.withLock { state in
                 state.doneCount = requests
                 state.running = nil
-                if !state.wanted.isEmpty { begin(&state, perform) }
+                if !state.requested.isEmpty { begin(&state, perform) }
             }
         }
     }

@@ -108,14 +108,14 @@ extension SQLiteDiskCache {
         await storage.writeUses()
         return await storage.read { [storage] queries in
             let now = storage.now
-            return try queries.items { $0.areOver(storage.limits, at: now) }
+            return try queries.items { $0.areExpired(storage.limits, at: now) }
         } ?? []
     }
 
     public func key(named name: String) async -> ImageKey? {
         let key = await storage.read { [storage] queries -> ImageKey? in
             guard let times = try queries.times(named: name, uses: storage.uses),
-                !times.areOver(storage.limits, at: storage.now)
+                !times.areExpired(storage.limits, at: storage.now)
             else { return nil }
             return try queries.key(named: name)
         }

@@ -174,7 +174,7 @@ public final class AutoPurgingImageCache: Sendable {
     }
 
     private func remove(_ key: AutoPurgingKey) -> Bool {
-        contains(key) && images.removeValue(for: key.identifier) != nil
+        images.removeValue(for: key.identifier) { key.finds($0.key) }
     }
 
     /// Four bytes a pixel, whatever the format; what does not fit counts as `Int.max`.
@@ -217,7 +217,9 @@ extension AutoPurgingImageCache: MaintainableMemoryCache {
     /// how many images that were. O(number of all images).
     @discardableResult
     public func removeAll(of resource: ResourceKey) -> Int {
-        images.entries.count { $0.value.key.isOf(resource) && images.removeValue(for: $0.key) != nil }
+        images.entries.count { entry in
+            entry.value.key.isOf(resource) && images.removeValue(for: entry.key) { $0.key.isOf(resource) }
+        }
     }
 
     public func removeAll() { images.removeAll() }
@@ -234,23 +236,39 @@ extension MemoryCache {
     fileprivate func store(
         _ value: Value, for key: Key, cost: Int, trimmingAbove capacity: Int, toCost preferredCost: Int
     ) {
-        var gone = PendingReleases<Key, Value>()
+        var releases = PendingReleases<Key, Value>()
         lock.withLock { state, _ in
             _ = state.store(
-                value, for: key, hash: key.hashValue, groupHash: 0, cost: cost, limits: limits, life: EntryLife(),
-                priority: .normal, now: nil, into: &gone)
+                value, for: key, hash: key.hashValue, groupHash: 0, cost: cost, limits: limits,
+                expiration: EntryExpiration(),
+                priority: .normal, now: nil, into: &releases)
             if state.table.totalCost > capacity {
-                state.trim(toCost: max(0, preferredCost), count: .max, into: &gone)
+                state.trim(toCost: max(0, preferredCost), count: .max, into: &releases)
             }
         }
-        report(gone)
+        report(releases)
+    }
+
+    /// Removes the value stored under `key` if `isRemoved` accepts it. Both happen under one lock, so that a value that
+    /// replaces it meanwhile stays. Returns whether it was removed.
+    fileprivate func removeValue(for key: Key, where isRemoved: (Value) -> Bool) -> Bool {
+        let hash = key.hashValue
+        var releases = PendingReleases<Key, Value>()
+        lock.withLock { state, _ in
+            guard let slot = state.table.slot(of: key, hash: hash), let value = state.table.entries[slot].value,
+                isRemoved(value)
+            else { return }
+            state.remove(slot, .removed, into: &releases)
+        }
+        report(releases)
+        return !releases.isEmpty
     }
 
     /// Returns the value stored under `key`. Not a use, and not counted.
     fileprivate func unusedValue(for key: Key) -> Value? {
         let hash = key.hashValue
         return lock.withSharedLock { state, _ in
-            let reader = EntryReader(state)
+            let reader = EntryLookup(state)
             return reader.slot(of: key, hash: hash).flatMap { reader.entries[$0].value }
         }
     }

@@ -1,6 +1,18 @@
 public import AlcedoCore
 import FoundationEssentials
 
+extension MemoryCache where Key == ImageKey {
+    /// Removes the value stored under `key`. Returns whether there was one.
+    @discardableResult
+    @inlinable
+    public func remove(_ key: ImageKey) -> Bool { removeValue(for: key) != nil }
+
+    /// Removes the original and every variant of a resource. Returns the number of removed entries. O(their number), and
+    /// of the values that are only referenced elsewhere.
+    @discardableResult
+    public func removeAll(of resource: ResourceKey) -> Int { removeGroup(resource) }
+}
+
 /// A memory cache of decoded images; an image costs the bytes it occupies.
 public typealias ImageMemoryCache = MemoryCache<ImageKey, DecodedImage>
 
@@ -16,10 +28,6 @@ where Key == ImageKey, Value == DecodedImage {
     public func store(_ image: DecodedImage, for request: ImageRequest) {
         store(image, for: request.key, cost: image.cost, timeToLive: request.timeToLive)
     }
-
-    @discardableResult
-    @inlinable
-    public func remove(_ key: ImageKey) -> Bool { removeValue(for: key) != nil }
 
     @inlinable
     public func trim(toCost cost: Int) { trim(toCost: cost, count: .max) }
@@ -59,14 +67,11 @@ where Key == ImageKey, Value == CachedData {
         if entry.data.startIndex != 0 { entry.data = Data(entry.data) }
         if entry.metadata.startIndex != 0 { entry.metadata = Data(entry.metadata) }
         let size = entry.data.count + entry.metadata.count + Self.size(of: key)
-        let life = entry.expiry.map { Duration.seconds(Self.clamped($0.timeIntervalSince(clock.now))) }
-        guard !store(entry, for: key, cost: size, timeToLive: life) else { return }
-        if let life, life <= .zero { return }
+        let expiration = entry.expiry.map { Duration.seconds(Self.clamped($0.timeIntervalSince(clock.now))) }
+        guard !store(entry, for: key, cost: size, timeToLive: expiration) else { return }
+        if let expiration, expiration <= .zero { return }
         throw DataCacheError(.tooLarge, "the memory cache has no room for an entry of \(size) bytes")
     }
-
-    @discardableResult
-    public func remove(_ key: ImageKey) -> Bool { removeValue(for: key) != nil }
 
     /// Bytes of all entries, with their notes and keys.
     public var totalSize: Int { totalCost }
@@ -75,4 +80,13 @@ where Key == ImageKey, Value == CachedData {
 
     /// Within what a duration can hold; what is no number is over.
     private static func clamped(_ seconds: Double) -> Double { seconds > 0 ? min(seconds, 1e12) : 0 }
+}
+
+extension MemoryCache where Key: GroupedKey {
+    /// Removes all entries of a group. Returns the number of removed entries. O(their number), and of the values that are
+    /// only referenced elsewhere.
+    @discardableResult
+    package func removeGroup(_ group: Key.Group) -> Int {
+        removeGroup(group.hashValue) { $0.group == group }
+    }
 }

@@ -16,12 +16,12 @@ import Synchronization
 public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// Readers that do not meet: more than that many threads at once are rare, and each makes a store dearer.
     @inlinable
-    static var mostLanes: Int { 8 }
+    static var maximumLaneCount: Int { 8 }
 
-    /// What it holds at most.
-    public let limits: MemoryCacheLimits
+    /// The limits that the cache was created with.
+    @usableFromInline package let limits: MemoryCacheLimits
 
-    @usableFromInline let lock: ReadMostlyLock<MemoryCacheState<Key, Value>, ReaderNotes>
+    @usableFromInline let lock: ReadMostlyLock<MemoryCacheState<Key, Value>, LaneCounters>
     @usableFromInline let readsMarks: Bool
     @usableFromInline let findsReferencedValues: Bool
     @usableFromInline let clock: any TimeSource
@@ -29,8 +29,17 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     @usableFromInline let reporter: EvictionReporter<Key, Value>
     @usableFromInline let pressure = Locked<(any Sendable)?>(nil)
 
+    /// Creates an empty cache.
+    ///
     /// - Parameters:
-    ///   - limits: Default: see ``MemoryCacheLimits/init(costLimit:countLimit:entryCostLimit:timeToLive:extendsLifeOnUse:)``.
+    ///   - costLimit: The maximum cost of all entries together, in the caller's unit, usually bytes. Zero or less stores
+    ///     nothing. More than half of `Int.max` counts as that, so that sums cannot overflow. Entries that cost zero are
+    ///     bounded by `countLimit` alone. Default: ``defaultCostLimit``.
+    ///   - countLimit: The maximum number of entries. Zero or less stores nothing. Default: no limit.
+    ///   - entryCostLimit: The maximum cost of one entry. A costlier one is not stored and evicts nothing. Zero or less
+    ///     stores nothing. Default: no limit of its own.
+    ///   - timeToLive: How long an entry lives that is stored without a time of its own. Default: nil, no limit.
+    ///   - extendsLifeOnUse: Whether each use gives an entry its whole time to live again. Default: false.
     ///   - policy: Default: ``MemoryCachePolicy/adaptive``.
     ///   - findsReferencedValues: Whether a value that was evicted, or was too costly to store, is still found for as long as
     ///     somebody else holds it. It then costs nothing, and is not stored again by being found. Takes values that are
@@ -38,43 +47,60 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     ///   - pressureSource: At a change to warning the cache lets half of what it holds go, to critical everything; the
     ///     values that are only referenced elsewhere stay. Default: nil.
     ///   - clock: Default: the system's.
-    ///   - onEviction: Called for each entry that has left, outside the lock, on the thread whose call made it leave,
-    ///     before that call returns. It may call the cache; what leaves by that is reported when it has returned, in the
+    ///   - onEviction: Called with the key, the value and the reason for each entry that has left, outside the lock, on
+    ///     the thread whose call made it leave, before that call returns. It may call the cache; what leaves by that is reported when it has returned, in the
     ///     order in which it left, so it is never called within itself on one thread. A listener that always makes
     ///     another entry leave keeps the first call from ever returning. Threads that evict at the same time call at the
     ///     same time.
     @inlinable
-    public init(
-        limits: MemoryCacheLimits = MemoryCacheLimits(),
+    public convenience init(
+        costLimit: Int = MemoryCache.defaultCostLimit,
+        countLimit: Int = .max,
+        entryCostLimit: Int = .max,
+        timeToLive: Duration? = nil,
+        extendsLifeOnUse: Bool = false,
         policy: MemoryCachePolicy = .adaptive,
         findsReferencedValues: Bool = false,
         pressureSource: (any MemoryPressureSource)? = nil,
         clock: any TimeSource = SystemClock(),
-        onEviction: (@Sendable (MemoryCacheEviction<Key, Value>) -> Void)? = nil
+        onEviction: (@Sendable (Key, Value, EvictionReason) -> Void)? = nil
+    ) {
+        self.init(
+            limits: MemoryCacheLimits(
+                costLimit: costLimit, countLimit: countLimit, entryCostLimit: entryCostLimit, timeToLive: timeToLive,
+                extendsLifeOnUse: extendsLifeOnUse),
+            policy: policy, findsReferencedValues: findsReferencedValues, pressureSource: pressureSource, clock: clock,
+            onEviction: onEviction)
+    }
+
+    /// Creates an empty cache with limits that are a value.
+    @inlinable
+    package init(
+        limits: MemoryCacheLimits,
+        policy: MemoryCachePolicy = .adaptive,
+        findsReferencedValues: Bool = false,
+        pressureSource: (any MemoryPressureSource)? = nil,
+        clock: any TimeSource = SystemClock(),
+        onEviction: (@Sendable (Key, Value, EvictionReason) -> Void)? = nil
     ) {
         self.limits = limits
         self.clock = clock
         reporter = EvictionReporter(onEviction)
-        let policy = policy.policy
-        readsMarks = type(of: policy).readsMarks
         self.findsReferencedValues = findsReferencedValues
         groupHash = Self.groupHash()
         let state = MemoryCacheState<Key, Value>(
             hasGroups: groupHash != nil, policy: policy, isWeak: findsReferencedValues)
-        lock = ReadMostlyLock(state, notes: ReaderNotes(), laneCount: readsMarks ? Self.mostLanes : 1)
+        readsMarks = type(of: state.policy).readsMarks
+        lock = ReadMostlyLock(state, laneValue: LaneCounters(), laneCount: readsMarks ? Self.maximumLaneCount : 1)
         guard let pressureSource else { return }
         let token = pressureSource.observe { [weak self] in self?.respond(to: $0) }
         pressure.withLock { $0 = token }
     }
 
-    /// - Parameters:
-    ///   - costLimit: Most cost, in the caller's unit, usually bytes. Nought or less stores nothing.
-    ///   - countLimit: Most entries. Nought or less stores nothing. Default: no limit of its own.
-    ///   - policy: Default: ``MemoryCachePolicy/adaptive``.
-    @inlinable
-    public convenience init(costLimit: Int, countLimit: Int = .max, policy: MemoryCachePolicy = .adaptive) {
-        self.init(limits: MemoryCacheLimits(costLimit: costLimit, countLimit: countLimit), policy: policy)
-    }
+    /// The default cost limit in bytes: 15 % of the memory that this process may have, and at most 768 MiB.
+    ///
+    /// Counts the limits of the process's control groups. Reads them from the system on each call.
+    public static var defaultCostLimit: Int { MemoryCacheLimits.defaultCostLimit }
 
     /// Sum of the costs of all entries.
     @inlinable
@@ -87,11 +113,11 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     /// What the cache has done so far.
     @inlinable
     public var statistics: MemoryCacheStatistics {
-        lock.withEverything { state, lanes in
+        lock.withAllLanes { state, lanes in
             var statistics = state.statistics
-            for notes in lanes {
-                statistics.noteLookups(
-                    hits: notes.hits, cost: notes.hitCost, misses: notes.misses, weakHits: notes.weakHits)
+            for counters in lanes {
+                statistics.recordLookups(
+                    hits: counters.hits, cost: counters.hitCost, misses: counters.misses, weakHits: counters.weakHits)
             }
             return statistics
         }
@@ -104,34 +130,34 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         // Never read under the lock; at once only where every entry has a time.
         let now = limits.timeToLive == nil ? nil : time
         guard readsMarks else { return valueAlone(for: key, hash: hash, at: now) }
-        var lookUp = LookUp.done
-        let value = valueAmongReaders(for: key, hash: hash, at: now, &lookUp)
-        return lookUp == .done ? value : valueWithTime(for: key, hash: hash)
+        var outcome = LookupOutcome.done
+        let value = valueAmongReaders(for: key, hash: hash, at: now, &outcome)
+        return outcome == .done ? value : valueWithTime(for: key, hash: hash)
     }
 
     /// Looks up while other threads may do so too.
     ///
     /// - Parameters:
     ///   - now: nil when it was not read.
-    ///   - lookUp: What it could not do; then nothing was done.
+    ///   - outcome: What it could not do; then nothing was done.
     @inlinable @inline(__always)
-    func valueAmongReaders(for key: Key, hash: Int, at now: Int64?, _ lookUp: inout LookUp) -> Value? {
-        lock.withSharedLock { (state, notes) -> Value? in
-            let reader = EntryReader(state)
+    func valueAmongReaders(for key: Key, hash: Int, at now: Int64?, _ outcome: inout LookupOutcome) -> Value? {
+        lock.withSharedLock { (state, counters) -> Value? in
+            let reader = EntryLookup(state)
             guard let slot = reader.slot(of: key, hash: hash) else {
-                let held = findsReferencedValues ? state.pointee.weak?.value(for: key, at: now, &lookUp) : nil
-                return lookUp == .done ? notes.missed(held) : nil
+                let referenced = findsReferencedValues ? state.pointee.weak?.value(for: key, at: now, &outcome) : nil
+                return outcome == .done ? counters.missed(referenced) : nil
             }
             let deadline = reader.deadline(of: slot)
             if deadline < .max {
                 guard let now, now < deadline else {
-                    lookUp = now == nil ? .needsTime : .needsToWrite
+                    outcome = now == nil ? .needsTime : .needsToWrite
                     return nil
                 }
-                reader.extendLife(of: slot, from: now)
+                reader.extendExpiration(of: slot, from: now)
             }
-            notes.found(reader.entries[slot].cost)
-            AccessMarks.note(reader.marks + slot, stamp: notes.stamp(at: reader.tick))
+            counters.found(reader.entries[slot].cost)
+            AccessMarks.record(reader.marks + slot, stamp: counters.stamp(at: reader.tick))
             return reader.entries[slot].value
         }
     }
@@ -140,49 +166,49 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     @inlinable @inline(never)
     func valueWithTime(for key: Key, hash: Int) -> Value? {
         let now = time
-        var lookUp = LookUp.done
-        let value = valueAmongReaders(for: key, hash: hash, at: now, &lookUp)
-        return lookUp == .done ? value : valueAlone(for: key, hash: hash, at: now)
+        var outcome = LookupOutcome.done
+        let value = valueAmongReaders(for: key, hash: hash, at: now, &outcome)
+        return outcome == .done ? value : valueAlone(for: key, hash: hash, at: now)
     }
 
     /// Looks up where the policy must know at once, or the entry is too old.
     @inlinable
     func valueAlone(for key: Key, hash: Int, at now: Int64?) -> Value? {
-        var lookUp = LookUp.done
-        let value = valueAlone(for: key, hash: hash, at: now, &lookUp)
-        return lookUp == .done ? value : valueAlone(for: key, hash: hash, at: time, &lookUp)
+        var outcome = LookupOutcome.done
+        let value = valueAlone(for: key, hash: hash, at: now, &outcome)
+        return outcome == .done ? value : valueAlone(for: key, hash: hash, at: time, &outcome)
     }
 
-    /// - Parameter lookUp: Set when `now` is nil and needed; then nothing was done.
+    /// - Parameter outcome: Set when `now` is nil and needed; then nothing was done.
     @inlinable
-    func valueAlone(for key: Key, hash: Int, at now: Int64?, _ lookUp: inout LookUp) -> Value? {
-        var gone = PendingReleases<Key, Value>()
-        let value = lock.withLock { (state, notes) -> Value? in
+    func valueAlone(for key: Key, hash: Int, at now: Int64?, _ outcome: inout LookupOutcome) -> Value? {
+        var releases = PendingReleases<Key, Value>()
+        let value = lock.withLock { (state, counters) -> Value? in
             guard let slot = state.table.slot(of: key, hash: hash) else {
-                guard findsReferencedValues else { return notes.missed(nil) }
+                guard findsReferencedValues else { return counters.missed(nil) }
                 guard let now else {
-                    let held = state.weak?.value(for: key, at: nil, &lookUp)
-                    return lookUp == .done ? notes.missed(held) : nil
+                    let referenced = state.weak?.value(for: key, at: nil, &outcome)
+                    return outcome == .done ? counters.missed(referenced) : nil
                 }
-                return notes.missed(state.weak?.value(for: key, at: now))
+                return counters.missed(state.weak?.value(for: key, at: now))
             }
-            if state.table.entries[slot].life.isMortal {
+            if state.table.entries[slot].expiration.expires {
                 guard let now else {
-                    lookUp = .needsTime
+                    outcome = .needsTime
                     return nil
                 }
                 guard !state.table.isExpired(slot, at: now) else {
-                    state.remove(slot, .expired, into: &gone)
-                    return notes.missed(nil)
+                    state.remove(slot, .expired, into: &releases)
+                    return counters.missed(nil)
                 }
-                state.table.entries[slot].life.extend(from: now)
+                state.table.entries[slot].expiration.extend(from: now)
             }
-            notes.found(state.table.entries[slot].cost)
+            counters.found(state.table.entries[slot].cost)
             // Alone, one lane's stamps are in order; behind those of several lanes comes the last of the tick.
-            state.noteUse(of: slot, stamp: readsMarks ? state.tick << 8 | 0xFF : notes.stamp(at: state.tick))
+            state.recordUse(of: slot, stamp: readsMarks ? state.tick << 8 | 0xFF : counters.stamp(at: state.tick))
             return state.table.entries[slot].value
         }
-        report(gone)
+        report(releases)
         return value
     }
 
@@ -192,7 +218,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     public func contains(_ key: Key) -> Bool {
         let hash = key.hashValue
         let deadline = lock.withSharedLock { (state, _) -> Int64? in
-            let reader = EntryReader(state)
+            let reader = EntryLookup(state)
             return reader.slot(of: key, hash: hash).map { reader.deadline(of: $0) }
         }
         return deadline.map { $0 == .max || $0 > time } ?? false
@@ -218,20 +244,21 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         let (cost, hash) = (max(0, cost), key.hashValue)
         let span = (timeToLive ?? limits.timeToLive).map(CacheTime.units)
         let now = span != nil || mayExpire ? time : nil
-        let life = span.map { EntryLife(from: now ?? 0, for: $0, isExtendedByUse: limits.extendsLifeOnUse) }
+        let expiration = span.map { EntryExpiration(from: now ?? 0, for: $0, isExtendedByUse: limits.extendsLifeOnUse) }
         let isTooOld = (span ?? .max) <= 0
-        var gone = PendingReleases<Key, Value>()
+        var releases = PendingReleases<Key, Value>()
         let isStored = lock.withLock { (state, _) -> Bool in
             guard limits.admits(cost: cost), !isTooOld else {
-                state.refuse(
-                    value, for: key, hash: hash, cost: cost, life: life ?? EntryLife(), isTooOld: isTooOld, into: &gone)
+                state.reject(
+                    value, for: key, hash: hash, cost: cost, expiration: expiration ?? EntryExpiration(),
+                    isTooOld: isTooOld, into: &releases)
                 return false
             }
             return state.store(
                 value, for: key, hash: hash, groupHash: groupHash?(key) ?? 0, cost: cost, limits: limits,
-                life: life ?? EntryLife(), priority: priority, now: now, into: &gone)
+                expiration: expiration ?? EntryExpiration(), priority: priority, now: now, into: &releases)
         }
-        report(gone)
+        report(releases)
         return isStored
     }
 
@@ -241,14 +268,14 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     @inlinable
     public func removeValue(for key: Key) -> Value? {
         let (hash, now) = (key.hashValue, mayExpire ? time : .min)
-        var gone = PendingReleases<Key, Value>()
+        var releases = PendingReleases<Key, Value>()
         lock.withLock { state, _ in
             state.weak?.forget(key)
             guard let slot = state.table.slot(of: key, hash: hash) else { return }
-            state.remove(slot, state.table.isExpired(slot, at: now) ? .expired : .removed, into: &gone)
+            state.remove(slot, state.table.isExpired(slot, at: now) ? .expired : .removed, into: &releases)
         }
-        report(gone)
-        return gone.evictions.first { $0.reason == .removed }?.value
+        report(releases)
+        return releases.evictions.first { $0.reason == .removed }?.value
     }
 
     /// Removes every entry, with the memory that the cache has for them, and forgets what is held weakly. The lock is held
@@ -260,9 +287,9 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     @inlinable
     @discardableResult
     func removeEverything() -> Int {
-        var gone = PendingReleases<Key, Value>()
-        let count = lock.withLock { state, _ in state.removeAll(.removed, into: &gone) }
-        report(gone)
+        var releases = PendingReleases<Key, Value>()
+        let count = lock.withLock { state, _ in state.removeAll(.removed, into: &releases) }
+        report(releases)
         return count
     }
 
@@ -270,9 +297,9 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     @inlinable
     public func removeExpired() {
         let now = time
-        var gone = PendingReleases<Key, Value>()
-        lock.withLock { state, _ in state.removeExpired(at: now, into: &gone) }
-        report(gone)
+        var releases = PendingReleases<Key, Value>()
+        lock.withLock { state, _ in state.removeExpired(at: now, into: &releases) }
+        report(releases)
     }
 
     /// Lets the least useful entries go until the rest cost at most `cost` and are at most `count`. When nothing is
@@ -281,9 +308,9 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     /// - Complexity: O(number of entries that go).
     @inlinable
     public func trim(toCost cost: Int = .max, count: Int = .max) {
-        var gone = PendingReleases<Key, Value>()
-        lock.withLock { state, _ in state.trim(toCost: max(0, cost), count: max(0, count), into: &gone) }
-        report(gone)
+        var releases = PendingReleases<Key, Value>()
+        lock.withLock { state, _ in state.trim(toCost: max(0, cost), count: max(0, count), into: &releases) }
+        report(releases)
     }
 
     /// Reacts to a shortage of memory. At a warning half goes: of the cost, or of the entries where they cost
@@ -298,22 +325,22 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         switch level {
         case .normal: break
         case .warning:
-            var gone = PendingReleases<Key, Value>()
-            lock.withLock { state, _ in state.halve(into: &gone) }
-            report(gone)
+            var releases = PendingReleases<Key, Value>()
+            lock.withLock { state, _ in state.halve(into: &releases) }
+            report(releases)
         case .critical:
             trim(count: 0)
             // What the cache alone held is gone only now.
-            sweepHeld()
-            SystemMemory.giveBackFree()
+            sweepWeakReferences()
+            SystemMemory.releaseFreeMemory()
         }
     }
 
     /// Forgets the values of the weak level that nobody holds any more. O(number of those it knows).
-    func sweepHeld() {
-        var gone = PendingReleases<Key, Value>()
-        lock.withLock { state, _ in state.weak?.sweep(lookingAt: &gone.lookedAt) }
-        withExtendedLifetime(gone) {}
+    func sweepWeakReferences() {
+        var releases = PendingReleases<Key, Value>()
+        lock.withLock { state, _ in state.weak?.sweep(examined: &releases.examined) }
+        withExtendedLifetime(releases) {}
     }
 
     /// Keys, values and costs of all entries that are not too old, in no order. Not a use. O(number of entries).
@@ -321,9 +348,9 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     package var entries: [(key: Key, value: Value, cost: Int)] {
         let now = time
         return lock.withSharedLock { state, _ in
-            let reader = EntryReader(state)
-            return (0..<state.pointee.table.slots.count).compactMap { place in
-                let slot = Int(state.pointee.table.slots.row[place])
+            let reader = EntryLookup(state)
+            return (0..<state.pointee.table.slots.count).compactMap { position in
+                let slot = Int(state.pointee.table.slots.order[position])
                 guard let key = reader.entries[slot].key, let value = reader.entries[slot].value,
                     now < reader.deadline(of: slot)
                 else { return nil }
@@ -335,26 +362,26 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     /// Removes the entries of a group for which `isMember` holds. O(number of entries whose group has that hash).
     @inlinable
     func removeGroup(_ hash: Int, where isMember: (Key) -> Bool) -> Int {
-        var gone = PendingReleases<Key, Value>()
+        var releases = PendingReleases<Key, Value>()
         lock.withLock { state, _ in
             for slot in state.table.slots(ofGroup: hash) where state.table.entries[slot].key.map(isMember) == true {
-                state.remove(slot, .removed, into: &gone)
+                state.remove(slot, .removed, into: &releases)
             }
             state.weak?.forgetAll(where: isMember)
         }
-        report(gone)
-        return gone.evictions.count
+        report(releases)
+        return releases.evictions.count
     }
 
     @inlinable
-    var mayExpire: Bool { lock.withSharedLock { state, _ in state.pointee.table.mortalCount > 0 } }
+    var mayExpire: Bool { lock.withSharedLock { state, _ in state.pointee.table.expiringCount > 0 } }
 
     /// In the units of ``CacheTime``.
     @inlinable
     var time: Int64 { CacheTime.units(clock.uptime) }
 
     @inlinable
-    func report(_ gone: PendingReleases<Key, Value>) { reporter.report(gone) }
+    func report(_ releases: PendingReleases<Key, Value>) { reporter.report(releases) }
 
     /// nil when keys have no groups.
     @inlinable
@@ -364,19 +391,4 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         }
         return (Key.self as? any GroupedKey.Type).map { hash(of: $0) }
     }
-}
-
-extension MemoryCache where Key: GroupedKey {
-    /// Removes all entries of a group. Returns how many that were. O(their number), and of what is weakly held.
-    @discardableResult
-    package func removeGroup(_ group: Key.Group) -> Int {
-        removeGroup(group.hashValue) { $0.group == group }
-    }
-}
-
-extension MemoryCache where Key == ImageKey {
-    /// Removes the original and every variant of a resource. Returns the number of removed entries. O(their number), and
-    /// of the values that are only referenced elsewhere.
-    @discardableResult
-    public func removeAll(of resource: ResourceKey) -> Int { removeGroup(resource) }
 }

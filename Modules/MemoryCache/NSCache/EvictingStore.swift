@@ -6,7 +6,7 @@ import Foundation
 ///
 /// `@unchecked` because NSCache is not declared `Sendable`. NSCache looks up and changes its entries under a lock of its own,
 /// so ``box(for:)`` may come from any thread. Its limits have no lock: they are read and written by calls that change
-/// something, and those ``NSCacheBackend`` makes under the lock around its account, one at a time.
+/// something, and those ``NSCacheBackend`` makes under the lock around its records, one at a time.
 final class EvictingStore: @unchecked Sendable {
     private let cache = NSCache<ImageKeyObject, ImageBox>()
     private let log = EvictionLog()

@@ -1,5 +1,6 @@
 public import AlcedoCore
 import AlcedoRuntime
+import Synchronization
 
 /// Keeps decoded images in Foundation's `NSCache`, for those who know it or compare with it.
 ///
@@ -14,8 +15,8 @@ import AlcedoRuntime
 /// - It looks at its limits only when something is stored, and then keeps them exactly.
 /// - It evicts nothing when memory is short; with a ``MemoryPressureSource`` this class removes every image at a
 ///   warning, as SDWebImage's `AutoPurgeCache` and AFNetworking's `AFImageCache` do.
-/// - It tells neither its keys nor its cost. This class keeps its own account of both. The delegate that hears of evictions
-///   is called under `NSCache`'s lock, and not for what is removed or replaced; both are accounted for. `onEviction` is
+/// - It tells neither its keys nor its cost. This class keeps its own records of both. The delegate that hears of evictions
+///   is called under `NSCache`'s lock, and not for what is removed or replaced; both are recorded. `onEviction` is
 ///   called outside every lock.
 /// - It releases what goes under its lock. This class holds on to it until every lock is free, so an image, or the
 ///   ``ImageFrameSource`` in it, may call the cache as it goes.
@@ -36,7 +37,11 @@ public final class NSCacheBackend: MaintainableMemoryCache {
     package let countLimit: Int
 
     private let store: EvictingStore
-    private let account = Locked(ImageAccount())
+    private let records = Locked(ImageRecords())
+    /// Lookups that found an image, and that found none. Atomic, so that lookups take no lock but that of `NSCache`.
+    private let hits = Atomic<Int>(0)
+    private let hitCost = Atomic<Int>(0)
+    private let misses = Atomic<Int>(0)
     private let onEviction: EvictionHandler?
     private let pressure = Locked<(any Sendable)?>(nil)
 
@@ -65,13 +70,30 @@ public final class NSCacheBackend: MaintainableMemoryCache {
     }
 
     /// The sum of the costs of all images stored, in bytes. What an image costs is ``DecodedImage/cost``.
-    public var totalCost: Int { account.withLock { $0.totalCost } }
+    public var totalCost: Int { records.withLock { $0.totalCost } }
 
     /// Number of images stored.
-    package var count: Int { account.withLock { $0.count } }
+    package var count: Int { records.withLock { $0.count } }
+
+    /// What the cache has done since it was created. `NSCache` knows no expiration and no weak references.
+    public var statistics: MemoryCacheStatistics {
+        var statistics = records.withLock { $0.statistics }
+        statistics.recordLookups(
+            hits: hits.load(ordering: .relaxed), cost: hitCost.load(ordering: .relaxed),
+            misses: misses.load(ordering: .relaxed), weakHits: 0)
+        return statistics
+    }
 
     /// Returns the image stored under `key`. To `NSCache` that is no use of it.
-    public func image(for key: ImageKey) -> DecodedImage? { store.box(for: key)?.image }
+    public func image(for key: ImageKey) -> DecodedImage? {
+        guard let box = store.box(for: key) else {
+            misses.wrappingAdd(1, ordering: .relaxed)
+            return nil
+        }
+        hits.wrappingAdd(1, ordering: .relaxed)
+        hitCost.wrappingAdd(box.cost, ordering: .relaxed)
+        return box.image
+    }
 
     public func contains(_ key: ImageKey) -> Bool { store.box(for: key) != nil }
 
@@ -84,24 +106,33 @@ public final class NSCacheBackend: MaintainableMemoryCache {
     public func store(_ image: DecodedImage, for key: ImageKey) {
         let box = ImageBox(image, for: key)
         guard costLimit > 0, countLimit > 0, box.cost <= costLimit else {
-            remove(key)
+            change { records in
+                records.statistics.recordRejection(cost: box.cost)
+                guard let replaced = records.remove(key) else { return Removals() }
+                store.remove(replaced)
+                return Removals(removed: [replaced], reason: .replaced)
+            }
             return
         }
-        change { account in
-            let replaced = account.insert(box)
+        change { records in
+            let replaced = records.insert(box)
+            records.statistics.recordStore(cost: box.cost)
+            // Evictions by a store that exceeds both limits count for the cost limit.
+            let reason: EvictionReason = records.totalCost > costLimit ? .costLimit : .countLimit
             let evicted = store.set(box)
-            account.remove(evicted)
-            return Gone(evicted: evicted, removed: [replaced].compactMap { $0 })
+            records.remove(evicted)
+            return Removals(
+                evicted: evicted, evictionReason: reason, removed: [replaced].compactMap { $0 }, reason: .replaced)
         }
     }
 
     /// Removes the image stored under `key`. Returns whether there was one.
     @discardableResult
     public func remove(_ key: ImageKey) -> Bool {
-        let count = change { account in
-            guard let box = account.remove(key) else { return Gone() }
+        let count = change { records in
+            guard let box = records.remove(key) else { return Removals() }
             store.remove(box)
-            return Gone(removed: [box])
+            return Removals(removed: [box])
         }
         return count > 0
     }
@@ -109,57 +140,64 @@ public final class NSCacheBackend: MaintainableMemoryCache {
     /// Removes the original and every variant of a resource. Returns how many images that were. O(their number).
     @discardableResult
     public func removeAll(of resource: ResourceKey) -> Int {
-        change { account in
-            let boxes = account.removeAll(of: resource)
+        change { records in
+            let boxes = records.removeAll(of: resource)
             for box in boxes { store.remove(box) }
-            return Gone(removed: boxes)
+            return Removals(removed: boxes)
         }
     }
 
     /// Removes every image. O(number of images).
     public func removeAll() {
-        change { account in
+        change { records in
             store.removeAll()
-            return Gone(removed: account.removeAll())
+            return Removals(removed: records.removeAll())
         }
     }
 
     /// Removes the images that `NSCache` would evict first, until the rest cost at most `cost` bytes. O(how many go).
     public func trim(toCost cost: Int) {
-        change { account in
-            guard account.totalCost > max(0, cost), let box = account.anyBox else { return Gone() }
+        change { records in
+            guard records.totalCost > max(0, cost), let box = records.anyBox else { return Removals() }
             guard cost > 0 else {
                 store.removeAll()
-                return Gone(evicted: account.removeAll())
+                return Removals(evicted: records.removeAll())
             }
             let evicted = store.evict(toCost: cost, storingAgain: box)
-            account.remove(evicted)
-            return Gone(evicted: evicted)
+            records.remove(evicted)
+            return Removals(evicted: evicted)
         }
     }
 
     private func evictAll() {
-        change { account in
+        change { records in
             store.removeAll()
-            return Gone(evicted: account.removeAll())
+            return Removals(evicted: records.removeAll())
         }
     }
 
-    /// What a change took out.
-    private struct Gone: Sendable {
+    /// The images that a change took out, and why.
+    private struct Removals: Sendable {
         var evicted: [ImageBox] = []
+        var evictionReason = EvictionReason.trimmed
         var removed: [ImageBox] = []
+        var reason = EvictionReason.removed
     }
 
-    /// Changes store and account alone, reports and releases what `body` returns once the lock is free, and returns how
+    /// Changes store and records alone, reports and releases what `body` returns once the lock is free, and returns how
     /// many images were removed.
     @discardableResult
-    private func change(_ body: (inout ImageAccount) -> Gone) -> Int {
-        let gone = account.withLock(body)
-        if let onEviction {
-            for box in gone.evicted { onEviction(box.key.key, box.image) }
+    private func change(_ body: (inout ImageRecords) -> Removals) -> Int {
+        let removals = records.withLock { records in
+            let removals = body(&records)
+            records.recordEvictions(removals.evicted, removals.evictionReason)
+            records.recordEvictions(removals.removed, removals.reason)
+            return removals
         }
-        return gone.removed.count
+        if let onEviction {
+            for box in removals.evicted { onEviction(box.key.key, box.image) }
+        }
+        return removals.removed.count
     }
 }
 
@@ -168,11 +206,13 @@ public final class NSCacheBackend: MaintainableMemoryCache {
 /// It holds the boxes as well, so that what NSCache releases under its own lock is never the last reference.
 ///
 /// - Complexity: O(1) for every operation unless it says otherwise, and a hash over the resource's name.
-private struct ImageAccount: Sendable {
+private struct ImageRecords: Sendable {
     /// Sum of the costs, in bytes.
     private(set) var totalCost = 0
     /// Number of images.
     private(set) var count = 0
+    /// Stores, rejections and evictions; lookups are counted beside it.
+    var statistics = MemoryCacheStatistics()
     private var boxes: [ResourceKey: [ImageKey: ImageBox]] = [:]
 
     /// One of the boxes; nil when there is none.
@@ -211,7 +251,12 @@ private struct ImageAccount: Sendable {
 
     /// Strikes out all and returns them. O(number of images).
     mutating func removeAll() -> [ImageBox] {
-        defer { self = ImageAccount() }
+        defer { (boxes, totalCost, count) = ([:], 0, 0) }
         return boxes.values.flatMap(\.values)
+    }
+
+    /// Counts images that left the cache.
+    mutating func recordEvictions(_ boxes: [ImageBox], _ reason: EvictionReason) {
+        statistics.recordEvictions(reason, count: boxes.count, cost: boxes.reduce(0) { $0 &+ $1.cost })
     }
 }

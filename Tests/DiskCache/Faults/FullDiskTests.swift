@@ -105,7 +105,7 @@ struct FullDiskTests {
         let index = try #require(cache.engine).store.index
         let entry = try #require(index.read(\.entries.first))
         try index.change { change throws(DataCacheError) in
-            try change.note(Array(repeating: .entry(entry), count: 8192))
+            try change.append(Array(repeating: .entry(entry), count: 8192))
         }
         let generation = try IndexBytes(disk.url).header.generation
         // All but the page that the records need.

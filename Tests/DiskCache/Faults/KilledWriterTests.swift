@@ -94,7 +94,7 @@ struct KilledWriterTests {
             try await compacting.run {
                 try index.change { change throws(DataCacheError) in
                     guard let entry = change.read(\.entries.first) else { return }
-                    try change.note(Array(repeating: .entry(entry), count: 8192 + 200))
+                    try change.append(Array(repeating: .entry(entry), count: 8192 + 200))
                 }
             }
         }

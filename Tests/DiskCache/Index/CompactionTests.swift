@@ -33,7 +33,7 @@ struct CompactionTests {
         let entries = store.index.read(\.entries)
         let missing = try 8192 + 2 * entries.count - index.recordCount
         let records = (0..<missing).map { IndexRecord.entry(entries[$0 % entries.count]) }
-        try store.index.change { change throws(DataCacheError) in try change.note(records) }
+        try store.index.change { change throws(DataCacheError) in try change.append(records) }
     }
 
     private func expectAll(in cache: FileDiskCache) async {

@@ -53,9 +53,9 @@ struct IndexTableTests {
             case 0..<8:
                 #expect(table.remove(name) == model.removeValue(forKey: name))
             default:
-                guard let place = table.place(of: name) else { continue }
+                guard let position = table.position(of: name) else { continue }
                 let date = Timestamp(milliseconds: Int64(step))
-                table.setUse(place, at: date, number: Int64(step), expiry: date)
+                table.setUse(position, at: date, number: Int64(step), expiry: date)
                 model[name]?.lastUse = date
                 model[name]?.useNumber = Int64(step)
                 model[name]?.expiry = date
@@ -74,7 +74,7 @@ struct IndexTableTests {
         #expect(table.totalSize == model.values.reduce(0) { $0 + $1.size })
         for number in 0..<200 as Range<UInt64> {
             let name = names.name(number)
-            #expect(table.place(of: name).map { table[$0] } == model[name])
+            #expect(table.position(of: name).map { table[$0] } == model[name])
         }
         #expect(Set(table.entries.map(\.name)) == Set(model.keys))
     }
@@ -84,7 +84,7 @@ struct IndexTableTests {
         for number in 0..<50 as Range<UInt64> { table.put(entry(Names.spread.name(number), size: 1)) }
         table.reserve(10_000)
         table.reserve(3)
-        for number in 0..<50 as Range<UInt64> { #expect(table.place(of: Names.spread.name(number)) == Int(number)) }
+        for number in 0..<50 as Range<UInt64> { #expect(table.position(of: Names.spread.name(number)) == Int(number)) }
         #expect(table.totalSize == 50)
     }
 }

@@ -32,12 +32,12 @@ struct WalkTests {
     /// Entries without files.
     private func fill(_ numbers: Range<Int>) throws {
         try store.index.change { change throws(DataCacheError) in
-            try change.note(numbers.map { .entry(entry($0, use: Int64($0 * 7919 % 100_003))) })
+            try change.append(numbers.map { .entry(entry($0, use: Int64($0 * 7919 % 100_003))) })
         }
     }
 
     private func remove(_ names: [EntryName]) throws {
-        try store.index.change { change throws(DataCacheError) in change.noteRemovals(names) }
+        try store.index.change { change throws(DataCacheError) in change.recordRemovals(names) }
     }
 
     @Test(arguments: [1, 2, 3] as [UInt64])
@@ -76,7 +76,8 @@ struct WalkTests {
         let table = store.index.read { $0 }
         #expect(copy.count == 3000 && copy.totalSize == table.totalSize)
         for number in 0..<3000 {
-            #expect(copy.place(of: name(number)).map { copy[$0] } == table.place(of: name(number)).map { table[$0] })
+            #expect(
+                copy.position(of: name(number)).map { copy[$0] } == table.position(of: name(number)).map { table[$0] })
         }
     }
 

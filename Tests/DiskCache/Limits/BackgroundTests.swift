@@ -116,7 +116,7 @@ struct BackgroundTests {
 
     @Test func `many uses are written by themselves`() async throws {
         let cache = cache()
-        let count = IndexState.mostUnwrittenUses
+        let count = IndexState.maximumUnwrittenUseCount
         for number in 0...count { try await cache.store(bytes(1), for: key("\(number)")) }
         for number in (1...count).reversed() { _ = await cache.entry(for: key("\(number)")) }
         let index = try #require(cache.engine).store.index

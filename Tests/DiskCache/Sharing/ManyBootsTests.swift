@@ -28,7 +28,7 @@ struct ManyBootsTests {
     /// Each listing of the directory writes the index again.
     private var generation: UInt64 { get throws { try index.header.generation } }
 
-    @Test(arguments: [2, 5, IndexHeader.mostBoots])
+    @Test(arguments: [2, 5, IndexHeader.maximumBootCount])
     func `caches of different boots list the directory once each, not at each change`(bootCount: Int) throws {
         let stores = try (1...UInt64(bootCount)).map { try store(boot: $0) }
         var generations: Set<UInt64> = []
@@ -73,15 +73,15 @@ struct ManyBootsTests {
     }
 
     @Test func `a boot that too many others have followed lists the directory again`() throws {
-        for boot in 1...UInt64(IndexHeader.mostBoots + 1) {
+        for boot in 1...UInt64(IndexHeader.maximumBootCount + 1) {
             try store(boot: boot).store(CachedData(bytes(1)), for: key("\(boot)"))
         }
         let before = try generation
 
-        #expect(try store(boot: 1).index.totals.count == IndexHeader.mostBoots + 1)
+        #expect(try store(boot: 1).index.totals.count == IndexHeader.maximumBootCount + 1)
 
         #expect(try generation != before)
-        #expect(try index.header.bootHashes.count == IndexHeader.mostBoots)
+        #expect(try index.header.bootHashes.count == IndexHeader.maximumBootCount)
     }
 
     @Test func `an index that is written anew for its length keeps its boots`() throws {
@@ -90,7 +90,7 @@ struct ManyBootsTests {
         let before = try generation
         let entry = try #require(stores[0].index.read(\.entries).first)
         try stores[0].index.change { change throws(DataCacheError) in
-            try change.note((0..<10_000).map { _ in .entry(entry) })
+            try change.append((0..<10_000).map { _ in .entry(entry) })
         }
 
         #expect(try generation != before)

@@ -6,13 +6,13 @@ import Testing
 
 /// Statistics, the listener, groups, memory pressure and what is held elsewhere.
 @Suite struct EventTests {
-    private let gone = Guarded<[String]>([])
+    private let evicted = Guarded<[String]>([])
 
     private func cache(
         _ limits: MemoryCacheLimits, findsReferencedValues: Bool = false, policy: PolicyChoice = .lru
     ) -> ImageMemoryCache {
-        policy.cache(limits, findsReferencedValues: findsReferencedValues) { [gone] eviction in
-            gone.change { $0.append("\(eviction.key) \(eviction.reason)") }
+        policy.cache(limits, findsReferencedValues: findsReferencedValues) { [evicted] key, value, reason in
+            evicted.change { $0.append("\(key) \(reason)") }
         }
     }
 
@@ -35,16 +35,16 @@ import Testing
         cache.store(.gray(side: 9), for: key("g"))
 
         #expect(
-            gone.value == [
+            evicted.value == [
                 "a countLimit", "d replaced", "d replaced", "b costLimit", "c costLimit", "d costLimit", "e removed",
                 "f trimmed",
             ])
         let statistics = cache.statistics
         #expect(statistics.stores == 8)
-        #expect(statistics.refusals.count == 1 && statistics.refusals.cost == 9 * unit)
-        #expect(statistics.evictions.values.reduce(0) { $0 + $1.count } == 8)
-        #expect(statistics.evictions[.replaced]?.count == 2)
-        #expect(statistics.evictions[.removed]?.cost == 3 * unit)
+        #expect(statistics.rejections == 1 && statistics.rejectedCost == 9 * unit)
+        #expect(statistics.evictions.values.reduce(0, +) == 8)
+        #expect(statistics.evictions[.replaced] == 2)
+        #expect(statistics.evictedCosts[.removed] == 3 * unit)
     }
 
     @Test func `hits and misses are counted with their bytes`() {
@@ -61,17 +61,17 @@ import Testing
     func `a listener may call the cache`(policy: PolicyChoice) {
         let box = Guarded<MemoryCache<Int, Int>?>(nil)
         let calls = Guarded(0)
-        let cache: MemoryCache<Int, Int> = policy.cache(MemoryCacheLimits(costLimit: 3)) { eviction in
+        let cache: MemoryCache<Int, Int> = policy.cache(MemoryCacheLimits(costLimit: 3)) { key, value, reason in
             calls.change { $0 += 1 }
             guard calls.value < 50, let cache = box.value else { return }
             // Puts what went back in, which makes another go.
-            cache.store(eviction.value, for: eviction.key, cost: 1)
+            cache.store(value, for: key, cost: 1)
             _ = cache.value(for: 0)
             _ = cache.statistics
         }
         box.change { $0 = cache }
         for key in 0..<10 { cache.store(key, for: key, cost: 1) }
-        #expect(calls.value + cache.statistics.refusals.count >= 7)
+        #expect(calls.value + cache.statistics.rejections >= 7)
         #expect(cache.totalCost <= 3)
         box.change { $0 = nil }
     }
@@ -82,7 +82,7 @@ import Testing
         cache.store(.gray(side: 5), for: key("a"))
         cache.store(.gray(side: 6), for: key("b"))
         #expect(cache.contains(key("a")) && !cache.contains(key("b")))
-        #expect(gone.value.isEmpty)
+        #expect(evicted.value.isEmpty)
     }
 
     @Test(arguments: [0, -1, .min])
@@ -176,9 +176,10 @@ import Testing
     }
 
     @Test func `what the policy refuses was never in`() {
-        let gone = Guarded<[Int: EvictionReason]>([:])
-        let cache: MemoryCache<Int, Int> = PolicyChoice.gdsf.cache(MemoryCacheLimits(costLimit: 10)) { eviction in
-            gone.change { $0[eviction.key] = eviction.reason }
+        let evicted = Guarded<[Int: EvictionReason]>([:])
+        let cache: MemoryCache<Int, Int> = PolicyChoice.gdsf.cache(MemoryCacheLimits(costLimit: 10)) {
+            key, value, reason in
+            evicted.change { $0[key] = reason }
         }
         for key in 0..<5 { cache.store(key, for: key, cost: 2) }
         for key in 0..<5 { for _ in 0..<9 { _ = cache.value(for: key) } }
@@ -186,26 +187,26 @@ import Testing
 
         #expect(!cache.store(9, for: 9, cost: 10))
 
-        #expect(cache.statistics.refusals.count == 1 && cache.statistics.refusals.cost == 10)
+        #expect(cache.statistics.rejections == 1 && cache.statistics.rejectedCost == 10)
         #expect(
             cache.statistics.stores == before.stores && cache.statistics.storedCost == before.storedCost
                 && cache.statistics.evictions == before.evictions)
-        #expect(cache.count == 5 && gone.value.isEmpty)
+        #expect(cache.count == 5 && evicted.value.isEmpty)
 
         // What stood under the key goes all the same.
         #expect(!cache.store(9, for: 4, cost: 10))
-        #expect(gone.value == [4: .replaced])
+        #expect(evicted.value == [4: .replaced])
         #expect(!cache.store(9, for: 3, cost: 11))
-        #expect(gone.value == [4: .replaced, 3: .replaced])
-        #expect(cache.statistics.refusals.count == 3)
+        #expect(evicted.value == [4: .replaced, 3: .replaced])
+        #expect(cache.statistics.rejections == 3)
     }
 
     @Test func `what the policy refuses is found while it is held`() {
-        let cache: MemoryCache<Int, HeldNumber> = PolicyChoice.gdsf.cache(
+        let cache: MemoryCache<Int, ReferencedNumber> = PolicyChoice.gdsf.cache(
             MemoryCacheLimits(costLimit: 10), findsReferencedValues: true)
-        for key in 0..<5 { cache.store(HeldNumber(key), for: key, cost: 2) }
+        for key in 0..<5 { cache.store(ReferencedNumber(key), for: key, cost: 2) }
         for key in 0..<5 { for _ in 0..<9 { _ = cache.value(for: key) } }
-        let held = HeldNumber(9)
+        let held = ReferencedNumber(9)
         #expect(!cache.store(held, for: 9, cost: 10))
         #expect(cache.value(for: 9) === held)
     }

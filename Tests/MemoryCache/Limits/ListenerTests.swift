@@ -1,3 +1,4 @@
+import AlcedoCore
 import AlcedoMemoryCache
 import Foundation
 import TestSupport
@@ -15,10 +16,11 @@ struct ListenerTests {
         await #expect(processExitsWith: .success) {
             let box = Guarded<MemoryCache<Int, Int>?>(nil)
             let calls = Guarded(0)
-            let cache = MemoryCache<Int, Int>(limits: MemoryCacheLimits(costLimit: 1), policy: .lru) { eviction in
+            let cache = MemoryCache<Int, Int>(limits: MemoryCacheLimits(costLimit: 1), policy: .lru) {
+                key, value, reason in
                 calls.change { $0 += 1 }
-                guard eviction.key < 100_000 else { return }
-                box.value?.store(0, for: eviction.key + 2, cost: 1)
+                guard key < 100_000 else { return }
+                box.value?.store(0, for: key + 2, cost: 1)
             }
             box.change { $0 = cache }
             cache.store(0, for: 0, cost: 1)
@@ -31,10 +33,10 @@ struct ListenerTests {
     @Test func `what leaves while the listener runs is told in the order in which it left, by the first call's end`() {
         let box = Guarded<Cache?>(nil)
         let told = Guarded<[String]>([])
-        let cache = Cache(limits: MemoryCacheLimits(costLimit: 3), policy: .lru) { eviction in
-            told.change { $0.append("\(eviction.key) begins") }
-            if eviction.key < 2 { box.value?.store(0, for: eviction.key + 10, cost: 1) }
-            told.change { $0.append("\(eviction.key) ends") }
+        let cache = Cache(limits: MemoryCacheLimits(costLimit: 3), policy: .lru) { key, value, reason in
+            told.change { $0.append("\(key) begins") }
+            if key < 2 { box.value?.store(0, for: key + 10, cost: 1) }
+            told.change { $0.append("\(key) ends") }
         }
         box.change { $0 = cache }
         for key in 0..<3 { cache.store(0, for: key, cost: 1) }
@@ -44,15 +46,15 @@ struct ListenerTests {
 
         #expect(told.value.enumerated().allSatisfy { $1.hasSuffix($0 % 2 == 0 ? "begins" : "ends") })
         #expect(told.value.first == "0 begins" && told.value.dropFirst(2).first == "1 begins")
-        #expect(told.value.count / 2 == cache.statistics.evictions.values.reduce(0) { $0 + $1.count })
+        #expect(told.value.count / 2 == cache.statistics.evictions.values.reduce(0, +))
         box.change { $0 = nil }
     }
 
     @Test func `a listener may wait for that of another thread`() {
         let box = Guarded<Cache?>(nil)
         let isToldOther = DispatchSemaphore(value: 0)
-        let cache = Cache(limits: MemoryCacheLimits(costLimit: 1), policy: .lru) { eviction in
-            guard eviction.key == 0 else {
+        let cache = Cache(limits: MemoryCacheLimits(costLimit: 1), policy: .lru) { key, value, reason in
+            guard key == 0 else {
                 isToldOther.signal()
                 return
             }
@@ -61,14 +63,14 @@ struct ListenerTests {
         }
         box.change { $0 = cache }
         for key in 0..<2 { cache.store(0, for: key, cost: 1) }
-        #expect(cache.statistics.evictions[.costLimit]?.count == 2)
+        #expect(cache.statistics.evictions[.costLimit] == 2)
         box.change { $0 = nil }
     }
 
     @Test func `what threads make leave at the same time is told once each`() async {
-        let gone = Guarded<[Int]>([])
-        let cache = Cache(limits: MemoryCacheLimits(costLimit: 2), policy: .lru) { eviction in
-            gone.change { $0.append(eviction.value) }
+        let evicted = Guarded<[Int]>([])
+        let cache = Cache(limits: MemoryCacheLimits(costLimit: 2), policy: .lru) { key, value, reason in
+            evicted.change { $0.append(value) }
         }
         await withTaskGroup(of: Void.self) { group in
             for task in 0..<4 {
@@ -81,6 +83,6 @@ struct ListenerTests {
             }
         }
         cache.removeAll()
-        #expect(gone.value.sorted() == Array(0..<2000))
+        #expect(evicted.value.sorted() == Array(0..<2000))
     }
 }

@@ -1,14 +1,15 @@
+import AlcedoCore
 import AlcedoMemoryCache
 import TestSupport
 import Testing
 
 /// In which order each policy lets entries go, by examples that can be followed by hand.
 @Suite struct EvictionOrderTests {
-    private let gone = Guarded<[Int]>([])
+    private let evicted = Guarded<[Int]>([])
 
     private func cache(_ policy: PolicyChoice, _ costLimit: Int) -> MemoryCache<Int, Int> {
-        policy.cache(MemoryCacheLimits(costLimit: costLimit)) { [gone] eviction in
-            gone.change { $0.append(eviction.key) }
+        policy.cache(MemoryCacheLimits(costLimit: costLimit)) { [evicted] key, value, reason in
+            evicted.change { $0.append(key) }
         }
     }
 
@@ -21,7 +22,7 @@ import Testing
         store([1, 2, 3], in: cache)
         _ = cache.value(for: 1)
         store([4, 5, 6], in: cache)
-        #expect(gone.value == [2, 3, 1])
+        #expect(evicted.value == [2, 3, 1])
     }
 
     @Test func `FIFO: the first stored, used or not`() {
@@ -29,7 +30,7 @@ import Testing
         store([1, 2, 3], in: cache)
         _ = cache.value(for: 1)
         store([4, 5, 6], in: cache)
-        #expect(gone.value == [1, 2, 3])
+        #expect(evicted.value == [1, 2, 3])
     }
 
     @Test func `SIEVE: the hand goes on where it was, and forgives a use once`() {
@@ -38,13 +39,13 @@ import Testing
         for key in [1, 3] { _ = cache.value(for: key) }
         // The hand forgives 1, takes 2.
         store([5], in: cache)
-        #expect(gone.value == [2])
+        #expect(evicted.value == [2])
         // Goes on to 3, forgives it, takes 4; then 5, which is as new as nobody used it.
         store([6, 7], in: cache)
-        #expect(gone.value == [2, 4, 5])
+        #expect(evicted.value == [2, 4, 5])
         // And 6; then from the oldest again: 1 was forgiven before.
         store([8, 9], in: cache)
-        #expect(gone.value == [2, 4, 5, 6, 7])
+        #expect(evicted.value == [2, 4, 5, 6, 7])
     }
 
     @Test func `SIEVE: a hand that takes the newest begins again at the oldest`() {
@@ -53,9 +54,9 @@ import Testing
         for key in [1, 2] { _ = cache.value(for: key) }
         // The hand forgives 1 and 2 and takes 3, the last of those that were there before 4.
         store([4], in: cache)
-        #expect(gone.value == [3])
+        #expect(evicted.value == [3])
         store([5], in: cache)
-        #expect(gone.value == [3, 1])
+        #expect(evicted.value == [3, 1])
     }
 
     @Test func `S3-FIFO: two uses lead from the small queue to the main one, and a ghost comes back to it`() {
@@ -65,7 +66,7 @@ import Testing
         _ = cache.value(for: 2)
         // 1 is promoted; 2 was used only once.
         store([11], in: cache)
-        #expect(gone.value == [2])
+        #expect(evicted.value == [2])
         // 2 is remembered: back it goes to the main queue, where a scan does not reach it.
         store([2], in: cache)
         store(20..<40, in: cache)
@@ -79,10 +80,10 @@ import Testing
         for _ in 0..<3 { for key in 1...9 { _ = cache.value(for: key) } }
         // 1 to 9 are promoted, then 11 waits alone in the small queue until 12 comes.
         store([11, 12], in: cache)
-        #expect(gone.value == [10, 11])
+        #expect(evicted.value == [10, 11])
         // 11 comes back to the main queue, whose oldest nobody has used since it got there.
         store([11], in: cache)
-        #expect(gone.value == [10, 11, 1])
+        #expect(evicted.value == [10, 11, 1])
         #expect(cache.contains(11))
     }
 
@@ -116,15 +117,15 @@ import Testing
         cache.store(3, for: 3, cost: 2)
         // 1: 1/6. It goes although 2 and 3 are smaller gains of room.
         cache.store(4, for: 4, cost: 2)
-        #expect(gone.value == [1])
+        #expect(evicted.value == [1])
         // The age is 1/6 now. 5 has 1/6 + 1/8, less than the halves of 2 and 3: it is not worth the room it takes,
         // and is refused.
         #expect(!cache.store(5, for: 5, cost: 8))
-        #expect(gone.value == [1])
+        #expect(evicted.value == [1])
         // The age is 1/6 + 1/8. 6 has 1/6 + 1/8 + 1/4, more than 2 and 3, of which the older goes.
         cache.store(6, for: 6, cost: 4)
         cache.store(7, for: 7, cost: 1)
-        #expect(gone.value == [1, 2])
+        #expect(evicted.value == [1, 2])
     }
 
     @Test func `GDSF: uses weigh against cost`() {
@@ -134,18 +135,18 @@ import Testing
         for _ in 0..<2 { _ = cache.value(for: 1) }
         // 2/5 of a use a byte against 3/5 and 1/1.
         cache.store(3, for: 3, cost: 1)
-        #expect(gone.value == [2])
+        #expect(evicted.value == [2])
     }
 
     @Test func `purging: nothing goes at the limit, above it all down to the preferred mark`() {
         let cache: MemoryCache<Int, Int> = MemoryCache(
             limits: MemoryCacheLimits(costLimit: 10), policy: .purging(toPreferredCost: 6)
-        ) { [gone] eviction in gone.change { $0.append(eviction.key) } }
+        ) { [evicted] key, value, reason in evicted.change { $0.append(key) } }
         store(1...10, in: cache)
-        #expect(gone.value.isEmpty)
+        #expect(evicted.value.isEmpty)
         _ = cache.value(for: 1)
         store([11], in: cache)
-        #expect(gone.value == [2, 3, 4, 5, 6])
+        #expect(evicted.value == [2, 3, 4, 5, 6])
         #expect(cache.totalCost == 6)
     }
 

@@ -50,6 +50,6 @@ extension GhostList.Ghost {
     /// - Parameter tick: The number of stores before its last use.
     static func ghost(_ hash: UInt64, frequency: UInt8 = 1, tick: Int = 0) -> Self {
         Self(
-            hash: hash, number: 0, lastUse: UInt32(truncatingIfNeeded: tick << 8), frequency: frequency, part: 0)
+            hash: hash, evictedCost: 0, lastUse: UInt32(truncatingIfNeeded: tick << 8), frequency: frequency, part: 0)
     }
 }

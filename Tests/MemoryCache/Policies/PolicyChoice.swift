@@ -9,7 +9,7 @@ enum PolicyChoice: String, CaseIterable, Sendable {
         _ limits: MemoryCacheLimits,
         findsReferencedValues: Bool = false,
         clock: any TimeSource = SystemClock(),
-        onEviction: (@Sendable (MemoryCacheEviction<Key, Value>) -> Void)? = nil
+        onEviction: (@Sendable (Key, Value, EvictionReason) -> Void)? = nil
     ) -> MemoryCache<Key, Value> {
         func make(_ policy: MemoryCachePolicy) -> MemoryCache<Key, Value> {
             MemoryCache(

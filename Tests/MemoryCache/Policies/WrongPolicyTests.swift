@@ -1,3 +1,4 @@
+import AlcedoCore
 import AlcedoMemoryCache
 import TestSupport
 import Testing
@@ -6,26 +7,26 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct WrongPolicyTests {
     enum Fault: CaseIterable, Sendable {
-        case sameSlotAgain, slotOfAnother, silence, keepsTooMuch, keepsLessThanNothing
+        case sameSlotAgain, slotOfAnother, negativeSlot, silence
     }
 
     private struct WrongPolicy: EvictionPolicy {
         static var readsMarks: Bool { true }
 
         let fault: Fault
-        let foreign: EntrySlot?
-        private var slots: [EntrySlot] = []
-        private var last: EntrySlot?
+        let foreign: Int?
+        private var slots: [Int] = []
+        private var last: Int?
 
-        init(_ fault: Fault, foreign: EntrySlot?) { (self.fault, self.foreign) = (fault, foreign) }
+        init(_ fault: Fault, foreign: Int?) { (self.fault, self.foreign) = (fault, foreign) }
 
-        mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
-            slots.append(entry)
+        mutating func insert(_ slot: Int, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
+            slots.append(slot)
         }
 
-        mutating func remove(_ entry: EntrySlot) { slots.removeAll { $0 == entry } }
+        mutating func remove(_ slot: Int) { slots.removeAll { $0 == slot } }
 
-        mutating func evict(marks: AccessMarks) -> EntrySlot? {
+        mutating func evict(marks: AccessMarks) -> Int? {
             switch fault {
             case .sameSlotAgain:
                 if let last, !slots.isEmpty { return last }
@@ -34,38 +35,32 @@ struct WrongPolicyTests {
             case .slotOfAnother:
                 if let foreign { #expect(marks.takeCount(foreign) == 0 && marks.lastUse(foreign) == 0) }
                 return foreign
+            case .negativeSlot:
+                #expect(marks.takeCount(-1) == 0 && marks.lastUse(.min) == 0)
+                return -1
             case .silence: return nil
-            case .keepsTooMuch, .keepsLessThanNothing: return slots.isEmpty ? nil : slots.removeFirst()
             }
         }
 
         mutating func removeAll() { slots = [] }
-
-        func costToKeep(limit: Int) -> Int {
-            switch fault {
-            case .keepsTooMuch: .max
-            case .keepsLessThanNothing: .min
-            default: limit
-            }
-        }
     }
 
     /// Notes the slots it is given.
     private struct Collector: EvictionPolicy {
-        let slots: Guarded<[EntrySlot]>
+        let slots: Guarded<[Int]>
 
-        mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
-            slots.change { $0.append(entry) }
+        mutating func insert(_ slot: Int, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
+            slots.change { $0.append(slot) }
         }
 
-        mutating func remove(_ entry: EntrySlot) {}
-        mutating func evict(marks: AccessMarks) -> EntrySlot? { nil }
+        mutating func remove(_ slot: Int) {}
+        mutating func evict(marks: AccessMarks) -> Int? { nil }
         mutating func removeAll() {}
     }
 
     /// The slot of an entry of a cache that is far larger.
-    private func foreignSlot() -> EntrySlot? {
-        let slots = Guarded<[EntrySlot]>([])
+    private func foreignSlot() -> Int? {
+        let slots = Guarded<[Int]>([])
         let cache = MemoryCache<Int, Int>(costLimit: .max, policy: .custom(Collector(slots: slots)))
         for key in 0..<2000 { cache.store(key, for: key, cost: 1) }
         return slots.value.last
@@ -73,11 +68,19 @@ struct WrongPolicyTests {
 
     @Test(arguments: Fault.allCases)
     func `limits hold and sums are right whatever a policy says`(fault: Fault) {
-        let gone = Guarded(0)
+        checkLimits(.custom(WrongPolicy(fault, foreign: foreignSlot())))
+    }
+
+    @Test(arguments: [Int.min, -1, 0, .max])
+    func `limits hold and sums are right whatever the preferred cost is`(preferredCost: Int) {
+        checkLimits(.purging(toPreferredCost: preferredCost))
+    }
+
+    private func checkLimits(_ policy: MemoryCachePolicy) {
+        let evicted = Guarded(0)
         let cache = MemoryCache<Int, Int>(
-            limits: MemoryCacheLimits(costLimit: 50, countLimit: 12),
-            policy: .custom(WrongPolicy(fault, foreign: foreignSlot()))
-        ) { _ in gone.change { $0 += 1 } }
+            limits: MemoryCacheLimits(costLimit: 50, countLimit: 12), policy: policy
+        ) { _, _, _ in evicted.change { $0 += 1 } }
         var random = SeededGenerator(seed: 3)
         for step in 0..<2000 {
             let key = Int.random(in: 0..<40, using: &random)
@@ -92,7 +95,7 @@ struct WrongPolicyTests {
             #expect(entries.reduce(0) { $0 + $1.cost } == cache.totalCost)
             #expect(cache.totalCost <= 50)
         }
-        #expect(cache.statistics.stores - gone.value == cache.count)
+        #expect(cache.statistics.stores - evicted.value == cache.count)
         cache.trim(count: 1)
         #expect(cache.count <= 1)
     }

@@ -83,7 +83,7 @@ import Testing
         #expect(groups.unified.count == 2)
     }
 
-    @Test(arguments: HostileText.lines)
+    @Test(arguments: MalformedText.lines)
     func `no text is too odd`(text: [UInt8]) {
         _ = ControlGroups(groups: text, mounts: Array(unified().utf8))
         #expect(ControlGroups(groups: Array("0::/a\n4:memory:/a\n".utf8), mounts: text).memory == nil)

@@ -9,7 +9,7 @@ import Testing
         #expect(KernelText.number(bytes(text)) == number)
     }
 
-    @Test(arguments: HostileText.numbers)
+    @Test(arguments: MalformedText.numbers)
     func `what is not a number that fits is none`(text: [UInt8]) {
         #expect(KernelText.number(text) == nil)
         #expect(KernelText.limit(text) == nil)
@@ -51,7 +51,7 @@ import Testing
         #expect(KernelText.number(of: "total", after: "half", in: text) == nil)
     }
 
-    @Test(arguments: HostileText.lines)
+    @Test(arguments: MalformedText.lines)
     func `no text is too odd to look for a key in`(text: [UInt8]) {
         for key in ["high", "MemTotal:", "", "max"] {
             #expect(KernelText.number(after: key, in: text) == nil)

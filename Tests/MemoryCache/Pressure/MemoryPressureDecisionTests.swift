@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct MemoryPressureDecisionTests {
-    private var decision = MemoryPressureDecision(hold: .seconds(10))
+    private var decision = MemoryPressureDecision(holdDuration: .seconds(10))
 
     private func readings(_ level: MemoryPressure = .normal, events: MemoryEvents? = nil) -> MemoryReadings {
         let used = [MemoryPressure.normal: 0, .warning: 950, .critical: 1000][level] ?? 0
@@ -21,7 +21,7 @@ import Testing
 
     @Test(arguments: [MemoryPressure.warning, .critical])
     mutating func `a stall holds for a while and no longer`(level: MemoryPressure) {
-        decision.noteStall(level, at: .seconds(100))
+        decision.recordStall(level, at: .seconds(100))
 
         #expect(decision.level(at: .seconds(100)) == level)
         #expect(decision.level(at: .milliseconds(109_999)) == level)
@@ -31,15 +31,15 @@ import Testing
     }
 
     @Test mutating func `each sign makes the level hold anew`() {
-        for second in stride(from: 0, through: 60, by: 2) { decision.noteStall(.warning, at: .seconds(second)) }
+        for second in stride(from: 0, through: 60, by: 2) { decision.recordStall(.warning, at: .seconds(second)) }
 
         #expect(decision.level(at: .seconds(69)) == .warning)
         #expect(decision.level(at: .seconds(70)) == .normal)
     }
 
     @Test mutating func `after the worst the level falls to what still holds`() {
-        decision.noteStall(.critical, at: .seconds(0))
-        decision.noteStall(.warning, at: .seconds(6))
+        decision.recordStall(.critical, at: .seconds(0))
+        decision.recordStall(.warning, at: .seconds(6))
 
         #expect(decision.level(at: .seconds(9)) == .critical)
         #expect(decision.nextChange(after: .seconds(9)) == .seconds(10))
@@ -49,68 +49,68 @@ import Testing
     }
 
     @Test mutating func `a warning does not end the critical level`() {
-        decision.noteStall(.critical, at: .seconds(0))
-        decision.noteStall(.warning, at: .seconds(1))
+        decision.recordStall(.critical, at: .seconds(0))
+        decision.recordStall(.warning, at: .seconds(1))
         #expect(decision.level(at: .seconds(2)) == .critical)
     }
 
     @Test mutating func `what the readings say stands until the next ones, however late`() {
-        decision.note(readings(.critical), at: .seconds(0))
+        decision.record(readings(.critical), at: .seconds(0))
         #expect(decision.level(at: .seconds(1000)) == .critical)
 
-        decision.note(readings(.warning), at: .seconds(1001))
+        decision.record(readings(.warning), at: .seconds(1001))
         #expect(decision.level(at: .seconds(1001)) == .warning)
 
-        decision.note(readings(), at: .seconds(1005))
+        decision.record(readings(), at: .seconds(1005))
         #expect(decision.level(at: .seconds(1010)) == .warning)
         #expect(decision.level(at: .seconds(1011)) == .normal)
     }
 
     @Test mutating func `the first counters are where counting begins`() {
-        decision.note(readings(events: MemoryEvents(high: 100, max: 100, oom: 100)), at: .seconds(0))
+        decision.record(readings(events: MemoryEvents(high: 100, max: 100, oom: 100)), at: .seconds(0))
         #expect(decision.level(at: .seconds(0)) == .normal)
 
-        decision.note(readings(events: MemoryEvents(high: 101, max: 100, oom: 100)), at: .seconds(5))
+        decision.record(readings(events: MemoryEvents(high: 101, max: 100, oom: 100)), at: .seconds(5))
         #expect(decision.level(at: .seconds(5)) == .warning)
 
-        decision.note(readings(events: MemoryEvents(high: 101, max: 100, oom: 101)), at: .seconds(10))
+        decision.record(readings(events: MemoryEvents(high: 101, max: 100, oom: 101)), at: .seconds(10))
         #expect(decision.level(at: .seconds(10)) == .critical)
         #expect(decision.level(at: .seconds(20)) == .normal)
     }
 
     @Test mutating func `counters that were not read once are compared with the last that were`() {
-        decision.note(readings(events: MemoryEvents(max: 1)), at: .seconds(0))
-        decision.note(readings(), at: .seconds(5))
-        decision.note(readings(events: MemoryEvents(max: 2)), at: .seconds(10))
+        decision.record(readings(events: MemoryEvents(max: 1)), at: .seconds(0))
+        decision.record(readings(), at: .seconds(5))
+        decision.record(readings(events: MemoryEvents(max: 2)), at: .seconds(10))
         #expect(decision.level(at: .seconds(10)) == .warning)
     }
 
     @Test func `without a hold, events are over at once`() {
-        var decision = MemoryPressureDecision(hold: .seconds(-5))
-        decision.noteStall(.critical, at: .seconds(1))
+        var decision = MemoryPressureDecision(holdDuration: .seconds(-5))
+        decision.recordStall(.critical, at: .seconds(1))
         #expect(decision.level(at: .seconds(1)) == .normal)
         #expect(decision.nextChange(after: .seconds(1)) == nil)
 
-        decision.note(readings(.warning), at: .seconds(2))
+        decision.record(readings(.warning), at: .seconds(2))
         #expect(decision.level(at: .seconds(3)) == .warning)
     }
 
     @Test func `the level only falls without new signs, at the times that were foretold, and ends at normal`() {
         var random = SeededGenerator(seed: 3)
         for _ in 0..<300 {
-            var decision = MemoryPressureDecision(hold: .seconds(Int.random(in: 0...20, using: &random)))
+            var decision = MemoryPressureDecision(holdDuration: .seconds(Int.random(in: 0...20, using: &random)))
             var now = Duration.zero
             for _ in 0..<20 {
                 now += .milliseconds(Int.random(in: 0...4000, using: &random))
                 let levels: [MemoryPressure] = [.normal, .warning, .critical]
                 let level = levels[.random(in: 0...2, using: &random)]
                 if Bool.random(using: &random) {
-                    decision.noteStall(level, at: now)
+                    decision.recordStall(level, at: now)
                 } else {
-                    decision.note(readings(level), at: now)
+                    decision.record(readings(level), at: now)
                 }
             }
-            decision.note(readings(), at: now)
+            decision.record(readings(), at: now)
             var last = decision.level(at: now)
             while let change = decision.nextChange(after: now) {
                 #expect(change > now)

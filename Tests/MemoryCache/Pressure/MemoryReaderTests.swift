@@ -63,7 +63,7 @@ import Testing
         #expect(read(system, includesAvailable: false).available == nil)
     }
 
-    @Test(arguments: HostileText.lines)
+    @Test(arguments: MalformedText.lines)
     func `files of nonsense tell nothing`(text: [UInt8]) throws {
         let system = try FakeSystem(FakeSystem.unified)
         for name in ["high", "max", "current", "stat", "events"] {

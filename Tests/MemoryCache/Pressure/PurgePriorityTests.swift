@@ -7,15 +7,15 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct PurgePriorityTests {
     private let source = ManualMemoryPressureSource()
-    private let gone = Guarded<[Int]>([])
+    private let evicted = Guarded<[Int]>([])
 
     private func cache(
         _ policy: PolicyChoice = .adaptive, findsReferencedValues: Bool = false
-    ) -> MemoryCache<Int, HeldNumber> {
+    ) -> MemoryCache<Int, ReferencedNumber> {
         policy.cache(MemoryCacheLimits(costLimit: 100), findsReferencedValues: findsReferencedValues) {
-            [gone] eviction in
-            #expect(eviction.reason == .trimmed)
-            gone.change { $0.append(eviction.key) }
+            [evicted] key, value, reason in
+            #expect(reason == .trimmed)
+            evicted.change { $0.append(key) }
         }
     }
 
@@ -23,14 +23,14 @@ struct PurgePriorityTests {
     func `a warning takes entries of low priority first, and those of high priority last`(policy: PolicyChoice) {
         let cache = cache(policy)
         for (key, priority) in [PurgePriority.high, .normal, .low, .low, .normal, .high, .normal, .low].enumerated() {
-            cache.store(HeldNumber(key), for: key, cost: 10, priority: priority)
+            cache.store(ReferencedNumber(key), for: key, cost: 10, priority: priority)
         }
         cache.respond(to: .warning)
-        #expect(gone.value == [2, 3, 7, 1])
+        #expect(evicted.value == [2, 3, 7, 1])
         cache.respond(to: .warning)
-        #expect(gone.value.dropFirst(4) == [4, 6])
+        #expect(evicted.value.dropFirst(4) == [4, 6])
         cache.respond(to: .warning)
-        #expect(gone.value.dropFirst(6) == [0])
+        #expect(evicted.value.dropFirst(6) == [0])
         cache.respond(to: .critical)
         #expect(cache.count == 0)
     }
@@ -38,12 +38,12 @@ struct PurgePriorityTests {
     @Test(arguments: PolicyChoice.allCases)
     func `among entries of one priority the least recently used goes first`(policy: PolicyChoice) {
         let cache = cache(policy)
-        for key in 0..<6 { cache.store(HeldNumber(key), for: key, cost: 10, priority: .low) }
+        for key in 0..<6 { cache.store(ReferencedNumber(key), for: key, cost: 10, priority: .low) }
         for key in [1, 0, 3] { _ = cache.value(for: key) }
         cache.respond(to: .warning)
-        #expect(gone.value == [2, 4, 5])
+        #expect(evicted.value == [2, 4, 5])
         cache.respond(to: .warning)
-        #expect(gone.value.dropFirst(3) == [1, 0])
+        #expect(evicted.value.dropFirst(3) == [1, 0])
     }
 
     @Test func `storing again gives an entry the priority of the last store`() {
@@ -79,12 +79,12 @@ struct PurgePriorityTests {
     /// `beginContentAccess()` to `endContentAccess()`.
     @Test func `a discarded value is found while it is in use, and not afterwards`() {
         let cache = cache(findsReferencedValues: true)
-        var held: HeldNumber? = HeldNumber(7)
+        var held: ReferencedNumber? = ReferencedNumber(7)
         if let held { cache.store(held, for: 1, cost: 10, priority: .low) }
         cache.respond(to: .critical)
         #expect(!cache.contains(1) && cache.value(for: 1) === held)
         held = nil
-        gone.change { $0 = [] }
+        evicted.change { $0 = [] }
         #expect(cache.value(for: 1) == nil)
     }
 

@@ -13,77 +13,77 @@ import Testing
 
     @Test(arguments: [MemoryPressure.warning, .critical])
     mutating func `what the count shows at once is believed at once`(level: MemoryPressure) {
-        history.note(start, at: .zero)
+        history.record(start, at: .zero)
         let enough = level == .warning ? later(100, 0) : later(0, 150)
 
-        let isBelieved = history.believes(level, enough, at: .milliseconds(5))
+        let isConfirmed = history.confirms(level, enough, at: .milliseconds(5))
 
-        #expect(isBelieved && history.nextLook == nil)
+        #expect(isConfirmed && history.nextSample == nil)
     }
 
     @Test(arguments: [MemoryPressure.warning, .critical])
     mutating func `what the count never shows is not believed`(level: MemoryPressure) {
-        history.note(start, at: .zero)
+        history.record(start, at: .zero)
         // Much of the other kind is nothing to this one.
         let little = level == .warning ? later(99, 900) : later(900, 149)
 
-        let isBelieved = history.believes(level, little, at: .seconds(1))
-        #expect(!isBelieved && history.nextLook == .milliseconds(3100))
+        let isConfirmed = history.confirms(level, little, at: .seconds(1))
+        #expect(!isConfirmed && history.nextSample == .milliseconds(3100))
 
-        let tooEarly = history.settle(later(900, 900), at: .milliseconds(3099))
+        let tooEarly = history.resolve(later(900, 900), at: .milliseconds(3099))
         #expect(tooEarly.isEmpty)
-        let settled = history.settle(little, at: .milliseconds(3100))
-        #expect(settled.isEmpty && history.nextLook == nil)
+        let settled = history.resolve(little, at: .milliseconds(3100))
+        #expect(settled.isEmpty && history.nextSample == nil)
     }
 
     @Test mutating func `what the count shows once it is renewed is believed then, each level for itself`() {
-        history.note(start, at: .zero)
-        let isWarning = history.believes(.warning, start, at: .seconds(1))
-        let isCritical = history.believes(.critical, start, at: .seconds(2))
+        history.record(start, at: .zero)
+        let isWarning = history.confirms(.warning, start, at: .seconds(1))
+        let isCritical = history.confirms(.critical, start, at: .seconds(2))
         // It fires on; its first doubt stands.
-        let isStillWarning = history.believes(.warning, start, at: .seconds(3))
+        let isStillWarning = history.confirms(.warning, start, at: .seconds(3))
         #expect(!isWarning && !isCritical && !isStillWarning)
 
-        let first = history.settle(later(200, 200), at: .milliseconds(3100))
-        #expect(first == [.warning] && history.nextLook == .milliseconds(4100))
-        let second = history.settle(later(200, 200), at: .milliseconds(4100))
-        #expect(second == [.critical] && history.nextLook == nil)
+        let first = history.resolve(later(200, 200), at: .milliseconds(3100))
+        #expect(first == [.warning] && history.nextSample == .milliseconds(4100))
+        let second = history.resolve(later(200, 200), at: .milliseconds(4100))
+        #expect(second == [.critical] && history.nextSample == nil)
     }
 
     @Test mutating func `a doubt ends when the trigger fires again and the count shows it`() {
-        history.note(start, at: .zero)
-        _ = history.believes(.warning, start, at: .seconds(1))
+        history.record(start, at: .zero)
+        _ = history.confirms(.warning, start, at: .seconds(1))
 
-        let isBelieved = history.believes(.warning, later(100, 0), at: .seconds(2))
+        let isConfirmed = history.confirms(.warning, later(100, 0), at: .seconds(2))
 
-        #expect(isBelieved && history.nextLook == nil)
+        #expect(isConfirmed && history.nextSample == nil)
     }
 
     @Test mutating func `stalls of long ago are nothing to a trigger`() {
-        history.note(start, at: .zero)
-        history.note(later(900, 900), at: .seconds(10))
-        for second in 11...15 { history.note(later(950, 950), at: .seconds(second)) }
+        history.record(start, at: .zero)
+        history.record(later(900, 900), at: .seconds(10))
+        for second in 11...15 { history.record(later(950, 950), at: .seconds(second)) }
 
-        let isBelieved = history.believes(.warning, later(951, 951), at: .seconds(15))
-        #expect(!isBelieved)
+        let isConfirmed = history.confirms(.warning, later(951, 951), at: .seconds(15))
+        #expect(!isConfirmed)
     }
 
     @Test mutating func `looks in quick succession leave the older ones in place`() {
-        history.note(start, at: .zero)
-        for millisecond in 1..<4000 { history.note(later(100, 0), at: .milliseconds(millisecond)) }
+        history.record(start, at: .zero)
+        for millisecond in 1..<4000 { history.record(later(100, 0), at: .milliseconds(millisecond)) }
 
-        let isBelieved = history.believes(.warning, later(100, 0), at: .milliseconds(4000))
-        #expect(isBelieved)
+        let isConfirmed = history.confirms(.warning, later(100, 0), at: .milliseconds(4000))
+        #expect(isConfirmed)
     }
 
     @Test mutating func `nothing is held against a trigger where nothing is known`() {
-        let isBelievedWithoutPast = history.believes(.critical, start, at: .zero)
-        history.note(start, at: .zero)
-        let isBelievedWithoutPresent = history.believes(.critical, nil, at: .seconds(1))
-        #expect(isBelievedWithoutPast && isBelievedWithoutPresent && history.nextLook == nil)
+        let isConfirmedWithoutPast = history.confirms(.critical, start, at: .zero)
+        history.record(start, at: .zero)
+        let isConfirmedWithoutPresent = history.confirms(.critical, nil, at: .seconds(1))
+        #expect(isConfirmedWithoutPast && isConfirmedWithoutPresent && history.nextSample == nil)
 
-        _ = history.believes(.critical, start, at: .seconds(1))
-        let settled = history.settle(nil, at: .seconds(4))
+        _ = history.confirms(.critical, start, at: .seconds(1))
+        let settled = history.resolve(nil, at: .seconds(4))
         #expect(settled == [.critical])
     }
 

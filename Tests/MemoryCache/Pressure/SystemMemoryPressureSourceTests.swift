@@ -178,7 +178,7 @@ struct SystemMemoryPressureSourceTests {
         try system.write("900\n", to: FakeSystem.group + "/memory.current")
         let seen = Guarded<[MemoryPressure]>([])
         let source = SystemMemoryPressureSource(
-            configuration: .init(root: system.root, interval: .milliseconds(5), hold: .milliseconds(50)))
+            configuration: .init(root: system.root, interval: .milliseconds(5), holdDuration: .milliseconds(50)))
         let observation = Observation(source.observe { level in seen.change { $0.append(level) } })
 
         try await eventually { seen.value == [.warning] }

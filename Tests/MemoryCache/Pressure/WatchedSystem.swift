@@ -33,7 +33,7 @@ final class WatchedSystem: Sendable {
     let seen = Guarded<[MemoryPressure]>([])
     let source: SystemMemoryPressureSource
 
-    static let hold = Duration.seconds(10)
+    static let holdDuration = Duration.seconds(10)
 
     init(
         interval: Duration = .milliseconds(2), time: (any TimeSource)? = nil,
@@ -41,7 +41,8 @@ final class WatchedSystem: Sendable {
     ) {
         let clock = ManualClock()
         self.clock = clock
-        let configuration = SystemMemoryPressureSource.Configuration(interval: interval, hold: Self.hold)
+        let configuration = SystemMemoryPressureSource.Configuration(
+            interval: interval, holdDuration: Self.holdDuration)
         source = SystemMemoryPressureSource(configuration: configuration, clock: time ?? clock) { [figures] in
             let presence = Presence(figures)
             var sensors = MemoryPressureSensors()

@@ -11,13 +11,13 @@ struct AccessMarksTests {
     @Test func `uses are counted up to fifteen, and the last is never set back`() {
         let marks = AccessMarks()
         marks.reset(3, stamp: 7)
-        for stamp in [9, 12, 10] as [UInt64] { AccessMarks.note(marks.marks + 3, stamp: stamp) }
-        #expect(marks.lastUse(EntrySlot(3)) == 12)
-        #expect(marks.takeCount(EntrySlot(3)) == 3)
-        #expect(marks.takeCount(EntrySlot(3)) == 0)
-        for _ in 0..<300 { AccessMarks.note(marks.marks + 3, stamp: 20) }
-        #expect(marks.lastUse(EntrySlot(3)) == 20)
-        #expect(marks.takeCount(EntrySlot(3)) == 15)
+        for stamp in [9, 12, 10] as [UInt64] { AccessMarks.record(marks.marks + 3, stamp: stamp) }
+        #expect(marks.lastUse(3) == 12)
+        #expect(marks.takeCount(3) == 3)
+        #expect(marks.takeCount(3) == 0)
+        for _ in 0..<300 { AccessMarks.record(marks.marks + 3, stamp: 20) }
+        #expect(marks.lastUse(3) == 20)
+        #expect(marks.takeCount(3) == 15)
     }
 
     @Test(.spawnsProcesses) func `a use that tells nothing new writes nothing`() async {
@@ -26,9 +26,9 @@ struct AccessMarksTests {
             let page = mmap(nil, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
             let mark = try #require(page).assumingMemoryBound(to: Atomic<UInt64>.self)
             mark.initialize(to: Atomic(0))
-            for _ in 0..<15 { AccessMarks.note(mark, stamp: 5) }
+            for _ in 0..<15 { AccessMarks.record(mark, stamp: 5) }
             #expect(mprotect(page, 4096, PROT_READ) == 0)
-            for stamp in [5, 5, 4] as [UInt64] { AccessMarks.note(mark, stamp: stamp) }
+            for stamp in [5, 5, 4] as [UInt64] { AccessMarks.record(mark, stamp: stamp) }
         }
     }
 }

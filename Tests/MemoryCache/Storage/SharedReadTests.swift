@@ -1,3 +1,4 @@
+import AlcedoCore
 import AlcedoTesting
 import Foundation
 import TestSupport
@@ -28,7 +29,7 @@ struct SharedReadTests {
         }
     }
 
-    private func soleHits(_ cache: Cache) -> Int { cache.lock.notes(0).pointee.hits }
+    private func soleHits(_ cache: Cache) -> Int { cache.lock.laneValue(0).pointee.hits }
 
     @Test(arguments: [nil, .seconds(100)] as [Duration?], [false, true])
     func `a hit among readers is one also when the entry has a time`(life: Duration?, extends: Bool) async {

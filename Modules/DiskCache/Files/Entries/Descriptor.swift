@@ -74,8 +74,8 @@ struct Descriptor: ~Copyable {
         first.withUnsafeBytes { first in
             second.withUnsafeBytes { second in
                 var done = 0
-                let whole = first.count + second.count
-                while done < whole {
+                let total = first.count + second.count
+                while done < total {
                     let inFirst = min(done, first.count)
                     let pieces = [
                         iovec(rest: first, from: inFirst), iovec(rest: second, from: done - inFirst),
@@ -125,8 +125,8 @@ struct Descriptor: ~Copyable {
     // MARK: What is in a folder
 
     /// Nought, or why not all names are to be had.
-    func forEachName(in folder: String = ".", _ body: (UnsafeBufferPointer<UInt8>) -> Void) -> Int32 {
-        DirectoryListing.forEachName(in: folder, of: number, body)
+    func forEachName(in directory: String = ".", _ body: (UnsafeBufferPointer<UInt8>) -> Void) -> Int32 {
+        DirectoryListing.forEachName(in: directory, of: number, body)
     }
 
     /// nil when nothing has the name. Tells of a link itself.
@@ -139,7 +139,7 @@ struct Descriptor: ~Copyable {
     }
 
     /// Makes a folder, unless something has the name.
-    func makeFolder(_ name: UnsafePointer<CChar>) throws(SystemError) {
+    func makeDirectory(_ name: UnsafePointer<CChar>) throws(SystemError) {
         guard mkdirat(number, name, 0o700) == 0 || errno == EEXIST else { throw SystemError(number: errno) }
     }
 
@@ -151,9 +151,9 @@ struct Descriptor: ~Copyable {
 
     /// Gives a file another name, replacing what has it already; nought, or why not.
     func rename(
-        _ name: UnsafePointer<CChar>, to folder: borrowing Descriptor, _ newName: UnsafePointer<CChar>
+        _ name: UnsafePointer<CChar>, to directory: borrowing Descriptor, _ newName: UnsafePointer<CChar>
     ) -> Int32 {
-        renameat(number, name, folder.number, newName) == 0 ? 0 : errno
+        renameat(number, name, directory.number, newName) == 0 ? 0 : errno
     }
 
     /// The same with a path.
@@ -227,8 +227,8 @@ struct FileSize: Equatable, Sendable {
 }
 
 extension SystemError {
-    /// - Parameter place: Empty where it is not known.
-    func cacheError(_ action: String, _ place: String = "") -> DataCacheError {
+    /// - Parameter directory: The path; empty where it is not known.
+    func cacheError(_ action: String, _ directory: String = "") -> DataCacheError {
         let code: DataCacheError.Code =
             switch number {
             case ENOSPC, EDQUOT, EFBIG: .noSpace
@@ -237,7 +237,7 @@ extension SystemError {
             }
         return DataCacheError(
             code,
-            "cannot \(action) the cache directory\(place.isEmpty ? "" : " ")\(place): \(String(cString: strerror(number)))"
+            "cannot \(action) the cache directory\(directory.isEmpty ? "" : " ")\(directory): \(String(cString: strerror(number)))"
         )
     }
 

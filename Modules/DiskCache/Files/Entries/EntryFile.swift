@@ -9,35 +9,35 @@ import FoundationEssentials
 /// other programs can open the file of an image.
 enum EntryFile {
     /// A file's content in two pieces, so that the data is not copied.
-    struct Image: Sendable {
+    struct EncodedEntry: Sendable {
         var data: Data
-        var rest: [UInt8]
+        var tail: [UInt8]
         var trailer: EntryTrailer
 
-        var size: Int { data.count + rest.count }
+        var size: Int { data.count + tail.count }
 
         /// The size of its file, as far as it is known before that is written.
-        var unwritten: FileSize { FileSize(length: size, occupied: size) }
+        var estimatedSize: FileSize { FileSize(length: size, occupied: size) }
     }
 
     /// nil when something is too long for the layout.
-    static func encode(_ entry: CachedData, key: ImageKey, storedAt: Timestamp) -> Image? {
+    static func encode(_ entry: CachedData, key: ImageKey, storedAt: Timestamp) -> EncodedEntry? {
         let (resource, variant) = (key.resource.description.utf8, key.variant.utf8)
         let trailer = EntryTrailer(
             resourceCount: resource.count, variantCount: variant.count, metadataCount: entry.metadata.count,
             dataCount: entry.data.count, storedAt: storedAt, expiry: entry.expiry.map(Timestamp.init))
         guard let trailer else { return nil }
-        var rest: [UInt8] = []
-        rest.reserveCapacity(trailer.notesCount + EntryTrailer.size)
-        rest.append(contentsOf: resource)
-        rest.append(contentsOf: variant)
-        rest.append(contentsOf: entry.metadata)
+        var tail: [UInt8] = []
+        tail.reserveCapacity(trailer.attributesCount + EntryTrailer.size)
+        tail.append(contentsOf: resource)
+        tail.append(contentsOf: variant)
+        tail.append(contentsOf: entry.metadata)
         let head = trailer.encoded
         let checksum = XXH64.hash(
-            rest.span.bytes, seed: XXH64.hash(entry.data.bytes, seed: XXH64.hash(head.span.bytes)))
-        rest.append(contentsOf: head)
-        rest.append(number: checksum)
-        return Image(data: entry.data, rest: rest, trailer: trailer)
+            tail.span.bytes, seed: XXH64.hash(entry.data.bytes, seed: XXH64.hash(head.span.bytes)))
+        tail.append(contentsOf: head)
+        tail.append(number: checksum)
+        return EncodedEntry(data: entry.data, tail: tail, trailer: trailer)
     }
 
     /// The trailer of a whole file; nil when the bytes are no whole entry.
@@ -46,8 +46,8 @@ enum EntryFile {
         let end = file.extracting(last: EntryTrailer.size)
         guard let trailer = EntryTrailer(end, fileSize: file.byteCount) else { return nil }
         let data = file.extracting(first: trailer.dataCount)
-        let notes = file.extracting(trailer.dataCount..<trailer.dataCount + trailer.notesCount)
-        return checksum(end, notes: notes, dataHash: XXH64.hash(data, seed: seed(end))) ? trailer : nil
+        let attributes = file.extracting(trailer.dataCount..<trailer.dataCount + trailer.attributesCount)
+        return checksum(end, attributes: attributes, dataHash: XXH64.hash(data, seed: seed(end))) ? trailer : nil
     }
 
     /// What the hash of the data begins with.
@@ -56,32 +56,32 @@ enum EntryFile {
     }
 
     /// Whether the checksum in the trailer's bytes is right.
-    static func checksum(_ end: RawSpan, notes: RawSpan, dataHash: UInt64) -> Bool {
-        XXH64.hash(notes, seed: dataHash) == end.number(at: EntryTrailer.checksumOffset, as: UInt64.self)
+    static func checksum(_ end: RawSpan, attributes: RawSpan, dataHash: UInt64) -> Bool {
+        XXH64.hash(attributes, seed: dataHash) == end.number(at: EntryTrailer.checksumOffset, as: UInt64.self)
     }
 
     /// Whether the notes, which come behind the data, are those of an entry of `key`.
-    static func notes(_ notes: RawSpan, of trailer: EntryTrailer, belongTo key: ImageKey) -> Bool {
+    static func attributes(_ attributes: RawSpan, of trailer: EntryTrailer, belongTo key: ImageKey) -> Bool {
         let (resource, variant) = (key.resource.description, key.variant)
         guard trailer.resourceCount == resource.utf8.count, trailer.variantCount == variant.utf8.count else {
             return false
         }
-        guard notes.extracting(first: trailer.resourceCount).hasSameBytes(as: resource.utf8Span.span.bytes) else {
+        guard attributes.extracting(first: trailer.resourceCount).hasSameBytes(as: resource.utf8Span.span.bytes) else {
             return false
         }
         let end = trailer.resourceCount + trailer.variantCount
-        return notes.extracting(trailer.resourceCount..<end).hasSameBytes(as: variant.utf8Span.span.bytes)
+        return attributes.extracting(trailer.resourceCount..<end).hasSameBytes(as: variant.utf8Span.span.bytes)
     }
 
-    static func metadata(_ notes: RawSpan, of trailer: EntryTrailer) -> Data {
+    static func metadata(_ attributes: RawSpan, of trailer: EntryTrailer) -> Data {
         guard trailer.metadataCount > 0 else { return Data() }
-        return notes.extracting(last: trailer.metadataCount).withUnsafeBytes { Data($0) }
+        return attributes.extracting(last: trailer.metadataCount).withUnsafeBytes { Data($0) }
     }
 
     /// The key that the notes tell; nil when the names are no text.
-    static func key(_ notes: RawSpan, of trailer: EntryTrailer) -> ImageKey? {
+    static func key(_ attributes: RawSpan, of trailer: EntryTrailer) -> ImageKey? {
         func text(_ range: Range<Int>) -> String? {
-            notes.extracting(range).withUnsafeBytes { String(validating: $0, as: UTF8.self) }
+            attributes.extracting(range).withUnsafeBytes { String(validating: $0, as: UTF8.self) }
         }
         let end = trailer.resourceCount + trailer.variantCount
         guard let resource = text(0..<trailer.resourceCount), let variant = text(trailer.resourceCount..<end) else {
@@ -115,7 +115,7 @@ struct EntryTrailer: Sendable {
     var expiry: Timestamp?
 
     /// What comes behind the data, without the trailer.
-    var notesCount: Int { resourceCount + variantCount + metadataCount }
+    var attributesCount: Int { resourceCount + variantCount + metadataCount }
 
     /// nil when a count does not fit its field.
     init?(

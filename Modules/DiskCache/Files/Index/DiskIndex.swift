@@ -11,23 +11,23 @@ final class DiskIndex: Sendable {
     /// Entries that are looked at under the lock at once: some tens of microseconds.
     static let sliceCount = 1024
 
-    private let folder: EntryFolder
+    private let files: EntryDirectory
     /// Longest wait for another process. One that died keeps nobody; one that was stopped does.
     private let lockTimeout: Duration
     private let state: Locked<IndexState>
     /// Keeps this process's own threads apart, which the file's lock does not. Held while files are changed: for threads
     /// that may block.
-    private let turn = Locked(())
+    private let changeLock = Locked(())
 
-    init(_ folder: EntryFolder, lockTimeout: Duration, bootHash: UInt64) {
-        self.folder = folder
+    init(_ files: EntryDirectory, lockTimeout: Duration, bootHash: UInt64) {
+        self.files = files
         self.lockTimeout = lockTimeout
         state = Locked(
-            IndexState(suffixHash: XXH64.hash(folder.paths.suffix.utf8Span.span.bytes), bootHash: bootHash))
+            IndexState(suffixHash: XXH64.hash(files.paths.suffix.utf8Span.span.bytes), bootHash: bootHash))
     }
 
     /// Of the directory.
-    private var path: String { folder.paths.directory }
+    private var path: String { files.paths.directory }
 
     private var filePath: String { "\(path)/\(IndexFile.name)" }
 
@@ -49,7 +49,7 @@ final class DiskIndex: Sendable {
     func read<Result>(_ body: (IndexTable) -> Result) -> Result { state.withLock { body($0.table) } }
 
     /// Whether there is nothing, not even a directory.
-    var isNowhere: Bool {
+    var isMissing: Bool {
         state.withLock { $0.file == nil } && access(path, F_OK) != 0
     }
 
@@ -58,12 +58,12 @@ final class DiskIndex: Sendable {
     ///
     /// - Returns: Why there may be more than is known; nil when there is not.
     @discardableResult
-    func learn() -> DataCacheError? {
+    func load() -> DataCacheError? {
         let isComplete = state.withLock { state in
             state.refresh(path)
             return state.isComplete
         }
-        guard !isComplete, !isNowhere else { return nil }
+        guard !isComplete, !isMissing else { return nil }
         do throws(DataCacheError) {
             try change { _ throws(DataCacheError) in }
             return nil
@@ -74,7 +74,7 @@ final class DiskIndex: Sendable {
 
     /// Bytes and number of the entries.
     var totals: (size: Int, count: Int) {
-        learn()
+        load()
         return read { ($0.totalSize, $0.count) }
     }
 
@@ -122,19 +122,19 @@ final class DiskIndex: Sendable {
 
         func read<Result>(_ body: (IndexTable) -> Result) -> Result { index.read(body) }
 
-        func takeUse() -> Int64 { index.state.withLock { $0.takeUse() } }
+        func takeUseNumber() -> Int64 { index.state.withLock { $0.takeUseNumber() } }
 
         /// Notes changes, in memory and in the file.
-        func note(_ records: [IndexRecord]) throws(DataCacheError) {
-            let refusal = index.state.withLock { state in
+        func append(_ records: [IndexRecord]) throws(DataCacheError) {
+            let failure = index.state.withLock { state in
                 state.append(records) ? nil : SystemError(number: errno)
             }
-            if let refusal { throw refusal.cacheError("write to", index.path) }
+            if let failure { throw failure.cacheError("write to", index.path) }
         }
 
         /// Notes what has happened to files already. Where the file cannot be written to, the index tells of files that are
         /// not there, which does no harm.
-        func noteRemovals(_ names: [EntryName]) {
+        func recordRemovals(_ names: [EntryName]) {
             let records = names.map { IndexRecord.removed($0) }
             index.state.withLock { state in
                 if !state.append(records) { for record in records { state.apply(record) } }
@@ -146,15 +146,15 @@ final class DiskIndex: Sendable {
     func change<Result>(
         _ body: (Change) throws(DataCacheError) -> Result
     ) throws(DataCacheError) -> Result {
-        try turn.withLock { (_: inout Void) throws(DataCacheError) -> Result in try changeInTurn(body) }
+        try changeLock.withLock { (_: inout Void) throws(DataCacheError) -> Result in try changeLocked(body) }
     }
 
-    private func changeInTurn<Result>(
+    private func changeLocked<Result>(
         _ body: (Change) throws(DataCacheError) -> Result
     ) throws(DataCacheError) -> Result {
         while true {
             let file = try open()
-            guard file.lock(patience: lockTimeout) else {
+            guard file.lock(timeout: lockTimeout) else {
                 throw DataCacheError(.failed, "another process keeps the index of \(path)")
             }
             defer { file.descriptor.unlock() }
@@ -163,13 +163,13 @@ final class DiskIndex: Sendable {
                 state.withLock { $0.refresh(path) }
                 continue
             }
-            let (isComplete, isWhole) = state.withLock { state in
+            let (isComplete, isIntact) = state.withLock { state in
                 state.refresh(path)
                 let isCurrent = state.file === file
-                return (isCurrent && state.isComplete, isCurrent && state.isWhole)
+                return (isCurrent && state.isComplete, isCurrent && state.isIntact)
             }
             guard isComplete else {
-                try reconcile(trustsTable: isWhole)
+                try reconcile(trustsTable: isIntact)
                 continue
             }
             let result = try body(Change(index: self, file: file))
@@ -186,7 +186,7 @@ final class DiskIndex: Sendable {
 
     /// The index file that is at the path now, made if there is none.
     private func open() throws(DataCacheError) -> IndexFile {
-        var refusal = SystemError(number: ENOENT)
+        var failure = SystemError(number: ENOENT)
         for _ in 0..<3 {
             if let file = state.withLock({ $0.file }), file.isWritable, file.isAt(filePath) { return file }
             do throws(SystemError) {
@@ -194,16 +194,16 @@ final class DiskIndex: Sendable {
                 state.withLock { $0.install(opened) }
                 return opened
             } catch {
-                refusal = error
+                failure = error
             }
-            switch refusal.number {
-            case ENOENT: try folder.makeFolder(path)
+            switch failure.number {
+            case ENOENT: try files.makeDirectory(path)
             // A link, a folder or a pipe in its place.
-            case ELOOP, EISDIR, ENXIO: folder.clear(filePath)
-            default: throw refusal.cacheError("write to", path)
+            case ELOOP, EISDIR, ENXIO: files.clear(filePath)
+            default: throw failure.cacheError("write to", path)
             }
         }
-        throw refusal.cacheError("write to", path)
+        throw failure.cacheError("write to", path)
     }
 
     /// Makes the index tell what is there. Looks at all names, and into the files that the index does not know.
@@ -211,25 +211,25 @@ final class DiskIndex: Sendable {
     /// - Parameter trustsTable: Whether what the table tells of an entry is right if its file is there. A damaged index has
     ///   lost some changes: then what its whole records tell is right of files that have not been written since.
     private func reconcile(trustsTable: Bool) throws(DataCacheError) {
-        folder.removeAbandonedFiles()
+        files.removeAbandonedFiles()
         let bootHashes = state.withLock { $0.bootHashes }
         var table = trustsTable ? copy() : state.withLock { $0 }.salvaged()
         var isThere = [Bool](repeating: false, count: table.count)
         var found: [EntryName] = []
         do throws(SystemError) {
-            try folder.forEachName { name, otherSuffix in
-                if let otherSuffix, !folder.rename(name, from: otherSuffix) { return }
-                let place = table.place(of: name)
-                if let place { isThere[place] = true }
-                guard let place, trustsTable || isUnchanged(table[place]) else { return found.append(name) }
+            try files.forEachName { name, otherSuffix in
+                if let otherSuffix, !files.rename(name, from: otherSuffix) { return }
+                let position = table.position(of: name)
+                if let position { isThere[position] = true }
+                guard let position, trustsTable || isUnchanged(table[position]) else { return found.append(name) }
             }
         } catch {
             throw error.cacheError("look into", path)
         }
-        let gone = isThere.indices.filter { !isThere[$0] }.map { table[$0].name }
-        for name in gone { table.remove(name) }
+        let missing = isThere.indices.filter { !isThere[$0] }.map { table[$0].name }
+        for name in missing { table.remove(name) }
         for name in found {
-            let known = table.place(of: name).map { table[$0] }
+            let known = table.position(of: name).map { table[$0] }
             guard let entry = try adopted(name) else {
                 table.remove(name)
                 continue
@@ -241,7 +241,7 @@ final class DiskIndex: Sendable {
 
     /// Whether a file is as long as it was, and as old, as far as its dates can tell.
     private func isUnchanged(_ entry: IndexEntry) -> Bool {
-        guard let (length, written) = folder.lengthAndDate(of: entry.name) else { return false }
+        guard let (length, written) = files.lengthAndDate(of: entry.name) else { return false }
         return length == entry.file.length && abs(written - Double(entry.storedAt.milliseconds) / 1000) < 2
     }
 
@@ -252,21 +252,21 @@ final class DiskIndex: Sendable {
         defer { state.withLock { $0.abandon() } }
         while true {
             state.withLock { $0.replace(table) }
-            let refusal: DataCacheError
+            let failure: DataCacheError
             do throws(DataCacheError) {
                 return try write(
-                    IndexHeader(entryCount: table.count, suffix: folder.paths.suffix, bootHashes: bootHashes))
+                    IndexHeader(entryCount: table.count, suffix: files.paths.suffix, bootHashes: bootHashes))
             } catch {
                 guard error.code == .noSpace else { throw error }
-                refusal = error
+                failure = error
             }
             let count = table.count
             var oldest = OldestEntries(count: table.count / 8)
             for entry in table.entries { oldest.add(entry) }
-            for candidate in oldest.takeAll() where folder.remove(candidate.name) || !folder.contains(candidate.name) {
+            for candidate in oldest.takeAll() where files.remove(candidate.name) || !files.contains(candidate.name) {
                 table.remove(candidate.name)
             }
-            if table.count == count { throw refusal }
+            if table.count == count { throw failure }
         }
     }
 
@@ -275,39 +275,39 @@ final class DiskIndex: Sendable {
         let header = state.withLock { state in
             IndexHeader(
                 entryCount: state.table.count, replacing: (state.file?.header?.generation ?? 0, state.end),
-                suffix: folder.paths.suffix, bootHashes: state.bootHashes)
+                suffix: files.paths.suffix, bootHashes: state.bootHashes)
         }
         try write(header)
     }
 
     /// What a file tells of itself; a file that is no entry goes.
     private func adopted(_ name: EntryName) throws(DataCacheError) -> IndexEntry? {
-        let outline: EntryFolder.Outline?
+        let summary: EntryDirectory.Summary?
         do throws(SystemError) {
-            outline = try folder.outline(name)
+            summary = try files.summary(name)
         } catch {
             // A file that nobody can read is not to be had; another one may be.
             if error.isOfOneFile { return nil }
             throw error.cacheError("look into", path)
         }
-        guard let outline else {
-            folder.remove(name)
+        guard let summary else {
+            files.remove(name)
             return nil
         }
         return IndexEntry(
-            name: name, resourceHash: outline.resourceHash, file: outline.size, storedAt: outline.trailer.storedAt,
-            lastUse: outline.trailer.storedAt, expiry: outline.trailer.expiry, useNumber: IndexEntry.neverUsed)
+            name: name, resourceHash: summary.resourceHash, file: summary.size, storedAt: summary.trailer.storedAt,
+            lastUse: summary.trailer.storedAt, expiry: summary.trailer.expiry, useNumber: IndexEntry.neverUsed)
     }
 
     /// Puts a new index file in the place of the old one. Nobody changes the table meanwhile, but its uses.
     private func write(_ header: IndexHeader) throws(DataCacheError) {
-        let file = try folder.makeUnfinishedFile()
+        let file = try files.makeUnfinishedFile()
         var end = 0
         try write(header.encoded, to: file, at: &end)
         for start in stride(from: 0, to: header.entryCount, by: Self.sliceCount) {
-            let places = start..<min(start + Self.sliceCount, header.entryCount)
+            let positions = start..<min(start + Self.sliceCount, header.entryCount)
             let bytes = state.withLock { state in
-                state.snapshot(places, of: header.entryCount, generation: header.generation)
+                state.snapshot(positions, of: header.entryCount, generation: header.generation)
             }
             guard let bytes else { throw DataCacheError(.failed, "the cache directory \(path) has vanished") }
             try write(bytes, to: file, at: &end)

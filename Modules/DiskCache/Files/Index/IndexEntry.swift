@@ -23,7 +23,7 @@ struct IndexEntry: Sendable, Equatable {
 }
 
 extension IndexEntry {
-    func isOver(_ limits: DataCacheLimits, at now: Timestamp) -> Bool {
+    func isExpired(_ limits: DataCacheLimits, at now: Timestamp) -> Bool {
         limits.isOver(storedAt: storedAt, lastUse: lastUse, expiry: expiry, now: now)
     }
 }

@@ -50,14 +50,14 @@ final class IndexFile: Sendable {
         return lstat(path, &status) == 0 && status.st_dev == device && status.st_ino == node
     }
 
-    /// Waits for the file, at most `patience`. False when somebody else keeps it. Where the file system has no locks, nobody
+    /// Waits for the file, at most `timeout`. False when somebody else keeps it. Where the file system has no locks, nobody
     /// does.
-    func lock(patience: Duration) -> Bool {
+    func lock(timeout: Duration) -> Bool {
         guard !descriptor.lock(), errno == EWOULDBLOCK || errno == EINTR else { return true }
         var waited = 0
         var pause = 50
         // The kernel can wait for a lock, but not for at most so long. The thread is the cache's own.
-        while Duration.microseconds(waited) < patience {
+        while Duration.microseconds(waited) < timeout {
             usleep(UInt32(pause))
             if descriptor.lock() { return true }
             waited += pause
@@ -86,21 +86,21 @@ struct IndexHeader: Sendable {
     static let writtenCountOffset = 48
     /// Containers and machines that share a directory and report boots of their own. With more of them, each change of one
     /// that has been forgotten lists the directory again.
-    static let mostBoots = 36
+    static let maximumBootCount = 36
     private static let bootsOffset = 56
-    private static let checksumOffset = bootsOffset + mostBoots * 8
+    private static let checksumOffset = bootsOffset + maximumBootCount * 8
     private static let magic: UInt64 = 0x3230_5844_494F_4441
 
     var generation: UInt64
     var replaced: (generation: UInt64, size: Int)
     /// The hash of each boot in which a cache has listed the directory, and since which every change has been written. At
-    /// most ``mostBoots``.
+    /// most ``maximumBootCount``.
     var bootHashes: [UInt64]
     var suffixHash: UInt64
     var entryCount: Int
     var writtenCount: Int
 
-    /// - Parameter bootHashes: The latest first; those beyond ``mostBoots`` are left out.
+    /// - Parameter bootHashes: The latest first; those beyond ``maximumBootCount`` are left out.
     init(
         entryCount: Int, replacing replaced: (generation: UInt64, size: Int) = (0, 0), suffix: String,
         bootHashes: [UInt64]
@@ -109,7 +109,7 @@ struct IndexHeader: Sendable {
         self.replaced = replaced
         self.entryCount = entryCount
         writtenCount = entryCount
-        self.bootHashes = Array(bootHashes.prefix(Self.mostBoots))
+        self.bootHashes = Array(bootHashes.prefix(Self.maximumBootCount))
         suffixHash = XXH64.hash(suffix.utf8Span.span.bytes)
     }
 
@@ -125,8 +125,8 @@ struct IndexHeader: Sendable {
         suffixHash = bytes.number(at: 32, as: UInt64.self)
         self.entryCount = entryCount
         bootHashes = []
-        for place in 0..<Self.mostBoots {
-            let hash = bytes.number(at: Self.bootsOffset + place * 8, as: UInt64.self)
+        for position in 0..<Self.maximumBootCount {
+            let hash = bytes.number(at: Self.bootsOffset + position * 8, as: UInt64.self)
             if hash != 0 { bootHashes.append(hash) }
         }
         guard checksum == bytes.number(at: Self.checksumOffset, as: UInt64.self) else { return nil }
@@ -150,7 +150,9 @@ struct IndexHeader: Sendable {
         bytes.append(number: suffixHash)
         bytes.append(number: UInt64(entryCount))
         bytes.append(number: UInt64(writtenCount))
-        for place in 0..<Self.mostBoots { bytes.append(number: place < bootHashes.count ? bootHashes[place] : 0) }
+        for position in 0..<Self.maximumBootCount {
+            bytes.append(number: position < bootHashes.count ? bootHashes[position] : 0)
+        }
         return bytes
     }
 
@@ -183,7 +185,7 @@ enum IndexRecord {
 
     static let size = 88
     private static let blockSize = 512
-    private static let mostFurtherBlocks = 1 << 24 - 1
+    private static let maximumFurtherBlocks = 1 << 24 - 1
 
     private enum Kind: UInt32 {
         case entry = 1
@@ -253,7 +255,7 @@ enum IndexRecord {
         bytes.append(number: entry.expiry?.milliseconds ?? .min)
         bytes.append(number: entry.useNumber)
         let further = entry.file.occupied / blockSize - blocks(of: entry.file.length)
-        bytes.append(number: kind.rawValue | UInt32(min(max(0, further), mostFurtherBlocks)) << 8)
+        bytes.append(number: kind.rawValue | UInt32(min(max(0, further), maximumFurtherBlocks)) << 8)
     }
 
     /// Blocks that so many bytes fill, the last one perhaps in part.

@@ -4,8 +4,8 @@ import AlcedoLibc
 /// The index in memory, and how far the file has been read. Reads of the file are short, but do block.
 struct IndexState: Sendable {
     enum Lookup {
-        /// - Parameter place: Where to look for the file.
-        case present(IndexEntry, place: IndexFile)
+        /// - Parameter indexFile: Where to look for the file.
+        case present(IndexEntry, indexFile: IndexFile)
         case expired
         case absent
         /// The index cannot tell; the entry's file can.
@@ -13,11 +13,11 @@ struct IndexState: Sendable {
     }
 
     /// Most uses that are told to others, and kept for the next start, later than they happen.
-    static let mostUnwrittenUses = 512
+    static let maximumUnwrittenUseCount = 512
 
     private(set) var table = IndexTable()
     /// Whether the table has all of the file. Else there is none, or a damaged one, or somebody just writes.
-    private(set) var isWhole = false
+    private(set) var isIntact = false
     /// Hash of the entries' path extension.
     private let suffixHash: UInt64
     private let bootHash: UInt64
@@ -42,7 +42,7 @@ struct IndexState: Sendable {
     /// Whether the table tells of every entry there is: the file does, unless the machine went down since, or the files had
     /// other names then.
     var isComplete: Bool {
-        guard isWhole, let header = file?.header else { return false }
+        guard isIntact, let header = file?.header else { return false }
         return header.suffixHash == suffixHash && header.bootHashes.contains(bootHash)
     }
 
@@ -61,23 +61,25 @@ struct IndexState: Sendable {
             refresh(path)
             lookup = find(name, at: now, limits: limits)
         }
-        guard case .present(var entry, let file) = lookup, let place = table.place(of: name) else { return lookup }
+        guard case .present(var entry, let file) = lookup, let position = table.position(of: name) else {
+            return lookup
+        }
         entry.expiry = limits.expiry(entry.expiry, after: entry.lastUse, usedAt: now)
         entry.lastUse = limits.lastUse(entry.lastUse, usedAt: now)
-        table.setUse(place, at: entry.lastUse, number: takeUse(), expiry: entry.expiry)
+        table.setUse(position, at: entry.lastUse, number: takeUseNumber(), expiry: entry.expiry)
         unwrittenUses.insert(name)
-        return .present(entry, place: file)
+        return .present(entry, indexFile: file)
     }
 
     func find(_ name: EntryName, at now: Timestamp, limits: DataCacheLimits) -> Lookup {
-        guard let place = table.place(of: name), let file else { return isComplete ? .absent : .unknown }
-        let entry = table[place]
+        guard let position = table.position(of: name), let file else { return isComplete ? .absent : .unknown }
+        let entry = table[position]
         let isOver = limits.isOver(
             storedAt: entry.storedAt, lastUse: entry.lastUse, expiry: entry.expiry, now: now)
-        return isOver ? .expired : .present(entry, place: file)
+        return isOver ? .expired : .present(entry, indexFile: file)
     }
 
-    mutating func takeUse() -> Int64 {
+    mutating func takeUseNumber() -> Int64 {
         defer { nextUse &+= 1 }
         return nextUse
     }
@@ -104,7 +106,7 @@ struct IndexState: Sendable {
 
     /// Knows what a file says that has been opened.
     mutating func install(_ opened: IndexFile) {
-        if let old = file, let header = opened.header, isWhole, header.entryCount == table.count,
+        if let old = file, let header = opened.header, isIntact, header.entryCount == table.count,
             header.replaced.generation == old.header?.generation, header.replaced.size == end
         {
             // It begins with what we know.
@@ -131,13 +133,13 @@ struct IndexState: Sendable {
         forget()
     }
 
-    /// Records of the entries at `places`, for a file that is to replace this one; nil when there are not `count` entries any
+    /// Records of the entries at `positions`, for a file that is to replace this one; nil when there are not `count` entries any
     /// more.
-    func snapshot(_ places: Range<Int>, of count: Int, generation: UInt64) -> [UInt8]? {
+    func snapshot(_ positions: Range<Int>, of count: Int, generation: UInt64) -> [UInt8]? {
         guard table.count == count else { return nil }
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(places.count * IndexRecord.size)
-        for place in places { IndexRecord.entry(table[place]).append(to: &bytes, generation: generation) }
+        bytes.reserveCapacity(positions.count * IndexRecord.size)
+        for position in positions { IndexRecord.entry(table[position]).append(to: &bytes, generation: generation) }
         return bytes
     }
 
@@ -148,7 +150,7 @@ struct IndexState: Sendable {
             header.generation == generation, header.entryCount == table.count
         else { return forget() }
         begin(opened, table.count)
-        isWhole = true
+        isIntact = true
     }
 
     private mutating func begin(_ opened: IndexFile, _ count: Int) {
@@ -161,14 +163,14 @@ struct IndexState: Sendable {
         table.removeAll()
         unwrittenUses = []
         file = nil
-        isWhole = false
+        isIntact = false
         (end, recordCount) = (0, 0)
     }
 
     private mutating func readOn(to size: Int) {
         readRecords(to: size)
         // What is left is damage, or somebody is just writing it: the lock's owner knows. What is missing is damage.
-        isWhole = file?.header.map { recordCount >= max($0.entryCount, $0.writtenCount) && end == size } ?? false
+        isIntact = file?.header.map { recordCount >= max($0.entryCount, $0.writtenCount) && end == size } ?? false
     }
 
     /// The table with all that whole records tell, those behind damaged ones too. Only for the lock's owner: for others,
@@ -201,8 +203,8 @@ struct IndexState: Sendable {
     /// Applies the whole records of a piece of the file; false when one is damaged.
     private mutating func apply(_ piece: UnsafeRawBufferPointer, generation: UInt64) -> Bool {
         let starts = stride(from: 0, through: piece.count - IndexRecord.size, by: IndexRecord.size)
-        var places: Int32 = 0
-        for start in starts { places |= table.glance(IndexRecord.hash(piece, at: start)) }
+        var positions: Int32 = 0
+        for start in starts { positions |= table.prefetch(IndexRecord.hash(piece, at: start)) }
         for start in starts {
             let bytes = UnsafeRawBufferPointer(rebasing: piece[start..<start + IndexRecord.size])
             guard let record = IndexRecord(bytes.bytes, generation: generation) else { return false }
@@ -211,7 +213,7 @@ struct IndexState: Sendable {
             recordCount += 1
         }
         // Used, so that the looks are not left out: places are 31 bits, or -1.
-        return places >= -1
+        return positions >= -1
     }
 
     // MARK: Changing
@@ -237,8 +239,8 @@ struct IndexState: Sendable {
         var bytes: [UInt8] = []
         bytes.reserveCapacity((records.count + unwrittenUses.count) * IndexRecord.size)
         for name in unwrittenUses {
-            guard let place = table.place(of: name) else { continue }
-            IndexRecord.entry(table[place]).append(to: &bytes, generation: generation)
+            guard let position = table.position(of: name) else { continue }
+            IndexRecord.entry(table[position]).append(to: &bytes, generation: generation)
         }
         for record in records { record.append(to: &bytes, generation: generation) }
         guard file.descriptor.write(bytes, at: end) else {

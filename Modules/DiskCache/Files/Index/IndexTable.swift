@@ -6,16 +6,16 @@ import AlcedoCore
 struct IndexTable: Sendable {
     /// The place of an entry and a part of its name, which tells most others from it without looking at them.
     private struct Slot: Sendable {
-        static let free = Slot(place: -1, tag: 0)
+        static let free = Slot(position: -1, tag: 0)
 
-        var place: Int32
+        var position: Int32
         var tag: UInt32
 
-        init(place: Int32, tag: UInt32) { (self.place, self.tag) = (place, tag) }
+        init(position: Int32, tag: UInt32) { (self.position, self.tag) = (position, tag) }
 
-        init(_ place: Int, _ name: EntryName) { self.init(place: Int32(place), tag: Slot.tag(of: name)) }
+        init(_ position: Int, _ name: EntryName) { self.init(position: Int32(position), tag: Slot.tag(of: name)) }
 
-        var isFree: Bool { place < 0 }
+        var isFree: Bool { position < 0 }
 
         static func tag(of name: EntryName) -> UInt32 { UInt32(truncatingIfNeeded: name.hash >> 32) }
     }
@@ -28,9 +28,9 @@ struct IndexTable: Sendable {
     var count: Int { entries.count }
 
     /// The place of an entry, until the next removal.
-    func place(of name: EntryName) -> Int? { slot(of: name).map { Int(slots[$0].place) } }
+    func position(of name: EntryName) -> Int? { slot(of: name).map { Int(slots[$0].position) } }
 
-    subscript(place: Int) -> IndexEntry { entries[place] }
+    subscript(position: Int) -> IndexEntry { entries[position] }
 
     mutating func reserve(_ count: Int) {
         entries.reserveCapacity(count)
@@ -41,7 +41,7 @@ struct IndexTable: Sendable {
 
     /// Looks where an entry of that hash would be found, and no further: looks that do not wait for one another bring the
     /// memory near that many of ``put(_:)`` will need.
-    func glance(_ hash: UInt64) -> Int32 { slots[home(hash)].place }
+    func prefetch(_ hash: UInt64) -> Int32 { slots[home(hash)].position }
 
     /// Adds an entry, or replaces what is known of it.
     mutating func put(_ entry: IndexEntry) {
@@ -51,10 +51,10 @@ struct IndexTable: Sendable {
         var slot = home(entry.name.hash)
         let tag = Slot.tag(of: entry.name)
         while !slots[slot].isFree {
-            let place = Int(slots[slot].place)
-            if slots[slot].tag == tag, entries[place].name == entry.name {
-                totalSize += entry.size - entries[place].size
-                entries[place] = entry
+            let position = Int(slots[slot].position)
+            if slots[slot].tag == tag, entries[position].name == entry.name {
+                totalSize += entry.size - entries[position].size
+                entries[position] = entry
                 return
             }
             slot = next(slot)
@@ -64,26 +64,26 @@ struct IndexTable: Sendable {
         totalSize += entry.size
     }
 
-    mutating func setUse(_ place: Int, at date: Timestamp, number: Int64, expiry: Timestamp?) {
-        entries[place].lastUse = date
-        entries[place].useNumber = number
-        entries[place].expiry = expiry
+    mutating func setUse(_ position: Int, at date: Timestamp, number: Int64, expiry: Timestamp?) {
+        entries[position].lastUse = date
+        entries[position].useNumber = number
+        entries[position].expiry = expiry
     }
 
     @discardableResult
     mutating func remove(_ name: EntryName) -> IndexEntry? {
         guard let slot = slot(of: name) else { return nil }
-        let place = Int(slots[slot].place)
+        let position = Int(slots[slot].position)
         close(slot)
-        let entry = entries[place]
+        let entry = entries[position]
         totalSize -= entry.size
         let last = entries.removeLast()
-        if place < entries.count {
+        if position < entries.count {
             // The last one takes the free place.
             var moved = home(last.name.hash)
-            while Int(slots[moved].place) != entries.count { moved = next(moved) }
-            slots[moved].place = Int32(place)
-            entries[place] = last
+            while Int(slots[moved].position) != entries.count { moved = next(moved) }
+            slots[moved].position = Int32(position)
+            entries[position] = last
         }
         return entry
     }
@@ -94,7 +94,7 @@ struct IndexTable: Sendable {
         var slot = home(name.hash)
         let tag = Slot.tag(of: name)
         while !slots[slot].isFree {
-            if slots[slot].tag == tag, entries[Int(slots[slot].place)].name == name { return slot }
+            if slots[slot].tag == tag, entries[Int(slots[slot].position)].name == name { return slot }
             slot = next(slot)
         }
         return nil
@@ -110,7 +110,7 @@ struct IndexTable: Sendable {
         var hole = freed
         var slot = next(freed)
         while !slots[slot].isFree {
-            let home = home(entries[Int(slots[slot].place)].name.hash)
+            let home = home(entries[Int(slots[slot].position)].name.hash)
             if (slot - home) & mask >= (slot - hole) & mask {
                 slots[hole] = slots[slot]
                 hole = slot
@@ -122,10 +122,10 @@ struct IndexTable: Sendable {
 
     private mutating func rebuild(_ size: Int) {
         slots = Array(repeating: .free, count: size)
-        for place in entries.indices {
-            var slot = home(entries[place].name.hash)
+        for position in entries.indices {
+            var slot = home(entries[position].name.hash)
             while !slots[slot].isFree { slot = next(slot) }
-            slots[slot] = Slot(place, entries[place].name)
+            slots[slot] = Slot(position, entries[position].name)
         }
     }
 }

@@ -6,31 +6,31 @@ import FoundationEssentials
 extension EntryStore {
     /// Whether a limit is exceeded by what there is, known before or not.
     var isKnownOverLimits: Bool {
-        index.learn()
+        index.load()
         return isOverLimits()
     }
 
     /// A trim by limits, which knows what there is.
     var knownLimitTrim: EntryTrim {
-        index.learn()
+        index.load()
         return limitTrim
     }
 
     /// All entries that are to be verified, those too that only the directory tells of, and what is known to be lost already:
     /// entries whose folder is a link.
     func beginVerification() -> (names: [EntryName], found: DataCacheVerification) {
-        guard !index.isNowhere else { return ([], DataCacheVerification()) }
-        var found = DataCacheVerification(refusal: index.learn())
-        let links = folder.removeLinkedShards()
+        guard !index.isMissing else { return ([], DataCacheVerification()) }
+        var found = DataCacheVerification(refusal: index.load())
+        let links = files.removeLinkedShards()
         var lost: [EntryName] = []
         if !links.isEmpty {
-            index.forEachSlice { lost += $0.map(\.name).filter { links.contains(folder.paths.shard(of: $0)) } }
+            index.forEachSlice { lost += $0.map(\.name).filter { links.contains(files.paths.shard(of: $0)) } }
         }
         count { $0.damagedEntries += max(lost.count, links.count) }
         do throws(DataCacheError) {
             try index.reconcileNow()
         } catch {
-            found.refuse(error)
+            found.recordFailure(error)
         }
         var names: Set<EntryName> = []
         index.forEachSlice { for entry in $0 { names.insert(entry.name) } }
@@ -44,47 +44,47 @@ extension EntryStore {
         var result = DataCacheVerification()
         for name in names {
             do throws(DataCacheError) {
-                guard let verdict = try verdict(of: name) else { continue }
+                guard let condition = try condition(of: name) else { continue }
                 result.checkedCount += 1
-                switch verdict {
-                case .whole(let size): result.byteCount += size
+                switch condition {
+                case .valid(let size): result.byteCount += size
                 case .damaged: result.damagedNames.append(name.text)
                 }
             } catch {
                 // It is not to be had now, neither whole nor damaged, or damaged and not to be removed.
-                result.refuse(error)
+                result.recordFailure(error)
             }
         }
         return result
     }
 
-    private enum Verdict {
-        case whole(size: Int)
+    private enum Condition {
+        case valid(size: Int)
         /// And removed.
         case damaged
     }
 
     /// nil when it has gone meanwhile.
-    private func verdict(of name: EntryName) throws(DataCacheError) -> Verdict? {
-        if let found = try found(name), isKnown(found, name) { return .whole(size: found.size.occupied) }
+    private func condition(of name: EntryName) throws(DataCacheError) -> Condition? {
+        if let found = try found(name), isKnown(found, name) { return .valid(size: found.size.occupied) }
         return try confirm(name)
     }
 
-    private func found(_ name: EntryName) throws(DataCacheError) -> EntryFolder.VerifiedEntry? {
+    private func found(_ name: EntryName) throws(DataCacheError) -> EntryDirectory.VerifiedEntry? {
         do throws(SystemError) {
-            return try folder.verifiedEntry(name)
+            return try files.verifiedEntry(name)
         } catch {
-            throw error.cacheError("read the entry \(name.text) of", folder.paths.directory)
+            throw error.cacheError("read the entry \(name.text) of", files.paths.directory)
         }
     }
 
     /// Looks again at an entry, without anybody between. Removes it if it is damaged.
-    private func confirm(_ name: EntryName) throws(DataCacheError) -> Verdict? {
-        try index.change { change throws(DataCacheError) -> Verdict? in
-            guard change.read({ $0.place(of: name) != nil }) else { return nil }
+    private func confirm(_ name: EntryName) throws(DataCacheError) -> Condition? {
+        try index.change { change throws(DataCacheError) -> Condition? in
+            guard change.read({ $0.position(of: name) != nil }) else { return nil }
             if let found = try found(name) {
-                note(name, found.key.resource, storedAt: found.storedAt, found.size, found.entry.expiry, change)
-                return .whole(size: found.size.occupied)
+                updateIndex(name, found.key.resource, storedAt: found.storedAt, found.size, found.entry.expiry, change)
+                return .valid(size: found.size.occupied)
             }
             guard remove(name, change) else {
                 throw DataCacheError(.notWritable, "the damaged entry \(name.text) cannot be removed")
@@ -96,30 +96,31 @@ extension EntryStore {
 
     /// Makes the index tell what an entry's file says. Returns what it then tells.
     @discardableResult
-    func note(
+    func updateIndex(
         _ name: EntryName, _ resource: ResourceKey, storedAt: Timestamp, _ size: FileSize, _ expiry: Date?,
         _ change: DiskIndex.Change
     ) -> IndexEntry {
-        let known = change.read { table in table.place(of: name).map { table[$0] } }
+        let known = change.read { table in table.position(of: name).map { table[$0] } }
         if let known, known.storedAt == storedAt, known.file == size { return known }
         let entry = IndexEntry(
             name: name, resourceHash: Self.hash(resource), file: size, storedAt: storedAt, lastUse: storedAt,
-            expiry: expiry.map(Timestamp.init), useNumber: change.takeUse())
-        try? change.note([.entry(entry)])
+            expiry: expiry.map(Timestamp.init), useNumber: change.takeUseNumber())
+        try? change.append([.entry(entry)])
         return entry
     }
 
     /// Whether the index tells the same as the file.
-    private func isKnown(_ found: EntryFolder.VerifiedEntry, _ name: EntryName) -> Bool {
+    private func isKnown(_ found: EntryDirectory.VerifiedEntry, _ name: EntryName) -> Bool {
         index.read { table in
-            table.place(of: name).map { table[$0].storedAt == found.storedAt && table[$0].file == found.size } ?? false
+            table.position(of: name).map { table[$0].storedAt == found.storedAt && table[$0].file == found.size }
+                ?? false
         }
     }
 
     /// Moves another directory's entries here.
-    func adoptEntries(of other: EntryFolder) -> Int {
+    func adoptEntries(of other: EntryDirectory) -> Int {
         // However it is spelled: what is here already would go there.
-        guard !other.isSame(as: folder) else { return 0 }
+        guard !other.isSame(as: files) else { return 0 }
         var names: [(EntryName, suffix: [UInt8]?)] = []
         // What is not to be had now stays where it is.
         try? other.forEachName { name, suffix in names.append((name, suffix)) }
@@ -128,7 +129,7 @@ extension EntryStore {
         index.refresh(other.paths.directory)
         var known: [EntryName: IndexEntry] = [:]
         // A name may come twice, with one extension and with another.
-        for (name, _) in names { known[name] = index.table.place(of: name).map { index.table[$0] } }
+        for (name, _) in names { known[name] = index.table.position(of: name).map { index.table[$0] } }
         names.sort { a, b in
             guard let a = known[a.0], let b = known[b.0] else { return known[a.0] == nil && known[b.0] != nil }
             return a.isUsedBefore(b)
@@ -155,31 +156,32 @@ extension EntryStore {
 
     /// Returns whether it is an entry that this cache lacks and may have.
     private func adopt(
-        _ name: EntryName, _ suffix: [UInt8]?, of other: EntryFolder, as known: IndexEntry?
+        _ name: EntryName, _ suffix: [UInt8]?, of other: EntryDirectory, as known: IndexEntry?
     ) throws(DataCacheError) -> Bool {
-        let verified: EntryFolder.VerifiedEntry?
+        let verified: EntryDirectory.VerifiedEntry?
         do throws(SystemError) {
             verified = try other.verifiedEntry(name, suffix: suffix)
         } catch {
             throw error.cacheError("look into", other.paths.directory)
         }
         guard let found = verified,
-            let image = EntryFile.encode(found.entry, key: found.key, storedAt: found.storedAt)
+            let encoded = EntryFile.encode(found.entry, key: found.key, storedAt: found.storedAt)
         else { return false }
         let entry = IndexEntry(
-            name: name, resourceHash: Self.hash(found.key.resource), file: image.unwritten, storedAt: found.storedAt,
+            name: name, resourceHash: Self.hash(found.key.resource), file: encoded.estimatedSize,
+            storedAt: found.storedAt,
             lastUse: max(found.storedAt, known?.lastUse ?? found.storedAt),
-            expiry: known.map(\.expiry) ?? image.trailer.expiry, useNumber: IndexEntry.neverUsed)
-        guard !entry.isOver(limits, at: now), !contains(found.key) else { return false }
-        try check(image.size)
-        try write(image, entry)
+            expiry: known.map(\.expiry) ?? encoded.trailer.expiry, useNumber: IndexEntry.neverUsed)
+        guard !entry.isExpired(limits, at: now), !contains(found.key) else { return false }
+        try check(encoded.size)
+        try write(encoded, entry)
         return true
     }
 }
 
 extension DataCacheVerification {
     /// Notes why something could not be done; the first reason is told.
-    mutating func refuse(_ error: DataCacheError?) { refusal = refusal ?? error }
+    mutating func recordFailure(_ error: DataCacheError?) { refusal = refusal ?? error }
 }
 
 extension DataCacheItem {

@@ -10,11 +10,11 @@ final class EntryStore: Sendable {
         /// Its time is over: it is to be removed.
         case expired
         /// What is in its place is not what the index tells: to be confirmed.
-        case doubtful
+        case unconfirmed
     }
 
     let limits: DataCacheLimits
-    let folder: EntryFolder
+    let files: EntryDirectory
     let index: DiskIndex
     private let durability: Durability
     private let clock: any TimeSource
@@ -26,8 +26,8 @@ final class EntryStore: Sendable {
         _ paths: EntryPaths, limits: DataCacheLimits, durability: Durability, lockTimeout: Duration,
         clock: any TimeSource, bootHash: UInt64 = IndexHeader.bootHash
     ) {
-        folder = EntryFolder(paths: paths)
-        index = DiskIndex(folder, lockTimeout: lockTimeout, bootHash: bootHash)
+        files = EntryDirectory(paths: paths)
+        index = DiskIndex(files, lockTimeout: lockTimeout, bootHash: bootHash)
         self.limits = limits
         self.durability = durability
         self.clock = clock
@@ -52,7 +52,7 @@ final class EntryStore: Sendable {
             defer { isSwept = true }
             return !isSwept
         }
-        if isFirst, !folder.removeAbandonedFiles() { isSwept.withLock { $0 = false } }
+        if isFirst, !files.removeAbandonedFiles() { isSwept.withLock { $0 = false } }
         return isFirst
     }
 
@@ -64,28 +64,28 @@ final class EntryStore: Sendable {
         let (admission, uses) = admit(name)
         let reading: Reading
         switch admission {
-        case .refused(let refusal): reading = refusal
+        case .rejected(let rejection): reading = rejection
         case .admitted(let expiry, let known):
             if var entry = read(name, key, known, isMapped: isMapped) {
                 entry.expiry = expiry?.date
                 reading = .found(entry)
             } else {
-                reading = .doubtful
+                reading = .unconfirmed
             }
         }
-        return (reading, uses >= IndexState.mostUnwrittenUses)
+        return (reading, uses >= IndexState.maximumUnwrittenUseCount)
     }
 
     private func read(
         _ name: EntryName, _ key: ImageKey, _ known: Known?, isMapped: Bool
     ) -> CachedData? {
-        let reading: EntryFolder.Reading
+        let reading: EntryDirectory.Reading
         if !isMapped, let known {
-            reading = folder.read(name, key: key, size: known.entry.file, in: known.place.directory)
+            reading = files.read(name, key: key, size: known.entry.file, in: known.indexFile.directory)
         } else {
-            reading = folder.read(name, key: key, isMapped: isMapped)
+            reading = files.read(name, key: key, isMapped: isMapped)
         }
-        guard case .whole(let entry, let storedAt, _) = reading, isKnown(storedAt, known) else { return nil }
+        guard case .valid(let entry, let storedAt, _) = reading, isKnown(storedAt, known) else { return nil }
         return entry
     }
 
@@ -98,23 +98,23 @@ final class EntryStore: Sendable {
     func openChunks(_ key: ImageKey, chunkSize: Int) -> (reader: EntryReader?, reading: Reading) {
         let name = EntryName(key)
         switch admit(name).0 {
-        case .refused(let refusal): return (nil, refusal)
+        case .rejected(let rejection): return (nil, rejection)
         case .admitted(let expiry, let known):
-            guard case .open(let descriptor, let size) = folder.open(name),
+            guard case .open(let descriptor, let size) = files.open(name),
                 let reader = try? EntryReader(
                     descriptor, size: size.length, key: key, expiry: expiry, chunkSize: chunkSize),
                 isKnown(reader.storedAt, known)
-            else { return (nil, .doubtful) }
+            else { return (nil, .unconfirmed) }
             return (reader, .absent)
         }
     }
 
     /// What the index tells of an entry, and where to look for its file.
-    private typealias Known = (entry: IndexEntry, place: IndexFile)
+    private typealias Known = (entry: IndexEntry, indexFile: IndexFile)
 
     private enum Admission {
         case admitted(expiry: Timestamp?, Known?)
-        case refused(Reading)
+        case rejected(Reading)
     }
 
     /// Whether an entry may be read, as the index tells, or else its file. Notes a use.
@@ -122,20 +122,20 @@ final class EntryStore: Sendable {
         let now = now
         let (lookup, uses) = index.use(name, at: now, limits: limits)
         switch lookup {
-        case .absent: return (.refused(.absent), uses)
-        case .expired: return (.refused(.expired), uses)
-        case .present(let entry, let place): return (.admitted(expiry: entry.expiry, (entry, place)), uses)
+        case .absent: return (.rejected(.absent), uses)
+        case .expired: return (.rejected(.expired), uses)
+        case .present(let entry, let indexFile): return (.admitted(expiry: entry.expiry, (entry, indexFile)), uses)
         case .unknown: return (admitUnknown(name, at: now), uses)
         }
     }
 
     private func admitUnknown(_ name: EntryName, at now: Timestamp) -> Admission {
-        guard let trailer = try? folder.outline(name)?.trailer else {
-            return .refused(folder.contains(name) ? .doubtful : .absent)
+        guard let trailer = try? files.summary(name)?.trailer else {
+            return .rejected(files.contains(name) ? .unconfirmed : .absent)
         }
         let isOver = limits.isOver(
             storedAt: trailer.storedAt, lastUse: trailer.storedAt, expiry: trailer.expiry, now: now)
-        return isOver ? .refused(.expired) : .admitted(expiry: trailer.expiry, nil)
+        return isOver ? .rejected(.expired) : .admitted(expiry: trailer.expiry, nil)
     }
 
     func contains(_ key: ImageKey) -> Bool {
@@ -144,7 +144,7 @@ final class EntryStore: Sendable {
         case .present: return true
         case .absent, .expired: return false
         case .unknown:
-            guard let trailer = try? folder.outline(name)?.trailer else { return false }
+            guard let trailer = try? files.summary(name)?.trailer else { return false }
             return !limits.isOver(
                 storedAt: trailer.storedAt, lastUse: trailer.storedAt, expiry: trailer.expiry, now: now)
         }
@@ -155,10 +155,10 @@ final class EntryStore: Sendable {
         let name = EntryName(key)
         let found = try? index.change { change throws(DataCacheError) -> CachedData? in
             // Another process may have limits of another size: what is over ours is no damage.
-            switch folder.read(name, key: key, isMapped: false) {
-            case .whole(var entry, let storedAt, let size):
-                let found = note(name, key.resource, storedAt: storedAt, size, entry.expiry, change)
-                if !found.isOver(limits, at: now) {
+            switch files.read(name, key: key, isMapped: false) {
+            case .valid(var entry, let storedAt, let size):
+                let found = updateIndex(name, key.resource, storedAt: storedAt, size, entry.expiry, change)
+                if !found.isExpired(limits, at: now) {
                     entry.expiry = found.expiry?.date
                     return entry
                 }
@@ -178,7 +178,7 @@ final class EntryStore: Sendable {
         let name = EntryName(key)
         _ = try? index.change { change throws(DataCacheError) in
             let isOver = change.read { table in
-                table.place(of: name).map { table[$0].isOver(limits, at: now) } ?? false
+                table.position(of: name).map { table[$0].isExpired(limits, at: now) } ?? false
             }
             guard isOver, remove(name, change) else { return }
             count { $0.trimmedEntries += 1 }
@@ -209,36 +209,36 @@ final class EntryStore: Sendable {
             remove(name, in: order)
             return
         }
-        guard let image = EntryFile.encode(entry, key: key, storedAt: now) else {
+        guard let encoded = EntryFile.encode(entry, key: key, storedAt: now) else {
             throw DataCacheError(.tooLarge, "a key or metadata of more than 4 GiB")
         }
-        try check(image.size)
+        try check(encoded.size)
         let indexEntry = IndexEntry(
-            name: name, resourceHash: Self.hash(key.resource), file: image.unwritten, storedAt: now, lastUse: now,
-            expiry: image.trailer.expiry, useNumber: IndexEntry.neverUsed)
+            name: name, resourceHash: Self.hash(key.resource), file: encoded.estimatedSize, storedAt: now, lastUse: now,
+            expiry: encoded.trailer.expiry, useNumber: IndexEntry.neverUsed)
         do throws(DataCacheError) {
-            return try write(image, indexEntry, in: order)
+            return try write(encoded, indexEntry, in: order)
         } catch {
             guard error.code == .noSpace else { throw error }
         }
         let report = trim(toSize: index.totals.size / 2, reason: .noSpace)
         unreported.withLock { $0 += report.removals }
-        try write(image, indexEntry, in: order)
+        try write(encoded, indexEntry, in: order)
     }
 
     func write(
-        _ image: EntryFile.Image, _ entry: IndexEntry, in order: StoreOrder = StoreOrder()
+        _ encoded: EntryFile.EncodedEntry, _ entry: IndexEntry, in order: StoreOrder = StoreOrder()
     ) throws(DataCacheError) {
-        let (file, size) = try folder.write(image, durability: durability)
+        let (file, size) = try files.write(encoded, durability: durability)
         try check(size.occupied)
         try index.change { change throws(DataCacheError) in
-            guard order.isDue() else { return }
+            guard order.isCurrent() else { return }
             var entry = entry
             entry.file = size
-            entry.useNumber = change.takeUse()
-            try change.note([.entry(entry)])
+            entry.useNumber = change.takeUseNumber()
+            try change.append([.entry(entry)])
             do throws(DataCacheError) {
-                if try folder.place(file, as: entry.name, in: change.file.directory, durability: durability) {
+                if try files.publish(file, as: entry.name, in: change.file.directory, durability: durability) {
                     count { $0.damagedEntries += 1 }
                 }
             } catch {
@@ -246,7 +246,7 @@ final class EntryStore: Sendable {
                 remove(entry.name, change)
                 throw error
             }
-            order.noteDone()
+            order.markDone()
         }
     }
 
@@ -269,67 +269,67 @@ final class EntryStore: Sendable {
 
     @discardableResult
     private func remove(_ name: EntryName, in order: StoreOrder = StoreOrder()) -> Bool {
-        if index.isNowhere {
+        if index.isMissing {
             // A store that has begun to change anything has made the directory; any other is not due any more.
-            order.noteDone()
-            guard !index.isNowhere else { return false }
+            order.markDone()
+            guard !index.isMissing else { return false }
         }
         let isGone = try? index.change { change throws(DataCacheError) -> Bool in
-            guard order.isDue() else { return false }
-            defer { order.noteDone() }
-            let wasThere = folder.remove(name)
-            if change.read({ $0.place(of: name) != nil }), wasThere || !folder.contains(name) {
-                change.noteRemovals([name])
+            guard order.isCurrent() else { return false }
+            defer { order.markDone() }
+            let wasThere = files.remove(name)
+            if change.read({ $0.position(of: name) != nil }), wasThere || !files.contains(name) {
+                change.recordRemovals([name])
             }
             return wasThere
         }
         // Whoever keeps the index finds out by himself.
-        return isGone ?? folder.remove(name)
+        return isGone ?? files.remove(name)
     }
 
     /// Removes an entry's file. Returns whether there is none any more, which the index then tells.
     @discardableResult
     func remove(_ name: EntryName, _ change: DiskIndex.Change) -> Bool {
         guard removeFile(name, in: change.file.directory) else { return false }
-        change.noteRemovals([name])
+        change.recordRemovals([name])
         return true
     }
 
     /// Returns whether an entry has no file any more. One that the system keeps is still to be counted.
     private func removeFile(_ name: EntryName, in directory: borrowing Descriptor) -> Bool {
-        folder.remove(name, in: directory) || !folder.contains(name)
+        files.remove(name, in: directory) || !files.contains(name)
     }
 
     func removeAll(of resource: ResourceKey) -> Int {
-        guard !index.isNowhere else { return 0 }
+        guard !index.isMissing else { return 0 }
         let hash = Self.hash(resource)
         let count = try? index.change { change throws(DataCacheError) -> Int in
             var names: [EntryName] = []
             index.forEachSlice { for entry in $0 where entry.resourceHash == hash { names.append(entry.name) } }
-            let gone = names.filter { folder.remove($0) }
-            change.noteRemovals(names.filter { !folder.contains($0) })
-            return gone.count
+            let removed = names.filter { files.remove($0) }
+            change.recordRemovals(names.filter { !files.contains($0) })
+            return removed.count
         }
         return count ?? 0
     }
 
     func removeAll() {
-        guard !index.isNowhere else { return }
-        folder.removeAbandonedFiles()
+        guard !index.isMissing else { return }
+        files.removeAbandonedFiles()
         let isDone: Void? = try? index.change { change throws(DataCacheError) in
             var kept: Set<EntryName> = []
             do throws(SystemError) {
-                try folder.forEachName { name, otherSuffix in
+                try files.forEachName { name, otherSuffix in
                     if !removeFile(name, in: change.file.directory) { kept.insert(name) }
-                    if let otherSuffix { folder.remove(name, suffix: otherSuffix, in: change.file.directory) }
+                    if let otherSuffix { files.remove(name, suffix: otherSuffix, in: change.file.directory) }
                 }
             } catch {
-                throw error.cacheError("look into", folder.paths.directory)
+                throw error.cacheError("look into", files.paths.directory)
             }
-            if kept.isEmpty { return try change.note([.removedAll]) }
-            index.forEachSlice { change.noteRemovals($0.map(\.name).filter { !kept.contains($0) }) }
+            if kept.isEmpty { return try change.append([.removedAll]) }
+            index.forEachSlice { change.recordRemovals($0.map(\.name).filter { !kept.contains($0) }) }
         }
-        if isDone == nil { try? folder.forEachName { name, _ in folder.remove(name) } }
+        if isDone == nil { try? files.forEachName { name, _ in files.remove(name) } }
     }
 
     // MARK: Keeping order
@@ -337,7 +337,7 @@ final class EntryStore: Sendable {
     /// Writes the uses that wait, for other processes and the next start.
     func writeUses() {
         guard index.hasUnwrittenUses else { return }
-        try? index.change { change throws(DataCacheError) in try change.note([]) }
+        try? index.change { change throws(DataCacheError) in try change.append([]) }
     }
 
     /// What a full disk has removed since this was last called.
@@ -368,19 +368,19 @@ final class EntryStore: Sendable {
     /// Does a step of a trim. Returns whether that was the last.
     func advance(_ trim: inout EntryTrim) -> Bool {
         let now = now
-        if trim.look(index, at: now, limits: limits) { return trim.isDone }
+        if trim.scan(index, at: now, limits: limits) { return trim.isDone }
         do throws(DataCacheError) {
             try index.change { change throws(DataCacheError) in
                 let chosen = change.read { trim.choose(in: $0, at: now, limits: limits) }
-                let gone = chosen.filter { removeFile($0.name, in: change.file.directory) }
-                guard !gone.isEmpty else { return }
-                change.noteRemovals(gone.map(\.name))
-                trim.note(gone)
-                count { $0.trimmedEntries += gone.count }
+                let removed = chosen.filter { removeFile($0.name, in: change.file.directory) }
+                guard !removed.isEmpty else { return }
+                change.recordRemovals(removed.map(\.name))
+                trim.record(removed)
+                count { $0.trimmedEntries += removed.count }
             }
             return trim.isDone
         } catch {
-            trim.refuse(error)
+            trim.recordFailure(error)
             return true
         }
     }

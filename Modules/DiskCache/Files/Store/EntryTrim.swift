@@ -5,15 +5,15 @@ import AlcedoCore
 struct EntryTrim: Sendable {
     private enum Stage {
         /// Through the entries at the places below.
-        case looking(below: Int)
+        case scanning(below: Int)
         case choosing
         case done
     }
 
     /// Most entries that go in one step.
-    static let choiceCount = 32
+    static let removalLimit = 32
     /// Most candidates that are judged in one step.
-    private static let judgementCount = 256
+    private static let candidateLimit = 256
     /// Pieces of the table that are looked at in one step.
     private static let sliceCount = 32
 
@@ -26,11 +26,11 @@ struct EntryTrim: Sendable {
     let reason: DataCacheTrimReport.Reason
     private(set) var report = DataCacheTrimReport()
 
-    private var stage = Stage.looking(below: .max)
+    private var stage = Stage.scanning(below: .max)
     /// Whether anything has gone since the last look.
-    private var isFruitful = false
+    private var hasProgress = false
     /// Whether what was used since the look goes all the same: it is used so often that no look finds it unused.
-    private var isImpatient = false
+    private var ignoresRecentUse = false
     private var selection = OldestEntries(count: 1)
     private var expired: [EntryName] = []
     /// By their last uses; the oldest is last.
@@ -47,23 +47,27 @@ struct EntryTrim: Sendable {
 
     /// Looks at some entries. Returns false when there is nothing to look for now. All of a look is O(*n*) and a sort of an
     /// eighth of the entries; there is one for the expired, and one more for each eighth that goes.
-    mutating func look(_ index: DiskIndex, at now: Timestamp, limits: DataCacheLimits) -> Bool {
-        guard case .looking(var end) = stage else { return false }
+    mutating func scan(_ index: DiskIndex, at now: Timestamp, limits: DataCacheLimits) -> Bool {
+        guard case .scanning(var end) = stage else { return false }
         if end == .max {
-            refuse(index.learn())
+            recordFailure(index.load())
             let known = index.read(\.count)
-            selection = OldestEntries(count: max(Self.choiceCount, known / 8))
+            selection = OldestEntries(count: max(Self.removalLimit, known / 8))
         }
         let isOver = index.read { !isReached($0.totalSize, $0.count) }
         for _ in 0..<Self.sliceCount where end > 0 {
             let slice = index.slice(below: end)
             end = slice.start
             for entry in slice.entries {
-                if entry.isOver(limits, at: now) { expired.append(entry.name) } else if isOver { selection.add(entry) }
+                if entry.isExpired(limits, at: now) {
+                    expired.append(entry.name)
+                } else if isOver {
+                    selection.add(entry)
+                }
             }
         }
         guard end == 0 else {
-            stage = .looking(below: end)
+            stage = .scanning(below: end)
             return true
         }
         oldest = selection.takeAll()
@@ -77,45 +81,49 @@ struct EntryTrim: Sendable {
     {
         var chosen: [DataCacheTrimReport.Choice] = []
         var (leftSize, leftCount) = (table.totalSize, table.count)
-        for _ in 0..<Self.judgementCount where chosen.count < Self.choiceCount {
+        for _ in 0..<Self.candidateLimit where chosen.count < Self.removalLimit {
             let name: EntryName
             let reason: DataCacheTrimReport.Reason
             if let candidate = expired.popLast() {
-                guard let place = table.place(of: candidate), table[place].isOver(limits, at: now) else { continue }
+                guard let position = table.position(of: candidate), table[position].isExpired(limits, at: now) else {
+                    continue
+                }
                 (name, reason) = (candidate, .expired)
             } else if isReached(leftSize, leftCount) {
                 if chosen.isEmpty { stage = .done }
                 break
             } else if let candidate = oldest.popLast() {
                 // What was used since, or has gone, is not the oldest.
-                guard let place = table.place(of: candidate.name),
-                    isImpatient || table[place].useNumber == candidate.use
+                guard let position = table.position(of: candidate.name),
+                    ignoresRecentUse || table[position].useNumber == candidate.use
                 else { continue }
                 let isTooLarge = leftSize > size
                 (name, reason) = (candidate.name, isTooLarge || self.reason != .sizeLimit ? self.reason : .countLimit)
             } else {
-                if chosen.isEmpty { lookAgain() }
+                if chosen.isEmpty { rescan() }
                 break
             }
             // It may have been met twice.
-            guard !chosen.contains(where: { $0.name == name }), let place = table.place(of: name) else { continue }
-            chosen.append(.init(name: name, size: table[place].size, reason: reason))
-            leftSize -= table[place].size
+            guard !chosen.contains(where: { $0.name == name }), let position = table.position(of: name) else {
+                continue
+            }
+            chosen.append(.init(name: name, size: table[position].size, reason: reason))
+            leftSize -= table[position].size
             leftCount -= 1
         }
         return chosen
     }
 
     /// Notes what has gone of that which was chosen.
-    mutating func note(_ choices: [DataCacheTrimReport.Choice]) {
-        if !choices.isEmpty { isFruitful = true }
+    mutating func record(_ choices: [DataCacheTrimReport.Choice]) {
+        if !choices.isEmpty { hasProgress = true }
         for choice in choices {
             report.removals.append(.init(name: choice.name.text, size: choice.size, reason: choice.reason))
         }
     }
 
     /// Notes why something does not go; the first reason is told.
-    mutating func refuse(_ refusal: DataCacheError?) { report.refusal = report.refusal ?? refusal }
+    mutating func recordFailure(_ error: DataCacheError?) { report.refusal = report.refusal ?? error }
 
     private func isReached(_ totalSize: Int, _ totalCount: Int) -> Bool {
         guard totalSize > size || totalCount > count else { return true }
@@ -123,15 +131,15 @@ struct EntryTrim: Sendable {
     }
 
     /// When all is chosen and more has to go. A second look in vain is the last one: what is there cannot be removed.
-    private mutating func lookAgain() {
-        if isFruitful || !isImpatient {
-            stage = .looking(below: .max)
+    private mutating func rescan() {
+        if hasProgress || !ignoresRecentUse {
+            stage = .scanning(below: .max)
         } else {
             stage = .done
-            refuse(DataCacheError(.notWritable, "some entries of the cache cannot be removed"))
+            recordFailure(DataCacheError(.notWritable, "some entries of the cache cannot be removed"))
         }
-        isImpatient = !isFruitful
-        isFruitful = false
+        ignoresRecentUse = !hasProgress
+        hasProgress = false
     }
 }
 

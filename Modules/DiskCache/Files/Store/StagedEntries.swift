@@ -32,7 +32,7 @@ struct StagedEntries: Sendable {
         return staged.pending.contains(id) && staged.writtenID <= id
     }
 
-    mutating func noteWritten(_ id: Int, for key: ImageKey) {
+    mutating func markWritten(_ id: Int, for key: ImageKey) {
         if entries[key]?.pending.contains(id) == true { entries[key]?.writtenID = id }
     }
 
@@ -57,13 +57,13 @@ struct StagedEntries: Sendable {
 /// The place of a store among the stores and removals of its key. Called while no other change is made.
 struct StoreOrder: Sendable {
     /// Returns whether no later store or removal has been done.
-    var isDue: @Sendable () -> Bool = { true }
+    var isCurrent: @Sendable () -> Bool = { true }
     /// Notes that the store has been done.
-    var noteDone: @Sendable () -> Void = {}
+    var markDone: @Sendable () -> Void = {}
 }
 
 /// Changes that have begun and not ended, wherever they run or wait, and who waits for them to end.
-struct ChangesUnderWay: Sendable {
+struct InFlightChanges: Sendable {
     typealias Waiter = CheckedContinuation<Void, Never>
 
     private var lastID = 0

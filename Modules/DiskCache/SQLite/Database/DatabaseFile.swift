@@ -22,21 +22,21 @@ struct DatabaseFile<Queries> {
     /// The first use of a connection.
     private let prepare: Preparation
     /// Told of each file that was removed because it was damaged, or none.
-    private let noteDamage: @Sendable () -> Void
+    private let onDamage: @Sendable () -> Void
     private var opened: (queries: Queries, identity: FileIdentity)?
     /// What SQLite keeps beside the file, and would go on with though nobody else could find it. Of a writer.
-    private var companions: [(path: String, file: HeldFile)] = []
+    private var companions: [(path: String, file: PinnedFile)] = []
     /// What was opened, where that must not change; nil where SQLite sees to changes.
     private var unchanged: FileState?
     /// The file that the last attempt to open found, whether or not it could be used.
-    private var tried: HeldFile?
+    private var tried: PinnedFile?
 
     init(
-        directory: URL, role: Role, lockTimeout: Duration, noteDamage: @escaping @Sendable () -> Void = {},
+        directory: URL, role: Role, lockTimeout: Duration, onDamage: @escaping @Sendable () -> Void = {},
         prepare: @escaping Preparation
     ) {
         self.directory = directory
-        self.noteDamage = noteDamage
+        self.onDamage = onDamage
         self.role = role
         self.lockTimeout = lockTimeout
         self.prepare = prepare
@@ -71,7 +71,7 @@ struct DatabaseFile<Queries> {
         guard makesFile || identity != nil else { return nil }
         if role == .writer { try makeDirectory() }
         let isReading = role == .reader && !isWritable
-        let lock = try DirectoryLock(path: path + ".lock", patience: lockTimeout, isReading: isReading)
+        let lock = try DirectoryLock(path: path + ".lock", timeout: lockTimeout, isReading: isReading)
         defer { extendLifetime(lock) }
         // Under the lock, so that what makes way is not another's new file.
         for suffix in ["", "-wal", "-shm"] where !isFileOrNothing(path + suffix) {
@@ -79,21 +79,21 @@ struct DatabaseFile<Queries> {
             guard DirectoryRemoval.remove(path + suffix) else {
                 throw SQLiteFailure(.notWritable, "\(path)\(suffix) is no file, and cannot be removed")
             }
-            noteDamage()
+            onDamage()
         }
 
         if isReading, !hasLog(path) { unchanged = FileState(path: path) }
         let access: Connection.Access =
             isReading ? unchanged == nil ? .reading : .readingUnchanged : role == .writer ? .making : .changing
         let connection = try Connection(path: path, busyTimeout: busyTimeout, access: access)
-        tried = HeldFile(path: path)
+        tried = PinnedFile(path: path)
         // The first use of the connection, so that it opens its log under the lock too.
         let queries = try prepare(connection)
         guard let tried else { throw SQLiteFailure(.other, "the database file has been removed") }
         opened = (queries, tried.identity)
         guard role == .writer else { return queries }
         companions = ["-wal", "-shm"].compactMap { suffix in
-            HeldFile(path: path + suffix).map { (path + suffix, $0) }
+            PinnedFile(path: path + suffix).map { (path + suffix, $0) }
         }
         return queries
     }
@@ -116,7 +116,7 @@ struct DatabaseFile<Queries> {
     private mutating func discard(isDamaged: Bool) throws(SQLiteFailure) {
         let path = try self.path
         (opened, unchanged, companions) = (nil, nil, [])
-        let lock = try DirectoryLock(path: path + ".lock", patience: lockTimeout)
+        let lock = try DirectoryLock(path: path + ".lock", timeout: lockTimeout)
         defer { extendLifetime(lock) }
         guard tried?.identity == FileIdentity(path: path) else { return }
         // At once, not when the last connection closes: the reason may be that the disk is full. Who still reads there
@@ -127,7 +127,7 @@ struct DatabaseFile<Queries> {
                 throw SQLiteFailure(systemError: errno, doing: "cannot remove the damaged \(path)\(suffix)")
             }
         }
-        if isDamaged { noteDamage() }
+        if isDamaged { onDamage() }
     }
 
     /// Gives back the space of a file that is ours alone. Links lead to what is not.
@@ -174,12 +174,12 @@ private struct DirectoryLock: ~Copyable {
     /// Below nought where nothing is locked.
     private let file: Int32
 
-    /// Waits at most `patience` for another process. Blocks.
+    /// Waits at most `timeout` for another process. Blocks.
     ///
     /// - Parameter isReading: Whether nobody may write here: then a lock that is not there is not missed.
-    init(path: String, patience: Duration, isReading: Bool = false) throws(SQLiteFailure) {
+    init(path: String, timeout: Duration, isReading: Bool = false) throws(SQLiteFailure) {
         let opened = isReading ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : try Self.openFile(path)
-        file = try Self.locked(opened, isReading ? LOCK_SH : LOCK_EX, patience, path)
+        file = try Self.locked(opened, isReading ? LOCK_SH : LOCK_EX, timeout, path)
     }
 
     deinit { if file >= 0 { close(file) } }
@@ -197,10 +197,10 @@ private struct DirectoryLock: ~Copyable {
 
     /// Locks a file if there is one.
     private static func locked(
-        _ file: Int32, _ kind: Int32, _ patience: Duration, _ path: String
+        _ file: Int32, _ kind: Int32, _ timeout: Duration, _ path: String
     ) throws(SQLiteFailure) -> Int32 {
         guard file >= 0 else { return file }
-        for _ in 0..<max(1, min(Int(Int32.max), patience.milliseconds / 10)) {
+        for _ in 0..<max(1, min(Int(Int32.max), timeout.milliseconds / 10)) {
             if flock(file, kind | LOCK_NB) == 0 { return file }
             guard errno == EWOULDBLOCK || errno == EINTR else { break }
             // The kernel can wait for a lock, but not for at most so long. The thread is the cache's own, which does
@@ -260,7 +260,7 @@ private struct FileState: Equatable {
 
 /// Keeps a file that has no name any more from making room for another one of the same number, so that its identity
 /// stays its own.
-private final class HeldFile {
+private final class PinnedFile {
     let identity: FileIdentity
     private let descriptor: Int32
     /// O_PATH, which is a macro of macros. Of Linux on the machines that Swift runs on.

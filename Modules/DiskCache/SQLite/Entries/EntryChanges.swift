@@ -10,7 +10,7 @@ final class EntryChanges {
     /// larger goes through the log and the file, and comes in pages. Measured here: getting 8 KB takes 28 us from either,
     /// 32 KB 40 us from a row and 31 from a file, 128 KB 75 and 37; putting 32 KB 0.25 and 0.9 ms. Source of the way to
     /// choose it: sqlite.org, "Internal Versus External BLOBs in SQLite", where files win from 50 to 100 KB on.
-    static let largestInRow = 32 << 10
+    static let maximumInlineByteCount = 32 << 10
     /// Entries that one transaction of a trim removes, so that a store waits a few milliseconds for it.
     private static let sliceCount = 128
     /// Rows that one look for expired entries goes through.
@@ -19,14 +19,14 @@ final class EntryChanges {
     let queries: EntryQueries
     /// Whether nothing has been asked of this connection yet.
     var isFresh = true
-    private let values: ValueFolder
+    private let values: ValueDirectory
     private let connection: Connection
     private let insertEntry: Statement
     private let insertContent: Statement
     private let findItem: Statement
     private let itemsOfResource: Statement
     private let oldestItems: Statement
-    private let overItems: Statement
+    private let expiredItems: Statement
     private let lastScanned: Statement
     private let deleteEntry: Statement
     private let deleteContent: Statement
@@ -34,7 +34,7 @@ final class EntryChanges {
     private let writeUse: Statement
 
     /// Makes the tables where the file has none.
-    init(_ connection: Connection, values: ValueFolder) throws(SQLiteFailure) {
+    init(_ connection: Connection, values: ValueDirectory) throws(SQLiteFailure) {
         try Schema.configure(connection, values.durability)
         try Schema.prepare(connection)
         self.connection = connection
@@ -55,7 +55,7 @@ final class EntryChanges {
             """)
         oldestItems = try connection.prepare(
             "SELECT id, name, size, file, blocks FROM entry ORDER BY recency, id LIMIT ?")
-        overItems = try connection.prepare(
+        expiredItems = try connection.prepare(
             """
             SELECT id, name, size, file, blocks FROM (SELECT * FROM entry WHERE id > ?1 ORDER BY id LIMIT ?2) \
             WHERE iif(expiry IS NULL, \
@@ -81,7 +81,7 @@ final class EntryChanges {
     func store(
         _ entry: CachedData, for key: ImageKey, recency: Int64, at now: Timestamp, limit: Int
     ) throws(SQLiteFailure) -> EntryTotals {
-        guard entry.data.count > Self.largestInRow else {
+        guard entry.data.count > Self.maximumInlineByteCount else {
             return try insert(entry, for: key, file: nil, fileSize: 0, recency: recency, at: now)
         }
         let value = try values.write(entry.data, for: key)
@@ -150,7 +150,7 @@ final class EntryChanges {
     /// Removes the entry of a number, whatever its name says, unless it is whole. Returns whether it was removed.
     func removeDamaged(_ id: Int64) throws(SQLiteFailure) -> Bool {
         try remove { () throws(SQLiteFailure) in
-            guard let found = try queries.foundEntry(id), try !found.isWhole(values) else { return nil }
+            guard let found = try queries.unverifiedEntry(id), try !found.isIntact(values) else { return nil }
             return StoredItem(
                 id: id, name: found.row.name, size: found.row.size, file: found.row.file,
                 fileSize: found.row.fileSize)
@@ -196,11 +196,11 @@ final class EntryChanges {
         }
         for file in files { values.remove(file) }
         try connection.execute("PRAGMA incremental_vacuum")
-        try giveSpaceBack()
+        try truncateLog()
     }
 
     /// Makes the log as short as it can be.
-    func giveSpaceBack() throws(SQLiteFailure) { try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
+    func truncateLog() throws(SQLiteFailure) { try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
 
     /// Makes the file shorter by at most a few dozen pages. Returns whether more can be done.
     func shrink() throws(SQLiteFailure) -> Bool {
@@ -209,7 +209,7 @@ final class EntryChanges {
     }
 
     /// Writes uses that were gathered, all or none.
-    func write(_ uses: [Int64: UseLedger.Use]) throws(SQLiteFailure) {
+    func write(_ uses: [Int64: PendingUses.Use]) throws(SQLiteFailure) {
         guard !uses.isEmpty else { return }
         try connection.transaction { () throws(SQLiteFailure) in
             for (id, use) in uses {
@@ -271,8 +271,8 @@ final class EntryChanges {
         let scanned = Statement.ColumnValue.integer(Int64(Self.scanCount))
         guard let next = try lastScanned.firstRow(.integer(id), scanned, read: { $0.optionalInteger(0) }), let next
         else { return ([], nil) }
-        let find = { [overItems] () throws(SQLiteFailure) -> [StoredItem] in
-            try overItems.rows(
+        let find = { [expiredItems] () throws(SQLiteFailure) -> [StoredItem] in
+            try expiredItems.rows(
                 .integer(id), scanned, .integer(now.milliseconds), .integer(limits.ageBasis == .lastUse ? 1 : 0),
                 .optional(limits.maximumAge.map { Int64($0.milliseconds) }), read: Self.item)
         }
@@ -298,9 +298,9 @@ final class EntryChanges {
     }
 
     /// Removes values of a folder that no row names and nobody is writing.
-    func removeLeftovers(in folder: String) throws(SQLiteFailure) {
-        let named = try queries.files(prefix: folder)
-        for value in try values.values(in: folder) where !named.contains(value) {
+    func removeLeftovers(in shard: String) throws(SQLiteFailure) {
+        let named = try queries.files(prefix: shard)
+        for value in try values.values(in: shard) where !named.contains(value) {
             try values.remove(value) { () throws(SQLiteFailure) in try queries.file(named: value.entry) != value }
         }
     }

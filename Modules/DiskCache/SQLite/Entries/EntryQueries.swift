@@ -14,8 +14,8 @@ final class EntryQueries {
     private let countPages: Statement
     private let countFreePages: Statement
     private let list: Statement
-    private let numbersAfter: Statement
-    private let findFound: Statement
+    private let idsAfter: Statement
+    private let findUnverified: Statement
     private let filesBetween: Statement
     private let highestRecency: Statement
 
@@ -24,7 +24,7 @@ final class EntryQueries {
         self.connection = connection
         let columns = "id, name, size, recency, stored, used, expiry, checksum, length, file, blocks, metadata, data"
         findRow = try connection.prepare("SELECT \(columns) FROM entry JOIN content USING (id) WHERE name = ?")
-        findFound = try connection.prepare(
+        findUnverified = try connection.prepare(
             """
             SELECT \(columns), content.resource, variant, entry.resource, typeof(name) = 'text' AND content.id NOT NULL \
             FROM entry LEFT JOIN content USING (id) WHERE id = ?
@@ -37,7 +37,7 @@ final class EntryQueries {
         countFreePages = try connection.prepare("PRAGMA freelist_count")
         list = try connection.prepare(
             "SELECT id, recency, stored, used, expiry, name, size FROM entry ORDER BY recency, id")
-        numbersAfter = try connection.prepare("SELECT id FROM entry WHERE id > ? ORDER BY id LIMIT ?")
+        idsAfter = try connection.prepare("SELECT id FROM entry WHERE id > ? ORDER BY id LIMIT ?")
         filesBetween = try connection.prepare(
             "SELECT name, file FROM entry WHERE name >= ? AND name < ? AND file IS NOT NULL")
         highestRecency = try connection.prepare("SELECT max(recency) FROM entry")
@@ -55,9 +55,9 @@ final class EntryQueries {
     }
 
     /// What there is under a number, whole or not.
-    func foundEntry(_ id: Int64) throws(SQLiteFailure) -> FoundEntry? {
-        try findFound.firstRow(.integer(id)) { row in
-            FoundEntry(
+    func unverifiedEntry(_ id: Int64) throws(SQLiteFailure) -> UnverifiedEntry? {
+        try findUnverified.firstRow(.integer(id)) { row in
+            UnverifiedEntry(
                 row: Self.row(row), key: ImageKey(ResourceKey(row.text(13)), variant: row.text(14)),
                 resourceHash: row.integer(15), isComplete: row.integer(16) == 1)
         }
@@ -104,8 +104,8 @@ final class EntryQueries {
         return totals
     }
 
-    /// All entries that `isOver` does not speak of, the least recently used first.
-    func items(isOver: (EntryTimes) -> Bool) throws(SQLiteFailure) -> [DataCacheItem] {
+    /// All entries that `isExpired` does not speak of, the least recently used first.
+    func items(isExpired: (EntryTimes) -> Bool) throws(SQLiteFailure) -> [DataCacheItem] {
         let found = try list.rows { row in
             let times = Self.times(row, from: 2)
             let item = DataCacheItem(
@@ -113,12 +113,12 @@ final class EntryQueries {
                 lastUse: times.used.date, expiry: times.expiry?.date)
             return (item: item, times: times)
         }
-        return found.filter { !isOver($0.times) }.map(\.item)
+        return found.filter { !isExpired($0.times) }.map(\.item)
     }
 
     /// The numbers of at most `count` entries, in order.
-    func numbers(after id: Int64, count: Int) throws(SQLiteFailure) -> [Int64] {
-        try numbersAfter.rows(.integer(id), .integer(Int64(count))) { $0.integer(0) }
+    func ids(after id: Int64, count: Int) throws(SQLiteFailure) -> [Int64] {
+        try idsAfter.rows(.integer(id), .integer(Int64(count))) { $0.integer(0) }
     }
 
     /// The files of the entries whose names begin with `prefix`.

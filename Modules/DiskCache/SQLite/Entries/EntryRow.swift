@@ -24,7 +24,7 @@ struct EntryRow {
     /// The entry, if all of it is there and as it was stored under `key`. Reads the file of a large value.
     ///
     /// - Throws: Why the file is not to be had now.
-    func entry(for key: ImageKey, values: ValueFolder) throws(SQLiteFailure) -> CachedData? {
+    func entry(for key: ImageKey, values: ValueDirectory) throws(SQLiteFailure) -> CachedData? {
         var found = CachedData(data, metadata: metadata, expiry: times.expiry?.date)
         if let file {
             guard let content = try values.read(file, count: byteCount) else { return nil }
@@ -65,7 +65,7 @@ struct EntryTimes: Equatable, Sendable {
     var expiry: Timestamp?
 
     /// Whether the entry is not found any more.
-    func areOver(_ limits: DataCacheLimits, at now: Timestamp) -> Bool {
+    func areExpired(_ limits: DataCacheLimits, at now: Timestamp) -> Bool {
         limits.isOver(storedAt: stored, lastUse: used, expiry: expiry, now: now)
     }
 
@@ -78,7 +78,7 @@ struct EntryTimes: Equatable, Sendable {
 }
 
 /// What the database has under an entry's number, unverified.
-struct FoundEntry {
+struct UnverifiedEntry {
     var row: EntryRow
     /// Of the text that is there, if it is what it was.
     var key: ImageKey
@@ -90,7 +90,7 @@ struct FoundEntry {
     /// Whether it is as it was stored: key, numbers and bytes. Reads the file of a large value.
     ///
     /// - Throws: Why the file is not to be had now.
-    func isWhole(_ values: ValueFolder) throws(SQLiteFailure) -> Bool {
+    func isIntact(_ values: ValueDirectory) throws(SQLiteFailure) -> Bool {
         guard isComplete, key.fileName == row.name, EntryRow.hash(of: key.resource) == resourceHash,
             let entry = try row.entry(for: key, values: values)
         else { return false }

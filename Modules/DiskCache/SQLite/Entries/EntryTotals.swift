@@ -44,8 +44,8 @@ enum PageShare {
     static let spareCount = 16
 
     /// The most bytes of a row that stand in a page with other rows.
-    private static let largestLocal = pageSize - 35
-    private static let smallestLocal = (pageSize - 12) * 32 / 255 - 23
+    private static let maximumLocalByteCount = pageSize - 35
+    private static let minimumLocalByteCount = (pageSize - 12) * 32 / 255 - 23
     /// The bytes of a row in a page of its own.
     private static let overflowSize = pageSize - 4
     /// The numbers of a row, and of the page that it stands in.
@@ -60,9 +60,9 @@ enum PageShare {
     static func size(byteCount: Int) -> Int {
         var local = byteCount
         var pageCount = 0
-        if byteCount > largestLocal - headCount {
-            local = smallestLocal + (byteCount - smallestLocal) % overflowSize
-            if local > largestLocal - headCount { local = smallestLocal }
+        if byteCount > maximumLocalByteCount - headCount {
+            local = minimumLocalByteCount + (byteCount - minimumLocalByteCount) % overflowSize
+            if local > maximumLocalByteCount - headCount { local = minimumLocalByteCount }
             pageCount = (byteCount - local + overflowSize - 1) / overflowSize
         }
         let rowsInPage = max(1, (pageSize - 8) / (local + headCount))

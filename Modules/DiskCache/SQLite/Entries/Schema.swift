@@ -47,7 +47,7 @@ enum Schema {
         try connection.transaction { () throws(SQLiteFailure) in
             for statement in statements { try connection.execute(statement) }
             try connection.execute("INSERT INTO total (id, size, count, files) VALUES (1, 0, 0, 0)")
-            try connection.execute("PRAGMA user_version = 3")
+            try connection.prepare("PRAGMA user_version = \(version)").run()
         }
     }
 

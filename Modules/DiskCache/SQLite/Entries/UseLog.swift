@@ -3,35 +3,35 @@ import AlcedoRuntime
 
 /// The one ledger of a cache's uses, for all of its threads.
 final class UseLog: Sendable {
-    private let ledger = Locked(UseLedger())
+    private let uses = Locked(PendingUses())
 
-    func learn(recency: Int64) { ledger.withLock { $0.learn(recency: recency) } }
+    func observe(recency: Int64) { uses.withLock { $0.observe(recency: recency) } }
 
-    func nextRecency(at now: Timestamp) -> Int64 { ledger.withLock { $0.nextRecency(at: now) } }
+    func nextRecency(at now: Timestamp) -> Int64 { uses.withLock { $0.nextRecency(at: now) } }
 
     /// Notes a use of an entry. Returns whether it is time to write.
     func use(_ id: Int64, times: EntryTimes) -> Bool {
-        ledger.withLock { ledger in
-            ledger.use(id, times: times)
-            return ledger.isFull
+        uses.withLock { uses in
+            uses.use(id, times: times)
+            return uses.isFull
         }
     }
 
     /// The times of a row, uses that are not in it included.
     func times(of id: Int64, recency: Int64, times: EntryTimes) -> EntryTimes {
-        ledger.withLock { $0.times(of: id, recency: recency, times: times) }
+        uses.withLock { $0.times(of: id, recency: recency, times: times) }
     }
 
-    var isEmpty: Bool { ledger.withLock { $0.isEmpty } }
+    var isEmpty: Bool { uses.withLock { $0.isEmpty } }
 
-    func takeAll() -> [Int64: UseLedger.Use] { ledger.withLock { $0.takeAll() } }
+    func takeAll() -> [Int64: PendingUses.Use] { uses.withLock { $0.takeAll() } }
 }
 
 /// Uses that are not in the database yet, so that a read costs no write. Decides the order of uses; touches no file.
 ///
 /// An entry's recency is the date in microseconds, or one more than the highest before, whichever is greater: exact in
 /// one process however its clock is set, and as good as the clock between processes.
-struct UseLedger: Sendable {
+struct PendingUses: Sendable {
     struct Use: Sendable {
         var recency: Int64
         var times: EntryTimes
@@ -47,7 +47,7 @@ struct UseLedger: Sendable {
     var isFull: Bool { uses.count >= Self.capacity }
 
     /// Notes how far the database is.
-    mutating func learn(recency: Int64) {
+    mutating func observe(recency: Int64) {
         // What no date of this age can be is damage.
         if recency < .max / 2 { highest = max(highest, recency) }
     }

@@ -11,22 +11,22 @@ struct Descriptor: ~Copyable {
     private static let onlyPath = ALCEDO_O_PATH | O_DIRECTORY | O_CLOEXEC
 
     /// Opens a folder, or what a link to one leads to, to look up what is in it.
-    init(openingFolder path: String) throws(SystemError) {
+    init(openingDirectory path: String) throws(SystemError) {
         let opened = open(path, Self.onlyPath)
         guard opened >= 0 else { throw SystemError(number: errno) }
         number = opened
     }
 
     /// Opens what is below a folder. Follows no link, wherever in the path it is: that is refused with `ELOOP`.
-    init(opening path: String, beneath folder: borrowing Descriptor, _ flags: Int32) throws(SystemError) {
-        let opened = alcedo_open_beneath(folder.number, path, flags, 0o600)
+    init(opening path: String, beneath directory: borrowing Descriptor, _ flags: Int32) throws(SystemError) {
+        let opened = alcedo_open_beneath(directory.number, path, flags, 0o600)
         guard opened >= 0 else { throw SystemError(number: errno) }
         number = opened
     }
 
     /// Opens a folder below a folder, to look up what is in it.
-    init(openingFolder path: String, beneath folder: borrowing Descriptor) throws(SystemError) {
-        try self.init(opening: path, beneath: folder, Self.onlyPath)
+    init(openingDirectory path: String, beneath directory: borrowing Descriptor) throws(SystemError) {
+        try self.init(opening: path, beneath: directory, Self.onlyPath)
     }
 
     deinit { close(number) }
@@ -34,7 +34,7 @@ struct Descriptor: ~Copyable {
     // MARK: Files
 
     /// The first `count` bytes of a regular file of just that length; nil for any other.
-    func wholeFile(count: Int) throws(SystemError) -> Data? {
+    func contents(count: Int) throws(SystemError) -> Data? {
         guard let status else { throw SystemError(number: errno) }
         guard status.st_mode & S_IFMT == S_IFREG, Int(status.st_size) == count else { return nil }
         guard let memory = malloc(max(1, count)) else { throw SystemError(number: ENOMEM) }
@@ -95,7 +95,7 @@ struct Descriptor: ~Copyable {
     func names() -> [String]? { DirectoryListing.names(in: ".", of: number) }
 
     /// Makes a folder, unless one has the name. A link makes way for it.
-    func makeFolder(_ name: String) throws(SystemError) {
+    func makeDirectory(_ name: String) throws(SystemError) {
         removeLink(name)
         guard mkdirat(number, name, 0o700) == 0 || errno == EEXIST else { throw SystemError(number: errno) }
     }

@@ -34,7 +34,7 @@ struct ValueName: Hashable, Sendable {
         guard self.fileName == fileName else { return nil }
     }
 
-    var folder: Substring { entry.prefix(2) }
+    var shard: Substring { entry.prefix(2) }
 
     var fileName: String { "\(entry)-\(String(UInt64(bitPattern: token), radix: 16))" }
 }

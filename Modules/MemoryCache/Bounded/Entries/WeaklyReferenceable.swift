@@ -17,40 +17,42 @@ extension DecodedImage: WeaklyReferenceable {}
 /// Those that nobody holds any more are swept out whenever the number has doubled, so there are never more than twice as
 /// many notes as values that were held at the last sweep, and 64. O(1), amortised.
 @usableFromInline
-struct WeakLevel<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+struct WeakValueTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline typealias Reference = @Sendable () -> Value?
 
     @inlinable
-    static var fewest: Int { 64 }
+    static var minimumSweepCount: Int { 64 }
 
     @usableFromInline
     struct Entry: Sendable {
         @usableFromInline let reference: Reference
-        @usableFromInline var life: EntryLife
+        @usableFromInline var expiration: EntryExpiration
 
         @inlinable
-        init(reference: @escaping Reference, life: EntryLife) { (self.reference, self.life) = (reference, life) }
+        init(reference: @escaping Reference, expiration: EntryExpiration) {
+            (self.reference, self.expiration) = (reference, expiration)
+        }
     }
 
     @usableFromInline var entries: [Key: Entry] = [:]
-    @usableFromInline var sweepCount = fewest
+    @usableFromInline var sweepCount = minimumSweepCount
 
     @inlinable
     init() {}
 
     /// Looks a value up among other readers.
     ///
-    /// - Parameter lookUp: What it could not do; then there is no answer yet.
+    /// - Parameter outcome: What it could not do; then there is no answer yet.
     @usableFromInline
-    func value(for key: Key, at now: Int64?, _ lookUp: inout LookUp) -> Value? {
+    func value(for key: Key, at now: Int64?, _ outcome: inout LookupOutcome) -> Value? {
         guard let entry = entries[key] else { return nil }
-        guard entry.life.isMortal else { return entry.reference() }
+        guard entry.expiration.expires else { return entry.reference() }
         guard let now else {
-            lookUp = .needsTime
+            outcome = .needsTime
             return nil
         }
-        guard !entry.life.isOver(at: now), entry.life.spanOfUse == 0 else {
-            lookUp = .needsToWrite
+        guard !entry.expiration.isExpired(at: now), entry.expiration.extensionSpan == 0 else {
+            outcome = .needsToWrite
             return nil
         }
         return entry.reference()
@@ -60,35 +62,37 @@ struct WeakLevel<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline
     mutating func value(for key: Key, at now: Int64) -> Value? {
         guard let entry = entries[key] else { return nil }
-        guard !entry.life.isOver(at: now) else {
+        guard !entry.expiration.isExpired(at: now) else {
             entries[key] = nil
             return nil
         }
-        if entry.life.spanOfUse > 0 { entries[key]?.life.extend(from: now) }
+        if entry.expiration.extensionSpan > 0 { entries[key]?.expiration.extend(from: now) }
         return entry.reference()
     }
 
     /// - Parameters:
     ///   - life: As long as the value is found at most.
-    ///   - lookedAt: Gets what a sweep has found alive, to be released outside the lock.
+    ///   - examined: Gets what a sweep has found alive, to be released outside the lock.
     @inlinable
-    mutating func remember(_ value: Value, for key: Key, life: EntryLife, lookingAt lookedAt: inout [Value]) {
-        guard let held = value as? any WeaklyReferenceable, let reference = Self.reference(to: held) else { return }
-        entries[key] = Entry(reference: reference, life: life)
-        if entries.count > sweepCount { sweep(lookingAt: &lookedAt) }
+    mutating func remember(_ value: Value, for key: Key, expiration: EntryExpiration, examined: inout [Value]) {
+        guard let referenced = value as? any WeaklyReferenceable, let reference = Self.reference(to: referenced) else {
+            return
+        }
+        entries[key] = Entry(reference: reference, expiration: expiration)
+        if entries.count > sweepCount { sweep(examined: &examined) }
     }
 
     /// Forgets what nobody holds any more, with the memory for it. O(number of entries).
     ///
-    /// - Parameter lookedAt: Gets what is alive, to be released outside the lock.
+    /// - Parameter examined: Gets what is alive, to be released outside the lock.
     @inlinable
-    mutating func sweep(lookingAt lookedAt: inout [Value]) {
+    mutating func sweep(examined: inout [Value]) {
         entries = entries.filter { _, entry in
             guard let value = entry.reference() else { return false }
-            lookedAt.append(value)
+            examined.append(value)
             return true
         }
-        sweepCount = max(Self.fewest, entries.count * 2)
+        sweepCount = max(Self.minimumSweepCount, entries.count * 2)
     }
 
     @inlinable
@@ -104,11 +108,11 @@ struct WeakLevel<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// O(number of entries).
     @inlinable
     mutating func forget(olderThan now: Int64) {
-        entries = entries.filter { !$0.value.life.isOver(at: now) }
+        entries = entries.filter { !$0.value.expiration.isExpired(at: now) }
     }
 
     @inlinable
-    static func reference<Held: WeaklyReferenceable>(to value: Held) -> Reference? {
+    static func reference<Referenced: WeaklyReferenceable>(to value: Referenced) -> Reference? {
         guard let reference = value.weakReference else { return nil }
         return { reference() as? Value }
     }

@@ -1,9 +1,9 @@
 public import Synchronization
 
-/// What a cache notes at each hit, for the policies that are content to look at it when something must go.
+/// The uses that a cache records at each hit, for policies that read them when an entry must be evicted.
 ///
 /// Eight bytes an entry: how often it was used since the policy last looked, up to 15, and when for the last time.
-/// Several threads may note at once; when two meet on one entry, one of the notes may be lost. A use that tells nothing new
+/// Several threads may record at once; when two meet on one entry, one of the uses may be lost. A use that tells nothing new
 /// writes nothing, so that threads that read the same entries again and again do not fight over their marks.
 ///
 /// `@unchecked` because of the pointer: it is changed only while the cache is locked for writing, marks are atomic.
@@ -34,40 +34,32 @@ public final class AccessMarks: @unchecked Sendable {
     }
 
     /// More uses are not told apart; no policy asks for more.
-    @inlinable static var mostUses: UInt64 { 15 }
+    @inlinable static var maximumUseCount: UInt64 { 15 }
 
-    /// Notes a use. `stamp` never decreases in one thread; the later of two threads' counts.
+    /// Records a use. `stamp` never decreases in one thread; the later of two threads' counts.
     @inlinable @inline(__always)
-    static func note(_ mark: UnsafeMutablePointer<Atomic<UInt64>>, stamp: UInt64) {
+    static func record(_ mark: UnsafeMutablePointer<Atomic<UInt64>>, stamp: UInt64) {
         let known = mark.pointee.load(ordering: .relaxed)
-        let latest = max(known >> 8, stamp) << 8 | min(known & 0xFF + 1, mostUses)
+        let latest = max(known >> 8, stamp) << 8 | min(known & 0xFF + 1, maximumUseCount)
         if latest != known { mark.pointee.store(latest, ordering: .relaxed) }
     }
 
-    /// How often an entry was used since this was last asked, up to 15. Nought for one that is not of this cache.
-    public func takeCount(_ entry: EntrySlot) -> Int {
-        guard entry.index < capacity else { return 0 }
-        let mark = marks[entry.index].load(ordering: .relaxed)
-        marks[entry.index].store(mark & ~0xFF, ordering: .relaxed)
+    /// Returns how often the entry in `slot` was used since the previous call, up to 15. Zero for a slot of no entry of
+    /// this cache.
+    public func takeCount(_ slot: Int) -> Int {
+        guard 0..<capacity ~= slot else { return 0 }
+        let mark = marks[slot].load(ordering: .relaxed)
+        marks[slot].store(mark & ~0xFF, ordering: .relaxed)
         return Int(mark & 0xFF)
     }
 
-    /// When an entry was last used or stored, on a scale of the cache's own that never runs back in one thread. Nought for
-    /// one that is not of this cache.
-    public func lastUse(_ entry: EntrySlot) -> UInt64 {
-        entry.index < capacity ? marks[entry.index].load(ordering: .relaxed) >> 8 : 0
+    /// Returns when the entry in `slot` was last used or stored, on a scale of the cache's own that never decreases in one
+    /// thread. Zero for a slot of no entry of this cache.
+    public func lastUse(_ slot: Int) -> UInt64 {
+        0..<capacity ~= slot ? marks[slot].load(ordering: .relaxed) >> 8 : 0
     }
 
     /// Begins anew for an entry that was stored.
     @inlinable
     func reset(_ slot: Int, stamp: UInt64) { marks[slot].store(stamp << 8, ordering: .relaxed) }
-}
-
-/// A place for an entry, as policies see it: a small number, used again when the entry has gone.
-public struct EntrySlot: Sendable, Hashable {
-    /// 0, 1, 2 and so on: below the largest number of entries that there have been at once.
-    public let index: Int
-
-    @inlinable
-    init(_ index: Int) { self.index = index }
 }

@@ -33,20 +33,20 @@ struct AdaptivePolicy: EvictionPolicy {
         var frequency: UInt8 = 0
         var isInWindow = false
         /// Whether it returned as part of a loop.
-        var isOfLoop = false
+        var isInLoop = false
         /// The number of duels that it has survived since its last use.
         var idleDuels: UInt8 = 0
     }
 
     private enum Part: UInt8 { case window, main }
 
-    private static let highestFrequency = 15
-    private static let firstShare = 0.2
-    private static let leastShare = 0.02
+    private static let maximumFrequency = 15
+    private static let initialShare = 0.2
+    private static let minimumShare = 0.02
     /// Ghosts for each entry.
-    private static let memory = 3
+    private static let ghostsPerEntry = 3
     /// A ghost came back *shortly* after it went when what its part let go since costs less than this share of all.
-    private static let shortly = 0.1
+    private static let recentShare = 0.1
     /// By how many entries' shares the window changes for one ghost.
     private static let step = 12.0
     /// The number of duels without a use after which an entry is no longer protected from those of a loop.
@@ -69,45 +69,44 @@ struct AdaptivePolicy: EvictionPolicy {
     private var replacements = 0
     private var windowCost = 0
     private var totalCost = 0
-    private var windowShare = firstShare
+    private var windowShare = initialShare
     /// Sums of the costs that went.
-    private var departures = (window: 0, main: 0)
+    private var evictedCosts = (window: 0, main: 0)
 
     /// A policy that knows no entries yet.
     init() {}
 
     mutating func insert(
-        _ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks
+        _ slot: Int, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks
     ) {
-        let slot = entry.index
         while entries.count <= slot { entries.append(Entry()) }
         var frequency = 0
         let ghost = ghosts.take(hash)
         if let ghost {
-            frequency = min(Int(ghost.frequency) + 1, Self.highestFrequency)
+            frequency = min(Int(ghost.frequency) + 1, Self.maximumFrequency)
             adapt(to: ghost)
         }
-        let isOfLoop = loop.contains(ghost, count: count)
-        if isOfLoop { shrinkWindow() }
+        let isInLoop = loop.contains(ghost, count: count)
+        if isInLoop { shrinkWindow() }
         entries[slot] = Entry(
-            hash: hash, cost: cost, frequency: UInt8(frequency), isInWindow: true, isOfLoop: isOfLoop)
-        window.insert(slot, marks.lastUse(entry))
+            hash: hash, cost: cost, frequency: UInt8(frequency), isInWindow: true, isInLoop: isInLoop)
+        window.insert(slot, marks.lastUse(slot))
         windowCost += cost
         totalCost += cost
         // With room to spare the main part is filled without a duel.
         while hasRoom, isWindowTooLarge, let oldest = leastRecentlyUsed(marks) { moveToMain(oldest) }
     }
 
-    mutating func remove(_ entry: EntrySlot) { forget(entry.index) }
+    mutating func remove(_ slot: Int) { forget(slot) }
 
-    mutating func evict(marks: AccessMarks) -> EntrySlot? {
+    mutating func evict(marks: AccessMarks) -> Int? {
         if loop.isActive { moveExcessToMain(marks) }
         while true {
             let defender = leastValuable(marks)
             guard isWindowTooLarge || defender == nil, let candidate = leastRecentlyUsed(marks) else {
                 guard let defender else { return nil }
-                departures.main &+= entries[defender].cost
-                return bury(defender, from: .main, number: departures.main, marks)
+                evictedCosts.main &+= entries[defender].cost
+                return retire(defender, from: .main, evictedCost: evictedCosts.main, marks)
             }
             if let defender {
                 if isMoreValuable(candidate, than: defender) {
@@ -115,10 +114,10 @@ struct AdaptivePolicy: EvictionPolicy {
                     moveToMain(candidate)
                     continue
                 }
-                noteDuel(survivedBy: defender)
+                recordDuel(survivedBy: defender)
             }
-            departures.window &+= entries[candidate].cost
-            return bury(candidate, from: .window, number: departures.window, marks)
+            evictedCosts.window &+= entries[candidate].cost
+            return retire(candidate, from: .window, evictedCost: evictedCosts.window, marks)
         }
     }
 
@@ -133,14 +132,14 @@ struct AdaptivePolicy: EvictionPolicy {
 
     private mutating func adapt(to ghost: GhostList.Ghost) {
         let isFromWindow = ghost.part == Part.window.rawValue
-        let since = (isFromWindow ? departures.window : departures.main) &- ghost.number
-        guard Double(since) < Self.shortly * Double(totalCost) else { return }
+        let since = (isFromWindow ? evictedCosts.window : evictedCosts.main) &- ghost.evictedCost
+        guard Double(since) < Self.recentShare * Double(totalCost) else { return }
         if isFromWindow { windowShare = min(1, windowShare + windowStep) } else { shrinkWindow() }
     }
 
     private var windowStep: Double { Self.step / Double(max(1, count)) }
 
-    private mutating func shrinkWindow() { windowShare = max(Self.leastShare, windowShare - windowStep) }
+    private mutating func shrinkWindow() { windowShare = max(Self.minimumShare, windowShare - windowStep) }
 
     /// Gives the main part, without duels, what the window holds in excess of its share; the next candidate remains
     /// in the window, because without one the main part would lose an entry for it.
@@ -153,12 +152,12 @@ struct AdaptivePolicy: EvictionPolicy {
     }
 
     private func isMoreValuable(_ candidate: Int, than defender: Int) -> Bool {
-        if entries[candidate].isOfLoop, entries[defender].idleDuels < Self.idleDuelLimit { return false }
+        if entries[candidate].isInLoop, entries[defender].idleDuels < Self.idleDuelLimit { return false }
         let (challenge, defense) = (value(of: candidate), value(of: defender))
         return challenge > defense || replacements > 0 && challenge == defense
     }
 
-    private mutating func noteDuel(survivedBy defender: Int) {
+    private mutating func recordDuel(survivedBy defender: Int) {
         duelsWithoutUse += 1
         if duelsWithoutUse >= Self.idleRounds * main.count {
             duelsWithoutUse = 0
@@ -172,7 +171,7 @@ struct AdaptivePolicy: EvictionPolicy {
     /// The window's oldest, after those that were used since they took their place have moved on.
     private mutating func leastRecentlyUsed(_ marks: AccessMarks) -> Int? {
         while let slot = window.least() {
-            let lastUse = marks.lastUse(EntrySlot(slot))
+            let lastUse = marks.lastUse(slot)
             countUses(slot, marks)
             guard lastUse > window.number(of: slot) else { return slot }
             window.remove(slot)
@@ -194,10 +193,10 @@ struct AdaptivePolicy: EvictionPolicy {
     /// Whether there were any.
     @discardableResult
     private mutating func countUses(_ slot: Int, _ marks: AccessMarks) -> Bool {
-        let uses = marks.takeCount(EntrySlot(slot))
+        let uses = marks.takeCount(slot)
         guard uses > 0 else { return false }
         entries[slot].idleDuels = 0
-        entries[slot].frequency = UInt8(min(Int(entries[slot].frequency) + uses, Self.highestFrequency))
+        entries[slot].frequency = UInt8(min(Int(entries[slot].frequency) + uses, Self.maximumFrequency))
         return true
     }
 
@@ -206,31 +205,31 @@ struct AdaptivePolicy: EvictionPolicy {
         (0.5 + Double(entries[slot].frequency)) / Double(max(1, entries[slot].cost))
     }
 
-    private func worth(of slot: Int) -> UInt64 {
+    private func priority(of slot: Int) -> UInt64 {
         let mean = max(1, Double(totalCost) / Double(max(1, count)))
         return UInt64(min(max(1, value(of: slot) * mean * Self.unit), Double(1 << 52)))
     }
 
     private mutating func reorder(_ slot: Int) {
         main.remove(slot)
-        main.insert(slot, aboveFloor: worth(of: slot))
+        main.insert(slot, aboveFloor: priority(of: slot))
     }
 
     private mutating func moveToMain(_ slot: Int) {
         window.remove(slot)
         windowCost -= entries[slot].cost
         entries[slot].isInWindow = false
-        main.insert(slot, aboveFloor: worth(of: slot))
+        main.insert(slot, aboveFloor: priority(of: slot))
     }
 
-    private mutating func bury(_ slot: Int, from part: Part, number: Int, _ marks: AccessMarks) -> EntrySlot {
+    private mutating func retire(_ slot: Int, from part: Part, evictedCost: Int, _ marks: AccessMarks) -> Int {
         let entry = entries[slot]
         let ghost = GhostList.Ghost(
-            hash: entry.hash, number: number, lastUse: UInt32(truncatingIfNeeded: marks.lastUse(EntrySlot(slot))),
+            hash: entry.hash, evictedCost: evictedCost, lastUse: UInt32(truncatingIfNeeded: marks.lastUse(slot)),
             frequency: entry.frequency, part: part.rawValue)
-        ghosts.remember(ghost, limit: Self.memory * count)
+        ghosts.remember(ghost, limit: Self.ghostsPerEntry * count)
         forget(slot)
-        return EntrySlot(slot)
+        return slot
     }
 
     private mutating func forget(_ slot: Int) {

@@ -20,29 +20,29 @@ struct GDSFPolicy: EvictionPolicy {
     /// A policy that knows no entries yet.
     init() {}
 
-    mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
-        while entries.count <= entry.index { entries.append(Entry()) }
-        entries[entry.index] = Entry(cost: cost)
-        queue.insert(entry.index, aboveFloor: worth(of: entry.index))
+    mutating func insert(_ slot: Int, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
+        while entries.count <= slot { entries.append(Entry()) }
+        entries[slot] = Entry(cost: cost)
+        queue.insert(slot, aboveFloor: priority(of: slot))
     }
 
-    mutating func use(_ entry: EntrySlot) {
-        if entries[entry.index].frequency < .max { entries[entry.index].frequency += 1 }
-        queue.remove(entry.index)
-        queue.insert(entry.index, aboveFloor: worth(of: entry.index))
+    mutating func use(_ slot: Int) {
+        if entries[slot].frequency < .max { entries[slot].frequency += 1 }
+        queue.remove(slot)
+        queue.insert(slot, aboveFloor: priority(of: slot))
     }
 
-    mutating func remove(_ entry: EntrySlot) { queue.remove(entry.index) }
+    mutating func remove(_ slot: Int) { queue.remove(slot) }
 
-    mutating func evict(marks: AccessMarks) -> EntrySlot? {
+    mutating func evict(marks: AccessMarks) -> Int? {
         guard let least = queue.least() else { return nil }
         queue.remove(least)
-        return EntrySlot(least)
+        return least
     }
 
     mutating func removeAll() { self = GDSFPolicy() }
 
-    private func worth(of slot: Int) -> UInt64 {
+    private func priority(of slot: Int) -> UInt64 {
         let value = Double(entries[slot].frequency) / Double(max(1, entries[slot].cost))
         return UInt64(max(1, value * Self.unit))
     }

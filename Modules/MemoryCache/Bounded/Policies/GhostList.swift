@@ -5,8 +5,8 @@
 struct GhostList: Sendable {
     struct Ghost: Sendable {
         var hash: UInt64
-        /// How much the part that let it go had let go by then.
-        var number: Int
+        /// The sum of the costs that its part had evicted by then.
+        var evictedCost: Int
         /// The low bits of its last use by ``AccessMarks``.
         var lastUse: UInt32
         /// How often the entry was used, as far as the policy that remembers it counts.

@@ -1,47 +1,96 @@
-/// The eviction policy of a memory cache: one of those below, or your own.
+/// The eviction policy of a memory cache: one of the package's, or your own.
 ///
 /// ```swift
 /// import AlcedoMemoryCache
 ///
 /// let cache = MemoryCache<String, [UInt8]>(costLimit: 1 << 20, policy: .lru)
 /// ```
-public struct MemoryCachePolicy: Sendable {
-    @usableFromInline let policy: any EvictionPolicy
-
-    /// Uses a policy of your own.
-    ///
-    /// - Parameter policy: A policy that knows no entries yet.
-    public static func custom(_ policy: some EvictionPolicy) -> Self { Self(policy: policy) }
-
+public enum MemoryCachePolicy: Sendable {
     /// The default: weighs how often an entry is used against its cost, resists scans and loops, and becomes LRU where
     /// only recency matters.
-    public static var adaptive: Self { Self(policy: AdaptivePolicy()) }
-
+    case adaptive
     /// Evicts the least recently used entry first; exact, to the single read.
-    public static var lru: Self { Self(policy: LRUPolicy()) }
-
+    case lru
     /// Evicts the oldest entry first, used or not.
-    public static var fifo: Self { Self(policy: FIFOPolicy()) }
-
+    case fifo
     /// SIEVE: evicts the oldest entry that was not used since the previous pass (Zhang et al., NSDI 2024).
-    public static var sieve: Self { Self(policy: SIEVEPolicy()) }
-
+    case sieve
     /// S3-FIFO: keeps entries that were used more than once in a small queue of new ones, or that return soon after
     /// their eviction (Yang et al., SOSP 2023).
-    public static var s3FIFO: Self { Self(policy: S3FIFOPolicy()) }
-
+    case s3FIFO
     /// W-TinyLFU: an LRU window before a segmented LRU that admits an entry by its recent frequency (Einziger et al.,
     /// ACM Transactions on Storage, 2017).
-    public static var wTinyLFU: Self { Self(policy: WTinyLFUPolicy()) }
-
+    case wTinyLFU
     /// GDSF: evicts the entry with the fewest uses for its cost first, and ages entries (Cherkasova, 1998).
-    public static var gdsf: Self { Self(policy: GDSFPolicy()) }
-
+    case gdsf
     /// Evicts nothing until the limit is exceeded, then the least recently used entries until the rest cost at most
-    /// `preferredCost`, as AFNetworking's and AlamofireImage's `AutoPurgingImageCache` do.
+    /// `toPreferredCost`, as AFNetworking's and AlamofireImage's `AutoPurgingImageCache` do.
     ///
-    /// - Parameter preferredCost: In the unit of the limits. Below zero counts as zero, above the limit as the limit.
-    public static func purging(toPreferredCost preferredCost: Int) -> Self {
-        Self(policy: PurgeToPreferredPolicy(preferredCost: preferredCost))
+    /// The cost is in the unit of the limits. Below zero counts as zero, above the limit as the limit.
+    case purging(toPreferredCost: Int)
+    /// A policy of your own, which knows no entries yet.
+    case custom(any EvictionPolicy)
+
+    /// Returns the policy that a new cache asks.
+    @usableFromInline
+    func makePolicy() -> any EvictionPolicy {
+        switch self {
+        case .adaptive: AdaptivePolicy()
+        case .lru, .purging: LRUPolicy()
+        case .fifo: FIFOPolicy()
+        case .sieve: SIEVEPolicy()
+        case .s3FIFO: S3FIFOPolicy()
+        case .wTinyLFU: WTinyLFUPolicy()
+        case .gdsf: GDSFPolicy()
+        case .custom(let policy): policy
+        }
     }
+
+    /// The cost that entries are evicted to once they cost more than the limit; nil for the limit itself.
+    @usableFromInline var preferredCost: Int? {
+        if case .purging(let preferredCost) = self { max(0, preferredCost) } else { nil }
+    }
+}
+
+/// Evicts the least recently used entry first. Exact, to the single read.
+///
+/// Source: P. Denning, "The Working Set Model for Program Behavior", Communications of the ACM 11 (1968).
+private struct LRUPolicy: EvictionPolicy {
+    private var order = SlotLists(count: 1)
+
+    init() {}
+
+    mutating func insert(_ slot: Int, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
+        order.append(slot, to: 0)
+    }
+
+    mutating func use(_ slot: Int) { order.moveToNewest(slot, of: 0) }
+
+    mutating func remove(_ slot: Int) { order.remove(slot, from: 0) }
+
+    mutating func evict(marks: AccessMarks) -> Int? { order.removeOldest(of: 0) }
+
+    mutating func removeAll() { order.removeAll() }
+}
+
+/// Evicts the entry that was stored first, used or not.
+///
+/// Source: L. Belady, "A Study of Replacement Algorithms for a Virtual-Storage Computer", IBM Systems Journal 5 (1966).
+private struct FIFOPolicy: EvictionPolicy {
+    /// Uses do not matter, so several threads may read at once.
+    static var readsMarks: Bool { true }
+
+    private var order = SlotLists(count: 1)
+
+    init() {}
+
+    mutating func insert(_ slot: Int, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
+        order.append(slot, to: 0)
+    }
+
+    mutating func remove(_ slot: Int) { order.remove(slot, from: 0) }
+
+    mutating func evict(marks: AccessMarks) -> Int? { order.removeOldest(of: 0) }
+
+    mutating func removeAll() { order.removeAll() }
 }

@@ -15,7 +15,7 @@ struct S3FIFOPolicy: EvictionPolicy {
     private static let small = 0
     private static let main = 1
     private static let smallShare = 0.1
-    private static let highestFrequency = 3
+    private static let maximumFrequency = 3
     /// Uses in the small queue that lead to the main one.
     private static let promotion = 2
 
@@ -28,24 +28,24 @@ struct S3FIFOPolicy: EvictionPolicy {
     /// A policy that knows no entries yet.
     init() {}
 
-    mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
-        while entries.count <= entry.index { entries.append(Entry()) }
+    mutating func insert(_ slot: Int, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
+        while entries.count <= slot { entries.append(Entry()) }
         let isKnown = ghosts.take(hash) != nil
-        entries[entry.index] = Entry(hash: hash, cost: cost, isInMain: isKnown)
+        entries[slot] = Entry(hash: hash, cost: cost, isInMain: isKnown)
         count += 1
-        enqueue(entry.index)
+        enqueue(slot)
     }
 
-    mutating func remove(_ entry: EntrySlot) {
-        dequeue(entry.index)
+    mutating func remove(_ slot: Int) {
+        dequeue(slot)
         count -= 1
     }
 
-    mutating func evict(marks: AccessMarks) -> EntrySlot? {
-        while let slot = nextInLine {
+    mutating func evict(marks: AccessMarks) -> Int? {
+        while let slot = nextCandidate {
             dequeue(slot)
-            let uses = Int(entries[slot].frequency) + marks.takeCount(EntrySlot(slot))
-            entries[slot].frequency = UInt8(min(uses, Self.highestFrequency))
+            let uses = Int(entries[slot].frequency) + marks.takeCount(slot)
+            entries[slot].frequency = UInt8(min(uses, Self.maximumFrequency))
             if entries[slot].isInMain, uses > 0 {
                 entries[slot].frequency -= 1
             } else if !entries[slot].isInMain, uses >= Self.promotion {
@@ -56,10 +56,10 @@ struct S3FIFOPolicy: EvictionPolicy {
                 count -= 1
                 if !entries[slot].isInMain {
                     let ghost = GhostList.Ghost(
-                        hash: entries[slot].hash, number: 0, lastUse: 0, frequency: 0, part: 0)
+                        hash: entries[slot].hash, evictedCost: 0, lastUse: 0, frequency: 0, part: 0)
                     ghosts.remember(ghost, limit: count)
                 }
-                return EntrySlot(slot)
+                return slot
             }
             enqueue(slot)
         }
@@ -68,7 +68,7 @@ struct S3FIFOPolicy: EvictionPolicy {
 
     mutating func removeAll() { self = S3FIFOPolicy() }
 
-    private var nextInLine: Int? {
+    private var nextCandidate: Int? {
         let total = Double(costs.small + costs.main)
         let (small, main) = (queues.oldest(of: Self.small), queues.oldest(of: Self.main))
         return Double(costs.small) > Self.smallShare * total ? small ?? main : main ?? small

@@ -12,25 +12,25 @@ struct SIEVEPolicy: EvictionPolicy {
     /// A policy that knows no entries yet.
     init() {}
 
-    mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
-        order.append(entry.index, to: 0)
+    mutating func insert(_ slot: Int, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
+        order.append(slot, to: 0)
     }
 
-    mutating func remove(_ entry: EntrySlot) {
-        if hand == entry.index { hand = order.next(after: entry.index) }
-        order.remove(entry.index, from: 0)
+    mutating func remove(_ slot: Int) {
+        if hand == slot { hand = order.next(after: slot) }
+        order.remove(slot, from: 0)
     }
 
-    mutating func evict(marks: AccessMarks) -> EntrySlot? {
+    mutating func evict(marks: AccessMarks) -> Int? {
         // Each step but the last, and the one past the newest, takes a mark away that a hit has made.
         while let slot = hand ?? order.oldest(of: 0) {
             hand = order.next(after: slot)
             // In the paper what is new comes in after something has gone: the hand does not meet it, nor wait for it.
             if let next = hand, order.isNewest(next, of: 0) { hand = nil }
             if order.isNewest(slot, of: 0), order.oldest(of: 0) != slot { continue }
-            guard marks.takeCount(EntrySlot(slot)) == 0 else { continue }
+            guard marks.takeCount(slot) == 0 else { continue }
             order.remove(slot, from: 0)
-            return EntrySlot(slot)
+            return slot
         }
         return nil
     }

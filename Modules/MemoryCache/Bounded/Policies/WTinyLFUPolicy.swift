@@ -28,21 +28,20 @@ struct WTinyLFUPolicy: EvictionPolicy {
     /// A policy that knows no entries yet.
     init() {}
 
-    mutating func insert(_ entry: EntrySlot, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
-        while entries.count <= entry.index { entries.append(Entry()) }
+    mutating func insert(_ slot: Int, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
+        while entries.count <= slot { entries.append(Entry()) }
         count += 1
         sketch.reserve(count)
         sketch.increment(hash)
-        climber.noteMiss(count: count)
-        entries[entry.index] = Entry(hash: hash, cost: cost)
-        add(entry.index, to: .window)
+        climber.recordMiss(count: count)
+        entries[slot] = Entry(hash: hash, cost: cost)
+        add(slot, to: .window)
         while hasRoom, isWindowTooLarge, let oldest = oldest(.window) { move(oldest, to: .probation) }
     }
 
-    mutating func use(_ entry: EntrySlot) {
-        let slot = entry.index
+    mutating func use(_ slot: Int) {
         sketch.increment(entries[slot].hash)
-        climber.noteHit()
+        climber.recordHit()
         switch entries[slot].segment {
         case .window, .protected: segments.moveToNewest(slot, of: entries[slot].segment.rawValue)
         case .probation:
@@ -56,12 +55,12 @@ struct WTinyLFUPolicy: EvictionPolicy {
         }
     }
 
-    mutating func remove(_ entry: EntrySlot) {
-        take(entry.index)
+    mutating func remove(_ slot: Int) {
+        take(slot)
         count -= 1
     }
 
-    mutating func evict(marks: AccessMarks) -> EntrySlot? {
+    mutating func evict(marks: AccessMarks) -> Int? {
         let victim = oldest(.probation) ?? oldest(.protected)
         guard isWindowTooLarge || victim == nil, let candidate = oldest(.window) else {
             return victim.map { forget($0) }
@@ -85,9 +84,9 @@ struct WTinyLFUPolicy: EvictionPolicy {
 
     private func oldest(_ segment: Segment) -> Int? { segments.oldest(of: segment.rawValue) }
 
-    private mutating func forget(_ slot: Int) -> EntrySlot {
-        remove(EntrySlot(slot))
-        return EntrySlot(slot)
+    private mutating func forget(_ slot: Int) -> Int {
+        remove(slot)
+        return slot
     }
 
     private mutating func move(_ slot: Int, to segment: Segment) {
@@ -118,7 +117,7 @@ struct WTinyLFUPolicy: EvictionPolicy {
 /// Journal of Algorithms 55 (2005); G. Einziger, R. Friedman, B. Manes, "TinyLFU", ACM Transactions on Storage 13 (2017),
 /// sections 3.2 to 3.4.
 struct FrequencySketch: Sendable {
-    private static let highestCount: UInt64 = 15
+    private static let maximumCount: UInt64 = 15
     /// Increments before the first halving, for each entry there is room for.
     private static let sampleFactor = 10
 
@@ -139,10 +138,10 @@ struct FrequencySketch: Sendable {
 
     /// Up to 16: 15 by the counters, and one by the doorkeeper.
     func estimate(_ hash: UInt64) -> Int {
-        var least = Self.highestCount
+        var least = Self.maximumCount
         for row in 0..<4 {
             let (word, shift) = counter(hash, row)
-            least = min(least, table[word] >> shift & Self.highestCount)
+            least = min(least, table[word] >> shift & Self.maximumCount)
         }
         return Int(least) + (isKnown(hash) ? 1 : 0)
     }
@@ -156,7 +155,7 @@ struct FrequencySketch: Sendable {
         }
         for row in 0..<4 {
             let (word, shift) = counter(hash, row)
-            if table[word] >> shift & Self.highestCount < Self.highestCount { table[word] += 1 << shift }
+            if table[word] >> shift & Self.maximumCount < Self.maximumCount { table[word] += 1 << shift }
         }
     }
 
@@ -210,10 +209,10 @@ private struct WindowClimber: Sendable {
     private var misses = 0
     private var lastRatio: Double?
 
-    mutating func noteHit() { hits += 1 }
+    mutating func recordHit() { hits += 1 }
 
     /// - Parameter count: How many entries there are.
-    mutating func noteMiss(count: Int) {
+    mutating func recordMiss(count: Int) {
         misses += 1
         guard hits + misses >= Self.samplePerEntry * max(count, 16) else { return }
         let ratio = Double(hits) / Double(hits + misses)

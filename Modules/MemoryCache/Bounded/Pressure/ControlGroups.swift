@@ -27,19 +27,19 @@ struct ControlGroups: Sendable, Equatable {
             let controllers = fields[1].split(separator: UInt8(ascii: ","))
             if fields[0].elementsEqual("0".utf8), controllers.isEmpty, unified.isEmpty {
                 let isUnified: (MountEntry) -> Bool = { $0.fileSystem.elementsEqual("cgroup2".utf8) }
-                unified = Self.folders(of: fields[2], in: mounts.filter(isUnified))
+                unified = Self.directories(of: fields[2], in: mounts.filter(isUnified))
             } else if controllers.contains(where: { $0.elementsEqual("memory".utf8) }), memory == nil {
                 let hasMemory: (MountEntry) -> Bool = { mount in
                     mount.fileSystem.elementsEqual("cgroup".utf8)
                         && mount.options.contains { $0.elementsEqual("memory".utf8) }
                 }
-                memory = Self.folders(of: fields[2], in: mounts.filter(hasMemory)).first
+                memory = Self.directories(of: fields[2], in: mounts.filter(hasMemory)).first
             }
         }
     }
 
     /// The folder of a group and of its ancestors, in the first mount that shows it.
-    private static func folders(of path: ArraySlice<UInt8>, in mounts: [MountEntry]) -> [String] {
+    private static func directories(of path: ArraySlice<UInt8>, in mounts: [MountEntry]) -> [String] {
         let group = MountEntry.components(path)
         // Above the root of the namespace: no mount of ours shows this group.
         guard path.first == UInt8(ascii: "/"), path.count <= pathLimit, !leavesNamespace(group) else { return [] }

@@ -29,8 +29,8 @@ struct StallTriggers: ~Copyable {
     init(arming path: String) {
         let microseconds = Int(Self.window / .microseconds(1))
         self.init(
-            warning: Self.arm(path, "some \(StallCount.leastSome) \(microseconds)"),
-            critical: Self.arm(path, "full \(StallCount.leastFull) \(microseconds)")
+            warning: Self.arm(path, "some \(StallCount.warningThreshold) \(microseconds)"),
+            critical: Self.arm(path, "full \(StallCount.criticalThreshold) \(microseconds)")
         ) {
             SystemFiles().contents(path).flatMap { StallCount($0) }
         }
@@ -60,9 +60,9 @@ struct StallTriggers: ~Copyable {
 /// Source: accounting/psi.rst, "Pressure interface".
 struct StallCount: Sendable, Equatable {
     /// Some tasks were stalled for so long of a trigger's window: a warning.
-    static let leastSome = 100_000
+    static let warningThreshold = 100_000
     /// All tasks were stalled at once for so long of it: critical.
-    static let leastFull = 150_000
+    static let criticalThreshold = 150_000
 
     /// Some of them.
     let some: Int
@@ -83,8 +83,8 @@ struct StallCount: Sendable, Equatable {
     func shows(_ level: MemoryPressure, since earlier: Self) -> Bool {
         switch level {
         case .normal: true
-        case .warning: some - earlier.some >= Self.leastSome
-        case .critical: full - earlier.full >= Self.leastFull
+        case .warning: some - earlier.some >= Self.warningThreshold
+        case .critical: full - earlier.full >= Self.criticalThreshold
         }
     }
 }
@@ -97,28 +97,28 @@ struct StallCount: Sendable, Equatable {
 struct StallHistory: Sendable {
     /// A trigger reckons with its window, and with a part of the one before.
     private static let span = StallTriggers.window * 2
-    private static let leastDistance = StallTriggers.window / 2
+    private static let minimumInterval = StallTriggers.window / 2
     /// The counts have been renewed by then.
-    private static let patience = StallTriggers.window + .milliseconds(100)
+    private static let confirmationDelay = StallTriggers.window + .milliseconds(100)
 
     /// A level that was announced and is not shown yet.
-    private struct Doubt {
+    private struct UnconfirmedStall {
         let end: Duration
         let before: StallCount
     }
 
-    private var looks: [(time: Duration, count: StallCount)] = []
-    private var doubts: [MemoryPressure: Doubt] = [:]
+    private var samples: [(time: Duration, count: StallCount)] = []
+    private var unconfirmedStalls: [MemoryPressure: UnconfirmedStall] = [:]
 
     /// When to look again because of a doubt; nil when there is none.
-    var nextLook: Duration? { doubts.values.map(\.end).min() }
+    var nextSample: Duration? { unconfirmedStalls.values.map(\.end).min() }
 
     /// Remembers a look. What is older than a trigger can see goes, and looks that come close together count as one.
-    mutating func note(_ count: StallCount?, at now: Duration) {
+    mutating func record(_ count: StallCount?, at now: Duration) {
         guard let count else { return }
-        if let last = looks.last, now - last.time < Self.leastDistance { return }
-        looks.append((now, count))
-        if let first = looks.lastIndex(where: { now - $0.time >= Self.span }) { looks.removeFirst(first) }
+        if let last = samples.last, now - last.time < Self.minimumInterval { return }
+        samples.append((now, count))
+        if let first = samples.lastIndex(where: { now - $0.time >= Self.span }) { samples.removeFirst(first) }
     }
 
     /// A trigger has fired. Nothing is held against it where nothing is known.
@@ -127,25 +127,27 @@ struct StallHistory: Sendable {
     ///   - level: That of the trigger.
     ///   - count: What has been counted up to now.
     ///   - now: When it fired.
-    /// - Returns: Whether the level is to be believed. If not, ``settle(_:at:)`` tells later.
-    mutating func believes(_ level: MemoryPressure, _ count: StallCount?, at now: Duration) -> Bool {
-        guard let count, let before = looks.last(where: { now - $0.time >= Self.span }) ?? looks.first,
+    /// - Returns: Whether the level is to be believed. If not, ``resolve(_:at:)`` tells later.
+    mutating func confirms(_ level: MemoryPressure, _ count: StallCount?, at now: Duration) -> Bool {
+        guard let count, let before = samples.last(where: { now - $0.time >= Self.span }) ?? samples.first,
             !count.shows(level, since: before.count)
         else {
-            doubts[level] = nil
+            unconfirmedStalls[level] = nil
             return true
         }
         // An older doubt has seen more, and has its end all the same where a trigger fires again and again.
-        if doubts[level] == nil { doubts[level] = Doubt(end: now + Self.patience, before: before.count) }
+        if unconfirmedStalls[level] == nil {
+            unconfirmedStalls[level] = UnconfirmedStall(end: now + Self.confirmationDelay, before: before.count)
+        }
         return false
     }
 
     /// Ends the doubts that have waited long enough.
     ///
     /// - Returns: The levels that are to be believed after all.
-    mutating func settle(_ count: StallCount?, at now: Duration) -> [MemoryPressure] {
-        let due = doubts.filter { $0.value.end <= now }
-        for level in due.keys { doubts[level] = nil }
+    mutating func resolve(_ count: StallCount?, at now: Duration) -> [MemoryPressure] {
+        let due = unconfirmedStalls.filter { $0.value.end <= now }
+        for level in due.keys { unconfirmedStalls[level] = nil }
         return due.filter { count?.shows($0.key, since: $0.value.before) ?? true }.map(\.key)
     }
 }

@@ -24,18 +24,18 @@ struct SystemFiles: Sendable {
         let file = open(self.path(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard file >= 0 else { return nil }
         defer { close(file) }
-        var isRefused = false
+        var hasFailed = false
         let limit = Self.byteLimit
         var bytes = [UInt8](unsafeUninitializedCapacity: limit) { memory, count in
             while count < limit {
                 let step = read(file, memory.baseAddress.map { $0 + count }, limit - count)
                 if step < 0, errno == EINTR { continue }
-                isRefused = step < 0
+                hasFailed = step < 0
                 guard step > 0 else { return }
                 count += step
             }
         }
-        guard !isRefused else { return nil }
+        guard !hasFailed else { return nil }
         // Half a number is a wrong number.
         if bytes.count == limit { bytes.removeSubrange(((bytes.lastIndex(of: 0x0A) ?? -1) + 1)...) }
         return bytes

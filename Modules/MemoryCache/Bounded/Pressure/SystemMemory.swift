@@ -2,7 +2,7 @@ import AlcedoLibc
 
 /// How much memory this process may have.
 package struct SystemMemory: Sendable, Equatable {
-    private static let largestCostLimit = 768 << 20
+    private static let maximumDefaultCostLimit = 768 << 20
 
     /// Memory of the machine, in bytes; 0 when it cannot be told.
     package var physicalByteCount: Int
@@ -40,7 +40,7 @@ package struct SystemMemory: Sendable, Equatable {
     package static func defaultCostLimit(physicalByteCount: Int, limitByteCount: Int?) -> Int {
         let smaller = max(0, min(physicalByteCount, limitByteCount ?? physicalByteCount))
         // Hundredths first: no figure is so large that it overflows.
-        return min(smaller / 100 * 15 + smaller % 100 * 15 / 100, largestCostLimit)
+        return min(smaller / 100 * 15 + smaller % 100 * 15 / 100, maximumDefaultCostLimit)
     }
 
     private static func countedPages() -> Int {
@@ -54,7 +54,7 @@ package struct SystemMemory: Sendable, Equatable {
 extension SystemMemory {
     /// Gives the system back what the process has freed. The system's library keeps freed memory for itself, up to some
     /// sixty megabytes in one piece, and all that lies below something in use. Takes milliseconds.
-    static func giveBackFree() {
+    static func releaseFreeMemory() {
         // `malloc.h` is not part of the module, and not every library has the function.
         guard let symbol = dlsym(nil, "malloc_trim") else { return }
         let trim = unsafeBitCast(symbol, to: (@convention(c) (Int) -> CInt).self)

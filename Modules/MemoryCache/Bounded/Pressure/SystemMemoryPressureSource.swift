@@ -33,10 +33,10 @@ public final class SystemMemoryPressureSource: MemoryPressureSource {
     /// - Parameters:
     ///   - interval: The time between two readings of what the kernel does not announce. Default: 5 seconds; at least a
     ///     millisecond.
-    ///   - hold: How long a level holds after the last sign of it. Default: 10 seconds, which is longer than the two
+    ///   - holdDuration: How long a level holds after the last sign of it. Default: 10 seconds, which is longer than the two
     ///     seconds after which lasting pressure is announced again.
-    public convenience init(interval: Duration = .seconds(5), hold: Duration = .seconds(10)) {
-        self.init(configuration: Configuration(interval: interval, hold: hold))
+    public convenience init(interval: Duration = .seconds(5), holdDuration: Duration = .seconds(10)) {
+        self.init(configuration: Configuration(interval: interval, holdDuration: holdDuration))
     }
 
     package convenience init(configuration: Configuration) {
@@ -80,11 +80,11 @@ extension SystemMemoryPressureSource {
         package var interval: Duration
         /// How long a level holds after the last sign of it. Default: 10 seconds, which is longer than the two seconds
         /// after which lasting pressure is announced again.
-        package var hold: Duration
+        package var holdDuration: Duration
 
         /// By default looks every five seconds at the machine it runs on.
-        package init(root: String = "/", interval: Duration = .seconds(5), hold: Duration = .seconds(10)) {
-            (self.root, self.interval, self.hold) = (root, interval, hold)
+        package init(root: String = "/", interval: Duration = .seconds(5), holdDuration: Duration = .seconds(10)) {
+            (self.root, self.interval, self.holdDuration) = (root, interval, holdDuration)
         }
     }
 }
@@ -133,12 +133,12 @@ private final class MemoryPressureHub: Sendable {
     private func start() {
         // Without a descriptor left nothing is reported; the next observer tries again.
         guard let stop = StopSignal() else { return }
-        let isWanted = state.withLock { state in
+        let mayStart = state.withLock { state in
             guard state.stop == nil, !state.handlers.isEmpty else { return false }
             state.stop = stop
             return true
         }
-        guard isWanted else { return }
+        guard mayStart else { return }
         // The executor goes with its only piece of work, and its thread with it.
         let executor = BlockingExecutor(name: "alcedo.memory-pressure", width: 1)
         Task.detached {
@@ -175,7 +175,7 @@ private final class MemoryPressureToken: Sendable {
 private struct MemoryPressureLoop: ~Copyable {
     /// How long a trigger is left alone after it fired. It fires at most once in two seconds, and is remembered, so
     /// nothing is lost; and one that would not fall silent keeps no processor busy.
-    private static let rest = Duration.seconds(1)
+    private static let triggerInterval = Duration.seconds(1)
     private static let retryNanoseconds = 100_000_000
 
     private let stop: StopSignal
@@ -189,8 +189,8 @@ private struct MemoryPressureLoop: ~Copyable {
     private var stalls = StallHistory()
     private var decision: MemoryPressureDecision
     private var nextReading: Duration
-    private var warningRestEnd: Duration
-    private var criticalRestEnd: Duration
+    private var warningIgnoredUntil: Duration
+    private var criticalIgnoredUntil: Duration
 
     /// - Parameters:
     ///   - report: Told the level at every look, changed or not.
@@ -202,9 +202,9 @@ private struct MemoryPressureLoop: ~Copyable {
         interval = max(.milliseconds(1), configuration.interval)
         read = sensors.read
         candidates = sensors.triggers[...]
-        decision = MemoryPressureDecision(hold: configuration.hold)
+        decision = MemoryPressureDecision(holdDuration: configuration.holdDuration)
         let now = clock.uptime
-        (nextReading, warningRestEnd, criticalRestEnd) = (now, now, now)
+        (nextReading, warningIgnoredUntil, criticalIgnoredUntil) = (now, now, now)
     }
 
     /// Runs until the signal is raised.
@@ -214,12 +214,12 @@ private struct MemoryPressureLoop: ~Copyable {
             let now = clock.uptime
             if now >= nextReading {
                 // Stalls tell more than a figure that many machines live with well.
-                decision.note(read(!triggers.isArmed), at: now)
-                stalls.note(triggers.readCount(), at: now)
+                decision.record(read(!triggers.isArmed), at: now)
+                stalls.record(triggers.readCount(), at: now)
                 nextReading = now + interval
             }
-            if let nextLook = stalls.nextLook, now >= nextLook {
-                for level in stalls.settle(triggers.readCount(), at: now) { decision.noteStall(level, at: now) }
+            if let nextSample = stalls.nextSample, now >= nextSample {
+                for level in stalls.resolve(triggers.readCount(), at: now) { decision.recordStall(level, at: now) }
             }
             report(decision.level(at: now))
             wait()
@@ -231,8 +231,8 @@ private struct MemoryPressureLoop: ~Copyable {
         var waits = [
             pollfd(fd: stop.readEnd, events: Int16(POLLIN), revents: 0),
             // A negative descriptor is passed over.
-            pollfd(fd: now < warningRestEnd ? -1 : triggers.warning, events: Int16(POLLPRI), revents: 0),
-            pollfd(fd: now < criticalRestEnd ? -1 : triggers.critical, events: Int16(POLLPRI), revents: 0),
+            pollfd(fd: now < warningIgnoredUntil ? -1 : triggers.warning, events: Int16(POLLPRI), revents: 0),
+            pollfd(fd: now < criticalIgnoredUntil ? -1 : triggers.critical, events: Int16(POLLPRI), revents: 0),
         ]
         guard poll(&waits, nfds_t(waits.count), timeout(from: now)) >= 0 else {
             var pause = timespec(tv_sec: 0, tv_nsec: Self.retryNanoseconds)
@@ -247,18 +247,18 @@ private struct MemoryPressureLoop: ~Copyable {
             return
         }
         if waits[1].revents != 0 {
-            announce(.warning, at: fired)
-            warningRestEnd = fired + Self.rest
+            handleTrigger(.warning, at: fired)
+            warningIgnoredUntil = fired + Self.triggerInterval
         }
         if waits[2].revents != 0 {
-            announce(.critical, at: fired)
-            criticalRestEnd = fired + Self.rest
+            handleTrigger(.critical, at: fired)
+            criticalIgnoredUntil = fired + Self.triggerInterval
         }
     }
 
     /// A trigger has fired.
-    private mutating func announce(_ level: MemoryPressure, at now: Duration) {
-        if stalls.believes(level, triggers.readCount(), at: now) { decision.noteStall(level, at: now) }
+    private mutating func handleTrigger(_ level: MemoryPressure, at now: Duration) {
+        if stalls.confirms(level, triggers.readCount(), at: now) { decision.recordStall(level, at: now) }
     }
 
     /// Drops the triggers there are, and takes the next that can be had. Each is tried once.
@@ -266,16 +266,16 @@ private struct MemoryPressureLoop: ~Copyable {
         triggers = StallTriggers()
         stalls = StallHistory()
         while !triggers.isArmed, let make = candidates.popFirst() { triggers = make() }
-        stalls.note(triggers.readCount(), at: clock.uptime)
+        stalls.record(triggers.readCount(), at: clock.uptime)
     }
 
     /// Milliseconds until there is something to do, rounded up, so that it is not done too early again and again.
     private func timeout(from now: Duration) -> Int32 {
         var end = min(nextReading, now + .seconds(3600))
         if let change = decision.nextChange(after: now) { end = min(end, change) }
-        if let look = stalls.nextLook { end = min(end, look) }
-        if triggers.warning >= 0, now < warningRestEnd { end = min(end, warningRestEnd) }
-        if triggers.critical >= 0, now < criticalRestEnd { end = min(end, criticalRestEnd) }
+        if let sample = stalls.nextSample { end = min(end, sample) }
+        if triggers.warning >= 0, now < warningIgnoredUntil { end = min(end, warningIgnoredUntil) }
+        if triggers.critical >= 0, now < criticalIgnoredUntil { end = min(end, criticalIgnoredUntil) }
         return Int32(max(0, ((end - now) / .milliseconds(1)).rounded(.up)))
     }
 }

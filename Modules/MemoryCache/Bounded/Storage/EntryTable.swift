@@ -1,3 +1,5 @@
+public import AlcedoCore
+
 /// The entries of a memory cache: where they are, what they cost, and how they are found. Every operation is O(1),
 /// amortised where memory grows.
 @usableFromInline
@@ -9,14 +11,14 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline var slots = SlotSet()
     @usableFromInline var totalCost = 0
     /// How many entries have a deadline.
-    @usableFromInline var mortalCount = 0
+    @usableFromInline var expiringCount = 0
     /// The priorities of slots other than normal.
     @usableFromInline var priorities: [Int: PurgePriority] = [:]
 
     @inlinable
     init(hasGroups: Bool) {
         groups = hasGroups ? GroupIndex() : nil
-        assert(MemoryLayout<CacheEntry<Key, Value>>.offset(of: \.life.deadline) == 0)
+        assert(MemoryLayout<CacheEntry<Key, Value>>.offset(of: \.expiration.deadline) == 0)
     }
 
     @inlinable var count: Int { slots.count }
@@ -32,7 +34,7 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// Adds an entry under a key that is not there. Returns its slot.
     @inlinable
     mutating func insert(
-        _ value: Value, for key: Key, hash: Int, groupHash: Int, cost: Int, life: EntryLife
+        _ value: Value, for key: Key, hash: Int, groupHash: Int, cost: Int, expiration: EntryExpiration
     ) -> Int {
         let slot = slots.take()
         if slot == entries.count { entries.append(CacheEntry()) }
@@ -41,7 +43,7 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         entries[slot].hash = hash
         entries[slot].cost = cost
         entries[slot].groupHash = groupHash
-        setLife(life, of: slot)
+        setExpiration(expiration, of: slot)
         index.insert(slot, hash: hash) { [entries] in entries[$0].hash }
         groups?.insert(slot, into: entries)
         totalCost += cost
@@ -50,8 +52,8 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// Puts another value of the same cost in the place of one. Returns the old one.
     @inlinable
-    mutating func replace(_ slot: Int, with value: Value, life: EntryLife) -> Value? {
-        setLife(life, of: slot)
+    mutating func replace(_ slot: Int, with value: Value, expiration: EntryExpiration) -> Value? {
+        setExpiration(expiration, of: slot)
         let old = entries[slot].value.take()
         entries[slot].value = value
         return old
@@ -59,19 +61,19 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// Frees a slot and hands over what it held.
     @inlinable
-    mutating func remove(_ slot: Int, reason: EvictionReason) -> MemoryCacheEviction<Key, Value>? {
+    mutating func remove(_ slot: Int, reason: EvictionReason) -> RemovedEntry<Key, Value>? {
         index.remove(slot, hash: entries[slot].hash) { [entries] in entries[$0].hash }
         groups?.remove(slot, from: entries)
-        setLife(EntryLife(), of: slot)
+        setExpiration(EntryExpiration(), of: slot)
         setPriority(.normal, of: slot)
         totalCost -= entries[slot].cost
         slots.free(slot)
         guard let key = entries[slot].key.take(), let value = entries[slot].value.take() else { return nil }
-        return MemoryCacheEviction(key: key, value: value, cost: entries[slot].cost, reason: reason)
+        return RemovedEntry(key: key, value: value, cost: entries[slot].cost, reason: reason)
     }
 
     @inlinable
-    func isExpired(_ slot: Int, at now: Int64) -> Bool { entries[slot].life.isOver(at: now) }
+    func isExpired(_ slot: Int, at now: Int64) -> Bool { entries[slot].expiration.isExpired(at: now) }
 
     /// The slots of a group's entries, and of those of another group that has the same hash. O(their number).
     @inlinable
@@ -93,17 +95,17 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     @inlinable
-    mutating func setLife(_ life: EntryLife, of slot: Int) {
-        mortalCount += (life.isMortal ? 1 : 0) - (entries[slot].life.isMortal ? 1 : 0)
-        entries[slot].life = life
+    mutating func setExpiration(_ expiration: EntryExpiration, of slot: Int) {
+        expiringCount += (expiration.expires ? 1 : 0) - (entries[slot].expiration.expires ? 1 : 0)
+        entries[slot].expiration = expiration
     }
 }
 
 /// One entry of a memory cache, or a free place for one.
 @usableFromInline
 struct CacheEntry<Key: Sendable, Value: Sendable>: Sendable {
-    /// The first, so that its deadline is where the entry begins: see ``EntryReader/atomicDeadline(of:)``.
-    @usableFromInline var life = EntryLife()
+    /// The first, so that its deadline is where the entry begins: see ``EntryLookup/atomicDeadline(of:)``.
+    @usableFromInline var expiration = EntryExpiration()
     /// nil while the place is free, as is the value.
     @usableFromInline var key: Key?
     @usableFromInline var value: Value?
@@ -116,6 +118,20 @@ struct CacheEntry<Key: Sendable, Value: Sendable>: Sendable {
 
     @inlinable
     init() {}
+}
+
+/// An entry that has left a memory cache.
+@usableFromInline
+struct RemovedEntry<Key: Sendable, Value: Sendable>: Sendable {
+    @usableFromInline let key: Key
+    @usableFromInline let value: Value
+    @usableFromInline let cost: Int
+    @usableFromInline let reason: EvictionReason
+
+    @inlinable
+    init(key: Key, value: Value, cost: Int, reason: EvictionReason) {
+        (self.key, self.value, self.cost, self.reason) = (key, value, cost, reason)
+    }
 }
 
 /// Finds entries by the hash of their group: an index to the first entry of a list that runs through the entries.
@@ -171,9 +187,9 @@ struct GroupIndex: Sendable {
 /// Systems 2 (1993).
 @usableFromInline
 struct SlotSet: Sendable {
-    @usableFromInline var row = StableBuffer<Int32>()
+    @usableFromInline var order = StableBuffer<Int32>()
     /// Where in the row a slot stands.
-    @usableFromInline var places = StableBuffer<Int32>()
+    @usableFromInline var positions = StableBuffer<Int32>()
     /// How many are in use.
     @usableFromInline var count = 0
 
@@ -181,21 +197,21 @@ struct SlotSet: Sendable {
     init() {}
 
     /// How many slots there are, in use or free.
-    @inlinable var capacity: Int { row.count }
+    @inlinable var capacity: Int { order.count }
 
     /// The slot at a place below ``count``.
     @inlinable
-    subscript(place: Int) -> Int { Int(row[place]) }
+    subscript(position: Int) -> Int { Int(order[position]) }
 
     @inlinable
-    func contains(_ slot: Int) -> Bool { slot >= 0 && slot < places.count && places[slot] < count }
+    func contains(_ slot: Int) -> Bool { slot >= 0 && slot < positions.count && positions[slot] < count }
 
     /// Takes a free slot, the one that was freed last; a new one, numbered ``capacity``, when there is none.
     @inlinable
     mutating func take() -> Int {
-        if count == row.count {
-            row.append(Int32(count))
-            places.append(Int32(count))
+        if count == order.count {
+            order.append(Int32(count))
+            positions.append(Int32(count))
         }
         count += 1
         return self[count - 1]
@@ -205,10 +221,34 @@ struct SlotSet: Sendable {
     @inlinable
     mutating func free(_ slot: Int) {
         count -= 1
-        let (place, last) = (places[slot], row[count])
-        row[Int(place)] = last
-        places[Int(last)] = place
-        row[count] = Int32(slot)
-        places[slot] = Int32(count)
+        let (position, last) = (positions[slot], order[count])
+        order[Int(position)] = last
+        positions[Int(last)] = position
+        order[count] = Int32(slot)
+        positions[slot] = Int32(count)
     }
+}
+
+/// A key of which several belong together, such as the variants of one image.
+///
+/// A memory cache with such keys removes a group without looking at its other entries. Groups are compared under its
+/// lock, as keys are: neither may call the cache.
+@usableFromInline
+package protocol GroupedKey: Hashable, Sendable {
+    /// What keys that belong together have in common.
+    associatedtype Group: Hashable & Sendable
+    /// The group of this key.
+    var group: Group { get }
+    /// `group.hashValue`. A key that keeps it ready saves work at each store.
+    var groupHash: Int { get }
+}
+
+extension GroupedKey {
+    package var groupHash: Int { group.hashValue }
+}
+
+extension ImageKey: GroupedKey {
+    /// The resource, which all variants of an image share.
+    @usableFromInline package var group: ResourceKey { resource }
+    @usableFromInline package var groupHash: Int { resourceHash }
 }

@@ -27,16 +27,16 @@ struct HashIndex: Sendable {
     mutating func insert(_ slot: Int, hash: Int, hashOf: (Int) -> Int) {
         if (count + 1) * 4 > cells.count * 3 { grow(hashOf) }
         count += 1
-        place(Self.cell(slot, hash), HashProbe.mix(hash))
+        insertCell(Self.cell(slot, hash), HashProbe.mix(hash))
     }
 
     /// Removes a slot that is there.
     @usableFromInline
     mutating func remove(_ slot: Int, hash: Int, hashOf: (Int) -> Int) {
         let mask = cells.count - 1
-        let wanted = Self.cell(slot, hash)
+        let target = Self.cell(slot, hash)
         var hole = Int(truncatingIfNeeded: HashProbe.mix(hash) >> shift)
-        while cells[hole] != wanted {
+        while cells[hole] != target {
             if cells[hole] == 0 { return }
             hole = (hole + 1) & mask
         }
@@ -59,11 +59,11 @@ struct HashIndex: Sendable {
         cells = StableBuffer(repeating: 0, count: old.count * 2)
         shift -= 1
         for position in 0..<old.count where old[position] != 0 {
-            place(old[position], HashProbe.mix(hashOf(Self.slot(old[position]))))
+            insertCell(old[position], HashProbe.mix(hashOf(Self.slot(old[position]))))
         }
     }
 
-    private mutating func place(_ cell: UInt64, _ mixed: UInt64) {
+    private mutating func insertCell(_ cell: UInt64, _ mixed: UInt64) {
         let mask = cells.count - 1
         var position = Int(truncatingIfNeeded: mixed >> shift)
         while cells[position] != 0 { position = (position + 1) & mask }

@@ -1,14 +1,14 @@
-import AlcedoCore
+public import AlcedoCore
 import AlcedoLibc
 import AlcedoRuntime
 
-/// What a call has let go of under the lock, and is released after it: a value's deinit may call the cache.
+/// What a call has removed under the lock and releases after it: a value's deinit may call the cache.
 @usableFromInline
 struct PendingReleases<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    @usableFromInline var evictions: [MemoryCacheEviction<Key, Value>] = []
+    @usableFromInline var evictions: [RemovedEntry<Key, Value>] = []
     @usableFromInline var retired: [RetiredEntries<Key, Value>] = []
-    /// Values that were refused, and those only looked at: whoever else held them may have let go meanwhile.
-    @usableFromInline var lookedAt: [Value] = []
+    /// Values that were rejected or only examined: their other owners may have released them meanwhile.
+    @usableFromInline var examined: [Value] = []
 
     @inlinable
     init() {}
@@ -18,7 +18,7 @@ struct PendingReleases<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// Calls `body` for each entry that has left.
     @inlinable
-    func forEach(_ body: (MemoryCacheEviction<Key, Value>) -> Void) {
+    func forEach(_ body: (RemovedEntry<Key, Value>) -> Void) {
         for eviction in evictions { body(eviction) }
         for entries in retired { entries.forEach(body) }
     }
@@ -32,23 +32,23 @@ struct RetiredEntries<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// Held for their memory only.
     @usableFromInline let policy: any EvictionPolicy
     @usableFromInline let marks: AccessMarks
-    @usableFromInline let weak: WeakLevel<Key, Value>?
+    @usableFromInline let weak: WeakValueTable<Key, Value>?
 
     @inlinable
     init(
         table: EntryTable<Key, Value>, reason: EvictionReason, policy: any EvictionPolicy, marks: AccessMarks,
-        weak: WeakLevel<Key, Value>?
+        weak: WeakValueTable<Key, Value>?
     ) {
         (self.table, self.reason, self.policy, self.marks, self.weak) = (table, reason, policy, marks, weak)
     }
 
     /// Calls `body` for each entry, in no order.
     @inlinable
-    func forEach(_ body: (MemoryCacheEviction<Key, Value>) -> Void) {
-        for place in 0..<table.slots.count {
-            let slot = table.slots[place]
+    func forEach(_ body: (RemovedEntry<Key, Value>) -> Void) {
+        for position in 0..<table.slots.count {
+            let slot = table.slots[position]
             guard let key = table.entries[slot].key, let value = table.entries[slot].value else { continue }
-            body(MemoryCacheEviction(key: key, value: value, cost: table.entries[slot].cost, reason: reason))
+            body(RemovedEntry(key: key, value: value, cost: table.entries[slot].cost, reason: reason))
         }
     }
 }
@@ -57,48 +57,52 @@ struct RetiredEntries<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 /// line until the listener has returned, so that no chain of such calls grows the stack.
 @usableFromInline
 struct EvictionReporter<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, Sendable {
-    @usableFromInline typealias Listener = @Sendable (MemoryCacheEviction<Key, Value>) -> Void
-    private typealias Line = [PendingReleases<Key, Value>]
+    @usableFromInline typealias Listener = @Sendable (Key, Value, EvictionReason) -> Void
+    private typealias Queue = [PendingReleases<Key, Value>]
 
     @usableFromInline let listener: Listener?
     /// What waits, by thread; a thread is here for as long as its listener runs.
-    private let lines = Locked<[UInt: Line]>([:])
+    private let queues = Locked<[UInt: Queue]>([:])
 
     @usableFromInline
     init(_ listener: Listener?) { self.listener = listener }
 
     @inlinable
-    func report(_ gone: PendingReleases<Key, Value>) {
-        if let listener, !gone.isEmpty { report(gone, to: listener) }
+    func report(_ releases: PendingReleases<Key, Value>) {
+        if let listener, !releases.isEmpty { report(releases, to: listener) }
     }
 
     @usableFromInline
-    func report(_ gone: PendingReleases<Key, Value>, to listener: Listener) {
+    func report(_ releases: PendingReleases<Key, Value>, to listener: Listener) {
         let thread = Threads.current
-        let isOutermost = lines.withLock { lines in
-            guard lines[thread] == nil else {
-                lines[thread]?.append(gone)
+        let isOutermost = queues.withLock { queues in
+            guard queues[thread] == nil else {
+                queues[thread]?.append(releases)
                 return false
             }
-            lines[thread] = []
+            queues[thread] = []
             return true
         }
         guard isOutermost else { return }
-        gone.forEach(listener)
-        while let line = nextLine(of: thread) {
-            for gone in line { gone.forEach(listener) }
+        call(listener, for: releases)
+        while let queue = nextQueue(of: thread) {
+            for releases in queue { call(listener, for: releases) }
         }
     }
 
+    private func call(_ listener: Listener, for releases: PendingReleases<Key, Value>) {
+        releases.forEach { listener($0.key, $0.value, $0.reason) }
+    }
+
     /// nil when nothing waits; then the thread is outside again.
-    private func nextLine(of thread: UInt) -> Line? {
-        lines.withLock { lines in
-            guard let line = lines[thread], !line.isEmpty else {
-                lines[thread] = nil
+    private func nextQueue(of thread: UInt) -> Queue? {
+        queues.withLock { queues in
+            guard let queue = queues[thread], !queue.isEmpty else {
+                queues[thread] = nil
                 return nil
             }
-            lines[thread] = []
-            return line
+            queues[thread] = []
+            return queue
         }
     }
 }

@@ -2,21 +2,21 @@ import AlcedoCore
 public import AlcedoLibc
 import AlcedoRuntime
 
-/// A value that many threads may read at once, with a small note-pad a lane for what readers count.
+/// A value that many threads may read at once, with a value for each lane in which readers count.
 ///
 /// A reader locks one lane, its thread's own, so readers do not meet, not even in one cache line; a writer locks all
 /// lanes. That makes writing dearer by some nanoseconds a lane. With one lane it is a plain lock. (Known as big-reader
 /// lock: "brlock" in Linux 2.4, "lglock" later.) Hold it for a few memory accesses only. Not recursive.
 ///
-/// `@unchecked` because of the pointers: `value` is written under all lanes and read under at least one; a lane's notes
+/// `@unchecked` because of the pointers: `value` is written under all lanes and read under at least one; a lane's value
 /// are touched under that lane.
 @usableFromInline
-struct ReadMostlyLock<Value: Sendable, Notes: Sendable>: ~Copyable, @unchecked Sendable {
+struct ReadMostlyLock<Value: Sendable, LaneValue: Sendable>: ~Copyable, @unchecked Sendable {
     /// Two cache lines, because processors fetch them in pairs.
     @inlinable
     static var alignment: Int { 128 }
-    /// Where the notes stand behind the lock.
-    @usableFromInline static var notesOffset: Int { 64 }
+    /// The offset of the lane's value from its lock.
+    @usableFromInline static var laneValueOffset: Int { 64 }
 
     @usableFromInline let lanes: UnsafeMutableRawPointer
     @usableFromInline let laneStride: Int
@@ -28,13 +28,13 @@ struct ReadMostlyLock<Value: Sendable, Notes: Sendable>: ~Copyable, @unchecked S
 
     /// - Parameters:
     ///   - laneCount: How many readers do not meet; rounded up to a power of two.
-    ///   - notes: The first notes of every lane.
+    ///   - laneValue: The first value of every lane.
     @inlinable
-    init(_ initial: consuming Value, notes: Notes, laneCount: Int) {
+    init(_ initial: consuming Value, laneValue: LaneValue, laneCount: Int) {
         var count = 1
         while count < laneCount { count *= 2 }
         self.laneCount = count
-        let size = Self.notesOffset + MemoryLayout<Notes>.stride
+        let size = Self.laneValueOffset + MemoryLayout<LaneValue>.stride
         laneStride = (size + Self.alignment - 1) / Self.alignment * Self.alignment
         lanes = .allocate(byteCount: laneStride * count, alignment: Self.alignment)
         value = .allocate(capacity: 1)
@@ -42,42 +42,42 @@ struct ReadMostlyLock<Value: Sendable, Notes: Sendable>: ~Copyable, @unchecked S
         for lane in 0..<count {
             mutex(lane).initialize(to: pthread_mutex_t())
             pthread_mutex_init(mutex(lane), nil)
-            self.notes(lane).initialize(to: notes)
+            self.laneValue(lane).initialize(to: laneValue)
         }
     }
 
     deinit {
         for lane in 0..<laneCount {
             pthread_mutex_destroy(mutex(lane))
-            notes(lane).deinitialize(count: 1)
+            laneValue(lane).deinitialize(count: 1)
         }
         lanes.deallocate()
         value.deinitialize(count: 1)
         value.deallocate()
     }
 
-    /// Runs `body` while nobody writes; others may read. `body` gets the notes of the lane alone. The value comes by
+    /// Runs `body` while nobody writes; others may read. `body` has the value of the lane alone. The value comes by
     /// pointer, so that reading a part of it copies, and retains, nothing else; the pointer is good in `body` only.
     @inlinable
-    borrowing func withSharedLock<Result>(_ body: (UnsafePointer<Value>, inout Notes) -> Result) -> Result {
+    borrowing func withSharedLock<Result>(_ body: (UnsafePointer<Value>, inout LaneValue) -> Result) -> Result {
         let lane = laneCount == 1 ? 0 : threadNumber.current & (laneCount - 1)
         pthread_mutex_lock(mutex(lane))
         defer { pthread_mutex_unlock(mutex(lane)) }
-        return body(UnsafePointer(value), &notes(lane).pointee)
+        return body(UnsafePointer(value), &laneValue(lane).pointee)
     }
 
-    /// Runs `body` on the value, alone, with the notes of the first lane.
+    /// Runs `body` on the value, alone, with the value of the first lane.
     @inlinable
-    borrowing func withLock<Result>(_ body: (inout Value, inout Notes) -> Result) -> Result {
+    borrowing func withLock<Result>(_ body: (inout Value, inout LaneValue) -> Result) -> Result {
         for lane in 0..<laneCount { pthread_mutex_lock(mutex(lane)) }
         defer { for lane in 0..<laneCount { pthread_mutex_unlock(mutex(lane)) } }
-        return body(&value.pointee, &notes(0).pointee)
+        return body(&value.pointee, &laneValue(0).pointee)
     }
 
-    /// Runs `body` on the value and the notes of every lane, alone.
+    /// Runs `body` on the value and the values of every lane, alone.
     @inlinable
-    borrowing func withEverything<Result>(_ body: (inout Value, [Notes]) -> Result) -> Result {
-        withLock { value, _ in body(&value, (0..<laneCount).map { notes($0).pointee }) }
+    borrowing func withAllLanes<Result>(_ body: (inout Value, [LaneValue]) -> Result) -> Result {
+        withLock { value, _ in body(&value, (0..<laneCount).map { laneValue($0).pointee }) }
     }
 
     @inlinable
@@ -86,8 +86,8 @@ struct ReadMostlyLock<Value: Sendable, Notes: Sendable>: ~Copyable, @unchecked S
     }
 
     @inlinable
-    func notes(_ lane: Int) -> UnsafeMutablePointer<Notes> {
-        (lanes + lane * laneStride + Self.notesOffset).assumingMemoryBound(to: Notes.self)
+    func laneValue(_ lane: Int) -> UnsafeMutablePointer<LaneValue> {
+        (lanes + lane * laneStride + Self.laneValueOffset).assumingMemoryBound(to: LaneValue.self)
     }
 }
 

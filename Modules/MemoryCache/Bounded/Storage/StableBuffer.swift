@@ -7,7 +7,7 @@ import AlcedoLibc
 ///
 /// `@unchecked` because of the pointers: the ``ReadMostlyLock`` around the ``MemoryCacheState`` that the buffer is part of
 /// guards them. Elements are changed under all its lanes and read under at least one; deadlines alone are changed under
-/// one, and are atomic (see ``EntryReader``). What ``RetiredEntries`` has taken out is changed no more.
+/// one, and are atomic (see ``EntryLookup``). What ``RetiredEntries`` has taken out is changed no more.
 @usableFromInline
 struct StableBuffer<Element: Sendable>: @unchecked Sendable {
     /// Frees the elements when the last copy of the buffer goes.

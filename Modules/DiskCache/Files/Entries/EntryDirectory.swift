@@ -7,9 +7,9 @@ import FoundationEssentials
 ///
 /// Nothing but regular files is read. No link is followed for anything, whether in the place of an entry or of its folder;
 /// only the cache's directory itself may be one.
-struct EntryFolder: Sendable {
+struct EntryDirectory: Sendable {
     enum Reading {
-        case whole(CachedData, storedAt: Timestamp, size: FileSize)
+        case valid(CachedData, storedAt: Timestamp, size: FileSize)
         case absent
         /// What stands in the entry's place is not a whole entry.
         case damaged
@@ -18,7 +18,7 @@ struct EntryFolder: Sendable {
     }
 
     /// What a file says of itself, unverified.
-    struct Outline {
+    struct Summary {
         var trailer: EntryTrailer
         var size: FileSize
         var resourceHash: UInt64
@@ -32,11 +32,11 @@ struct EntryFolder: Sendable {
     }
 
     let paths: EntryPaths
-    let unfinished: UnfinishedFolder
+    let unfinished: UnfinishedDirectory
 
     init(paths: EntryPaths) {
         self.paths = paths
-        unfinished = UnfinishedFolder(paths.unfinished)
+        unfinished = UnfinishedDirectory(paths.unfinished)
     }
 
     /// Opens the cache's directory, only to look up what is in it: by its path, since it may have been made anew.
@@ -63,9 +63,9 @@ struct EntryFolder: Sendable {
     }
 }
 
-extension EntryFolder {
+extension EntryDirectory {
     /// Whether both are one directory, or that is not to be told.
-    func isSame(as other: EntryFolder) -> Bool {
+    func isSame(as other: EntryDirectory) -> Bool {
         var (status, otherStatus) = (stat(), stat())
         guard stat(paths.directory, &status) == 0 else { return true }
         guard stat(other.paths.directory, &otherStatus) == 0 else { return errno != ENOENT }
@@ -123,15 +123,15 @@ extension EntryFolder {
     @discardableResult
     func removeAbandonedFiles() -> Bool {
         do throws(SystemError) {
-            let folder = try Descriptor(opening: paths.unfinished, Descriptor.onlyPath | O_NOFOLLOW)
+            let directory = try Descriptor(opening: paths.unfinished, Descriptor.onlyPath | O_NOFOLLOW)
             var names: [String] = []
-            let number = folder.forEachName { names.append(String(decoding: $0, as: UTF8.self)) }
+            let number = directory.forEachName { names.append(String(decoding: $0, as: UTF8.self)) }
             guard number == 0 else { return false }
             for name in names where name.hasPrefix(UnfinishedFile.prefix) {
-                guard let file = try? Descriptor(opening: name, beneath: folder, O_RDONLY | O_NONBLOCK) else {
+                guard let file = try? Descriptor(opening: name, beneath: directory, O_RDONLY | O_NONBLOCK) else {
                     continue
                 }
-                if file.lock() { _ = folder.unlink(name) }
+                if file.lock() { _ = directory.unlink(name) }
                 // Locked until it has no name: whoever has made it and not locked it yet then takes another.
                 extendLifetime(file)
             }

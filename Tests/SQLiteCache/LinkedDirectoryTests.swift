@@ -8,11 +8,11 @@ import Testing
 
 /// A link out of the cache, where a folder of values should be, is damage: it goes, and what it leads to stays as it is.
 @Suite(.timeLimit(.minutes(10)))
-struct LinkedFolderTests {
+struct LinkedDirectoryTests {
     private let directory: TemporaryDirectory
     private let outside: TemporaryDirectory
     private let cache: SQLiteDiskCache
-    private let large = bytes(EntryChanges.largestInRow + 1)
+    private let large = bytes(EntryChanges.maximumInlineByteCount + 1)
 
     init() async throws {
         directory = try TemporaryDirectory()

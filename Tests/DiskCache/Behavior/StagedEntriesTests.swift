@@ -10,7 +10,7 @@ struct StagedEntriesTests {
         staged.add(CachedData(bytes(1)), 1, for: key("a"))
         staged.add(CachedData(bytes(2)), 2, for: key("a"))
         #expect(staged.entry(for: key("a")) == CachedData(bytes(2)))
-        staged.noteWritten(2, for: key("a"))
+        staged.markWritten(2, for: key("a"))
         staged.end(2, for: key("a"))
 
         let mayWrite = staged.mayWrite(1, for: key("a"))
@@ -40,7 +40,7 @@ struct StagedEntriesTests {
         if isStoredAnew {
             staged.add(CachedData(bytes(3)), 3, for: key("a"))
             #expect(staged.mayWrite(3, for: key("a")))
-            staged.noteWritten(3, for: key("a"))
+            staged.markWritten(3, for: key("a"))
             staged.end(3, for: key("a"))
         }
         #expect(!staged.mayWrite(1, for: key("a")) && !staged.mayWrite(2, for: small))

@@ -8,7 +8,7 @@ import Testing
 
 /// What the system does not let a cache do to some of its files.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
-struct RefusalTests {
+struct SystemErrorTests {
     @Test func `what cannot be removed is still there, and counted`() async throws {
         await #expect(processExitsWith: .success) {
             await Child.tellTrouble {
@@ -82,21 +82,21 @@ struct RefusalTests {
             let directory = try TemporaryDirectory()
             Child.becomeNobody(owning: directory.path)
             guard let paths = EntryPaths(directory.url, pathExtension: nil) else { exit(3) }
-            let folder = EntryFolder(paths: paths)
+            let files = EntryDirectory(paths: paths)
             let top = try Descriptor(opening: paths.directory, Descriptor.onlyPath)
             let entry = CachedData(bytes(10))
             guard let image = EntryFile.encode(entry, key: key("a"), storedAt: Timestamp(Date())) else { exit(4) }
             for durability in [Durability.none, .entry] {
-                let file = try folder.write(image, durability: durability).file
+                let file = try files.write(image, durability: durability).file
                 // Who may not open the directory cannot wait for it.
                 chmod(directory.path, 0o300)
-                _ = try folder.place(file, as: EntryName(key("a")), in: top, durability: durability)
+                _ = try files.publish(file, as: EntryName(key("a")), in: top, durability: durability)
                 chmod(directory.path, 0o700)
             }
-            let file = try folder.write(image, durability: .directory).file
+            let file = try files.write(image, durability: .directory).file
             chmod(directory.path, 0o300)
             do {
-                _ = try folder.place(file, as: EntryName(key("b")), in: top, durability: .directory)
+                _ = try files.publish(file, as: EntryName(key("b")), in: top, durability: .directory)
                 exit(5)
             } catch let error as DataCacheError {
                 chmod(directory.path, 0o700)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The parts that policies are made of, against plain lists.
-@Suite struct PartsTests {
+@Suite struct PolicyStructuresTests {
     @Test(arguments: [1, 2, 3, 4] as [UInt64])
     func `a monotone queue gives what a sorted list gives`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)

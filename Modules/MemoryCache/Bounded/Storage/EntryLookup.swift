@@ -3,7 +3,7 @@ public import Synchronization
 /// What a look-up needs of a cache's state, copied out of it: pointers and numbers, so that no reference count is touched.
 /// Good until the lock is let go.
 @usableFromInline
-struct EntryReader<Key: Hashable & Sendable, Value: Sendable> {
+struct EntryLookup<Key: Hashable & Sendable, Value: Sendable> {
     @usableFromInline let probe: HashProbe
     @usableFromInline let entries: UnsafeMutablePointer<CacheEntry<Key, Value>>
     @usableFromInline let marks: UnsafeMutablePointer<Atomic<UInt64>>
@@ -33,12 +33,12 @@ struct EntryReader<Key: Hashable & Sendable, Value: Sendable> {
     @inlinable @inline(__always)
     func deadline(of slot: Int) -> Int64 { atomicDeadline(of: slot).pointee.load(ordering: .relaxed) }
 
-    /// Notes a use.
+    /// Records a use.
     @inlinable @inline(__always)
-    func extendLife(of slot: Int, from now: Int64) {
-        let span = entries[slot].life.spanOfUse
+    func extendExpiration(of slot: Int, from now: Int64) {
+        let span = entries[slot].expiration.extensionSpan
         guard span > 0 else { return }
-        atomicDeadline(of: slot).pointee.store(EntryLife.deadline(from: now, for: span), ordering: .relaxed)
+        atomicDeadline(of: slot).pointee.store(EntryExpiration.deadline(from: now, for: span), ordering: .relaxed)
     }
 
     /// An atomic number is laid out as a plain one. By address, because `&` would claim the number for one thread.
@@ -48,9 +48,9 @@ struct EntryReader<Key: Hashable & Sendable, Value: Sendable> {
     }
 }
 
-/// What readers count, each lane for itself.
+/// The counts of the readers of one lane.
 @usableFromInline
-struct ReaderNotes: Sendable {
+struct LaneCounters: Sendable {
     @usableFromInline var hits = 0
     @usableFromInline var misses = 0
     @usableFromInline var weakHits = 0
@@ -70,10 +70,10 @@ struct ReaderNotes: Sendable {
 
     /// Counts a miss, and passes on what the weak level has.
     @inlinable
-    mutating func missed<Value>(_ held: Value?) -> Value? {
+    mutating func missed<Value>(_ referenced: Value?) -> Value? {
         misses += 1
-        if held != nil { weakHits += 1 }
-        return held
+        if referenced != nil { weakHits += 1 }
+        return referenced
     }
 
     /// The time of a use: the cache's tick, and the number of the lane's use within it. One thread's uses are told

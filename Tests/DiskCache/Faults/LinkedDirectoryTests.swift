@@ -9,7 +9,7 @@ import Testing
 
 /// A link out of the cache, where a folder of entries should be, is damage: it goes, and what it leads to stays as it is.
 @Suite(.timeLimit(.minutes(10)))
-struct LinkedFolderTests {
+struct LinkedDirectoryTests {
     private let directory: TemporaryDirectory
     private let outside: TemporaryDirectory
     private let cache: FileDiskCache

@@ -9,7 +9,7 @@ import FoundationEssentials
 /// publishes it, so that it needs no second name. What a crash leaves in between no row names; a sweep finds it. Every
 /// call blocks. Only regular files are read, and no link is followed, whether in the place of a value or of a folder; only
 /// the cache's directory itself may be one.
-struct ValueFolder: Sendable {
+struct ValueDirectory: Sendable {
     private static let name = "values"
 
     let durability: Durability
@@ -28,9 +28,9 @@ struct ValueFolder: Sendable {
     func read(_ name: ValueName, count: Int) throws(SQLiteFailure) -> Data? {
         do throws(SystemError) {
             let file = try Descriptor(opening: Self.path(of: name), beneath: openDirectory(), O_RDONLY | O_NONBLOCK)
-            return try file.wholeFile(count: count)
+            return try file.contents(count: count)
         } catch {
-            guard Self.isWrong(error) else { throw failure(error.number, doing: "read a value in") }
+            guard Self.isInvalid(error) else { throw failure(error.number, doing: "read a value in") }
             return nil
         }
     }
@@ -39,7 +39,7 @@ struct ValueFolder: Sendable {
     func write(_ data: Data, for key: ImageKey) throws(SQLiteFailure) -> WrittenValue {
         var value = try makeValue(for: key)
         guard value.file.write(data), durability == .none || value.file.synchronize(),
-            durability != .directory || synchronizeFolder(of: value.name), let size = value.file.occupiedSize
+            durability != .directory || synchronizeDirectory(of: value.name), let size = value.file.occupiedSize
         else {
             let reason = errno
             remove(value.name)
@@ -52,8 +52,8 @@ struct ValueFolder: Sendable {
     /// Removes a value, or what stands in its place, or a link in the place of its folder.
     func remove(_ name: ValueName) {
         do throws(SystemError) {
-            let folder = try Descriptor(openingFolder: Self.path(of: name.folder), beneath: openDirectory())
-            folder.clear(name.fileName)
+            let shard = try Descriptor(openingDirectory: Self.path(of: name.shard), beneath: openDirectory())
+            shard.clear(name.fileName)
         } catch {
             if error.number == ELOOP { removeLinks(above: name) }
         }
@@ -62,15 +62,15 @@ struct ValueFolder: Sendable {
     /// The folders that have values, in order.
     ///
     /// - Throws: Why they are not to be had now.
-    func folders() throws(SQLiteFailure) -> [String] {
+    func shards() throws(SQLiteFailure) -> [String] {
         try names(in: Self.name).filter { $0.utf8.count == 2 }.sorted()
     }
 
     /// The values of a folder.
     ///
     /// - Throws: Why they are not to be had now.
-    func values(in folder: String) throws(SQLiteFailure) -> [ValueName] {
-        try names(in: Self.path(of: folder)).compactMap(ValueName.init)
+    func values(in shard: String) throws(SQLiteFailure) -> [ValueName] {
+        try names(in: Self.path(of: shard)).compactMap(ValueName.init)
     }
 
     /// Removes a value that is not being written, if `isAbandoned` says that no row names it.
@@ -85,30 +85,30 @@ struct ValueFolder: Sendable {
         case .success(let file):
             if file.lock(), try isAbandoned() { remove(name) }
             extendLifetime(file)
-        case .failure(let refusal):
+        case .failure(let error):
             // A link, which is not what a cache writes.
-            if Self.isWrong(refusal), try isAbandoned() { remove(name) }
+            if Self.isInvalid(error), try isAbandoned() { remove(name) }
         }
     }
 
-    private static func path(of folder: some StringProtocol) -> String { "\(name)/\(folder)" }
+    private static func path(of shard: some StringProtocol) -> String { "\(name)/\(shard)" }
 
-    private static func path(of name: ValueName) -> String { "\(path(of: name.folder))/\(name.fileName)" }
+    private static func path(of name: ValueName) -> String { "\(path(of: name.shard))/\(name.fileName)" }
 
     /// Whether what stands in a value's place is none, or nothing does; else it may be whole.
-    private static func isWrong(_ refusal: SystemError) -> Bool {
-        [ENOENT, ENOTDIR, ELOOP, ENXIO, ENODEV].contains(refusal.number)
+    private static func isInvalid(_ error: SystemError) -> Bool {
+        [ENOENT, ENOTDIR, ELOOP, ENXIO, ENODEV].contains(error.number)
     }
 
-    private func openDirectory() throws(SystemError) -> Descriptor { try Descriptor(openingFolder: directory) }
+    private func openDirectory() throws(SystemError) -> Descriptor { try Descriptor(openingDirectory: directory) }
 
-    private func names(in folder: String) throws(SQLiteFailure) -> [String] {
+    private func names(in shard: String) throws(SQLiteFailure) -> [String] {
         do throws(SystemError) {
-            let opened = try Descriptor(openingFolder: folder, beneath: openDirectory())
+            let opened = try Descriptor(openingDirectory: shard, beneath: openDirectory())
             if let names = opened.names() { return names }
         } catch {
-            if error.number == ELOOP, let directory = try? openDirectory() { directory.removeLink(folder) }
-            guard Self.isWrong(error) else { throw failure(error.number, doing: "look into") }
+            if error.number == ELOOP, let directory = try? openDirectory() { directory.removeLink(shard) }
+            guard Self.isInvalid(error) else { throw failure(error.number, doing: "look into") }
             return []
         }
         throw failure(errno, doing: "look into")
@@ -117,8 +117,8 @@ struct ValueFolder: Sendable {
     private func removeLinks(above name: ValueName) {
         guard let directory = try? openDirectory() else { return }
         directory.removeLink(Self.name)
-        guard let values = try? Descriptor(openingFolder: Self.name, beneath: directory) else { return }
-        values.removeLink(String(name.folder))
+        guard let values = try? Descriptor(openingDirectory: Self.name, beneath: directory) else { return }
+        values.removeLink(String(name.shard))
     }
 
     private func makeValue(for key: ImageKey) throws(SQLiteFailure) -> WrittenValue {
@@ -144,19 +144,19 @@ struct ValueFolder: Sendable {
         } catch {
             guard [ENOENT, ELOOP].contains(error.number) else { throw error }
         }
-        try directory.makeFolder(Self.name)
-        let values = try Descriptor(openingFolder: Self.name, beneath: directory)
-        try values.makeFolder(String(name.folder))
+        try directory.makeDirectory(Self.name)
+        let values = try Descriptor(openingDirectory: Self.name, beneath: directory)
+        try values.makeDirectory(String(name.shard))
         return try Descriptor(opening: Self.path(of: name), beneath: directory, flags)
     }
 
     /// A value's name, and those of the folders above it, which may be as new. False when the system refuses, and `errno`
     /// says why.
-    private func synchronizeFolder(of name: ValueName) -> Bool {
+    private func synchronizeDirectory(of name: ValueName) -> Bool {
         do throws(SystemError) {
             let directory = try openDirectory()
-            for folder in [Self.path(of: name.folder), Self.name, "."] {
-                let opened = try Descriptor(opening: folder, beneath: directory, O_RDONLY | O_DIRECTORY)
+            for shard in [Self.path(of: name.shard), Self.name, "."] {
+                let opened = try Descriptor(opening: shard, beneath: directory, O_RDONLY | O_DIRECTORY)
                 guard opened.synchronize() else { return false }
             }
             return true

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Synchronization
 
 /// Connections to one database file, each on a thread of its own while it works.
-final class DatabaseLanes<Queries>: Sendable {
+final class DatabasePool<Queries>: Sendable {
     private struct Idle: Sendable {
         /// Those that nobody uses now: at most as many as there are threads.
         var files: [ConfinedFile<Queries>] = []
@@ -19,13 +19,13 @@ final class DatabaseLanes<Queries>: Sendable {
     /// - Parameter width: Most pieces of work that run at once.
     init(
         name: String, width: Int, directory: URL, role: DatabaseFile<Queries>.Role, lockTimeout: Duration,
-        noteDamage: @escaping @Sendable () -> Void = {}, prepare: @escaping DatabaseFile<Queries>.Preparation
+        onDamage: @escaping @Sendable () -> Void = {}, prepare: @escaping DatabaseFile<Queries>.Preparation
     ) {
         executor = BlockingExecutor(name: name, width: width)
         makeFile = {
             ConfinedFile(
                 DatabaseFile(
-                    directory: directory, role: role, lockTimeout: lockTimeout, noteDamage: noteDamage,
+                    directory: directory, role: role, lockTimeout: lockTimeout, onDamage: onDamage,
                     prepare: prepare))
         }
     }

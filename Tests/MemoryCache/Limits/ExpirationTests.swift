@@ -1,19 +1,20 @@
+import AlcedoCore
 import AlcedoMemoryCache
 import AlcedoTesting
 import TestSupport
 import Testing
 
 /// How long entries live.
-@Suite struct LifeTests {
+@Suite struct ExpirationTests {
     private let clock = ManualClock()
-    private let gone = Guarded<[String]>([])
+    private let evicted = Guarded<[String]>([])
 
     private func cache(
         _ life: Duration?, extends: Bool = false, policy: PolicyChoice = .adaptive
     ) -> MemoryCache<Int, Int> {
         let limits = MemoryCacheLimits(costLimit: 100, timeToLive: life, extendsLifeOnUse: extends)
-        return policy.cache(limits, clock: clock) { [gone] eviction in
-            gone.change { $0.append("\(eviction.key) \(eviction.reason)") }
+        return policy.cache(limits, clock: clock) { [evicted] key, value, reason in
+            evicted.change { $0.append("\(key) \(reason)") }
         }
     }
 
@@ -30,7 +31,7 @@ import Testing
         #expect(cache.entries.isEmpty)
         #expect(cache.value(for: 1) == nil)
         #expect(cache.totalCost == 0)
-        #expect(gone.value == ["1 expired"])
+        #expect(evicted.value == ["1 expired"])
         #expect(cache.statistics.misses == 1 && cache.statistics.hits == 1)
     }
 
@@ -61,7 +62,7 @@ import Testing
         cache.store(1, for: 1, cost: 1)
         #expect(!cache.store(2, for: 1, cost: 1, timeToLive: life))
         #expect(cache.value(for: 1) == nil)
-        #expect(cache.statistics.refusals.count == 1)
+        #expect(cache.statistics.rejections == 1)
     }
 
     @Test func `a time longer than clocks go is no end`() {
@@ -79,7 +80,7 @@ import Testing
         clock.advance(by: .seconds(2))
         for key in 100..<122 { cache.store(key, for: key, cost: 1) }
         #expect(cache.count == 22)
-        #expect(gone.value.count == 40)
+        #expect(evicted.value.count == 40)
     }
 
     @Test func `all that is too old goes by one call`() {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))
-struct TroubleTests {
+struct FailureTests {
     private let directory: TemporaryDirectory
 
     init() throws { directory = try TemporaryDirectory() }

@@ -3,34 +3,34 @@ import AlcedoLibc
 import AlcedoRuntime
 import FoundationEssentials
 
-extension EntryFolder {
+extension EntryDirectory {
     /// Writes an entry beside its place, and tells the size of its file. Makes folders that are missing.
     func write(
-        _ image: EntryFile.Image, durability: Durability
+        _ encoded: EntryFile.EncodedEntry, durability: Durability
     ) throws(DataCacheError) -> (file: UnfinishedFile, size: FileSize) {
         let file = try makeUnfinishedFile()
-        guard file.descriptor.write(image.data.bytes, image.rest.span.bytes),
+        guard file.descriptor.write(encoded.data.bytes, encoded.tail.span.bytes),
             durability == .none || file.descriptor.synchronize(), let status = file.descriptor.status
-        else { throw refusal.cacheError("write to", paths.directory) }
+        else { throw lastError.cacheError("write to", paths.directory) }
         return (file, FileSize(status))
     }
 
     func makeUnfinishedFile() throws(DataCacheError) -> UnfinishedFile {
-        var refusal = SystemError(number: ENOENT)
+        var lastError = SystemError(number: ENOENT)
         for _ in 0..<8 {
             do throws(SystemError) {
                 return try unfinished.makeFile()
             } catch {
-                refusal = error
+                lastError = error
             }
-            switch refusal.number {
-            case ENOENT: try makeFolder(paths.unfinished)
+            switch lastError.number {
+            case ENOENT: try makeDirectory(paths.unfinished)
             case ENOTDIR where isLink(paths.unfinished): unlink(paths.unfinished)
-            case UnfinishedFile.sweptAway: continue
-            default: throw refusal.cacheError("write to", paths.directory)
+            case UnfinishedFile.removedBySweep: continue
+            default: throw lastError.cacheError("write to", paths.directory)
             }
         }
-        throw refusal.cacheError("write to", paths.directory)
+        throw lastError.cacheError("write to", paths.directory)
     }
 
     private func isLink(_ path: String) -> Bool {
@@ -42,16 +42,16 @@ extension EntryFolder {
     ///
     /// - Parameter directory: The cache's.
     /// - Returns: Whether something made way that was damage.
-    func place(
+    func publish(
         _ file: UnfinishedFile, as name: EntryName, in directory: borrowing Descriptor, durability: Durability
     ) throws(DataCacheError) -> Bool {
         do throws(SystemError) {
-            var hasMadeWay = false
-            let shard = try makeShard(of: name, in: directory, &hasMadeWay)
+            var hasRemovedDamage = false
+            let shard = try makeShard(of: name, in: directory, &hasRemovedDamage)
             var number = paths.withFileName(name) { file.move(to: shard, $0) }
             if number == EISDIR {
                 paths.withFileName(name) { shard.clear($0) }
-                hasMadeWay = true
+                hasRemovedDamage = true
                 number = paths.withFileName(name) { file.move(to: shard, $0) }
             }
             guard number == 0 else {
@@ -61,12 +61,12 @@ extension EntryFolder {
             }
             if durability == .directory {
                 // The shard is only looked up in.
-                let folder = try Descriptor(opening: ".", beneath: shard, O_RDONLY | O_DIRECTORY)
+                let shardDirectory = try Descriptor(opening: ".", beneath: shard, O_RDONLY | O_DIRECTORY)
                 // That folder may be new. If it is not, this costs next to nothing.
                 let parent = try Descriptor(opening: ".", beneath: directory, O_RDONLY | O_DIRECTORY)
-                guard folder.synchronize(), parent.synchronize() else { throw refusal }
+                guard shardDirectory.synchronize(), parent.synchronize() else { throw lastError }
             }
-            return hasMadeWay
+            return hasRemovedDamage
         } catch {
             throw error.cacheError("write to", paths.directory)
         }
@@ -74,7 +74,7 @@ extension EntryFolder {
 
     /// The folder of an entry, made where there is none.
     private func makeShard(
-        of name: EntryName, in directory: borrowing Descriptor, _ hasMadeWay: inout Bool
+        of name: EntryName, in directory: borrowing Descriptor, _ hasRemovedDamage: inout Bool
     ) throws(SystemError) -> Descriptor {
         do throws(SystemError) {
             return try openShard(of: name, in: directory)
@@ -82,10 +82,10 @@ extension EntryFolder {
             guard [ENOENT, ELOOP].contains(error.number) else { throw error }
             if error.number == ELOOP {
                 _ = directory.unlink(paths.shard(of: name))
-                hasMadeWay = true
+                hasRemovedDamage = true
             }
         }
-        try directory.makeFolder(paths.shard(of: name))
+        try directory.makeDirectory(paths.shard(of: name))
         return try openShard(of: name, in: directory)
     }
 
@@ -128,15 +128,15 @@ extension EntryFolder {
         }
     }
 
-    func makeFolder(_ folder: String) throws(DataCacheError) {
+    func makeDirectory(_ path: String) throws(DataCacheError) {
         var made = ""
-        for part in folder.split(separator: "/", omittingEmptySubsequences: true) {
-            made += folder.hasPrefix("/") || !made.isEmpty ? "/\(part)" : "\(part)"
+        for part in path.split(separator: "/", omittingEmptySubsequences: true) {
+            made += path.hasPrefix("/") || !made.isEmpty ? "/\(part)" : "\(part)"
             guard mkdir(made, 0o700) == 0 || errno == EEXIST else {
-                throw refusal.cacheError("make", paths.directory)
+                throw lastError.cacheError("make", paths.directory)
             }
         }
     }
 
-    private var refusal: SystemError { SystemError(number: errno) }
+    private var lastError: SystemError { SystemError(number: errno) }
 }

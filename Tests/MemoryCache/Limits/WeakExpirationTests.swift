@@ -6,7 +6,7 @@ import Testing
 
 /// How long values are found that are held elsewhere and have left the cache.
 @Suite(.timeLimit(.minutes(10)))
-struct HeldLifeTests {
+struct WeakExpirationTests {
     private let clock = ManualClock()
     private let held = DecodedImage.gray(side: 1, level: 9)
 

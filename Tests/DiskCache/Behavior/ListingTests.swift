@@ -7,7 +7,7 @@ import Testing
 
 /// What a cache tells of itself.
 @Suite(.timeLimit(.minutes(10)))
-struct TellingTests {
+struct ListingTests {
     private let directory: TemporaryDirectory
     private let clock = ManualClock()
 

@@ -7,7 +7,7 @@ import Testing
 @testable import AlcedoSQLiteCache
 
 @Suite(.timeLimit(.minutes(10)))
-struct TroubleTests {
+struct FailureTests {
     private let directory: TemporaryDirectory
 
     init() throws { directory = try TemporaryDirectory() }
@@ -88,7 +88,7 @@ struct TroubleTests {
 
     @Test func `a full disk refuses the new entry and keeps the old ones`() throws {
         let connection = try Connection(path: directory.database.path, busyTimeout: 0)
-        let changes = try EntryChanges(connection, values: ValueFolder(directory: directory.url))
+        let changes = try EntryChanges(connection, values: ValueDirectory(directory: directory.url))
         let totals = try changes.store(
             CachedData(Data(count: 10_000)), for: key("a"), recency: 1, at: Timestamp(milliseconds: 0), limit: .max)
         try connection.execute("PRAGMA max_page_count = 24")

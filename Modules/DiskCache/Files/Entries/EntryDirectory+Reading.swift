@@ -3,7 +3,7 @@ import AlcedoLibc
 import AlcedoRuntime
 import FoundationEssentials
 
-extension EntryFolder {
+extension EntryDirectory {
     /// Opens the file of an entry, and tells its size.
     func open(_ name: EntryName, suffix: [UInt8]? = nil) -> Opening {
         do throws(SystemError) {
@@ -33,7 +33,7 @@ extension EntryFolder {
             case .open(let descriptor, let size): return OpenFile(descriptor: descriptor, size: size)
             case .absent: return nil
             case .damaged: return nil
-            case .unavailable(let refusal): throw refusal
+            case .unavailable(let error): throw error
             }
         }
     }
@@ -91,7 +91,7 @@ extension EntryFolder {
         guard let bytes = try descriptor.readAll(size.length),
             let (trailer, metadata) = bytes.withBytes({ verify($0, key: key) })
         else { return .damaged }
-        return .whole(
+        return .valid(
             CachedData(bytes.prefix(trailer.dataCount), metadata: metadata, expiry: trailer.expiry?.date),
             storedAt: trailer.storedAt, size: size)
     }
@@ -108,15 +108,15 @@ extension EntryFolder {
         }
         let data = Data(
             bytesNoCopy: memory, count: trailer.dataCount, deallocator: .custom { start, _ in munmap(start, length) })
-        return .whole(
+        return .valid(
             CachedData(data, metadata: metadata, expiry: trailer.expiry?.date), storedAt: trailer.storedAt, size: size)
     }
 
     private static func verify(_ file: RawSpan, key: ImageKey) -> (EntryTrailer, metadata: Data)? {
         guard let trailer = EntryFile.verify(file) else { return nil }
-        let notes = file.extracting(trailer.dataCount..<trailer.dataCount + trailer.notesCount)
-        guard EntryFile.notes(notes, of: trailer, belongTo: key) else { return nil }
-        return (trailer, EntryFile.metadata(notes, of: trailer))
+        let attributes = file.extracting(trailer.dataCount..<trailer.dataCount + trailer.attributesCount)
+        guard EntryFile.attributes(attributes, of: trailer, belongTo: key) else { return nil }
+        return (trailer, EntryFile.metadata(attributes, of: trailer))
     }
 
     /// An entry that is verified and has the right name, with its key; nil for any other.
@@ -133,9 +133,9 @@ extension EntryFolder {
         let size = file.size
         let found = bytes.withBytes { file -> (EntryTrailer, ImageKey, metadata: Data)? in
             guard let trailer = EntryFile.verify(file) else { return nil }
-            let notes = file.extracting(trailer.dataCount..<trailer.dataCount + trailer.notesCount)
-            guard let key = EntryFile.key(notes, of: trailer), EntryName(key) == name else { return nil }
-            return (trailer, key, EntryFile.metadata(notes, of: trailer))
+            let attributes = file.extracting(trailer.dataCount..<trailer.dataCount + trailer.attributesCount)
+            guard let key = EntryFile.key(attributes, of: trailer), EntryName(key) == name else { return nil }
+            return (trailer, key, EntryFile.metadata(attributes, of: trailer))
         }
         guard let (trailer, key, metadata) = found else { return nil }
         let entry = CachedData(
@@ -146,14 +146,14 @@ extension EntryFolder {
     /// What the file of an entry says of itself; nil for what is no entry. Reads its end only.
     ///
     /// - Throws: Why the file is not to be had now.
-    func outline(_ name: EntryName) throws(SystemError) -> Outline? {
+    func summary(_ name: EntryName) throws(SystemError) -> Summary? {
         guard let file = try open(name).file() else { return nil }
         let size = file.size
         let end = try file.descriptor.read(EntryTrailer.size, at: size.length - EntryTrailer.size)
         guard let trailer = end?.withBytes({ EntryTrailer($0, fileSize: size.length) }) else { return nil }
         let resource = try file.descriptor.read(trailer.resourceCount, at: trailer.dataCount)
         guard let hash = resource?.withBytes({ XXH64.hash($0) }) else { return nil }
-        return Outline(trailer: trailer, size: size, resourceHash: hash)
+        return Summary(trailer: trailer, size: size, resourceHash: hash)
     }
 
     /// The length of an entry's file, and when it was written, in seconds since 1970; nil when there is none, or that is not
@@ -195,8 +195,8 @@ final class EntryReader: Sendable {
     ) throws(SystemError) {
         guard let end = try descriptor.read(EntryTrailer.size, at: size - EntryTrailer.size),
             let trailer = end.withBytes({ EntryTrailer($0, fileSize: size) }),
-            let notes = try descriptor.read(trailer.notesCount, at: trailer.dataCount),
-            notes.withBytes({ EntryFile.notes($0, of: trailer, belongTo: key) })
+            let attributes = try descriptor.read(trailer.attributesCount, at: trailer.dataCount),
+            attributes.withBytes({ EntryFile.attributes($0, of: trailer, belongTo: key) })
         else { return nil }
         var hash = XXH64(seed: end.withBytes { EntryFile.seed($0) })
         for start in stride(from: 0, to: trailer.dataCount, by: chunkSize) {
@@ -205,10 +205,10 @@ final class EntryReader: Sendable {
             piece.withBytes { hash.update($0) }
         }
         let isRight = end.withBytes { end in
-            notes.withBytes { EntryFile.checksum(end, notes: $0, dataHash: hash.value) }
+            attributes.withBytes { EntryFile.checksum(end, attributes: $0, dataHash: hash.value) }
         }
         guard isRight else { return nil }
-        metadata = notes.withBytes { EntryFile.metadata($0, of: trailer) }
+        metadata = attributes.withBytes { EntryFile.metadata($0, of: trailer) }
         dataCount = trailer.dataCount
         storedAt = trailer.storedAt
         self.expiry = expiry

@@ -2,8 +2,8 @@ import Testing
 
 @testable import AlcedoDiskCache
 
-struct ChangesUnderWayTests {
-    private var changes = ChangesUnderWay()
+struct InFlightChangesTests {
+    private var changes = InFlightChanges()
 
     @Test mutating func `who waits is kept by those that have begun, however they end, and by no others`() async {
         #expect(changes.isEmpty)

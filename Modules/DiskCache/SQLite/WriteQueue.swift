@@ -3,7 +3,7 @@ import AlcedoCore
 /// Writes that were asked for and are not done, in the order they were asked for. Decides only.
 ///
 /// What they leave can be read at once, though it is not in the database yet. There are as many as callers wait for.
-struct PendingWrites: Sendable {
+struct WriteQueue: Sendable {
     enum Write: Sendable {
         case store(CachedData, ImageKey)
         case remove(ImageKey)
@@ -15,14 +15,14 @@ struct PendingWrites: Sendable {
     typealias Outcome = Result<Int, any Error>
 
     /// What these writes say about a key.
-    enum Answer: Sendable {
+    enum Lookup: Sendable {
         case entry(CachedData)
         case absent
         /// Nothing: ask the database.
         case unknown
     }
 
-    private struct Waiting: Sendable {
+    private struct QueuedWrite: Sendable {
         var ticket: Int
         var write: Write
     }
@@ -34,13 +34,13 @@ struct PendingWrites: Sendable {
     }
 
     private var lastTicket = 0
-    private var queue: [Waiting] = []
+    private var queue: [QueuedWrite] = []
     /// Of writes that somebody else's turn has done, until who asked for them takes them.
     private var outcomes: [Int: Outcome] = [:]
     private var keys: [ImageKey: Latest] = [:]
     private var resources: [ResourceKey: Int] = [:]
     /// The last removal of everything; nought when none waits.
-    private var everything = 0
+    private var lastRemoveAll = 0
 
     /// The last write that was asked for; all before it are done when it is.
     var latestTicket: Int { lastTicket }
@@ -48,20 +48,20 @@ struct PendingWrites: Sendable {
     /// Adds a write. Returns its ticket, and whether it or one before it stores something.
     mutating func add(_ write: Write) -> (ticket: Int, stores: Bool) {
         lastTicket += 1
-        queue.append(Waiting(ticket: lastTicket, write: write))
+        queue.append(QueuedWrite(ticket: lastTicket, write: write))
         switch write {
         case .store(let entry, let key): keys[key] = Latest(ticket: lastTicket, entry: entry)
         case .remove(let key): keys[key] = Latest(ticket: lastTicket, entry: nil)
         case .removeResource(let resource): resources[resource] = lastTicket
-        case .removeAll: everything = lastTicket
+        case .removeAll: lastRemoveAll = lastTicket
         }
         return (lastTicket, hasStores(upTo: lastTicket))
     }
 
     func hasStores(upTo ticket: Int) -> Bool {
-        queue.contains { waiting in
-            guard case .store = waiting.write else { return false }
-            return waiting.ticket <= ticket
+        queue.contains { queued in
+            guard case .store = queued.write else { return false }
+            return queued.ticket <= ticket
         }
     }
 
@@ -84,10 +84,10 @@ struct PendingWrites: Sendable {
         return nil
     }
 
-    func answer(for key: ImageKey) -> Answer {
-        let removal = max(everything, resources[key.resource] ?? 0)
+    func lookUp(for key: ImageKey) -> Lookup {
+        let removal = max(lastRemoveAll, resources[key.resource] ?? 0)
         guard let latest = keys[key], latest.ticket > removal else { return removal > 0 ? .absent : .unknown }
-        return latest.entry.map(Answer.entry) ?? .absent
+        return latest.entry.map(Lookup.entry) ?? .absent
     }
 
     @discardableResult
@@ -99,7 +99,7 @@ struct PendingWrites: Sendable {
         case .removeResource(let resource):
             if resources[resource] == ticket { resources[resource] = nil }
         case .removeAll:
-            if everything == ticket { everything = 0 }
+            if lastRemoveAll == ticket { lastRemoveAll = 0 }
         }
         return true
     }

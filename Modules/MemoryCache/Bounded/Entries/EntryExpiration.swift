@@ -1,10 +1,10 @@
 /// How long an entry lives, in the units of ``CacheTime``.
 @usableFromInline
-struct EntryLife: Sendable {
+struct EntryExpiration: Sendable {
     /// When the entry's time is over, by the clock's uptime; `Int64.max` for never.
     @usableFromInline var deadline = Int64.max
     /// By how much a use moves the deadline; 0 for not at all.
-    @usableFromInline var spanOfUse = Int64(0)
+    @usableFromInline var extensionSpan = Int64(0)
 
     /// Without end.
     @inlinable
@@ -13,18 +13,18 @@ struct EntryLife: Sendable {
     @inlinable
     init(from now: Int64, for span: Int64, isExtendedByUse: Bool) {
         deadline = Self.deadline(from: now, for: span)
-        spanOfUse = isExtendedByUse ? span : 0
+        extensionSpan = isExtendedByUse ? span : 0
     }
 
-    @inlinable var isMortal: Bool { deadline < .max }
+    @inlinable var expires: Bool { deadline < .max }
 
     @inlinable
-    func isOver(at now: Int64) -> Bool { deadline <= now }
+    func isExpired(at now: Int64) -> Bool { deadline <= now }
 
-    /// Notes a use.
+    /// Records a use.
     @inlinable
     mutating func extend(from now: Int64) {
-        if spanOfUse > 0 { deadline = Self.deadline(from: now, for: spanOfUse) }
+        if extensionSpan > 0 { deadline = Self.deadline(from: now, for: extensionSpan) }
     }
 
     @inlinable
@@ -45,7 +45,7 @@ enum CacheTime {
 
 /// What a look-up among other readers could not do.
 @usableFromInline
-enum LookUp: Sendable {
+enum LookupOutcome: Sendable {
     /// It is done.
     case done
     /// The entry has a deadline, and the look-up was not told the time.

@@ -8,7 +8,7 @@ import Testing
 
 /// An index is made anew while others look for entries.
 @Suite(.timeLimit(.minutes(10)))
-struct LookingWhileWritingTests {
+struct ReadingWhileWritingTests {
     private let directory: TemporaryDirectory
     private let names = (0..<1500).map { "\($0)" }
 
@@ -35,14 +35,14 @@ struct LookingWhileWritingTests {
         state.refresh(directory.path)
 
         #expect(state.file == nil)
-        #expect(state.table.place(of: gone) == nil)
-        #expect(state.table.place(of: EntryName(key("new"))) != nil)
+        #expect(state.table.position(of: gone) == nil)
+        #expect(state.table.position(of: EntryName(key("new"))) != nil)
 
         state.abandon()
         state.refresh(directory.path)
 
         #expect(state.file?.header?.generation == file.header?.generation)
-        #expect(state.table.place(of: gone) != nil)
+        #expect(state.table.position(of: gone) != nil)
     }
 
     @Test func `a store does not fail because somebody looks`() async throws {

@@ -5,7 +5,7 @@ import struct FoundationEssentials.URL
 
 /// A directory as it is where nobody may write. SQLite wants a path that leads somewhere, so it stays in its place until it
 /// goes.
-final class ReadOnlyPlace {
+final class ReadOnlyMount {
     private let place: TemporaryDirectory
 
     /// nil where this process may not make one.
@@ -19,7 +19,7 @@ final class ReadOnlyPlace {
     deinit { umount2(place.path, Int32(MNT_DETACH)) }
 
     /// Whether this process may make one.
-    static let isPermitted: Bool = (try? ReadOnlyPlace(of: TemporaryDirectory())) != nil
+    static let isPermitted: Bool = (try? ReadOnlyMount(of: TemporaryDirectory())) != nil
 
     var url: URL { place.url }
 }

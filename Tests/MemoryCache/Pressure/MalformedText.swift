@@ -1,5 +1,5 @@
 /// What a file that is told to hold a number may hold instead.
-enum HostileText {
+enum MalformedText {
     static let numbers: [[UInt8]] =
         [
             "", "\n", " \n\n", "max", "max\n", "-1\n", "+1\n", "0x10\n", "1.5\n", "1 2\n", "1\n2\n", "12kB\n", "１２\n",
