@@ -227,7 +227,7 @@ struct ReceiptTests {
 
     private func modifying(_ transport: FakeTransport) -> Downloader {
         var configuration = Downloader.Configuration(maxConcurrentDownloads: 1)
-        configuration.rules.modifyRequest = { [clock] request in
+        configuration.modifyRequest = { [clock] request in
             if request.url.path != "/plug" { try await clock.sleep(for: .seconds(5)) }
             var request = request
             request.fields["X-Token"] = "t"
@@ -258,7 +258,7 @@ struct ReceiptTests {
     @Test func `who is cancelled while its modified request joins the others has its outcome at once`() async throws {
         let modified = Guarded(-1)
         var configuration = Downloader.Configuration(maxConcurrentDownloads: 10_000)
-        configuration.rules.modifyRequest = { request in
+        configuration.modifyRequest = { request in
             let number = Int(request.url.lastPathComponent) ?? -1
             modified.change { $0 = number }
             return request
@@ -301,7 +301,7 @@ struct ReceiptTests {
 
     @Test func `a modifier that declines or fails is the outcome`() async throws {
         var configuration = Downloader.Configuration()
-        configuration.rules.modifyRequest = { request in
+        configuration.modifyRequest = { request in
             if request.url.path == "/odd" { throw HTTPTransportError(.failed, "odd") }
             return nil
         }

@@ -39,8 +39,8 @@ struct RedirectTests {
         defer { origin.stop() }
         let asked = Guarded(0)
         var configuration = Downloader.Configuration()
-        configuration.rules.maximumRedirectCount = limit
-        configuration.rules.redirectHook = { _, next in
+        configuration.maximumRedirectCount = limit
+        configuration.redirectHook = { _, next in
             asked.change { $0 += 1 }
             return next
         }

@@ -69,22 +69,22 @@ extension HTTPFetcher {
     /// With random numbers that are all one half, and pauses that take no time but are noted.
     static func make(
         _ transport: any HTTPTransport, clock: any TimeSource = ManualClock(),
-        _ change: (inout DownloadRules) -> Void = { _ in }
+        _ change: (inout DownloaderConfiguration) -> Void = { _ in }
     ) -> HTTPFetcher {
-        var rules = DownloadRules()
-        change(&rules)
-        return HTTPFetcher(transport: transport, rules: rules, clock: clock, random: { 0.5 })
+        var configuration = DownloaderConfiguration()
+        change(&configuration)
+        return HTTPFetcher(transport: transport, configuration: configuration, clock: clock, random: { 0.5 })
     }
 
     func fetch(_ text: String, pauses: Guarded<[Duration]>? = nil) async throws -> Download {
-        let delivery = try await fetch(
+        let result = try await fetch(
             HTTPRequest(url: try #require(URL(string: text)), idleTimeout: .seconds(120)),
             pause: { wait in pauses?.change { $0.append(wait) } }, report: { _ in })
-        return Download(delivery)
+        return Download(result)
     }
 }
 
-extension DownloadRules {
+extension DownloaderConfiguration {
     /// With three attempts.
     mutating func retries(_ attempts: Int = 3) { retry = RetryPolicy(maximumAttempts: attempts) }
 }

@@ -78,7 +78,7 @@ struct RedisDataCacheTests {
         let cache = RedisDataCache(server.cacheOptions(), clock: clock)
         let expiry = clock.now.addingTimeInterval(60)
         try await cache.store(CachedData(Data("bytes".utf8), expiry: expiry), for: key)
-        let kept = try RedisConnection(server.cacheOptions()).ask([
+        let kept = try RedisConnection(server.cacheOptions()).execute([
             ["PTTL", "test:e:\(key.fileName)"].map { Data($0.utf8) }
         ])
         #expect((1...60_000).contains(kept.first?.number ?? 0))
@@ -103,12 +103,12 @@ struct RedisDataCacheTests {
         for value in damaged { #expect(RedisEntry.decode(value) == nil) }
 
         let name = Data("test:e:\(key.fileName)".utf8)
-        _ = try RedisConnection(server.cacheOptions()).ask([[Data("SET".utf8), name, damaged[9]]])
+        _ = try RedisConnection(server.cacheOptions()).execute([[Data("SET".utf8), name, damaged[9]]])
         #expect(await cache.entry(for: key) == nil)
         #expect(await cache.contains(key) == false)
         #expect(cache.statistics.damagedEntries == 1)
         // Another kind of value altogether.
-        _ = try RedisConnection(server.cacheOptions()).ask([[Data("LPUSH".utf8), name, Data("x".utf8)]])
+        _ = try RedisConnection(server.cacheOptions()).execute([[Data("LPUSH".utf8), name, Data("x".utf8)]])
         #expect(await cache.entry(for: key) == nil)
         #expect(await cache.removeAll(of: key.resource) == 0)
     }
@@ -162,7 +162,7 @@ struct RedisDataCacheTests {
     }
 
     @Test(arguments: ["watch", "time", "zrange", "multi", "zremrangebyscore", "zadd", "pexpireat", "set", "exec"])
-    func `a server that refuses a part of a store keeps no entry, and is asked for others`(
+    func `a server that rejectsCall a part of a store keeps no entry, and is asked for others`(
         command: String
     ) async throws {
         let (server, options) = try await self.server(refusing: [command])
@@ -180,7 +180,7 @@ struct RedisDataCacheTests {
     }
 
     @Test(arguments: ["multi", "unlink", "zrem", "exec"])
-    func `a server that refuses a part of a removal keeps the entry and its record`(command: String) async throws {
+    func `a server that rejectsCall a part of a removal keeps the entry and its record`(command: String) async throws {
         let (server, options) = try await self.server(refusing: [command])
         let free = RedisDataCache(server.cacheOptions())
         try await free.store(Data("bytes".utf8), for: key)
@@ -199,10 +199,10 @@ struct RedisDataCacheTests {
         func words(_ text: String) -> [Data] { text.split(separator: " ").map { Data($0.utf8) } }
         var seen: [Int?] = []
 
-        let replies = try connections[0].transact(watching: Data("set".utf8), asking: [words("ZCARD set")]) {
+        let replies = try connections[0].transact(watching: Data("set".utf8), after: [words("ZCARD set")]) {
             (replies) throws(RedisFailure) in
             seen.append(replies.first?.number)
-            if seen.count <= 2 { _ = try connections[1].ask([words("ZADD set 1 \(seen.count)")]) }
+            if seen.count <= 2 { _ = try connections[1].execute([words("ZADD set 1 \(seen.count)")]) }
             return [words("ZADD set 1 own"), words("ZCARD set")]
         }
 
@@ -212,7 +212,7 @@ struct RedisDataCacheTests {
     }
 
     private func sentByteCount(_ connection: RedisConnection) throws -> Int {
-        let text = try #require(try connection.ask([["INFO", "stats"].map { Data($0.utf8) }]).first?.bytes)
+        let text = try #require(try connection.execute([["INFO", "stats"].map { Data($0.utf8) }]).first?.bytes)
         let line = String(decoding: text, as: UTF8.self).split(whereSeparator: \.isNewline).first {
             $0.hasPrefix("total_net_output_bytes:")
         }
@@ -226,7 +226,7 @@ struct RedisDataCacheTests {
         let notes = "test:v:\(key.fileName)"
         let connection = try RedisConnection(server.cacheOptions())
         func number(_ words: [String]) throws -> Int? {
-            try connection.ask([words.map { Data($0.utf8) }]).first?.number
+            try connection.execute([words.map { Data($0.utf8) }]).first?.number
         }
         func store(_ variant: String, for seconds: Double?) async throws {
             let expiry = seconds.map { clock.now.addingTimeInterval($0) }

@@ -22,13 +22,13 @@ struct FileDownloadTests {
 
     private func fetch(
         _ transport: any HTTPTransport, url: String = "http://h/a", to path: String? = nil,
-        _ change: (inout DownloadRules) -> Void = { _ in }
+        _ change: (inout DownloaderConfiguration) -> Void = { _ in }
     ) async throws -> DownloadedFile {
         let request = HTTPRequest(url: try #require(URL(string: url)), idleTimeout: .seconds(120))
         let path = path ?? self.path
-        let delivery = try await HTTPFetcher.make(transport, clock: ManualClock(now: Date()), change).fetch(
+        let result = try await HTTPFetcher.make(transport, clock: ManualClock(now: Date()), change).fetch(
             request, to: path, pause: { _ in }, report: { _ in })
-        return DownloadedFile(delivery, path: path)
+        return DownloadedFile(result, path: path)
     }
 
     private var names: [String] {
@@ -103,13 +103,13 @@ struct FileDownloadTests {
         #expect(try content == body)
     }
 
-    @Test func `the beginning is checked, the transform is heeded`() async throws {
+    @Test func `the beginning is checked, the transform is applied`() async throws {
         let page = Script([.head(200, [:], Data("<html>".utf8) + Data(count: 500))])
-        let check = ContentCheck { !$0.starts(with: Data("<html>".utf8)) }
-        let error = try await failure { try await fetch(page) { $0.contentCheck = check } }
+        let isNoPage: @Sendable (Data) -> Bool = { !$0.starts(with: Data("<html>".utf8)) }
+        let error = try await failure { try await fetch(page) { $0.acceptsContent = isNoPage } }
         #expect(error.code == .unexpectedContent)
         _ = try await fetch(Script([.head(200, [:], body)])) {
-            $0.contentCheck = check
+            $0.acceptsContent = isNoPage
             $0.transform = { data, _ in Data(data.reversed()) }
         }
         #expect(try content == Data(body.reversed()))

@@ -174,7 +174,7 @@ struct FileWaiterTests {
         let large = sample((3 << 20) + 5)
         try large.write(to: URL(filePath: path("source")))
         var configuration = Downloader.Configuration(maximumByteCount: large.count)
-        configuration.rules.progressInterval = .zero
+        configuration.progressInterval = .zero
         let steps = Guarded<[Int]>([])
         let source = DownloadRequest(.file(path("source")))
         let downloader = Downloader(transport: FakeTransport(body: Data()), configuration: configuration, clock: clock)

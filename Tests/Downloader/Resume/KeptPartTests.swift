@@ -37,15 +37,17 @@ struct KeptPartTests {
 
     /// One process: its downloader, and one download.
     private func download(
-        _ script: Script, _ change: (inout DownloadRules) -> Void = { _ in }
+        _ script: Script, _ change: (inout DownloaderConfiguration) -> Void = { _ in }
     ) async throws -> Download {
-        try await HTTPFetcher.make(script, clock: Self.today) { rules in
-            rules.resume = Self.policy(storage)
-            change(&rules)
+        try await HTTPFetcher.make(script, clock: Self.today) { configuration in
+            configuration.resume = Self.policy(storage)
+            change(&configuration)
         }.fetch("http://h/a")
     }
 
-    private func breakOff(_ answer: Script.Answer, _ change: (inout DownloadRules) -> Void = { _ in }) async throws {
+    private func breakOff(_ answer: Script.Answer, _ change: (inout DownloaderConfiguration) -> Void = { _ in })
+        async throws
+    {
         _ = try await failure { try await download(Script([answer]), change) }
     }
 

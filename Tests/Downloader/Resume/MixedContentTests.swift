@@ -83,11 +83,11 @@ struct MixedContentTests {
                 isCached ? CachingTransport(wrapping: server, store: MemoryResponseStore(), clock: clock) : server
             // Each round is a process of its own.
             for _ in 0..<4 {
-                let fetcher = HTTPFetcher.make(transport, clock: clock) { rules in
-                    rules.retries(4)
-                    rules.resume = ResumePolicy(storage: storage)
-                    rules.resume?.pieceByteCount = 600
-                    rules.resume?.minimumByteCount = 1
+                let fetcher = HTTPFetcher.make(transport, clock: clock) { configuration in
+                    configuration.retries(4)
+                    configuration.resume = ResumePolicy(storage: storage)
+                    configuration.resume?.pieceByteCount = 600
+                    configuration.resume?.minimumByteCount = 1
                 }
                 guard let download = try? await fetcher.fetch("http://h/a") else { continue }
                 #expect(contents.contains(download.data), "seed \(seed)")

@@ -13,9 +13,9 @@ struct StormTests {
     private static func configuration(hostLimit: Int) -> Downloader.Configuration {
         var configuration = Downloader.Configuration(
             maxConcurrentDownloads: 6, maxConcurrentDownloadsPerHost: hostLimit, order: .lastInFirstOut)
-        configuration.rules.retry = RetryPolicy(maximumAttempts: 3, base: .zero, retryAfterCap: .zero)
-        configuration.rules.retryBudget = RetryBudget(share: 1, perSecond: 0, burst: 1_000)
-        configuration.rules.maximumRedirectCount = 2
+        configuration.retry = RetryPolicy(maximumAttempts: 3, base: .zero, retryAfterCap: .zero)
+        configuration.retryBudget = RetryBudget(share: 1, perSecond: 0, burst: 1_000)
+        configuration.maximumRedirectCount = 2
         return configuration
     }
 

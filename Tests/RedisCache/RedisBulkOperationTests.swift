@@ -8,8 +8,8 @@ import Testing
 
 /// With a server that answers at once, and wrongly. Should nothing stop what it is asked, it does so in the end.
 @Suite(.timeLimit(.minutes(10)))
-struct RedisSweepTests {
-    private static let patience = 2_000
+struct RedisBulkOperationTests {
+    private static let maximumWait = 2_000
 
     private let key = ImageKey(ResourceKey("a"))
     private let folder: TemporaryDirectory
@@ -45,7 +45,7 @@ struct RedisSweepTests {
                 return rounds
             }
             let (cursor, names) = page(round)
-            return Self.list([Self.bulk(round < Self.patience ? cursor : "0"), Self.list(names.map(Self.bulk))])
+            return Self.list([Self.bulk(round < Self.maximumWait ? cursor : "0"), Self.list(names.map(Self.bulk))])
         }
     }
 
@@ -58,7 +58,7 @@ struct RedisSweepTests {
                     rounds += 1
                     return rounds
                 }
-                return Self.list(round < Self.patience ? notes(round).map(Self.bulk) : [])
+                return Self.list(round < Self.maximumWait ? notes(round).map(Self.bulk) : [])
             case "ZREM": return ":\(removed)\r\n"
             default: return ":\(words.count - 1)\r\n"
             }

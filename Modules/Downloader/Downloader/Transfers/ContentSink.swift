@@ -11,7 +11,7 @@ protocol ContentSink: Sendable {
     mutating func append(_ piece: Data) async throws
     /// Expects so many bytes in all, as far as that can be believed.
     mutating func reserve(_ count: Int)
-    /// Begins anew. Throws as ``append(_:)`` does.
+    /// Begins again. Throws as ``append(_:)`` does.
     mutating func removeAll() async throws
 }
 
@@ -40,4 +40,37 @@ struct MemorySink: ContentSink {
     mutating func reserve(_ count: Int) { expectedCount = min(count, 1 << 20) }
 
     mutating func removeAll() { data = Data() }
+}
+
+/// Reports progress: the first and the last step, and of those between only so many a second.
+struct ProgressMeter: Sendable {
+    private let interval: Duration
+    private let clock: any TimeSource
+    private let report: @Sendable (DownloadProgress) -> Void
+    private var last: DownloadProgress?
+    private var lastTime = Duration.zero
+
+    init(interval: Duration, clock: any TimeSource, report: @escaping @Sendable (DownloadProgress) -> Void) {
+        self.interval = interval
+        self.clock = clock
+        self.report = report
+    }
+
+    /// For the steps of which many come.
+    mutating func update(_ progress: DownloadProgress) {
+        let now = clock.uptime
+        guard now - lastTime >= interval else { return }
+        deliver(progress, at: now)
+    }
+
+    /// For the first step and the last.
+    mutating func mark(_ progress: DownloadProgress) {
+        guard progress != last else { return }
+        deliver(progress, at: clock.uptime)
+    }
+
+    private mutating func deliver(_ progress: DownloadProgress, at now: Duration) {
+        (last, lastTime) = (progress, now)
+        report(progress)
+    }
 }
