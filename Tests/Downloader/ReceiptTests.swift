@@ -25,7 +25,7 @@ struct ReceiptTests {
         _ path: String, on downloader: Downloader, _ priority: LoadPriority = .normal, as name: String? = nil
     ) throws -> DownloadReceipt {
         let request = DownloadRequest(try web("http://h/\(path)"), priority: priority)
-        return downloader.start(request) { [outcomes] in outcomes.note(name ?? path, $0.map(\.data.count)) }
+        return downloader.start(request) { [outcomes] in outcomes.record(name ?? path, $0.map(\.data.count)) }
     }
 
     @Test func `a completion is called once, with what came`() async throws {
@@ -214,7 +214,7 @@ struct ReceiptTests {
         let downloader = downloader(
             transport, .init(maxConcurrentDownloads: 4, maxConcurrentDownloadsPerHost: 1))
         for url in ["http://h/a", "http://h:80/b", "http://H/c", "https://h/d", "http://other/e"] {
-            downloader.start(DownloadRequest(try web(url))) { [outcomes] in outcomes.note(url, $0.map(\.data.count)) }
+            downloader.start(DownloadRequest(try web(url))) { [outcomes] in outcomes.record(url, $0.map(\.data.count)) }
         }
         try await clock.waitForSleepers(count: 3)
         #expect(downloader.transferCounts == (3, 2))

@@ -10,7 +10,7 @@ import Testing
 /// A transport that gives one answer after the other, and remembers what it was asked. After the last it fails with
 /// `shutDown`.
 struct Script: HTTPTransport {
-    enum Answer: Sendable {
+    enum Response: Sendable {
         /// A head and a body, which may break off with an error after its bytes.
         case head(Int, HTTPFields, Data = Data(), failing: HTTPTransportError.Code? = nil)
         case failure(HTTPTransportError.Code)
@@ -18,13 +18,13 @@ struct Script: HTTPTransport {
     }
 
     let requests = Guarded<[HTTPRequest]>([])
-    private let answers: Guarded<ArraySlice<Answer>>
+    private let responses: Guarded<ArraySlice<Response>>
 
-    init(_ answers: [Answer]) { self.answers = Guarded(answers[...]) }
+    init(_ responses: [Response]) { self.responses = Guarded(responses[...]) }
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         requests.change { $0.append(request) }
-        switch answers.change({ $0.popFirst() }) ?? .failure(.shutDown) {
+        switch responses.change({ $0.popFirst() }) ?? .failure(.shutDown) {
         case .head(let status, let fields, let slice, let failing):
             let data = Data(slice)
             let pieces = stride(from: 0, to: data.count, by: 1_000).map { data[$0..<min($0 + 1_000, data.count)] }

@@ -10,14 +10,14 @@ import Testing
 struct RedisConnectionTests {
     private static let ping = [[Data("PING".utf8)]]
 
-    private let folder: TemporaryDirectory
+    private let directory: TemporaryDirectory
     private let path: String
     /// Patient with each part, and not with a call.
     private let options: RedisOptions
 
     init() throws {
-        folder = try TemporaryDirectory()
-        path = folder.url.appending(path: "s").path
+        directory = try TemporaryDirectory()
+        path = directory.url.appending(path: "s").path
         options = RedisOptions(
             address: .socket(path), connectTimeout: .seconds(60), responseTimeout: .seconds(60),
             callTimeout: .milliseconds(50), failureLimit: 1)

@@ -12,7 +12,7 @@ import Testing
 struct RedisPoolTests {
     private static let limit = Duration.seconds(1)
 
-    private let folder: TemporaryDirectory
+    private let directory: TemporaryDirectory
     private let listener: SilentSocket
     private let options: RedisOptions
     private let clock = ManualClock()
@@ -21,8 +21,8 @@ struct RedisPoolTests {
     private let ran = Guarded(0)
 
     init() throws {
-        folder = try TemporaryDirectory()
-        let path = folder.url.appending(path: "s").path
+        directory = try TemporaryDirectory()
+        let path = directory.url.appending(path: "s").path
         listener = try SilentSocket(path: path)
         options = RedisOptions(
             address: .socket(path), maxConcurrentConnections: 1, connectTimeout: .seconds(60),

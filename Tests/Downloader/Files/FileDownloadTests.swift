@@ -60,10 +60,10 @@ struct FileDownloadTests {
     }
 
     @Test(arguments: [
-        Script.Answer.head(404, [:]), .head(200, [:]), .cancellation, .head(200, [:], Data(count: 20_000)),
+        Script.Response.head(404, [:]), .head(200, [:]), .cancellation, .head(200, [:], Data(count: 20_000)),
     ])
-    func `a download that fails leaves no file`(answer: Script.Answer) async throws {
-        await #expect(throws: (any Error).self) { try await fetch(Script([answer])) { $0.maximumByteCount = 15_000 } }
+    func `a download that fails leaves no file`(response: Script.Response) async throws {
+        await #expect(throws: (any Error).self) { try await fetch(Script([response])) { $0.maximumByteCount = 15_000 } }
         #expect(try names == [])
     }
 
@@ -91,7 +91,7 @@ struct FileDownloadTests {
 
     @Test func `what an earlier download has left goes to the file`() async throws {
         let storage = DataMemoryCache(sizeLimit: 1 << 20)
-        let broken = Script.Answer.head(200, ["ETag": "\"a\""], body.prefix(4_000), failing: .timedOut)
+        let broken = Script.Response.head(200, ["ETag": "\"a\""], body.prefix(4_000), failing: .timedOut)
         var policy = ResumePolicy(storage: storage)
         policy.minimumByteCount = 1
         _ = try await failure { try await fetch(Script([broken])) { $0.resume = policy } }

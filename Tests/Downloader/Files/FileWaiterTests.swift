@@ -36,7 +36,7 @@ struct FileWaiterTests {
         as title: String
     ) -> DownloadReceipt {
         downloader.start(DownloadRequest(source, priority: priority), to: path(name)) { [outcomes] in
-            outcomes.note(title, $0.map(\.byteCount))
+            outcomes.record(title, $0.map(\.byteCount))
         }
     }
 
@@ -51,7 +51,7 @@ struct FileWaiterTests {
             downloader.start(DownloadRequest(source), to: path("one")) { step in
                 steps.change { $0[number].append(step) }
             } completion: { [outcomes] in
-                outcomes.note("one", $0.map(\.byteCount))
+                outcomes.record("one", $0.map(\.byteCount))
             }
         }
         start(source, on: downloader, to: "two", as: "two")

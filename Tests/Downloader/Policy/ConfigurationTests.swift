@@ -176,9 +176,9 @@ struct ConfigurationTests {
     }
 
     @Test func `a redirect that the hook refuses, or sends out of the web, is an error`() async throws {
-        let redirect = Script.Answer.head(302, ["Location": "/b"])
-        let refusing = HTTPFetcher.make(Script([redirect])) { $0.redirectHook = { _, _ in nil } }
-        #expect(try await failure { try await refusing.fetch("http://h/a") }.code == .badRedirect)
+        let redirect = Script.Response.head(302, ["Location": "/b"])
+        let declining = HTTPFetcher.make(Script([redirect])) { $0.redirectHook = { _, _ in nil } }
+        #expect(try await failure { try await declining.fetch("http://h/a") }.code == .badRedirect)
         let leaving = HTTPFetcher.make(Script([redirect])) {
             $0.redirectHook = { _, _ in URL(string: "file:///etc/hostname").map { HTTPRequest(url: $0) } }
         }

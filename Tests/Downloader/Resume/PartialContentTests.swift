@@ -114,13 +114,13 @@ import Testing
     }
 
     @Test func `the head of the whole has what is new, and its own length`() throws {
-        var answer: HTTPFields = [
+        var response: HTTPFields = [
             "Content-Range": "bytes 40-99/100", "Content-Length": "60", "ETag": "\"a\"", "Date": "later",
         ]
-        answer.append("Set-Cookie", "a=b")
-        answer.append("Set-Cookie", "c=d")
+        response.append("Set-Cookie", "a=b")
+        response.append("Set-Cookie", "c=d")
         let whole = try #require(content()).head(
-            completedBy: HTTPResponseHead(url: url, status: 206, fields: answer), total: 100)
+            completedBy: HTTPResponseHead(url: url, status: 206, fields: response), total: 100)
         #expect(whole.status == 200)
         #expect(whole.url == url)
         #expect(whole.fields["Content-Length"] == "100")

@@ -6,7 +6,7 @@ import Testing
 @testable import AlcedoDownloader
 
 @Suite struct FailureCacheTests {
-    private let gone = DownloadError(.status(404), "gone")
+    private let notFound = DownloadError(.status(404), "gone")
 
     private func request(_ text: String, _ fields: HTTPFields = HTTPFields()) throws -> HTTPRequest {
         HTTPRequest(url: try #require(URL(string: text)), fields: fields)
@@ -31,9 +31,9 @@ import Testing
     @Test func `a failure is forgotten when its time is up`() throws {
         let failures = FailureCache(lifetime: .seconds(10))
         let request = try request("http://h/a")
-        failures.record(gone, of: request, at: .seconds(100))
+        failures.record(notFound, of: request, at: .seconds(100))
         #expect(failures.failure(of: request, at: .seconds(109)) != nil)
-        failures.record(gone, of: request, at: .seconds(109))
+        failures.record(notFound, of: request, at: .seconds(109))
         #expect(failures.failure(of: request, at: .seconds(118)) != nil)
         #expect(failures.failure(of: request, at: .seconds(119)) == nil)
         #expect(failures.count == 0)
@@ -43,8 +43,8 @@ import Testing
         let failures = FailureCache(maximumCount: 3)
         let requests = try (0..<1_000).map { try request("http://h/\($0)") }
         for request in requests {
-            failures.record(gone, of: request, at: .zero)
-            failures.record(gone, of: requests[0], at: .zero)
+            failures.record(notFound, of: request, at: .zero)
+            failures.record(notFound, of: requests[0], at: .zero)
             #expect(failures.count <= 3)
         }
         #expect(failures.failure(of: requests[0], at: .zero) != nil)
@@ -52,13 +52,13 @@ import Testing
         #expect(failures.failure(of: requests[999], at: .zero) != nil)
         #expect(failures.failure(of: requests[997], at: .zero) == nil)
         let none = FailureCache(maximumCount: 0)
-        none.record(gone, of: requests[0], at: .zero)
+        none.record(notFound, of: requests[0], at: .zero)
         #expect(none.count == 0)
     }
 
     @Test func `another request for the same place is another matter`() throws {
         let failures = FailureCache()
-        failures.record(gone, of: try request("http://h/a"), at: .zero)
+        failures.record(notFound, of: try request("http://h/a"), at: .zero)
         #expect(failures.failure(of: try request("http://h/a#part"), at: .zero) != nil)
         #expect(failures.failure(of: try request("http://h/b"), at: .zero) == nil)
         #expect(failures.failure(of: try request("http://h/a", ["Authorization": "me"]), at: .zero) == nil)
@@ -68,7 +68,7 @@ import Testing
     @Test func `every field counts, and their names' case does not`() throws {
         let failures = FailureCache()
         let keyed = try request("http://h/a", ["X-Api-Key": "bad"])
-        failures.record(gone, of: keyed, at: .zero)
+        failures.record(notFound, of: keyed, at: .zero)
         #expect(failures.failure(of: try request("http://h/a", ["x-api-key": "bad"]), at: .zero) != nil)
         #expect(failures.failure(of: try request("http://h/a", ["X-Api-Key": "good"]), at: .zero) == nil)
         #expect(failures.failure(of: try request("http://h/a"), at: .zero) == nil)
@@ -79,7 +79,7 @@ import Testing
     @Test func `failures can be forgotten on request`() throws {
         let failures = FailureCache()
         let requests = try (0..<3).map { try request("http://h/\($0)") }
-        for request in requests { failures.record(gone, of: request, at: .zero) }
+        for request in requests { failures.record(notFound, of: request, at: .zero) }
         failures.remove(requests[0])
         failures.remove(HTTPRequest(url: requests[1].url))
         #expect(requests.map { failures.failure(of: $0, at: .zero) == nil } == [true, true, false])

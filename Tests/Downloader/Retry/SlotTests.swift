@@ -43,7 +43,7 @@ struct SlotTests {
         _ path: String, on downloader: Downloader, _ priority: LoadPriority = .normal
     ) throws -> DownloadReceipt {
         downloader.start(DownloadRequest(try web("http://h/\(path)"), priority: priority)) { [outcomes] in
-            outcomes.note(path, $0.map(\.data.count))
+            outcomes.record(path, $0.map(\.data.count))
         }
     }
 

@@ -6,6 +6,9 @@ public import FoundationEssentials
 /// Responds to the authentication challenges of servers, over any other transport.
 ///
 /// ```swift
+/// import AlcedoCURL
+/// import AlcedoDownloader
+///
 /// let transport = AuthenticatingTransport(wrapping: CURLTransport()) { challenge in
 ///     challenge.previousFailureCount == 0 ? .password(user: "me", password: "secret") : nil
 /// }

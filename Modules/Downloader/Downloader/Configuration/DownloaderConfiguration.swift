@@ -5,6 +5,9 @@ public import FoundationEssentials
 /// The settings of a downloader: limits, timeouts, hooks, retries.
 ///
 /// ```swift
+/// import AlcedoCore
+/// import AlcedoDownloader
+///
 /// var configuration = Downloader.Configuration(maxConcurrentDownloads: 8)
 /// configuration.retry = RetryPolicy(maximumAttempts: 3)
 /// configuration.totalTimeout = .seconds(60)

@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import FoundationEssentials
 
 /// Where the bytes of a content go. One task uses it.
@@ -40,6 +41,32 @@ struct MemorySink: ContentSink {
     mutating func reserve(_ count: Int) { expectedCount = min(count, 1 << 20) }
 
     mutating func removeAll() { data = Data() }
+}
+
+/// The content that a transfer has brought, to memory or to a file.
+struct TransferResult: Sendable {
+    /// Empty when it went to a file.
+    var data = Data()
+    var byteCount: Int
+    var summary: TransferSummary
+
+    init(data: Data, summary: TransferSummary) {
+        (self.data, byteCount, self.summary) = (data, data.count, summary)
+    }
+
+    /// A content that went to a file.
+    init(byteCount: Int, summary: TransferSummary) { (self.byteCount, self.summary) = (byteCount, summary) }
+}
+
+/// What is known of a content beside its bytes.
+struct TransferSummary: Sendable {
+    /// Nil for a source that is not a server.
+    var head: HTTPResponseHead?
+    var caching: ResponseCaching?
+    /// Where the transport has recorded the metrics of the exchange.
+    var transfer: HTTPTransferRecord?
+
+    var metrics: HTTPTransferMetrics? { transfer?.metrics }
 }
 
 /// Reports progress: the first and the last step, and of those between only so many a second.

@@ -50,29 +50,3 @@ struct SourceFetcher: Sendable {
         }
     }
 }
-
-/// The content that a transfer has brought, to memory or to a file.
-struct TransferResult: Sendable {
-    /// Empty when it went to a file.
-    var data = Data()
-    var byteCount: Int
-    var summary: TransferSummary
-
-    init(data: Data, summary: TransferSummary) {
-        (self.data, byteCount, self.summary) = (data, data.count, summary)
-    }
-
-    /// A content that went to a file.
-    init(byteCount: Int, summary: TransferSummary) { (self.byteCount, self.summary) = (byteCount, summary) }
-}
-
-/// What is known of a content beside its bytes.
-struct TransferSummary: Sendable {
-    /// Nil for a source that is not a server.
-    var head: HTTPResponseHead?
-    var caching: ResponseCaching?
-    /// Where the transport has recorded the metrics of the exchange.
-    var transfer: HTTPTransferRecord?
-
-    var metrics: HTTPTransferMetrics? { transfer?.metrics }
-}

@@ -144,7 +144,7 @@ struct SourceTransfer<Sink: ContentSink> {
             guard piece.count <= limit - sink.count else { throw TransferFailure.tooLarge(limit, head) }
             try await sink.append(piece)
             if let expected, sink.count > expected { throw TransferFailure.tooMany(expected) }
-            if !isChecked, sink.count >= ContentCheck.byteCount { try check(head) }
+            if !isChecked, sink.count >= CodecRegistry.sniffedByteCount { try check(head) }
             if recorder != nil { await recorder?.append(piece) }
             meter.update(DownloadProgress(received: sink.count, expected: expected))
         }
