@@ -151,7 +151,7 @@ struct RedisPoolTests {
                 return error.kind
             }
         }
-        #expect(failure() == .silence)
+        #expect(failure() == .timeout)
         let ended = try RedisConnection(self.options)
         #expect(listener.connectionCount() == 2)
         #expect {

@@ -129,7 +129,7 @@ struct ResumeTests {
         let request = HTTPRequest(url: try #require(URL(string: "http://h/a")), fields: ["Range": "bytes=4000-"])
         let download = try await HTTPFetcher.make(script).fetch(request) { _ in }
         #expect(download.data == body.dropFirst(4_000))
-        #expect(download.end.head?.status == 206)
+        #expect(download.summary.head?.status == 206)
     }
 
     @Test func `progress counts what was there`() async throws {

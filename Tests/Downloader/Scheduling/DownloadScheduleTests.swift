@@ -167,7 +167,8 @@ struct DownloadScheduleTests {
                     id, host: hosts[id] ?? "", priority: LoadPriority.allCases.randomElement(using: &generator) ?? .low)
             case 2:
                 guard let known = hosts.keys.sorted().randomElement(using: &generator) else { continue }
-                schedule.setPriority(LoadPriority.allCases.randomElement(using: &generator, of: known) ?? .low)
+                let priority = LoadPriority.allCases.randomElement(using: &generator) ?? .low
+                schedule.setPriority(priority, of: known)
             default:
                 guard let known = hosts.keys.sorted().randomElement(using: &generator) else { continue }
                 schedule.end(known)
